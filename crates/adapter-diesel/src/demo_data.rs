@@ -156,7 +156,7 @@ impl Database {
         data: DemoData,
         at: DateTime<Utc>,
     ) -> Result<AddedDemoData, StoreError> {
-        self.write(move |connection| {
+        self.write_long(move |connection| {
             let (project, at) = (project.get(), at.naive_utc());
             add_checkout_options(connection, project, &data)?;
             let shop = match existing_shop(connection, project, &data.shop)? {

@@ -159,7 +159,7 @@ impl Database {
         if !any.await? {
             return Ok(0);
         }
-        self.write(move |connection| {
+        self.write_long(move |connection| {
             // Whoever remembers a token knows when it expires.
             leave_valid(Topic::Access);
             let delete = swept.delete(connection, now, retention);

@@ -132,7 +132,7 @@ fn apply(
 #[async_trait]
 impl CardBook for Database {
     async fn import(&self, stamp: Stamp, sheet: Arc<CardSheet>, mode: ImportMode) -> Result<ImportReport, ImportError> {
-        self.write(move |connection| apply(connection, &stamp, &sheet, mode)).await
+        self.write_long(move |connection| apply(connection, &stamp, &sheet, mode)).await
     }
 
     async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError> {
@@ -153,7 +153,7 @@ impl CardBook for Database {
         mode: ImportMode,
         stamp: Stamp,
     ) -> Result<ImportReport, PartError> {
-        let written = self.write(move |connection| {
+        let written = self.write_long(move |connection| {
             let report = apply(connection, &stamp, &sheet, mode).map_err(job_steps::of_part)?;
             job_steps::commit_step(connection, &held, step, &report)?;
             Ok(report)

@@ -162,7 +162,7 @@ impl StockBook for Database {
         mode: ImportMode,
     ) -> Result<ImportReport, ImportError> {
         let cause = Cause::new(Reason::Upload, &stamp);
-        self.write(move |connection| apply(connection, &stamp, &cause, &sheet, mode)).await
+        self.write_long(move |connection| apply(connection, &stamp, &cause, &sheet, mode)).await
     }
 
     async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError> {
@@ -182,7 +182,7 @@ impl StockBook for Database {
         stamp: Stamp,
     ) -> Result<ImportReport, PartError> {
         let cause = Cause::of_job(Reason::Upload, held.job, &stamp);
-        let written = self.write(move |connection| {
+        let written = self.write_long(move |connection| {
             let report = apply(connection, &stamp, &cause, &sheet, mode).map_err(job_steps::of_part)?;
             job_steps::commit_step(connection, &held, step, &report)?;
             Ok(report)

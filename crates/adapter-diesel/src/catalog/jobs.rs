@@ -334,7 +334,7 @@ impl JobBook for Database {
     }
 
     async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError> {
-        still_held(self.write(move |connection| job_steps::commit_step(connection, &held, step, &report)).await)
+        still_held(self.write_long(move |connection| job_steps::commit_step(connection, &held, step, &report)).await)
     }
 
     async fn renew(&self, held: JobLease, until: DateTime<Utc>) -> Result<bool, StoreError> {

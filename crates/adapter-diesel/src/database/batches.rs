@@ -34,7 +34,7 @@ impl Database {
     ) -> Result<u64, StoreError> {
         let (mut last, mut sum, mut steps) = (0, 0, 0_u64);
         loop {
-            let (next, count) = self.write(move |connection| step(connection, last)).await?;
+            let (next, count) = self.write_long(move |connection| step(connection, last)).await?;
             sum += count;
             steps += 1;
             match next {

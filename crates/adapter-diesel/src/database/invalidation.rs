@@ -90,6 +90,16 @@ impl Invalidations {
         PENDING.take()
     }
 
+    /// What another step of the same commit invalidated, too.
+    pub fn add(&mut self, other: &Self) {
+        self.everything |= other.everything;
+        for scope in &other.scopes {
+            if !self.scopes.contains(scope) {
+                self.scopes.push(*scope);
+            }
+        }
+    }
+
     fn is_nothing(&self) -> bool {
         self.scopes.is_empty() && !self.everything
     }

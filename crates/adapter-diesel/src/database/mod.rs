@@ -6,6 +6,7 @@ mod connection;
 mod connections;
 mod constraints;
 mod failure;
+mod group;
 pub(crate) mod idempotency;
 pub(crate) mod invalidation;
 mod memory;
@@ -18,8 +19,10 @@ mod step;
 mod tables;
 mod url;
 mod watch;
+mod write;
 #[cfg(feature = "test-support")]
 mod write_check;
+mod writing;
 
 pub(crate) use any_connection::Backend;
 pub use any_connection::{AnyConnection, Driver};
@@ -35,3 +38,4 @@ pub(crate) use tables::Tables;
 pub(crate) use tables::{InvalidatingWrites, VersionedTable};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 pub use watch::Watch;
+pub use writing::WriteLoad;

@@ -4,20 +4,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager};
-use diesel::result::Error as QueryError;
+use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use kontor_kernel::StoreError;
 
-use super::connection::{Manager, Role, give_up};
+use super::connection::{Manager, Role};
 use super::connections::Connections;
-use super::failure::{Abort, at_commit, is_demoted, is_lost, passes};
-use super::idempotency::{self, Serving};
-use super::invalidation::{CacheVersions, Invalidations, invalidate_everything};
+use super::failure::{Abort, is_lost};
+use super::group::GroupWriter;
+use super::invalidation::{CacheVersions, invalidate_everything};
 use super::memory::Memories;
 use super::page_readers::PageReaders;
-use super::preconditions::{self, VersionedRequest};
-use super::step::{Answer, Outcome, Step, hide, reveal};
+use super::step::{Outcome, Step, hide, reveal};
 use super::tables::Tables;
+use super::write::{Transactions, Write, rolled_back};
+use super::writing::{ATTEMPTS, WriteLoad, Writing, pause};
 use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// How many connections to keep.
@@ -52,27 +52,40 @@ pub struct Database {
 
 struct Inner {
     url: DatabaseUrl,
-    readers: Connections,
-    /// SQLite takes one writer at a time; queueing for it here is fairer than its own busy loop.
-    writer: Option<Connections>,
+    readers: Arc<Connections>,
+    writing: Arc<Writing>,
+    /// SQLite takes one writer at a time, who writes for everybody: started with the first write; nothing when it could not be.
+    group_writer: OnceLock<Option<GroupWriter>>,
+    wait: Duration,
     /// Started with the first page; nothing when they could not be.
     page_readers: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
-    repeated: AtomicU64,
-    writes: AtomicU64,
-    versions: Arc<CacheVersions>,
     memories: Memories,
-    tables: &'static Tables,
 }
 
 impl Inner {
-    fn writing(&self) -> &Connections {
-        self.writer.as_ref().unwrap_or(&self.readers)
+    fn is_sqlite(&self) -> bool {
+        matches!(self.url, DatabaseUrl::Sqlite(_))
+    }
+
+    /// The thread that writes; PostgreSQL has many writers.
+    fn group_writer(&self) -> Option<&GroupWriter> {
+        if !self.is_sqlite() {
+            return None;
+        }
+        let start = || {
+            GroupWriter::start(Arc::clone(&self.writing), self.wait)
+                .inspect_err(|error| tracing::warn!(%error, "every write is a commit of its own"))
+                .ok()
+        };
+        self.group_writer.get_or_init(start).as_ref()
     }
 
     /// The threads that read pages; PostgreSQL has none, its connections are the scarce good.
     fn page_readers(&self) -> Option<&PageReaders> {
-        self.writer.as_ref()?;
+        if !self.is_sqlite() {
+            return None;
+        }
         let start = || {
             let manager =
                 Manager { url: self.url.clone(), role: Role::Reader, statements: Arc::clone(&self.statements) };
@@ -83,18 +96,7 @@ impl Inner {
         };
         self.page_readers.get_or_init(start).as_ref()
     }
-
-    /// Waits a little before a step runs again.
-    fn again(&self, error: &QueryError, attempt: &mut u32) {
-        tracing::debug!(%error, attempt, "a step runs again");
-        self.repeated.fetch_add(1, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_millis(u64::from(5 * *attempt * *attempt)));
-        *attempt += 1;
-    }
 }
-
-/// How often a step runs at most.
-const ATTEMPTS: u32 = 5;
 
 impl Database {
     /// Opens the pools on what is told about the tables.
@@ -106,26 +108,28 @@ impl Database {
         let statements = Arc::new(AtomicU64::new(0));
         let build = |role: Role, size: u32| {
             let manager = Manager { url: url.clone(), role, statements: Arc::clone(&statements) };
-            Connections::open(manager, size, options.wait)
+            Connections::open(manager, size, options.wait).map(Arc::new)
         };
         // The writer first: it creates the file that the readers then open.
-        let writer = match url {
-            DatabaseUrl::Sqlite(_) => Some(build(Role::Writer, 1)?),
-            DatabaseUrl::Postgres(_) => None,
+        let (writers, readers) = match url {
+            DatabaseUrl::Sqlite(_) => {
+                let writers = build(Role::Writer, 1)?;
+                (writers, build(Role::Reader, options.connections)?)
+            }
+            DatabaseUrl::Postgres(_) => {
+                let both = build(Role::Writer, options.connections)?;
+                (Arc::clone(&both), both)
+            }
         };
-        let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
-        let (versions, memories) = (Arc::default(), Memories::default());
         let inner = Inner {
             url,
             readers,
-            writer,
+            writing: Arc::new(Writing::new(writers, tables)),
+            group_writer: OnceLock::new(),
+            wait: options.wait,
             page_readers: OnceLock::new(),
             statements,
-            repeated: AtomicU64::new(0),
-            writes: AtomicU64::new(0),
-            versions,
-            memories,
-            tables,
+            memories: Memories::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -137,7 +141,7 @@ impl Database {
 
     /// How one knows that what was read is still so.
     pub fn cache_versions(&self) -> &Arc<CacheVersions> {
-        &self.inner.versions
+        &self.inner.writing.versions
     }
 
     /// The memory of this type, made when it is asked for first.
@@ -147,7 +151,7 @@ impl Database {
 
     /// What the modules above tell about their tables.
     pub(super) fn tables(&self) -> &'static Tables {
-        self.inner.tables
+        self.inner.writing.tables
     }
 
     /// Statements sent so far by every connection, for tests that count them.
@@ -157,12 +161,17 @@ impl Database {
 
     /// Steps that ran again after a conflict or a lost connection, for tests that count them.
     pub fn repeated(&self) -> u64 {
-        self.inner.repeated.load(Ordering::Relaxed)
+        self.inner.writing.repeated.load(Ordering::Relaxed)
     }
 
     /// Steps that were begun to write, each of which waits for the only writer of SQLite, for tests that count them.
     pub fn writes(&self) -> u64 {
-        self.inner.writes.load(Ordering::Relaxed)
+        self.inner.writing.begun.load(Ordering::Relaxed)
+    }
+
+    /// Commits so far, and the time that writing took.
+    pub fn write_load(&self) -> WriteLoad {
+        self.inner.writing.load()
     }
 
     /// Use of the pool that serves reads.
@@ -248,7 +257,20 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        reveal(self.write_step(hide(work)).await)
+        reveal(self.write_step(hide(work), false).await)
+    }
+
+    /// As [`Database::write`], of a step that takes long (very many rows): on SQLite nobody shares its commit, so that nobody
+    /// who was done before waits for it.
+    pub(crate) async fn write_long<T, R>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+    ) -> Result<T, R>
+    where
+        T: Send + 'static,
+        R: From<StoreError> + Send + 'static,
+    {
+        reveal(self.write_step(hide(work), true).await)
     }
 
     /// As [`Database::write`], for records that are written by other means than this crate's ports: nothing that is
@@ -273,7 +295,7 @@ impl Database {
         &self,
         work: impl FnOnce(&mut AnyConnection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        work(&mut *self.inner.writing().take()?)
+        work(&mut *self.inner.writing.connections.take()?)
     }
 
     async fn read_step(&self, step: Step) -> Outcome {
@@ -287,7 +309,8 @@ impl Database {
                 match outcome {
                     Err(Abort::Query(error)) if lost && attempt < ATTEMPTS && is_lost(&error) => {
                         drop(connection);
-                        inner.again(&error, &mut attempt);
+                        inner.writing.repeated.fetch_add(1, Ordering::Relaxed);
+                        pause(&error, &mut attempt);
                     }
                     outcome => return outcome,
                 }
@@ -297,7 +320,7 @@ impl Database {
     }
 
     async fn read_brief_step(&self, step: Step) -> Outcome {
-        if self.inner.writer.is_some() {
+        if self.inner.is_sqlite() {
             // Nothing below waits, so a task that reads again and again would keep its thread from all others.
             tokio::task::coop::consume_budget().await;
             if let Some(mut connection) = self.inner.readers.try_take() {
@@ -322,52 +345,14 @@ impl Database {
         answered.await.unwrap_or_else(|_| Err(StoreError::Failed("reading a page broke off".to_owned()).into()))
     }
 
-    async fn write_step(&self, step: Step) -> Outcome {
+    async fn write_step(&self, step: Step, is_long: bool) -> Outcome {
         let inner = Arc::clone(&self.inner);
-        let request = idempotency::current();
-        let versioned = preconditions::current();
-        blocking(move || {
-            let pool = inner.writing();
-            inner.writes.fetch_add(1, Ordering::Relaxed);
-            let mut attempt = 1;
-            loop {
-                let mut connection = pool.take()?;
-                // Of an attempt that was given up.
-                Invalidations::take();
-                let _serving = Serving::begin(request.as_ref());
-                preconditions::begin();
-                #[cfg(feature = "test-support")]
-                super::write_check::forget();
-                let versioned = versioned.as_deref();
-                let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| {
-                    versioned.map_or(Ok(()), |request| request.check(&mut connection))?;
-                    step(&mut connection)
-                });
-                let outcome = outcome.and_then(|done| commit(&inner, &mut connection, done, versioned));
-                if matches!(&outcome, Err(Abort::Query(error)) if is_demoted(error)) {
-                    give_up(&mut connection);
-                }
-                let lost = outcome.is_err() && pool.is_lost(&mut connection);
-                match outcome {
-                    Err(Abort::Query(error)) if attempt < ATTEMPTS && (lost || passes(&error)) => {
-                        drop(connection);
-                        inner.again(&error, &mut attempt);
-                    }
-                    outcome => return outcome,
-                }
-            }
-        })
-        .await
-    }
-}
-
-type Transactions = <AnyConnection as Connection>::TransactionManager;
-
-/// SQLite takes the write lock at the start: a later upgrade from a read could not wait for another writer.
-fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
-    match connection.driver() {
-        Driver::Postgres(pg) => AnsiTransactionManager::begin_transaction(pg),
-        Driver::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction_sql(sqlite, "BEGIN IMMEDIATE"),
+        let write = Write::of(step);
+        inner.writing.begun.fetch_add(1, Ordering::Relaxed);
+        match inner.group_writer() {
+            Some(writer) => writer.ask(write, is_long).await,
+            None => blocking(move || inner.writing.alone(&write)).await,
+        }
     }
 }
 
@@ -386,55 +371,6 @@ fn at_one_moment(step: Step) -> Step {
             Err(abort) => Err(rolled_back(connection, abort)),
         }
     })
-}
-
-/// Commits, with the counters of what the step invalidated.
-fn commit(
-    inner: &Inner,
-    connection: &mut AnyConnection,
-    done: Outcome,
-    versioned: Option<&VersionedRequest>,
-) -> Outcome {
-    let invalidations = Invalidations::take();
-    let (mut open, mut left) = (None, None);
-    let done = done.and_then(|value| {
-        #[cfg(feature = "test-support")]
-        if let Some(what) = super::write_check::forgotten(&invalidations, inner.tables) {
-            return Err(Abort::Store(StoreError::Failed(format!("a step changes {what}"))));
-        }
-        if let Some(request) = versioned {
-            left = request.leaving(connection)?;
-        }
-        // Before the counters, which others wait for.
-        idempotency::note(connection)?;
-        open = inner.versions.open(&invalidations, connection)?;
-        Ok(value)
-    });
-    let outcome = match done {
-        Ok(value) => Transactions::commit_transaction(connection).map(|()| value).map_err(at_commit),
-        Err(abort) => Err(rolled_back(connection, abort)),
-    };
-    if outcome.is_ok() {
-        idempotency::committed();
-        if let Some(request) = versioned {
-            request.committed(left);
-        }
-        if let Some(open) = open {
-            open.committed();
-        }
-    }
-    outcome
-}
-
-/// A lost connection needs no rolling back. One that cannot even do that is broken and leaves the pool; the first error is
-/// the one to tell.
-fn rolled_back(connection: &mut AnyConnection, abort: Abort<Answer>) -> Abort<Answer> {
-    if !matches!(&abort, Abort::Query(error) if is_lost(error))
-        && let Err(error) = Transactions::rollback_transaction(connection)
-    {
-        tracing::warn!(%error, "a transaction could not be rolled back");
-    }
-    abort
 }
 
 async fn blocking(work: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {

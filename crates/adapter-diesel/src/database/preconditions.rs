@@ -158,10 +158,12 @@ impl VersionedRequest {
         let Some(expected) = self.expected.filter(|_| !self.progress().is_settled) else { return Ok(()) };
         let Subject::Present(row) = &self.subject else { return Ok(()) };
         let version = row.version(connection, " FOR NO KEY UPDATE")?;
-        if version.is_none_or(|version| version == expected) {
+        // What another step changed may have been rolled back since an earlier attempt.
+        let is_stale = version.is_some_and(|version| version != expected);
+        self.progress().is_stale = is_stale;
+        if !is_stale {
             return Ok(());
         }
-        self.progress().is_stale = true;
         Err(Abort::Store(StoreError::Unavailable("the record has changed since it was read".to_owned())))
     }
 

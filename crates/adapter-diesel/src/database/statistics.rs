@@ -13,7 +13,7 @@ impl Database {
             return;
         }
         let tables = self.tables().growing;
-        let looked = self.write(move |connection| {
+        let looked = self.write_long(move |connection| {
             // Somebody may be at it already.
             connection.batch_execute(&format!("SET LOCAL lock_timeout = '1s'; ANALYZE {tables}"))?;
             Ok::<_, Abort<StoreError>>(())

@@ -12,6 +12,7 @@ mod demo_data;
 mod favourites;
 mod files;
 mod fixtures;
+mod group_commit;
 mod idempotency;
 mod import;
 mod introspection;

@@ -8,7 +8,7 @@ mod request;
 mod rows;
 
 pub use request::{IdempotentRequest, KeyClaim, KeyOwner};
-pub(super) use request::{Serving, committed, current, note};
+pub(super) use request::{Serving, current, note};
 pub(crate) use request::{made, names, prepares};
 pub(crate) use rows::forget_keys;
 pub use rows::{KeptKey, SavedAnswer};

@@ -108,6 +108,11 @@ impl IdempotentRequest {
         self.stored.load(Ordering::SeqCst)
     }
 
+    /// The step with which the key was stored is committed.
+    pub(in crate::database) fn committed(&self) {
+        self.stored.store(true, Ordering::SeqCst);
+    }
+
     /// Whether somebody else did the same first. Nothing of this one is left.
     pub fn is_overtaken(&self) -> bool {
         self.overtaken.load(Ordering::SeqCst)
@@ -127,6 +132,10 @@ pub(in crate::database) struct Serving;
 impl Serving {
     /// Begins an attempt of a step.
     pub fn begin(request: Option<&Arc<IdempotentRequest>>) -> Self {
+        if let Some(request) = request {
+            // Who took the key may have been rolled back since.
+            request.overtaken.store(false, Ordering::SeqCst);
+        }
         STEP.set(request.map(|request| Step { request: Arc::clone(request), named: None, keyless: false }));
         Self
     }
@@ -176,27 +185,18 @@ pub(crate) fn prepares() {
     });
 }
 
-/// Stores the key in the transaction of the step.
-pub(in crate::database) fn note<R>(connection: &mut AnyConnection) -> Result<(), Abort<R>> {
+/// Stores the key in the transaction of the step. Returns whether there was one to store.
+pub(in crate::database) fn note<R>(connection: &mut AnyConnection) -> Result<bool, Abort<R>> {
     let noted = STEP.with_borrow(|step| {
         let step = step.as_ref().filter(|step| !step.keyless)?;
         Some((Arc::clone(&step.request), step.named.clone()))
     });
-    let Some((request, named)) = noted else { return Ok(()) };
+    let Some((request, named)) = noted else { return Ok(false) };
     if rows::claim(connection, &request.claim, named.as_ref())? == 0 {
         request.overtaken.store(true, Ordering::SeqCst);
         return Err(Abort::Store(StoreError::Unavailable(
             "the same request is being carried out elsewhere".to_owned(),
         )));
     }
-    Ok(())
-}
-
-/// The transaction is committed.
-pub(in crate::database) fn committed() {
-    STEP.with_borrow(|step| {
-        if let Some(step) = step.as_ref().filter(|step| !step.keyless) {
-            step.request.stored.store(true, Ordering::SeqCst);
-        }
-    });
+    Ok(true)
 }

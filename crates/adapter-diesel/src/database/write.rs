@@ -1,0 +1,114 @@
+//! One step that writes, with what its request expects of it.
+
+use std::sync::Arc;
+
+use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager};
+use diesel::result::Error as QueryError;
+
+use super::failure::{Abort, at_commit, is_lost};
+use super::idempotency::{self, IdempotentRequest, Serving};
+use super::invalidation::{CacheVersions, Invalidations};
+use super::preconditions::{self, Left, VersionedRequest};
+use super::step::{Answer, Outcome, Step};
+use super::tables::Tables;
+use super::{AnyConnection, Driver};
+
+pub(super) type Transactions = <AnyConnection as Connection>::TransactionManager;
+
+/// A step, and the request that it belongs to. It may run several times.
+pub(super) struct Write {
+    step: Step,
+    request: Option<Arc<IdempotentRequest>>,
+    versioned: Option<Arc<VersionedRequest>>,
+}
+
+/// What a step did that is not committed yet.
+pub(super) struct Written {
+    answer: Answer,
+    pub invalidations: Invalidations,
+    left: Option<Left>,
+    has_key: bool,
+}
+
+impl Write {
+    /// The step, of the request that this task works on.
+    pub fn of(step: Step) -> Self {
+        Self { step, request: idempotency::current(), versioned: preconditions::current() }
+    }
+
+    /// Runs the step within the transaction that is open. After an error the caller rolls back.
+    pub fn attempt(&self, connection: &mut AnyConnection, tables: &'static Tables) -> Result<Written, Abort<Answer>> {
+        // Of an attempt that was given up.
+        Invalidations::take();
+        let _serving = Serving::begin(self.request.as_ref());
+        preconditions::begin();
+        #[cfg(feature = "test-support")]
+        super::write_check::forget();
+        if let Some(versioned) = &self.versioned {
+            versioned.check(connection)?;
+        }
+        let answer = (self.step)(connection)?;
+        let invalidations = Invalidations::take();
+        #[cfg(feature = "test-support")]
+        if let Some(what) = super::write_check::forgotten(&invalidations, tables) {
+            return Err(Abort::Store(kontor_kernel::StoreError::Failed(format!("a step changes {what}"))));
+        }
+        #[cfg(not(feature = "test-support"))]
+        let _ = tables;
+        let left = match &self.versioned {
+            Some(versioned) => versioned.leaving(connection)?,
+            None => None,
+        };
+        let has_key = idempotency::note(connection)?;
+        Ok(Written { answer, invalidations, left, has_key })
+    }
+
+    /// The step is committed.
+    pub fn committed(&self, written: Written) -> Answer {
+        if let Some(request) = self.request.as_ref().filter(|_| written.has_key) {
+            request.committed();
+        }
+        if let Some(versioned) = &self.versioned {
+            versioned.committed(written.left);
+        }
+        written.answer
+    }
+
+    /// The step in a transaction of its own.
+    pub fn alone(&self, connection: &mut AnyConnection, versions: &CacheVersions, tables: &'static Tables) -> Outcome {
+        begin(connection)?;
+        // The counters come last: others wait for them.
+        let done = self.attempt(connection, tables).and_then(|written| {
+            let open = versions.open(&written.invalidations, connection)?;
+            Ok((written, open))
+        });
+        let (written, open) = match done {
+            Ok(done) => done,
+            Err(abort) => return Err(rolled_back(connection, abort)),
+        };
+        Transactions::commit_transaction(connection).map_err(at_commit)?;
+        if let Some(open) = open {
+            open.committed();
+        }
+        Ok(self.committed(written))
+    }
+}
+
+/// SQLite takes the write lock at the start: a later upgrade from a read could not wait for another writer.
+pub(super) fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
+    match connection.driver() {
+        Driver::Postgres(pg) => AnsiTransactionManager::begin_transaction(pg),
+        Driver::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction_sql(sqlite, "BEGIN IMMEDIATE"),
+    }
+}
+
+/// A lost connection needs no rolling back. One that cannot even do that is broken and leaves the pool; the first error is
+/// the one to tell.
+pub(super) fn rolled_back(connection: &mut AnyConnection, abort: Abort<Answer>) -> Abort<Answer> {
+    if !matches!(&abort, Abort::Query(error) if is_lost(error))
+        && let Err(error) = Transactions::rollback_transaction(connection)
+    {
+        tracing::warn!(%error, "a transaction could not be rolled back");
+    }
+    abort
+}

@@ -1,0 +1,260 @@
+//! Steps that share a commit on SQLite end as they would one after the other.
+
+use std::time::Duration;
+
+use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::{BigInt, Text};
+use futures_util::future::join_all;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database};
+use kontor_kernel::StoreError;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+/// What a step does to a shelf of numbered places, each of which holds pieces.
+#[derive(Debug, Clone, Copy)]
+enum Deed {
+    /// Makes a place; refused when there is one.
+    Make(i64),
+    /// Takes pieces; refused when there are not so many.
+    Take(i64, i64),
+    /// Puts pieces there and is refused for another reason.
+    PutAndRefuse(i64),
+    /// Puts pieces there and breaks a rule of the table.
+    PutAndBreak(i64),
+    /// Puts pieces there and leaves a reference to nothing, which shows at the commit.
+    PutAndDangle(i64),
+    /// Puts pieces there and panics.
+    PutAndPanic(i64),
+    /// Empties a place in a savepoint of its own that is rolled back, and puts a piece there.
+    PutAfterAll(i64),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Refusal {
+    Taken,
+    NotEnough(i64),
+    Other,
+    Store(String),
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+#[derive(diesel::QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+#[derive(Debug, diesel::QueryableByName, PartialEq, Eq)]
+struct Line {
+    #[diesel(sql_type = Text)]
+    line: String,
+}
+
+fn put(connection: &mut AnyConnection, place: i64, pieces: i64) -> Result<usize, Abort<Refusal>> {
+    Ok(diesel::sql_query(format!("UPDATE shelf SET pieces = pieces + {pieces} WHERE place = {place}"))
+        .execute(connection)?)
+}
+
+fn pieces(connection: &mut AnyConnection, place: i64) -> Result<i64, Abort<Refusal>> {
+    let rows: Vec<Number> =
+        diesel::sql_query(format!("SELECT pieces AS number FROM shelf WHERE place = {place}")).load(connection)?;
+    Ok(rows.first().map_or(0, |row| row.number))
+}
+
+/// Does it, writes it into the log, and tells how many pieces the place holds then.
+fn carry_out(connection: &mut AnyConnection, deed: Deed) -> Result<i64, Abort<Refusal>> {
+    let place = match deed {
+        Deed::Make(place) => {
+            let made = diesel::sql_query(format!("INSERT INTO shelf VALUES ({place}, 5) ON CONFLICT DO NOTHING"))
+                .execute(connection)?;
+            if made == 0 {
+                return Err(Abort::Refused(Refusal::Taken));
+            }
+            place
+        }
+        Deed::Take(place, count) => {
+            let guarded =
+                format!("UPDATE shelf SET pieces = pieces - {count} WHERE place = {place} AND pieces >= {count}");
+            if diesel::sql_query(guarded).execute(connection)? == 0 {
+                return Err(Abort::Refused(Refusal::NotEnough(pieces(connection, place)?)));
+            }
+            place
+        }
+        Deed::PutAndRefuse(place) => {
+            put(connection, place, 7)?;
+            return Err(Abort::Refused(Refusal::Other));
+        }
+        Deed::PutAndBreak(place) => {
+            put(connection, place, 7)?;
+            diesel::sql_query("INSERT INTO shelf VALUES (0, -1)").execute(connection)?;
+            place
+        }
+        Deed::PutAndDangle(place) => {
+            put(connection, place, 7)?;
+            connection.batch_execute("PRAGMA defer_foreign_keys = ON; INSERT INTO labels VALUES (999)")?;
+            place
+        }
+        Deed::PutAndPanic(place) => {
+            put(connection, place, 7)?;
+            panic!("on purpose");
+        }
+        Deed::PutAfterAll(place) => {
+            let inner: Result<(), diesel::result::Error> = diesel::Connection::transaction(connection, |connection| {
+                connection.batch_execute(&format!("UPDATE shelf SET pieces = 0 WHERE place = {place}"))?;
+                Err(diesel::result::Error::RollbackTransaction)
+            });
+            assert!(inner.is_err());
+            put(connection, place, 1)?;
+            place
+        }
+    };
+    let left = pieces(connection, place)?;
+    diesel::sql_query(format!("INSERT INTO shelf_log (line) VALUES ('{deed:?} leaves {left}')")).execute(connection)?;
+    Ok(left)
+}
+
+async fn shelf() -> TestDatabase {
+    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let tables = "CREATE TABLE shelf (place INTEGER PRIMARY KEY, pieces INTEGER NOT NULL CHECK (pieces >= 0)); \
+                  CREATE TABLE labels (place INTEGER NOT NULL REFERENCES shelf (place)); \
+                  CREATE TABLE shelf_log (id INTEGER PRIMARY KEY, line TEXT NOT NULL);";
+    db.database.write_apart(|connection| Ok::<_, Abort<Refusal>>(connection.batch_execute(tables)?)).await.unwrap();
+    db
+}
+
+fn run(database: &Database, deed: Deed) -> impl Future<Output = Result<i64, Refusal>> + use<'_> {
+    database.write(move |connection| carry_out(connection, deed))
+}
+
+/// Everything that is stored.
+async fn stored(db: &TestDatabase) -> Vec<Line> {
+    let all = "SELECT line FROM (SELECT 0 AS part, id, line FROM shelf_log UNION ALL \
+               SELECT 1, place, place || ' holds ' || pieces FROM shelf UNION ALL SELECT 2, place, 'label' FROM labels) ORDER BY part, id";
+    let read =
+        db.database.read(move |connection| Ok::<_, Abort<Refusal>>(diesel::sql_query(all).load::<Line>(connection)?));
+    read.await.unwrap()
+}
+
+/// Has the writer busy for so long that what is asked meanwhile waits together.
+async fn keep_busy(database: &Database) {
+    let busy = |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
+        std::thread::sleep(Duration::from_millis(15));
+        Ok(())
+    };
+    database.write(busy).await.unwrap();
+}
+
+/// The outcomes of the deeds when they are asked for at once, and how many commits they took.
+async fn together(db: &TestDatabase, deeds: &[Deed]) -> (Vec<Result<i64, Refusal>>, u64) {
+    let before = db.database.write_load().commits;
+    let (outcomes, ()) =
+        futures_util::join!(join_all(deeds.iter().map(|deed| run(&db.database, *deed))), keep_busy(&db.database));
+    (outcomes, db.database.write_load().commits - before)
+}
+
+async fn one_by_one(db: &TestDatabase, deeds: &[Deed]) -> Vec<Result<i64, Refusal>> {
+    let mut outcomes = Vec::new();
+    for deed in deeds {
+        outcomes.push(run(&db.database, *deed).await);
+    }
+    outcomes
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let place = 1..4_i64;
+    let deed = prop_oneof![
+        3 => place.clone().prop_map(Deed::Make),
+        6 => (place.clone(), 1..4_i64).prop_map(|(place, count)| Deed::Take(place, count)),
+        2 => place.clone().prop_map(Deed::PutAndRefuse),
+        2 => place.clone().prop_map(Deed::PutAndBreak),
+        2 => place.clone().prop_map(Deed::PutAfterAll),
+    ];
+    // What spoils a whole group is rare, or no group is ever committed.
+    let spoiler = prop_oneof![8 => Just(None), 1 => place.clone().prop_map(|place| Some(Deed::PutAndDangle(place))), 1 => place.prop_map(|place| Some(Deed::PutAndPanic(place)))];
+    (prop::collection::vec(deed, 1..40), spoiler, any::<prop::sample::Index>()).prop_map(|(mut deeds, spoiler, at)| {
+        if let Some(spoiler) = spoiler {
+            deeds.insert(at.index(deeds.len()), spoiler);
+        }
+        deeds
+    })
+}
+
+#[test]
+fn steps_that_share_commits_end_as_one_by_one() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
+    let outcome = runner.run(&deeds(), |deeds| {
+        runtime.block_on(async {
+            let (grouped, alone) = (shelf().await, shelf().await);
+            let (outcomes, _) = together(&grouped, &deeds).await;
+            // A panic is told in other words where the step ran by itself at once.
+            let told = |outcome: Result<i64, Refusal>| outcome.map_err(|refusal| format!("{refusal:?}"));
+            let outcomes: Vec<_> = outcomes.into_iter().map(told).collect();
+            let expected: Vec<_> = one_by_one(&alone, &deeds).await.into_iter().map(told).collect();
+            prop_assert_eq!(outcomes, expected);
+            prop_assert_eq!(stored(&grouped).await, stored(&alone).await);
+            Ok(())
+        })
+    });
+    outcome.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_together_is_committed_together() {
+    let db = shelf().await;
+    run(&db.database, Deed::Make(1)).await.unwrap();
+    let deeds: Vec<_> =
+        (0..60).map(|number| if number % 3 == 2 { Deed::PutAndRefuse(1) } else { Deed::PutAfterAll(1) }).collect();
+    keep_busy(&db.database).await;
+    let before = db.database.write_load().commits;
+    let busy = tokio::spawn({
+        let database = db.database.clone();
+        async move { keep_busy(&database).await }
+    });
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let outcomes = join_all(deeds.iter().map(|deed| run(&db.database, *deed))).await;
+    busy.await.unwrap();
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 40);
+    let commits = db.database.write_load().commits - before;
+    // One for who kept the writer busy; a slow machine may cut the others into a few.
+    assert!(commits <= 12, "{commits} commits");
+    assert_eq!(stored(&db).await.last(), Some(&Line { line: "1 holds 45".to_owned() }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_comes_alone_is_a_transaction_of_its_own() {
+    let db = shelf().await;
+    let before = (db.database.statements(), db.database.write_load().commits);
+    run(&db.database, Deed::Make(1)).await.unwrap();
+    // Begin, insert, select, insert, commit: no savepoint.
+    assert_eq!(db.database.statements() - before.0, 5);
+    assert_eq!(db.database.write_load().commits - before.1, 1);
+    assert_eq!(run(&db.database, Deed::Make(1)).await, Err(Refusal::Taken));
+    assert_eq!(db.database.write_load().commits - before.1, 1, "nothing to commit");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_too_long_is_told_so_and_nothing_of_it_happens() {
+    let db = shelf().await;
+    let options = kontor_adapter_diesel::PoolOptions { connections: 1, wait: Duration::from_millis(50) };
+    let database = Database::open(db.url(), options).unwrap();
+    let busy = |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
+        std::thread::sleep(Duration::from_millis(400));
+        Ok(())
+    };
+    let asked = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        run(&database, Deed::Make(1)).await
+    };
+    let (long, refused) = futures_util::join!(database.write(busy), asked);
+    assert_eq!(long, Ok(()), "what has begun is waited for");
+    assert!(matches!(&refused, Err(Refusal::Store(reason)) if reason.contains("too long")), "{refused:?}");
+    assert_eq!(stored(&db).await, []);
+}
