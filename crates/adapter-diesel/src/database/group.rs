@@ -142,8 +142,10 @@ impl Turns {
                     Err(Lost) => {
                         give_up(&mut connection);
                         drop(connection);
-                        let members = group.into_iter().map(|member| member.waiting);
-                        return members.chain([waiting]).for_each(|waiting| self.alone(waiting));
+                        for waiting in group.into_iter().map(|member| member.waiting).chain([waiting]) {
+                            self.alone(waiting);
+                        }
+                        return;
                     }
                 }
             }
@@ -245,7 +247,9 @@ impl Turns {
                     give_up(&mut connection);
                 }
                 drop(connection);
-                group.into_iter().for_each(|member| self.alone(member.waiting));
+                for member in group {
+                    self.alone(member.waiting);
+                }
             }
         }
     }

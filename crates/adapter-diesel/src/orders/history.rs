@@ -8,7 +8,7 @@ use kontor_kernel::history::{Author, FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::{Money, OrderId, Page, PageRequest, StoreError, Word as _};
 use kontor_orders::model::{OrderEntry, OrderEvent, OrderStatus, PaidEvent};
 
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, on_each};
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::schema::{order_events, outbox_events};
 use crate::statement::{Statement, by_place};
@@ -38,19 +38,18 @@ pub(super) fn created(status: OrderStatus, final_price: Money) -> Vec<FieldChang
 
 pub(super) fn write<R>(connection: &mut AnyConnection, entry: &Entry<'_>, at: NaiveDateTime) -> Result<(), Abort<R>> {
     let (actor, actor_id) = stored::actor(entry.actor);
-    diesel::insert_into(order_events::table)
-        .values((
-            order_events::project_id.eq(entry.project),
-            order_events::order_id.eq(entry.order),
-            order_events::actor.eq(actor),
-            order_events::actor_id.eq(actor_id),
-            order_events::event.eq(entry.event.word()),
-            order_events::status_id.eq(entry.status.id()),
-            order_events::detail.eq(entry.detail),
-            order_events::changes.eq(serde_json::to_string(&entry.changes).map_err(StoreError::corrupt)?),
-            order_events::created_at.eq(at),
-        ))
-        .execute(connection)?;
+    let line = diesel::insert_into(order_events::table).values((
+        order_events::project_id.eq(entry.project),
+        order_events::order_id.eq(entry.order),
+        order_events::actor.eq(actor),
+        order_events::actor_id.eq(actor_id),
+        order_events::event.eq(entry.event.word()),
+        order_events::status_id.eq(entry.status.id()),
+        order_events::detail.eq(entry.detail),
+        order_events::changes.eq(serde_json::to_string(&entry.changes).map_err(StoreError::corrupt)?),
+        order_events::created_at.eq(at),
+    ));
+    on_each!(connection, concrete => line.execute(concrete))?;
     Ok(())
 }
 

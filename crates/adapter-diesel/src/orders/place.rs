@@ -142,36 +142,36 @@ fn insert_order(
     at: NaiveDateTime,
 ) -> Result<i64, Refused> {
     let delivery = &order.delivery;
-    Ok(diesel::insert_into(orders::table)
-        .values((
-            (
-                orders::project_id.eq(order.project_id.get()),
-                orders::application_id.eq(order.application_id.map(i64::from)),
-                orders::counterparty_id.eq(customer.get()),
-                orders::status_id.eq(order.status.id()),
-                orders::original_price.eq(order.original_price.minor()),
-                orders::product_discount.eq(order.product_discount.minor()),
-                orders::promo_discount.eq(order.promo_discount.minor()),
-                orders::final_price.eq(order.final_price.minor()),
-                orders::discount_id.eq(order.promo.as_ref().map(|promo| promo.discount_id.get())),
-                orders::promo_code.eq(order.promo.as_ref().map(|promo| promo.code.as_str())),
-            ),
-            (
-                orders::delivery_type_id.eq(delivery.type_id.get()),
-                orders::delivery_subtype_id.eq(delivery.subtype_id.map(i64::from)),
-                orders::delivery_subtype_param_id.eq(delivery.subtype_param_id.map(i64::from)),
-                orders::shop_id.eq(delivery.shop_id.map(i64::from)),
-                orders::address.eq(delivery.address.as_deref()),
-                orders::phone.eq(order.phone.as_deref()),
-                orders::payment_type_id.eq(order.payment_type_id.map(i64::from)),
-                orders::payment_method_type.eq(order.payment_method().map(PaymentMethod::word)),
-                orders::manager_id.eq(order.manager_id.map(i64::from)),
-                orders::comment.eq(order.comment.as_deref()),
-            ),
-            (orders::version.eq(1), orders::created_at.eq(at), orders::updated_at.eq(at)),
-        ))
-        .returning(orders::id)
-        .get_result(connection)?)
+    let row = (
+        (
+            orders::project_id.eq(order.project_id.get()),
+            orders::application_id.eq(order.application_id.map(i64::from)),
+            orders::counterparty_id.eq(customer.get()),
+            orders::status_id.eq(order.status.id()),
+            orders::original_price.eq(order.original_price.minor()),
+            orders::product_discount.eq(order.product_discount.minor()),
+            orders::promo_discount.eq(order.promo_discount.minor()),
+            orders::final_price.eq(order.final_price.minor()),
+            orders::discount_id.eq(order.promo.as_ref().map(|promo| promo.discount_id.get())),
+            orders::promo_code.eq(order.promo.as_ref().map(|promo| promo.code.as_str())),
+        ),
+        (
+            orders::delivery_type_id.eq(delivery.type_id.get()),
+            orders::delivery_subtype_id.eq(delivery.subtype_id.map(i64::from)),
+            orders::delivery_subtype_param_id.eq(delivery.subtype_param_id.map(i64::from)),
+            orders::shop_id.eq(delivery.shop_id.map(i64::from)),
+            orders::address.eq(delivery.address.as_deref()),
+            orders::phone.eq(order.phone.as_deref()),
+            orders::payment_type_id.eq(order.payment_type_id.map(i64::from)),
+            orders::payment_method_type.eq(order.payment_method().map(PaymentMethod::word)),
+            orders::manager_id.eq(order.manager_id.map(i64::from)),
+            orders::comment.eq(order.comment.as_deref()),
+        ),
+        (orders::version.eq(1), orders::created_at.eq(at), orders::updated_at.eq(at)),
+    );
+    // Every order is written here: on the concrete connection the statement is found by its type, without its text.
+    let into = diesel::insert_into(orders::table).values(row).returning(orders::id);
+    Ok(on_each!(connection, concrete => into.get_result(concrete))?)
 }
 
 #[derive(Insertable)]

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use kontor_kernel::Money;
 
 use super::Movement;
-use crate::database::AnyConnection;
+use crate::database::{AnyConnection, on_each};
 use crate::schema::inventories;
 
 /// What came of reserving pieces.
@@ -47,16 +47,15 @@ pub(crate) fn reserve(
     at: NaiveDateTime,
 ) -> QueryResult<Reserved> {
     let free = inventories::quantity - inventories::reserved;
-    let held: Option<Figures> = diesel::update(
+    let held = diesel::update(
         inventories::table
             .filter(inventories::id.eq(inventory))
             .filter(free.ge(pieces))
             .filter(inventories::price.eq(price.minor())),
     )
     .set((inventories::reserved.eq(inventories::reserved + pieces), inventories::updated_at.eq(at)))
-    .returning(figures())
-    .get_result(connection)
-    .optional()?;
+    .returning(figures());
+    let held: Option<Figures> = on_each!(connection, concrete => held.get_result(concrete)).optional()?;
     if let Some(held) = held {
         return Ok(Reserved::Done(movement(inventory, held, 0, pieces)));
     }
