@@ -10,7 +10,7 @@ use kontor_kernel::StoreError;
 
 use super::connection::{Manager, Role, give_up};
 use super::connections::Connections;
-use super::failure::{Abort, at_commit, is_demoted, is_lost, passes};
+use super::failure::{Abort, at_commit, is_demoted, is_lost, is_of_the_disk, passes};
 use super::idempotency::{self, Serving};
 use super::invalidation::{CacheVersions, Invalidations, invalidate_everything};
 use super::memory::Memories;
@@ -349,7 +349,9 @@ impl Database {
                 }
                 let lost = outcome.is_err() && pool.is_lost(&mut connection);
                 match outcome {
-                    Err(Abort::Query(error)) if attempt < ATTEMPTS && (lost || passes(&error)) => {
+                    Err(Abort::Query(error))
+                        if attempt < ATTEMPTS && !is_of_the_disk(&error) && (lost || passes(&error)) =>
+                    {
                         drop(connection);
                         inner.again(&error, &mut attempt);
                     }
