@@ -39,6 +39,10 @@ years of="2000x1826" seed="20270131":
     YEARS_OF={{of}} YEARS_SEED={{seed}} TEST_DATABASES=sqlite cargo test --release -p kontor-adapter-diesel \
         --features test-support --test storage -- subscriptions::years --nocapture
 
+# Loses power this often in every scenario on SQLite, and has the disk fail in every manner at every write.
+power-loss seeds="1000":
+    POWER_SEEDS={{seeds}} DISK_FAILURES=all cargo test --workspace --test storage -- disk:: --nocapture
+
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:
     .ci/crate-costs

@@ -70,6 +70,7 @@ fn every_member_has_a_rule() {
             || name == "kontor-kernel"
             || name == "kontor-sandbox"
             || name == "kontor-html"
+            || name == "kontor-faulty-disk"
             || name == "kontor-bench"
             || name == "kontor-examples"
             || name.starts_with("kontor-adapter-")
@@ -176,6 +177,16 @@ fn only_the_storage_adapter_and_the_benchmark_know_diesel() {
     for (member, dependencies) in dependencies() {
         let allowed = member == "kontor-adapter-diesel" || member == "kontor-bench";
         assert!(allowed || !dependencies.contains("diesel"), "{member} must not know diesel");
+    }
+}
+
+/// It has unsafe code, and fails on purpose.
+#[test]
+fn the_faulty_disk_is_for_tests_and_knows_nobody() {
+    let all = dependencies();
+    assert!(ours(&all["kontor-faulty-disk"]).is_empty());
+    for (member, dependencies) in &all {
+        assert!(!dependencies.contains("kontor-faulty-disk"), "{member} must not stand on a disk that fails");
     }
 }
 

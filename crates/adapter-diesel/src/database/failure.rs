@@ -61,7 +61,7 @@ pub(super) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
 }
 
 pub(crate) fn store_error(error: &QueryError) -> StoreError {
-    let passes = is_lost(error) || is_conflict(error) || is_demoted(error);
+    let passes = is_lost(error) || is_conflict(error) || is_demoted(error) || is_of_the_disk(error);
     if passes || error.to_string().contains("database is locked") {
         StoreError::Unavailable(error.to_string())
     } else {
@@ -84,6 +84,26 @@ pub(super) fn is_lost(error: &QueryError) -> bool {
 /// The server takes no changes any longer (SQLSTATE 25006): after a fail-over it is a replica.
 pub(super) fn is_demoted(error: &QueryError) -> bool {
     matches!(error, QueryError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _))
+}
+
+/// What SQLite says of a disk that is full or takes no changes, and of one that fails. It has one language, and diesel keeps
+/// the codes to itself.
+const NO_ROOM: [&str; 2] = ["database or disk is full", "attempt to write a readonly database"];
+const DISK_FAILS: [&str; 2] = ["disk I/O error", "unable to open database file"];
+
+fn says(error: &QueryError, texts: &[&str]) -> bool {
+    match error {
+        QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
+            texts.iter().any(|text| information.message() == *text)
+        }
+        QueryError::RollbackErrorOnCommit { commit_error, .. } => says(commit_error, texts),
+        _ => false,
+    }
+}
+
+/// The disk of SQLite takes nothing at the moment. Doing the step again at once is of no use.
+pub(super) fn is_of_the_disk(error: &QueryError) -> bool {
+    says(error, &NO_ROOM) || says(error, &DISK_FAILS)
 }
 
 /// What PostgreSQL calls a deadlock in the languages its messages are expected in (`lc_messages`).
@@ -112,13 +132,16 @@ pub(super) fn passes(error: &QueryError) -> bool {
 const AMBIGUOUS: &str = "result is ambiguous";
 
 /// What a `COMMIT` that failed means: the connection was gone before it could be sent, nobody knows what became of it, or
-/// the database answered that it was rolled back.
+/// the database answered that it was rolled back. When SQLite could not sync, it is rolled back for as long as the process
+/// lives: one that is killed then may find the change stored when it starts again.
 pub(super) fn at_commit<R>(error: QueryError) -> Abort<R> {
     let unknown = match &error {
         // The answer of a connection that is known to be broken; nothing was sent.
         QueryError::BrokenTransactionManager => false,
-        QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => information.message().contains(AMBIGUOUS),
-        error => is_lost(error),
+        QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
+            information.message().contains(AMBIGUOUS) || says(&error, &DISK_FAILS)
+        }
+        error => is_lost(error) || says(error, &DISK_FAILS),
     };
     if unknown { Abort::Store(StoreError::OutcomeUnknown(error.to_string())) } else { Abort::Query(error) }
 }
@@ -145,10 +168,12 @@ mod tests {
         };
         assert!(is_unknown(both));
         assert!(is_unknown(reported(DatabaseErrorKind::Unknown, "result is ambiguous: replica unavailable")));
+        assert!(is_unknown(reported(DatabaseErrorKind::Unknown, "disk I/O error")), "not synced, but perhaps written");
         for error in [
             reported(DatabaseErrorKind::SerializationFailure, "could not serialize access"),
             reported(DatabaseErrorKind::UniqueViolation, "a deferred key"),
             reported(DatabaseErrorKind::Unknown, "deadlock detected"),
+            reported(DatabaseErrorKind::Unknown, "database or disk is full"),
             QueryError::BrokenTransactionManager,
         ] {
             assert!(!is_unknown(error));
@@ -160,6 +185,9 @@ mod tests {
         let demoted =
             reported(DatabaseErrorKind::ReadOnlyTransaction, "cannot execute INSERT in a read-only transaction");
         assert!(matches!(store_error(&demoted), StoreError::Unavailable(_)));
+        for text in ["database or disk is full", "disk I/O error", "attempt to write a readonly database"] {
+            assert!(matches!(store_error(&reported(DatabaseErrorKind::Unknown, text)), StoreError::Unavailable(_)));
+        }
         let wrong = reported(DatabaseErrorKind::Unknown, "syntax error");
         assert!(matches!(store_error(&wrong), StoreError::Failed(_)));
     }

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use super::AnyConnection;
 use super::connection::{give_up, is_broken};
-use super::failure::{Abort, passes};
+use super::failure::{Abort, at_commit, passes};
 use super::invalidation::Invalidations;
 use super::step::{Answer, Outcome};
 use super::write::{Transactions, Write, Written, begin, rolled_back};
@@ -224,10 +224,10 @@ impl Turns {
             invalidations.add(&written.invalidations);
         }
         let committed = self.writing.versions.open::<Answer>(&invalidations, &mut connection).and_then(|open| {
-            Transactions::commit_transaction(&mut *connection)?;
+            Transactions::commit_transaction(&mut *connection).map_err(at_commit)?;
             Ok(open)
         });
-        match committed {
+        let abort = match committed {
             Ok(open) => {
                 if let Some(open) = open {
                     open.committed();
@@ -238,18 +238,23 @@ impl Turns {
                     let outcome = outcome.map(|written| waiting.write.committed(written));
                     tell(waiting, outcome);
                 }
+                return;
             }
-            Err(abort) => {
-                if let Abort::Query(error) = &abort {
-                    tracing::debug!(%error, "a group is not committed: its steps run by themselves");
-                }
-                if Transactions::rollback_transaction(&mut *connection).is_err() {
-                    give_up(&mut connection);
-                }
-                drop(connection);
-                for member in group {
-                    self.alone(member.waiting);
-                }
+            Err(abort) => abort,
+        };
+        if Transactions::rollback_transaction(&mut *connection).is_err() {
+            give_up(&mut connection);
+        }
+        drop(connection);
+        let unknown = match &abort {
+            Abort::Store(StoreError::OutcomeUnknown(reason)) => Some(reason),
+            _ => None,
+        };
+        for Member { waiting, .. } in group {
+            match unknown {
+                // Whether the group is stored shows when the file is opened next: done again, it might be done twice.
+                Some(reason) => tell(waiting, Err(StoreError::OutcomeUnknown(reason.clone()).into())),
+                None => self.alone(waiting),
             }
         }
     }

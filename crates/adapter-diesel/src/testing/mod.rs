@@ -11,6 +11,8 @@ mod postgres;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use kontor_kernel::StoreError;
+
 use crate::{Database, DatabaseUrl, PoolOptions};
 
 pub use cluster::Stop;
@@ -57,10 +59,22 @@ impl TestDatabase {
         self.database.url().clone()
     }
 
+    /// A database that somebody else keeps.
+    pub fn kept_elsewhere(database: Database, kind: Kind) -> Self {
+        Self { database, kind, _keep: Keep::Nothing }
+    }
+
+    /// Runs statements over a connection for writing, outside any transaction.
+    pub fn run_apart(&self, statements: &str) -> Result<(), StoreError> {
+        use diesel::connection::SimpleConnection;
+        let failed = |error: diesel::result::Error| StoreError::Failed(error.to_string());
+        self.database.with_connection(|connection| connection.batch_execute(statements).map_err(failed))
+    }
+
     fn sqlite() -> Self {
         let folder = must(tempfile::tempdir());
         let path = folder.path().join("kontor.db");
-        must(std::fs::write(&path, template()));
+        must(std::fs::write(&path, migrated_file()));
         let database = must(Database::open(DatabaseUrl::Sqlite(path), POOL));
         Self { database, kind: Kind::Sqlite, _keep: Keep::Folder { _folder: folder } }
     }
@@ -90,8 +104,11 @@ fn unless_skipped<T>(create: impl FnOnce() -> Result<T, String>) -> Option<T> {
 
 const POOL: PoolOptions = PoolOptions { connections: 4, wait: std::time::Duration::from_secs(30) };
 
-/// A migrated file, made once per test process and copied for every test.
-fn template() -> &'static [u8] {
+/// A migrated file of SQLite, made once per test process and copied for every test.
+///
+/// # Panics
+/// When it cannot be made.
+pub fn migrated_file() -> &'static [u8] {
     static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
         let folder = must(tempfile::tempdir());
@@ -102,7 +119,7 @@ fn template() -> &'static [u8] {
             use diesel::connection::SimpleConnection;
             connection
                 .batch_execute("PRAGMA wal_checkpoint(TRUNCATE);")
-                .map_err(|error| kontor_kernel::StoreError::Failed(error.to_string()))
+                .map_err(|error| StoreError::Failed(error.to_string()))
         }));
         drop(database);
         must(std::fs::read(&path))

@@ -15,12 +15,12 @@ use crate::fixtures;
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 const PHONE: &str = "79001234567";
 
-fn at(seconds: i64) -> DateTime<Utc> {
+pub fn at(seconds: i64) -> DateTime<Utc> {
     START + TimeDelta::seconds(seconds)
 }
 
 /// A project with applications 1 and 2.
-async fn shop(db: &TestDatabase) -> ProjectId {
+pub async fn shop(db: &TestDatabase) -> ProjectId {
     let project = fixtures::project(db).await;
     fixtures::run(
         db,
@@ -37,12 +37,12 @@ async fn shop(db: &TestDatabase) -> ProjectId {
     project
 }
 
-fn app(project_id: ProjectId, application: i64) -> AppScope {
+pub fn app(project_id: ProjectId, application: i64) -> AppScope {
     AppScope { project_id, application_id: ApplicationId::new(application).unwrap(), wholesale: false }
 }
 
 /// An attempt of the project's first application that starts at this second.
-fn new(project: ProjectId, phone: &str, nonce: &str, seconds: i64) -> NewAttempt {
+pub fn new(project: ProjectId, phone: &str, nonce: &str, seconds: i64) -> NewAttempt {
     NewAttempt {
         app: app(project, 1),
         phone: Phone::parse(phone).unwrap(),
@@ -54,7 +54,7 @@ fn new(project: ProjectId, phone: &str, nonce: &str, seconds: i64) -> NewAttempt
     }
 }
 
-fn check(text: &str) -> CheckId {
+pub fn check(text: &str) -> CheckId {
     CheckId::parse(text).unwrap()
 }
 
@@ -74,7 +74,7 @@ async fn found(db: &Database, project: ProjectId, nonce: &str) -> Option<Callbac
     db.find(app(project, 1), &format!("session of {nonce}")).await.unwrap()
 }
 
-fn exchange(project: ProjectId, attempt: CallbackAttemptId, application: i64, seconds: i64) -> AttemptExchange {
+pub fn exchange(project: ProjectId, attempt: CallbackAttemptId, application: i64, seconds: i64) -> AttemptExchange {
     let token = NewToken {
         fingerprint: "t".to_owned(),
         device: Device::parse_optional(&"ё".repeat(255)).unwrap(),

@@ -23,7 +23,7 @@ fn key(number: usize) -> FileKey {
     FileKey::parse(&format!("{number:0>40}")).unwrap()
 }
 
-fn draft(number: usize) -> NewFile {
+pub fn draft(number: usize) -> NewFile {
     NewFile {
         project_id: ProjectId::new(1).unwrap(),
         file_type: FileType::Avatar,
@@ -42,11 +42,11 @@ fn stamp(project_id: ProjectId) -> Stamp {
     Stamp::of_system(project_id, noon())
 }
 
-fn first() -> Stamp {
+pub fn first() -> Stamp {
     stamp(ProjectId::new(1).unwrap())
 }
 
-fn content() -> Written {
+pub fn content() -> Written {
     Written { size: 5_000_000_000, sha256: Sha256::parse(&"ab".repeat(32)).unwrap() }
 }
 

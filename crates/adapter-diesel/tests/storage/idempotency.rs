@@ -10,11 +10,11 @@ use tokio::task::JoinSet;
 
 use crate::fixtures;
 
-fn now() -> DateTime<Utc> {
+pub fn now() -> DateTime<Utc> {
     "2026-06-30T12:00:00Z".parse().unwrap()
 }
 
-fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
+pub fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
     KeyClaim {
         id: id.to_owned(),
         fingerprint: "f".to_owned(),

@@ -20,7 +20,7 @@ use crate::fixtures;
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
 /// A project with branch 1 and application 1.
-async fn shop(db: &TestDatabase) -> ProjectId {
+pub async fn shop(db: &TestDatabase) -> ProjectId {
     let project = fixtures::project(db).await;
     fixtures::run(
         db,
@@ -36,7 +36,7 @@ async fn shop(db: &TestDatabase) -> ProjectId {
     project
 }
 
-fn owner(project_id: ProjectId, login: &str) -> NewOwner {
+pub fn owner(project_id: ProjectId, login: &str) -> NewOwner {
     NewOwner {
         project_id,
         branch_id: Some(BranchId::new(1).unwrap()),
@@ -47,7 +47,7 @@ fn owner(project_id: ProjectId, login: &str) -> NewOwner {
     }
 }
 
-fn token(fingerprint: &str, at: DateTime<Utc>) -> NewToken {
+pub fn token(fingerprint: &str, at: DateTime<Utc>) -> NewToken {
     NewToken {
         fingerprint: fingerprint.to_owned(),
         device: Some(Device::parse("Телефон").unwrap()),
@@ -56,11 +56,11 @@ fn token(fingerprint: &str, at: DateTime<Utc>) -> NewToken {
     }
 }
 
-fn app(project_id: ProjectId) -> AppScope {
+pub fn app(project_id: ProjectId) -> AppScope {
     AppScope { project_id, application_id: ApplicationId::new(1).unwrap(), wholesale: false }
 }
 
-fn phone() -> Contact {
+pub fn phone() -> Contact {
     Contact::parse("79001234567").unwrap()
 }
 

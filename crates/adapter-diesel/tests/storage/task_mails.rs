@@ -18,7 +18,7 @@ fn after(seconds: i64) -> DateTime<Utc> {
     START + TimeDelta::seconds(seconds)
 }
 
-async fn anna(db: &TestDatabase, project: ProjectId) -> UserId {
+pub async fn anna(db: &TestDatabase, project: ProjectId) -> UserId {
     db.database.insert_employee(employee(project, "anna", RoleChoice::Owner)).await.unwrap()
 }
 

@@ -75,7 +75,7 @@ pub async fn shop(db: &TestDatabase) -> Shop {
     Shop { project, application, webhook }
 }
 
-async fn event(db: &TestDatabase, shop: &Shop, number: u32, topic: &str) {
+pub async fn event(db: &TestDatabase, shop: &Shop, number: u32, topic: &str) {
     let (project, application) = (shop.project, shop.application);
     let event = format!(
         "INSERT INTO outbox_events (event_id, project_id, application_id, topic, payload, created_at) VALUES \
@@ -92,7 +92,7 @@ pub async fn paid_orders(db: &TestDatabase, shop: &Shop, count: u32) {
     db.database.fan_out(1000, SeededRandom::shared(), START).await.unwrap();
 }
 
-fn lease(owner: &str, until: DateTime<Utc>) -> Lease {
+pub fn lease(owner: &str, until: DateTime<Utc>) -> Lease {
     Lease { owner: owner.to_owned(), until }
 }
 
@@ -363,10 +363,10 @@ database_tests! {
 }
 
 /// Distinct ids for racing dispatchers.
-struct SeededRandom(std::sync::atomic::AtomicU64);
+pub struct SeededRandom(std::sync::atomic::AtomicU64);
 
 impl SeededRandom {
-    fn shared() -> Arc<dyn kontor_kernel::Random> {
+    pub fn shared() -> Arc<dyn kontor_kernel::Random> {
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         let seed = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed) << 32;
         Arc::new(Self(std::sync::atomic::AtomicU64::new(seed)))

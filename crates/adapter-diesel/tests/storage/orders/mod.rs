@@ -15,5 +15,5 @@ mod races;
 mod receipts;
 mod refunds;
 mod sale_prices;
-mod tickets;
+pub mod tickets;
 mod verifications;

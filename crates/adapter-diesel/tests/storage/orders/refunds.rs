@@ -25,7 +25,7 @@ fn refused(outcome: Result<Order, OrderError>) -> RefundRefused {
 
 impl Counter<'_> {
     /// An order that was paid online.
-    pub(super) async fn paid_online(&self, command: &OrderCommand) -> Order {
+    pub async fn paid_online(&self, command: &OrderCommand) -> Order {
         let order = self.placed(command).await;
         let id = self.acquirer.settle(GatewayStatus::Succeeded);
         self.payments.acquirer_notified(&id, None).await.unwrap();

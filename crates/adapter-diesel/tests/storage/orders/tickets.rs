@@ -47,11 +47,11 @@ impl SecretCipher for Plain {
 }
 
 /// A door with somebody at it.
-struct Door<'a> {
+pub struct Door<'a> {
     counter: &'a Counter<'a>,
     office: Office,
-    tickets: Arc<TicketService>,
-    staff: Staff,
+    pub tickets: Arc<TicketService>,
+    pub staff: Staff,
 }
 
 fn service(counter: &Counter<'_>, store: Database) -> Arc<TicketService> {
@@ -65,7 +65,7 @@ fn service(counter: &Counter<'_>, store: Database) -> Arc<TicketService> {
     })
 }
 
-fn scan(name: &str, token: &SecretString, pieces: i64) -> Scan {
+pub fn scan(name: &str, token: &SecretString, pieces: i64) -> Scan {
     let (id, quantity) = (ScanId::parse(name).unwrap(), Quantity::new(pieces).unwrap());
     Scan { id, token: token.clone(), quantity, shop: None, at: None }
 }
@@ -78,7 +78,7 @@ fn kept(answer: ScanAnswer) -> KeptScan {
 }
 
 impl<'a> Door<'a> {
-    async fn open(counter: &'a Counter<'a>) -> Self {
+    pub async fn open(counter: &'a Counter<'a>) -> Self {
         let office = Office::open(counter).await;
         let permissions = [Permission::edit(Resource::Reservations), Permission::view(Resource::Orders)].into();
         let staff = Staff { permissions, ..office.staff.clone() };
@@ -93,7 +93,7 @@ impl<'a> Door<'a> {
         item
     }
 
-    async fn sold(&self, pieces: i64) -> (Order, SecretString) {
+    pub async fn sold(&self, pieces: i64) -> (Order, SecretString) {
         let item = self.item(10, 100).await;
         let order = self.counter.paid_online(&self.counter.online(&[(item, pieces)])).await;
         let token = self.token(&order).unwrap();

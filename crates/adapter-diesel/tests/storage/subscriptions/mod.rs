@@ -1,6 +1,6 @@
 //! Subscriptions from the first checkout on, on both databases.
 
-mod club;
+pub mod club;
 mod desk;
 mod forecasts;
 mod lifecycle;

@@ -1,0 +1,125 @@
+//! Cards, stock, and what applications show.
+
+use kontor_catalog::model::*;
+use kontor_catalog::ports::*;
+use kontor_catalog::spreadsheet::ImportMode;
+use kontor_catalog::storefront::ports::Favourites;
+use kontor_kernel::*;
+
+use super::scenarios;
+use crate::catalog::records::*;
+use crate::fixtures;
+use crate::import::{import, upload};
+use crate::orders::counter::Counter;
+use crate::storehouse::Storehouse;
+
+scenarios! {
+    async fn card_written(db, run) {
+        let project = fixtures::project(db).await;
+        let category_id = Some(category(db, project, "Tea").await.id);
+        run.begin(db);
+        let cards: &dyn NomenclatureRepository = &db.database;
+        let card = run.step("insert", async || cards.insert(system(project), goods("Tea")).await).await;
+        let changed = Card { category_id, ..card.card.clone() };
+        run.step("replace", async || cards.replace(system(project), card.clone(), changed.clone()).await).await;
+    }
+
+    async fn category_moved(db, run) {
+        let project = fixtures::project(db).await;
+        let (tea, green) = (category(db, project, "Tea").await, category(db, project, "Green").await);
+        let card = Card { category_id: Some(green.id), ..goods("Sencha") };
+        let sold = item(db, project, card).await;
+        stock(db, project, sold.id, 5).await;
+        run.begin(db);
+        let change = CategoryChange { parent_id: Edit::Set(Some(tea.id)), ..CategoryChange::default() };
+        run.step("move", async || CategoryRepository::update(&db.database, system(project), green.id, change.clone()).await).await;
+    }
+
+    async fn shown_in_another_order(db, run) {
+        let project = fixtures::project(db).await;
+        let branch = branch(db, project).await;
+        let site = application(db, project, branch, "Site").await;
+        let mut last = None;
+        for title in ["A", "B"] {
+            let one = category(db, project, title).await.id;
+            AssortmentRepository::<Category>::assign(&db.database, system(project), site, one).await.unwrap();
+            last = Some(one);
+        }
+        run.begin(db);
+        let shown: &dyn AssortmentRepository<Category> = &db.database;
+        run.step("shift", async || shown.shift(system(project), site, last.unwrap(), Shift::Up).await).await;
+        run.step("withdraw", async || shown.withdraw(system(project), site, last.unwrap()).await).await;
+    }
+
+    async fn stock_corrected(db, run) {
+        let counter = Counter::open(db).await;
+        let vase = counter.goods("Vase", 5, 100).await;
+        let id = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
+        let id = InventoryId::new(id).unwrap();
+        run.begin(db);
+        let change = StockChange { quantity: Edit::Set(StockLevel::new(0).unwrap()), price: Edit::Set("1.50".parse().unwrap()) };
+        run.step("set", async || db.database.set_stock(clerk(counter.house.project), id, change.clone()).await).await;
+    }
+
+    async fn discount_made(db, run) {
+        let project = fixtures::project(db).await;
+        run.begin(db);
+        let draft = DiscountDraft {
+            name: name("Spring"),
+            kind: DiscountKind::Percent,
+            number: "10".parse().unwrap(),
+            status: DiscountStatus::Active,
+            rest: DiscountChange::default(),
+        };
+        let terms = draft.terms().unwrap();
+        let discounts: &dyn DiscountRepository = &db.database;
+        run.step("insert", async || discounts.insert(system(project), terms.clone(), DiscountStatus::Active).await).await;
+    }
+
+    async fn warehouse_deleted(db, run) {
+        let counter = Counter::open(db).await;
+        counter.goods("Vase", 5, 100).await;
+        let (project, far) = (counter.house.project, WarehouseId::new(counter.house.far).unwrap());
+        run.begin(db);
+        run.step("delete", async || WarehouseRepository::delete(&db.database, system(project), far).await).await;
+    }
+
+    async fn cards_and_stock_imported(db, run) {
+        let house = Storehouse::open(db).await;
+        let (mut cards, mut stock) = ("article;name;kind;category".to_owned(), "article;warehouse;quantity;price".to_owned());
+        for number in 0..10 {
+            cards += &format!("\nM-{number};Mug {number};goods;Kitchen / Mugs");
+            stock += &format!("\nM-{number};W1;{number};5.00");
+        }
+        run.begin(db);
+        run.step("cards", async || import(&house, &cards, ImportMode::AllOrNothing).await).await;
+        run.step("stock", async || upload(&house, &stock, ImportMode::AllOrNothing).await).await;
+    }
+
+    async fn kept_by_a_customer(db, run) {
+        let counter = Counter::open(db).await;
+        let vase = NomenclatureId::new(counter.goods("Vase", 5, 100).await).unwrap();
+        run.begin(db);
+        run.step("add", async || db.database.add(counter.customer, vase, NOON).await).await;
+        run.step("remove", async || Favourites::remove(&db.database, counter.customer, vase).await).await;
+    }
+
+    async fn corrected_by_the_doctor(db, run) {
+        let counter = Counter::open(db).await;
+        let (vase, cup) = (counter.goods("Vase", 9, 100).await, counter.goods("Cup", 9, 100).await);
+        counter.house.run(format!("UPDATE inventories SET quantity = 10 WHERE nomenclature_id = {vase}")).await;
+        counter.house.run(format!("UPDATE storefront_offers SET price = 99 WHERE nomenclature_id = {cup}")).await;
+        counter.house.run("UPDATE offer_counts SET total = total + 1".to_owned()).await;
+        run.begin_mending(db);
+        run.steps_of(12, "correct", async || db.database.correct(None, NOON).await).await;
+    }
+
+    async fn migrated_from_an_older_file(db, run) {
+        let counter = Counter::open(db).await;
+        let vase = counter.goods("Vase", 9, 100).await;
+        counter.placed(&counter.command(&[(vase, 1)])).await;
+        db.database.revert(3).unwrap();
+        run.begin_mending(db);
+        run.steps_of(40, "migrate", async || db.database.migrate()).await;
+    }
+}

@@ -1,0 +1,151 @@
+//! What is in a database, every row of every table, and whether it is sound.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use diesel::connection::{Connection, SimpleConnection};
+use diesel::sql_types::{Integer, Text};
+use diesel::{QueryableByName, RunQueryDsl, SqliteConnection};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::{Database, DatabaseUrl, PoolOptions};
+use kontor_faulty_disk::{Disk, Image};
+
+pub const FILE: &str = "kontor.db";
+
+/// Every row of every table, as text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct State(String);
+
+#[derive(QueryableByName)]
+struct TextRow {
+    #[diesel(sql_type = Text)]
+    text: String,
+}
+
+const COLUMNS: &str = "SELECT 'SELECT ''' || t.name || ': '' || ' || group_concat('quote(\"' || c.name || '\")', '||'',''||') \
+    || ' AS line FROM \"' || t.name || '\"' AS text \
+    FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' GROUP BY t.name ORDER BY t.name";
+
+/// The query for every row. It takes longer to make than to run, and is the same for the same schema.
+fn everything(connection: &mut SqliteConnection) -> diesel::QueryResult<String> {
+    static KNOWN: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
+    let version: Version = diesel::sql_query("PRAGMA schema_version").get_result(connection)?;
+    if let Some(known) = KNOWN.lock().unwrap().get(&version.schema_version) {
+        return Ok(known.clone());
+    }
+    let tables: Vec<TextRow> = diesel::sql_query(COLUMNS).load(connection)?;
+    let lines: Vec<String> = tables.into_iter().map(|table| table.text).collect();
+    let all = format!(
+        "SELECT coalesce(group_concat(line, char(10)), '') AS text FROM ({} ORDER BY line)",
+        lines.join(" UNION ALL ")
+    );
+    KNOWN.lock().unwrap().insert(version.schema_version, all.clone());
+    Ok(all)
+}
+
+impl State {
+    /// As a connection sees it now.
+    pub fn of(disk: &Disk) -> Result<Self, String> {
+        let mut connection = connect(disk)?;
+        Self::seen(&mut connection).map_err(told)
+    }
+
+    fn seen(connection: &mut SqliteConnection) -> diesel::QueryResult<Self> {
+        let row: TextRow = diesel::sql_query(everything(connection)?).get_result(connection)?;
+        Ok(Self(row.text))
+    }
+
+    /// The rows that only one of the two has.
+    pub fn difference(&self, other: &Self) -> String {
+        let lines = |state: &Self| state.0.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+        let (own, others) = (lines(self), lines(other));
+        let shown = |sign: char| move |line: &String| format!("{sign} {line:.200}");
+        let gone = own.difference(&others).map(shown('-'));
+        gone.chain(others.difference(&own).map(shown('+'))).take(20).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn told(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn connect(disk: &Disk) -> Result<SqliteConnection, String> {
+    SqliteConnection::establish(&disk.url(FILE).to_string_lossy()).map_err(told)
+}
+
+/// Opens a disk as a process does that starts.
+pub fn open(disk: &Disk) -> Result<TestDatabase, String> {
+    let options = PoolOptions { connections: 1, wait: Duration::from_secs(5) };
+    let database = Database::open(DatabaseUrl::Sqlite(disk.url(FILE)), options).map_err(told)?;
+    Ok(TestDatabase::kept_elsewhere(database, Kind::Sqlite))
+}
+
+/// What another process finds that opens these files.
+pub struct Found {
+    pub disk: Arc<Disk>,
+    pub state: State,
+    connection: SqliteConnection,
+}
+
+impl Found {
+    pub fn of(files: Image) -> Result<Self, String> {
+        let disk = Disk::new(files);
+        let mut connection = connect(&disk)?;
+        let answers: Vec<Check> = diesel::sql_query("PRAGMA quick_check").load(&mut connection).map_err(told)?;
+        if answers.iter().any(|answer| answer.quick_check != "ok") {
+            return Err(format!("the file is damaged: {:?}", answers.first().map(|answer| &answer.quick_check)));
+        }
+        let state = State::seen(&mut connection).map_err(told)?;
+        Ok(Self { disk, state, connection })
+    }
+
+    /// Whether a query finds anything.
+    pub fn has(&mut self, query: &str) -> Result<bool, String> {
+        let query = format!("SELECT 'found' AS text WHERE EXISTS ({query})");
+        let rows: Vec<TextRow> = diesel::sql_query(query).load(&mut self.connection).map_err(told)?;
+        Ok(!rows.is_empty())
+    }
+
+    /// Whether the doctor finds nothing, every reference leads somewhere, and it can be written again; after what was
+    /// broken off is done again, if that is how it is put right.
+    pub async fn is_sound(&mut self, mends: bool) -> Result<(), String> {
+        self.connection.batch_execute("PRAGMA integrity_check").map_err(told)?;
+        let dangling: Vec<Dangling> =
+            diesel::sql_query("PRAGMA foreign_key_check").load(&mut self.connection).map_err(told)?;
+        if let Some(first) = dangling.first() {
+            return Err(format!("a row of {} refers to nothing", first.table));
+        }
+        let db = open(&self.disk)?;
+        if mends {
+            db.database.migrate().map_err(told)?;
+            db.database.correct(None, chrono::DateTime::UNIX_EPOCH).await.map_err(told)?;
+        } else if db.database.pending_migrations().map_err(told)? > 0 {
+            return Err("the schema is an older one".to_owned());
+        }
+        let mut differences = Vec::new();
+        db.database.examine(None, |difference| differences.push(difference)).await.map_err(told)?;
+        if !differences.is_empty() {
+            return Err(format!("the doctor finds {differences:?}"));
+        }
+        db.database.worker_seen("afterwards", chrono::DateTime::UNIX_EPOCH).await.map_err(told)
+    }
+}
+
+#[derive(QueryableByName)]
+struct Version {
+    #[diesel(sql_type = Integer)]
+    schema_version: i32,
+}
+
+#[derive(QueryableByName)]
+struct Check {
+    #[diesel(sql_type = Text)]
+    quick_check: String,
+}
+
+#[derive(QueryableByName)]
+struct Dangling {
+    #[diesel(sql_type = Text)]
+    table: String,
+}

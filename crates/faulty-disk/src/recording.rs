@@ -1,0 +1,226 @@
+//! What was issued, and what is left of it.
+
+use std::collections::BTreeMap;
+
+use crate::image::{Image, write_at};
+
+/// What changes the files of a disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A file is made.
+    Create(String),
+    /// Bytes are written at a place.
+    Write {
+        /// The file.
+        file: String,
+        /// Where.
+        offset: usize,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// A file is cut, or grows by zeros.
+    Truncate {
+        /// The file.
+        file: String,
+        /// How long it becomes.
+        size: usize,
+    },
+    /// What was written to a file so far is to outlast a loss of power, and that there is such a file.
+    Sync(String),
+    /// A file is deleted. Nothing makes this outlast a loss of power at once.
+    Delete(String),
+}
+
+impl Change {
+    pub(crate) fn file(&self) -> &str {
+        match self {
+            Self::Create(file)
+            | Self::Sync(file)
+            | Self::Delete(file)
+            | Self::Write { file, .. }
+            | Self::Truncate { file, .. } => file,
+        }
+    }
+
+    pub(crate) fn apply(&self, files: &mut Image) {
+        match self {
+            Self::Create(file) => files.put(file, Vec::new()),
+            Self::Write { file, offset, bytes } => write_at(files.edit(file), *offset, bytes),
+            Self::Truncate { file, size } => files.edit(file).resize(*size, 0),
+            Self::Sync(_) => {}
+            Self::Delete(file) => files.remove(file),
+        }
+    }
+}
+
+/// A disk at the beginning, everything on it synced, and the changes that followed.
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    pub(crate) before: Image,
+    pub(crate) changes: Vec<Change>,
+}
+
+impl Recording {
+    /// How many changes there were.
+    pub fn len(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// The changes in their order.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// The files when the process is killed after so many changes: what was issued is there, synced or not.
+    pub fn killed_after(&self, changes: usize) -> Image {
+        let mut files = self.before.clone();
+        self.changes.iter().take(changes).for_each(|change| change.apply(&mut files));
+        files
+    }
+
+    /// The files when power is lost after so many changes. What was synced is there. The seed decides over every other
+    /// change: that it is there, is lost, or of a write some sectors. Making and deleting a file can be lost, too.
+    pub fn powerless_after(&self, changes: usize, seed: u64) -> Image {
+        let mut files: BTreeMap<&str, Uncertain> = BTreeMap::new();
+        for change in self.changes.iter().take(changes) {
+            let name = change.file();
+            let file = files.entry(name).or_insert_with(|| Uncertain {
+                synced: Image::of(name, self.before.file(name).unwrap_or_default().to_vec()),
+                is_there: self.before.contains(name),
+                pending: Vec::new(),
+            });
+            file.take_in(change);
+        }
+        let mut left = self.before.clone();
+        let mut dice = Dice(seed);
+        let manner = Manner::of(&mut dice, seed);
+        for (name, file) in files {
+            match file.after_loss(name, manner, &mut dice) {
+                Some(bytes) => left.put(name, bytes),
+                None => left.remove(name),
+            }
+        }
+        left
+    }
+}
+
+/// A file of which some is synced.
+struct Uncertain<'a> {
+    synced: Image,
+    is_there: bool,
+    pending: Vec<&'a Change>,
+}
+
+impl<'a> Uncertain<'a> {
+    fn take_in(&mut self, change: &'a Change) {
+        if !matches!(change, Change::Sync(_)) {
+            self.pending.push(change);
+            return;
+        }
+        for change in self.pending.drain(..) {
+            change.apply(&mut self.synced);
+        }
+        self.is_there = true;
+    }
+
+    fn after_loss(mut self, name: &str, manner: Manner, dice: &mut Dice) -> Option<Vec<u8>> {
+        let kept_in_order = dice.below(self.pending.len() + 1);
+        for (number, change) in self.pending.iter().enumerate() {
+            let fate = manner.fate(number, kept_in_order, dice);
+            match (change, fate) {
+                (Change::Write { file, offset, bytes }, Fate::Torn) => {
+                    tear(self.synced.edit(file), *offset, bytes, dice);
+                }
+                (Change::Create(_), Fate::Kept) => {
+                    self.is_there = true;
+                    change.apply(&mut self.synced);
+                }
+                (Change::Delete(_), Fate::Kept) => {
+                    self.is_there = false;
+                    change.apply(&mut self.synced);
+                }
+                // What follows went to a file that has no name on the disk.
+                (Change::Create(_) | Change::Delete(_), _) => break,
+                (_, Fate::Kept) => change.apply(&mut self.synced),
+                (_, Fate::Lost | Fate::Torn) => {}
+            }
+        }
+        self.is_there.then(|| std::mem::take(self.synced.edit(name)))
+    }
+}
+
+/// What became of a change.
+enum Fate {
+    Kept,
+    Lost,
+    Torn,
+}
+
+/// How a disk treats what was not synced.
+#[derive(Clone, Copy)]
+enum Manner {
+    /// All of it is lost.
+    LosesAll,
+    /// It is written in order, until power is gone.
+    InOrder,
+    /// It is written in any order: so many of eight are kept, the rest is lost or torn.
+    AnyOrder(u64),
+}
+
+impl Manner {
+    fn of(dice: &mut Dice, seed: u64) -> Self {
+        match seed % 4 {
+            0 => Self::LosesAll,
+            1 => Self::InOrder,
+            _ => Self::AnyOrder(dice.next() % 8),
+        }
+    }
+
+    fn fate(self, number: usize, kept_in_order: usize, dice: &mut Dice) -> Fate {
+        match self {
+            Self::InOrder if number < kept_in_order => Fate::Kept,
+            Self::InOrder if number == kept_in_order => Fate::Torn,
+            Self::AnyOrder(kept) if dice.next() % 8 < kept => Fate::Kept,
+            Self::AnyOrder(_) if dice.next().is_multiple_of(2) => Fate::Torn,
+            Self::LosesAll | Self::InOrder | Self::AnyOrder(_) => Fate::Lost,
+        }
+    }
+}
+
+const SECTOR: usize = 512;
+
+/// Some of the sectors are written.
+fn tear(file: &mut Vec<u8>, offset: usize, bytes: &[u8], dice: &mut Dice) {
+    let (mut at, mut rest) = (offset, bytes);
+    while !rest.is_empty() {
+        let (sector, others) = rest.split_at(rest.len().min(SECTOR - at % SECTOR));
+        if dice.next().is_multiple_of(2) {
+            write_at(file, at, sector);
+        }
+        at += sector.len();
+        rest = others;
+    }
+}
+
+/// Numbers that follow from a seed (`SplitMix64`).
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
+        usize::try_from(self.next() % end).unwrap_or_default()
+    }
+}
