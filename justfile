@@ -39,6 +39,10 @@ years of="2000x1826" seed="20270131":
     YEARS_OF={{of}} YEARS_SEED={{seed}} TEST_DATABASES=sqlite cargo test --release -p kontor-adapter-diesel \
         --features test-support --test storage -- subscriptions::years --nocapture
 
+# Days of trade of four merchants from one seed, all but the outside world real; the rules are looked at after every step.
+simulate seed="20271031" days="28":
+    SIM_SEED={{seed}} SIM_DAYS={{days}} cargo test --release -p kontor-simulator --test simulation -- merchants_trade --nocapture
+
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:
     .ci/crate-costs
