@@ -44,9 +44,9 @@ pub struct Broken {
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { seed, days, .. } = self.plan;
+        let Plan { seed, days, merchants } = self.plan;
         writeln!(f, "broken: {}\n  {}\nthe last steps:\n{}", self.rule, self.how, self.trace)?;
-        write!(f, "again: just simulate {seed} {days}")
+        write!(f, "again: SIM_MERCHANTS={merchants} just simulate {seed} {days}")
     }
 }
 

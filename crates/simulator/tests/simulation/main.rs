@@ -1,4 +1,4 @@
-//! Runs of the simulator. `SIM_SEED` and `SIM_DAYS` choose another one.
+//! Runs of the simulator. `SIM_SEED`, `SIM_DAYS` and `SIM_MERCHANTS` choose another one.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod falsified;
@@ -31,12 +31,14 @@ fn processor_seconds() -> Option<f64> {
 
 #[test]
 fn merchants_trade() {
-    let days = u32::try_from(asked("SIM_DAYS").unwrap_or(3)).unwrap();
-    let plan = Plan { seed: asked("SIM_SEED").unwrap_or(20_271_031), days, merchants: 4 };
-    println!("SIM_SEED={} SIM_DAYS={days}", plan.seed);
+    let days = u32::try_from(asked("SIM_DAYS").unwrap_or(2)).unwrap();
+    let merchants = u32::try_from(asked("SIM_MERCHANTS").unwrap_or(4)).unwrap();
+    let seed = asked("SIM_SEED").unwrap_or(20_271_031);
+    let plan = Plan { seed, days, merchants: usize::try_from(merchants).unwrap() };
+    println!("SIM_SEED={seed} SIM_DAYS={days} SIM_MERCHANTS={merchants}");
     let (began, before) = (Instant::now(), processor_seconds());
     let outcome = simulate(plan).unwrap_or_else(|broken| panic!("{broken}"));
-    let merchant_days = f64::from(days) * 4.0;
+    let merchant_days = f64::from(days) * f64::from(merchants);
     let used = before.zip(processor_seconds()).map_or_else(|| began.elapsed().as_secs_f64(), |(from, to)| to - from);
     println!("hash {:016x}, until {}, {} died, {:?}", outcome.hash, outcome.ended, outcome.died, outcome.done);
     println!(
