@@ -1,5 +1,7 @@
 //! Stand-ins for unit tests of business rules, behind the feature `mocks`.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::{Permission, ProjectId, Random, SecretCipher, SecretString, Staff, TokenId, Unsealable, UserId};
 
 /// A source of bytes that are anything but random: each byte is one more than the one before.
@@ -22,6 +24,66 @@ impl Random for CountingRandom {
     fn fill(&self, bytes: &mut [u8]) {
         for byte in bytes {
             *byte = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}
+
+/// Numbers that a seed repeats (`SplitMix64`).
+#[derive(Debug, Clone)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// The same seed throws the same numbers.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Any number.
+    pub fn throw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 to below the bound; 0 where that is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.throw().checked_rem(bound).unwrap_or_default()
+    }
+
+    /// `true` this often of a hundred.
+    pub fn percent(&mut self, chance: u64) -> bool {
+        self.below(100) < chance
+    }
+
+    /// One of these; `None` when there are none.
+    pub fn one_of<T: Clone>(&mut self, all: &[T]) -> Option<T> {
+        let bound = u64::try_from(all.len()).ok().filter(|count| *count > 0)?;
+        all.get(usize::try_from(self.below(bound)).ok()?).cloned()
+    }
+
+    /// Dice of their own for somebody else.
+    #[must_use]
+    pub fn split(&mut self) -> Self {
+        Self(self.throw())
+    }
+}
+
+/// A source of bytes that a seed repeats.
+pub struct SeededRandom(Mutex<Dice>);
+
+impl SeededRandom {
+    /// The same seed gives the same bytes.
+    pub const fn new(dice: Dice) -> Self {
+        Self(Mutex::new(dice))
+    }
+}
+
+impl Random for SeededRandom {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut dice = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for chunk in bytes.chunks_mut(8) {
+            chunk.iter_mut().zip(dice.throw().to_le_bytes()).for_each(|(byte, drawn)| *byte = drawn);
         }
     }
 }

@@ -73,6 +73,7 @@ fn every_member_has_a_rule() {
             || name == "kontor-faulty-disk"
             || name == "kontor-bench"
             || name == "kontor-examples"
+            || name == "kontor-simulator"
             || name.starts_with("kontor-adapter-")
             || DOMAINS.contains(&name.as_str());
         assert!(known, "{name}: say here whom it may know");
@@ -196,5 +197,17 @@ fn examples_know_the_rule_of_access_and_nothing_else_here() {
     assert_eq!(ours(&all["kontor-examples"]), BTreeSet::from(["kontor-subscriptions"]));
     for (member, dependencies) in &all {
         assert!(!dependencies.contains("kontor-examples"), "{member} must not stand on an example");
+    }
+}
+
+#[test]
+fn the_simulator_knows_services_and_their_storage_and_nobody_knows_it() {
+    let all = dependencies();
+    for name in ours(&all["kontor-simulator"]) {
+        let known = name == "kontor-kernel" || name == "kontor-adapter-diesel" || DOMAINS.contains(&name);
+        assert!(known, "kontor-simulator must not know {name}");
+    }
+    for (member, dependencies) in &all {
+        assert!(!dependencies.contains("kontor-simulator"), "{member} must not know the simulator");
     }
 }

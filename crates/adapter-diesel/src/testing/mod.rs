@@ -7,6 +7,8 @@
 mod cluster;
 mod own_server;
 mod postgres;
+mod sql;
+pub mod storehouse;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

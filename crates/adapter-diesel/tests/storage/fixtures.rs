@@ -1,7 +1,6 @@
 //! Records that several tests start from.
 
 use diesel::RunQueryDsl;
-use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Abort, Database};
 use kontor_customers::model::Customer;
@@ -52,11 +51,5 @@ pub async fn number(db: &TestDatabase, statement: &'static str) -> i64 {
 
 /// Runs statements as they are.
 pub async fn run(db: &TestDatabase, statements: String) {
-    db.database
-        .write_apart(move |connection| {
-            connection.batch_execute(&statements)?;
-            Ok::<_, Abort<StoreError>>(())
-        })
-        .await
-        .unwrap();
+    db.run(statements).await;
 }

@@ -39,7 +39,6 @@ mod staff_access;
 mod staff_passwords;
 mod stock;
 mod storefront;
-mod storehouse;
 mod subscriptions;
 mod task_mails;
 mod transactions;
@@ -50,3 +49,5 @@ mod upkeep;
 mod versions;
 mod webhook_shares;
 mod webhooks;
+
+use kontor_adapter_diesel::testing::storehouse;

@@ -1,3 +1,4 @@
 //! What the tests of an adapter run, behind the feature `testing`.
 
+pub mod acquirer;
 pub mod contract;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use kontor_adapter_diesel::database_tests;
 use kontor_customers::ProfileService;
+use kontor_kernel::testing::Dice;
 use kontor_kernel::{Clock as _, CustomerScope, NomenclatureId, SubscriptionId};
 use kontor_payments::model::{GatewayStatus, ProviderId};
 use kontor_payments::ports::SavedMethodStore;
@@ -22,23 +23,6 @@ use self::books::Books;
 use super::club::Club;
 use crate::orders::counter::Mood;
 use crate::orders::office::take_back;
-
-/// Numbers that a seed repeats (`SplitMix64`).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> Option<T> {
-        let bound = u64::try_from(all.len()).ok().filter(|count| *count > 0)?;
-        all.get(usize::try_from(self.below(bound)).ok()?).copied()
-    }
-}
 
 /// How many subscriptions, how many days.
 #[expect(clippy::disallowed_methods, reason = "a test that is told how long to run")]
@@ -65,7 +49,7 @@ impl<'a> Years<'a> {
         let club = Club::open(db).await;
         club.counter.acquirer.hurries();
         let plans = [club.gold, club.plan("Silver", 49_000, 1).await, club.plan("Yearly", 490_000, 12).await];
-        let mut years = Self { club, dice: Dice(seed), plans, members: Vec::new(), done: BTreeMap::new() };
+        let mut years = Self { club, dice: Dice::new(seed), plans, members: Vec::new(), done: BTreeMap::new() };
         for _ in 0..subscriptions {
             years.joins().await;
             let hours = i64::try_from(years.dice.below(12)).unwrap();
@@ -250,7 +234,7 @@ impl<'a> Years<'a> {
     async fn staff_do(&mut self, id: SubscriptionId, choice: u64) -> Result<(), SubscriptionError> {
         let later = |days: u64| self.club.counter.clock.now() + TimeDelta::days(i64::try_from(days).unwrap());
         let command = match choice {
-            11 => StaffCommand::Retime(Timing::PauseUntil(later(self.dice.0 % 90))),
+            11 => StaffCommand::Retime(Timing::PauseUntil(later(self.dice.below(90)))),
             12 => StaffCommand::Retime(Timing::SkipNext),
             13 => StaffCommand::Retime(Timing::BillingDay(u8::try_from(self.dice.below(31)).unwrap() + 1)),
             14 => StaffCommand::ChargeNow,

@@ -1,18 +1,18 @@
 //! A project with two applications and two warehouses, filled by plain SQL.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    reason = "tests fail by panicking"
+)]
 
 use diesel::RunQueryDsl;
-use diesel::connection::SimpleConnection;
-use kontor_adapter_diesel::Abort;
-use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::{AppScope, ApplicationId, ProjectId, StoreError};
 
-const AT: &str = "'2026-01-01 00:00:00'";
+use super::TestDatabase;
+use crate::Abort;
 
-#[derive(diesel::QueryableByName)]
-struct Number {
-    #[diesel(sql_type = diesel::sql_types::BigInt)]
-    number: i64,
-}
+const AT: &str = "'2026-01-01 00:00:00'";
 
 #[derive(diesel::QueryableByName)]
 struct OfferRow {
@@ -25,18 +25,26 @@ struct OfferRow {
 }
 
 /// Goods or a service, as a test describes it.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Item {
+    /// Its name.
     pub name: &'static str,
+    /// Its article.
     pub article: Option<&'static str>,
+    /// 1 for a service, 2 for goods.
     pub kind: i64,
+    /// Its category.
     pub category: Option<i64>,
+    /// Its brand.
     pub brand: Option<i64>,
+    /// What a service costs.
     pub price: i64,
+    /// How often it was looked at.
     pub views: i64,
 }
 
 impl Item {
+    /// Goods that are sold at the price of their stock.
     pub const fn goods(name: &'static str, category: i64) -> Self {
         Self { name, article: None, kind: 2, category: Some(category), brand: None, price: 0, views: 0 }
     }
@@ -44,20 +52,29 @@ impl Item {
 
 /// Applications 1 (both warehouses) and 2 (the second warehouse alone).
 pub struct Storehouse<'a> {
+    /// Where it is stored.
     pub db: &'a TestDatabase,
+    /// The project.
     pub project: ProjectId,
+    /// Sells from both warehouses.
     pub first: AppScope,
+    /// Sells from the far one.
     pub second: AppScope,
+    /// A warehouse of the first application.
     pub near: i64,
+    /// A warehouse of both.
     pub far: i64,
 }
 
 impl<'a> Storehouse<'a> {
+    /// A fresh project.
     pub async fn open(db: &'a TestDatabase) -> Self {
-        let project = crate::fixtures::project(db).await;
+        let new = format!(
+            "INSERT INTO projects (name, currency, created_at) VALUES ('Trial', 'RUB', {AT}) RETURNING id AS number"
+        );
+        let project = ProjectId::new(db.number(new).await).unwrap();
         let p = project.get();
-        let branch = insert(
-            db,
+        let branch = db.number(
             format!("INSERT INTO branches (project_id, name, created_at, updated_at) VALUES ({p}, 'B', {AT}, {AT}) RETURNING id AS number"),
         )
         .await;
@@ -68,14 +85,14 @@ impl<'a> Storehouse<'a> {
                 "INSERT INTO applications (project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, \
                  updated_at) VALUES ({p}, {branch}, 'A{n}', 'token-{p}-{n}', TRUE, FALSE, {AT}, {AT}) RETURNING id AS number"
             );
-            let id = insert(db, statement).await;
+            let id = db.number(statement).await;
             let application_id = ApplicationId::new(id).unwrap();
             applications.push(AppScope { project_id: project, application_id, wholesale: false });
             let statement = format!(
                 "INSERT INTO warehouses (project_id, branch_id, name, created_at, updated_at) \
                  VALUES ({p}, {branch}, 'W{n}', {AT}, {AT}) RETURNING id AS number"
             );
-            warehouses.push(insert(db, statement).await);
+            warehouses.push(db.number(statement).await);
         }
         let (first, second, near, far) = (applications[0], applications[1], warehouses[0], warehouses[1]);
         let house = Self { db, project, first, second, near, far };
@@ -91,15 +108,14 @@ impl<'a> Storehouse<'a> {
 
     /// A warehouse of the branch that serves this application.
     pub async fn another_warehouse(&self, app: AppScope) -> i64 {
-        let warehouse = insert(
-            self.db,
-            format!(
+        let warehouse = self
+            .db
+            .number(format!(
                 "INSERT INTO warehouses (project_id, branch_id, name, created_at, updated_at) \
                  SELECT project_id, branch_id, 'W', {AT}, {AT} FROM warehouses WHERE id = {} RETURNING id AS number",
                 self.near
-            ),
-        )
-        .await;
+            ))
+            .await;
         let app = app.application_id;
         self.run(format!(
             "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES ({warehouse}, {app})"
@@ -108,19 +124,16 @@ impl<'a> Storehouse<'a> {
         warehouse
     }
 
+    /// Runs statements as they are.
     pub async fn run(&self, sql: String) {
-        self.db
-            .database
-            .write_apart(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(&sql)?))
-            .await
-            .unwrap();
+        self.db.run(sql).await;
     }
 
+    /// A category.
     pub async fn category(&self, name: &str, parent: Option<i64>) -> i64 {
         let (p, key) = (self.project, name.to_lowercase());
         let parent = parent.map_or("NULL".to_owned(), |id| id.to_string());
-        insert(
-            self.db,
+        self.db.number(
             format!(
                 "INSERT INTO categories (project_id, parent_id, name, name_key, code, created_at, updated_at) \
                  SELECT {p}, {parent}, '{name}', '{key}', count(*) + 1, {AT}, {AT} FROM categories WHERE project_id = {p} \
@@ -130,18 +143,18 @@ impl<'a> Storehouse<'a> {
         .await
     }
 
+    /// A brand.
     pub async fn brand(&self, name: &str) -> i64 {
         let (p, key) = (self.project, name.to_lowercase());
-        insert(
-            self.db,
-            format!(
+        self.db
+            .number(format!(
                 "INSERT INTO brands (project_id, name, name_key, created_at, updated_at) \
                  VALUES ({p}, '{name}', '{key}', {AT}, {AT}) RETURNING id AS number"
-            ),
-        )
-        .await
+            ))
+            .await
     }
 
+    /// An item.
     pub async fn item(&self, item: Item) -> i64 {
         let number = |id: Option<i64>| id.map_or("NULL".to_owned(), |id| id.to_string());
         let article = item.article.map_or("NULL".to_owned(), |article| format!("'{article}'"));
@@ -149,8 +162,7 @@ impl<'a> Storehouse<'a> {
         let (p, name, key) = (self.project, item.name, item.name.to_lowercase());
         let (category, brand) = (number(item.category), number(item.brand));
         let (kind, price, views) = (item.kind, item.price, item.views);
-        insert(
-            self.db,
+        self.db.number(
             format!(
                 "INSERT INTO nomenclatures (project_id, article, article_key, name, name_key, kind_id, category_id, brand_id, price, \
                  is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
@@ -161,6 +173,7 @@ impl<'a> Storehouse<'a> {
         .await
     }
 
+    /// Stock of an item, with its movement.
     pub async fn stock(&self, warehouse: i64, item: i64, quantity: i64, price: i64) {
         self.run(format!(
             "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, \
@@ -176,8 +189,9 @@ impl<'a> Storehouse<'a> {
         offers(self.db).await
     }
 
+    /// The number that a query gives as `number`.
     pub async fn number(&self, query: String) -> i64 {
-        insert(self.db, query).await
+        self.db.number(query).await
     }
 }
 
@@ -190,16 +204,6 @@ pub async fn offers(db: &TestDatabase) -> Vec<(i64, i64, i64)> {
             Ok::<_, Abort<StoreError>>(
                 rows.into_iter().map(|row| (row.application_id, row.nomenclature_id, row.price)).collect(),
             )
-        })
-        .await
-        .unwrap()
-}
-
-async fn insert(db: &TestDatabase, statement: String) -> i64 {
-    db.database
-        .write_apart(move |connection| {
-            let row: Number = diesel::sql_query(&statement).get_result(connection)?;
-            Ok::<_, Abort<StoreError>>(row.number)
         })
         .await
         .unwrap()

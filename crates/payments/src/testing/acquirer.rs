@@ -1,0 +1,293 @@
+//! An acquirer in memory, for tests and simulations.
+#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test fails by panicking")]
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use futures_util::future::BoxFuture;
+use kontor_kernel::SavedMethodId;
+use uuid::Uuid;
+
+use crate::model::{
+    ChargeRequest, GatewayMethod, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest,
+    PaymentMethod, ProviderId, RefundRequest, Registration,
+};
+use crate::ports::{Answer, PaymentGateway, Reading};
+
+/// What the acquirer does with the next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    /// The payer, or the bank, takes time.
+    Pending,
+    /// It is done at once.
+    Paid,
+    /// The request is refused, and nothing is made.
+    Refuses,
+    /// The payment is made and canceled for this reason.
+    Declines(&'static str),
+    /// The payment is made, the answer is lost.
+    LosesTheAnswer,
+    /// Nothing is made, nothing is said.
+    Silent,
+}
+
+/// An acquirer that makes one payment per key, as the real one does.
+pub struct Acquirer {
+    /// What it does with the next request.
+    pub mood: Mutex<Mood>,
+    /// The payments it has, by the keys they were asked for with.
+    pub payments: Mutex<Vec<(Uuid, GatewayPayment)>>,
+    /// The refunds it has.
+    pub refunds: Mutex<Vec<(Uuid, GatewayRefund)>>,
+    /// The receipts of hand-overs.
+    pub receipts: Mutex<Vec<(String, GatewayReceipt)>>,
+    /// What the register makes of receipts.
+    pub register: Mutex<Registration>,
+    /// How often it was asked.
+    pub requests: AtomicU64,
+    /// The saved methods that requests named, noted when they are answered.
+    pub named: Mutex<Vec<SavedMethodId>>,
+    lingers: Mutex<Option<Journey>>,
+}
+
+/// For how long a request that names a saved method is on its way.
+pub type Journey = fn() -> BoxFuture<'static, ()>;
+
+impl Default for Acquirer {
+    /// One that answers at once.
+    fn default() -> Self {
+        Self {
+            mood: Mutex::new(Mood::Pending),
+            payments: Mutex::default(),
+            refunds: Mutex::default(),
+            receipts: Mutex::default(),
+            register: Mutex::new(Registration::Succeeded),
+            requests: AtomicU64::new(0),
+            named: Mutex::default(),
+            lingers: Mutex::new(None),
+        }
+    }
+}
+
+impl Acquirer {
+    /// One to which requests that name a saved method are on their way for a while.
+    pub fn far_away(journey: Journey) -> Self {
+        Self { lingers: Mutex::new(Some(journey)), ..Self::default() }
+    }
+
+    /// Sets what it does with the next request.
+    pub fn mood(&self, mood: Mood) {
+        *self.mood.lock().unwrap() = mood;
+    }
+
+    /// Nothing is on its way for long any more.
+    pub fn hurries(&self) {
+        *self.lingers.lock().unwrap() = None;
+    }
+
+    /// The payer pays, or does not.
+    pub fn settle(&self, status: GatewayStatus) -> ProviderId {
+        let mut payments = self.payments.lock().unwrap();
+        let (_, payment) = payments.last_mut().unwrap();
+        payment.status = status;
+        payment.id.clone()
+    }
+
+    /// What the register makes of receipts from now on, those of the past among them.
+    pub fn registers(&self, end: Registration) {
+        *self.register.lock().unwrap() = end;
+        let (mut payments, mut receipts) = (self.payments.lock().unwrap(), self.receipts.lock().unwrap());
+        payments.iter_mut().filter_map(|(_, payment)| payment.receipt.as_mut()).for_each(|receipt| *receipt = end);
+        receipts.iter_mut().for_each(|(_, receipt)| receipt.status = end);
+    }
+
+    fn registration(&self) -> Registration {
+        *self.register.lock().unwrap()
+    }
+
+    /// How many payments it has.
+    pub fn count(&self) -> usize {
+        self.payments.lock().unwrap().len()
+    }
+
+    fn make(&self, request: &ChargeRequest, status: GatewayStatus) -> GatewayPayment {
+        let (key, mut payments) = (request.key, self.payments.lock().unwrap());
+        if let Some((_, known)) = payments.iter().find(|(known, _)| *known == key) {
+            return known.clone();
+        }
+        let payment = GatewayPayment {
+            id: ProviderId::parse(&format!("pay-{key}")).unwrap(),
+            status,
+            amount: request.amount,
+            currency: request.currency.clone(),
+            confirmation_url: Some(format!("https://pay.example/{key}")),
+            reason: None,
+            purpose: Some(request.purpose),
+            key: Some(key),
+            saved_method: request.save_method.then(|| card(key)),
+            receipt: request.receipt.as_ref().map(|_| self.registration()),
+        };
+        payments.push((key, payment.clone()));
+        payment
+    }
+}
+
+#[async_trait]
+impl PaymentGateway for Acquirer {
+    async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        if let Some(method) = &request.saved_method {
+            let journey = *self.lingers.lock().unwrap();
+            if let Some(journey) = journey {
+                journey().await;
+            }
+            self.named.lock().unwrap().push(method.id);
+        }
+        let unknown = || Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
+        let mood = *self.mood.lock().unwrap();
+        match mood {
+            Mood::Pending => Answer::Known(self.make(request, GatewayStatus::Pending)),
+            Mood::Paid => Answer::Known(self.make(request, GatewayStatus::Succeeded)),
+            Mood::Refuses => Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() },
+            Mood::Declines(reason) => {
+                self.make(request, GatewayStatus::Canceled);
+                let mut payments = self.payments.lock().unwrap();
+                let (_, made) = payments.iter_mut().find(|(key, _)| *key == request.key).unwrap();
+                made.reason = Some(reason.to_owned());
+                Answer::Known(made.clone())
+            }
+            Mood::LosesTheAnswer => {
+                self.make(request, GatewayStatus::Pending);
+                unknown()
+            }
+            Mood::Silent => unknown(),
+        }
+    }
+
+    /// Whoever is in a good mood takes back what nobody has paid.
+    async fn cancel(&self, id: &ProviderId, _: Uuid) -> Answer<GatewayPayment> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let mood = *self.mood.lock().unwrap();
+        let refused = || Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() };
+        let mut payments = self.payments.lock().unwrap();
+        let found = payments.iter_mut().map(|(_, payment)| payment).find(|payment| payment.id == *id);
+        let Some(payment) = found else { return refused() };
+        let lost = Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
+        match mood {
+            Mood::Silent => return lost,
+            Mood::Refuses => return refused(),
+            _ if payment.status != GatewayStatus::Pending => return refused(),
+            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer | Mood::Declines(_) => {}
+        }
+        payment.status = GatewayStatus::Canceled;
+        payment.reason = Some("canceled_by_merchant".to_owned());
+        if mood == Mood::LosesTheAnswer { lost } else { Answer::Known(payment.clone()) }
+    }
+
+    async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let payments = self.payments.lock().unwrap();
+        let found = payments.iter().find(|(_, payment)| payment.id == *id);
+        found.map_or(Reading::Absent, |(_, payment)| Reading::Known(payment.clone()))
+    }
+
+    async fn find(&self, request: &ChargeRequest, _: DateTime<Utc>) -> Reading<GatewayPayment> {
+        let payments = self.payments.lock().unwrap();
+        let found = payments.iter().find(|(key, _)| *key == request.key);
+        found.map_or(Reading::Absent, |(_, payment)| Reading::Known(payment.clone()))
+    }
+
+    async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
+        let mood = *self.mood.lock().unwrap();
+        let (id, status) = match mood {
+            Mood::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
+            Mood::Refuses => {
+                return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
+            }
+            Mood::Pending => (request.key, GatewayStatus::Pending),
+            Mood::Paid | Mood::LosesTheAnswer | Mood::Declines(_) => (request.key, GatewayStatus::Succeeded),
+        };
+        let mut refunds = self.refunds.lock().unwrap();
+        let known = refunds.iter().find(|(key, _)| *key == id).map(|(_, known)| known.clone());
+        let refund = known.unwrap_or_else(|| {
+            let made = GatewayRefund {
+                id: ProviderId::parse(&format!("ref-{id}")).unwrap(),
+                payment: request.payment.clone(),
+                status,
+                amount: request.amount,
+                currency: request.currency.clone(),
+                reason: None,
+                key: Some(id),
+                receipt: request.receipt.as_ref().map(|_| self.registration()),
+            };
+            refunds.push((id, made.clone()));
+            made
+        });
+        if mood == Mood::LosesTheAnswer {
+            return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
+        }
+        Answer::Known(refund)
+    }
+
+    async fn read_refund(&self, id: &ProviderId) -> Reading<GatewayRefund> {
+        let refunds = self.refunds.lock().unwrap();
+        let found = refunds.iter().find(|(_, refund)| refund.id == *id);
+        found.map_or(Reading::Absent, |(_, refund)| Reading::Known(refund.clone()))
+    }
+
+    async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
+        let refunds = self.refunds.lock().unwrap();
+        let found = refunds.iter().find(|(_, refund)| request.is_met_by(refund));
+        found.map_or(Reading::Absent, |(_, refund)| Reading::Known(refund.clone()))
+    }
+
+    async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
+        let mood = *self.mood.lock().unwrap();
+        match mood {
+            Mood::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
+            Mood::Refuses => return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() },
+            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer | Mood::Declines(_) => {}
+        }
+        let mut receipts = self.receipts.lock().unwrap();
+        let known = receipts.iter().find(|(key, _)| *key == request.key).map(|(_, known)| known.clone());
+        let receipt = known.unwrap_or_else(|| {
+            let made = GatewayReceipt {
+                id: ProviderId::parse(&format!("rt-{}", receipts.len())).unwrap(),
+                payment: Some(request.payment.clone()),
+                status: self.registration(),
+                prepaid: request.receipt.total(),
+            };
+            receipts.push((request.key.clone(), made.clone()));
+            made
+        });
+        if mood == Mood::LosesTheAnswer {
+            return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
+        }
+        Answer::Known(receipt)
+    }
+
+    async fn read_receipt(&self, id: &ProviderId) -> Reading<GatewayReceipt> {
+        let receipts = self.receipts.lock().unwrap();
+        let found = receipts.iter().find(|(_, receipt)| receipt.id == *id);
+        found.map_or(Reading::Absent, |(_, receipt)| Reading::Known(receipt.clone()))
+    }
+
+    async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt> {
+        let receipts = self.receipts.lock().unwrap();
+        let found = receipts.iter().find(|(_, receipt)| request.is_met_by(receipt));
+        found.map_or(Reading::Absent, |(_, receipt)| Reading::Known(receipt.clone()))
+    }
+}
+
+/// The card that the payer of this request uses.
+fn card(key: Uuid) -> GatewayMethod {
+    GatewayMethod {
+        provider_id: ProviderId::parse(&format!("method-{key}")).unwrap(),
+        method: PaymentMethod::BankCard,
+        card_type: Some("Mir".to_owned()),
+        card_last_4: Some("4444".to_owned()),
+        title: Some("Bank card *4444".to_owned()),
+    }
+}

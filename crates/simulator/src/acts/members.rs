@@ -1,0 +1,96 @@
+//! Customers subscribe and change their minds; staff step in.
+
+use chrono::TimeDelta;
+use kontor_kernel::Clock as _;
+use kontor_kernel::SavedMethodId;
+use kontor_kernel::testing::Dice;
+use kontor_payments::model::PaymentMethod;
+use kontor_payments::ports::SavedMethodStore;
+use kontor_subscriptions::model::PlanChoice;
+use kontor_subscriptions::{Agreement, Purchase, StaffCommand, TermsEdit, Timing};
+
+use crate::act::{Act, Did, Effect, Member, Scene};
+
+async fn method(scene: &mut Scene, member: &Member) -> Option<SavedMethodId> {
+    let methods = SavedMethodStore::list(&scene.services.database, member.scope).await.ok()?;
+    let ids: Vec<SavedMethodId> = methods.into_iter().map(|method| method.id).collect();
+    scene.dice.one_of(&ids)
+}
+
+/// Somebody subscribes, on the acquirer's page or by a method they saved.
+pub fn subscribes(mut scene: Scene, member: Member) -> Act {
+    Box::pin(async move {
+        let saved = if scene.dice.percent(40) { method(&mut scene, &member).await } else { None };
+        let plan = scene.dice.one_of(&scene.merchant.plans).unwrap();
+        let purchase =
+            Purchase { plans: vec![PlanChoice::Item(plan)], pays_by: PaymentMethod::BankCard, saved_method: saved };
+        let agreement = Agreement { address: Some("10.0.0.7".to_owned()) };
+        let bought = scene.services.subscriptions.check_out(member.scope, &purchase, &agreement).await;
+        let ids = bought
+            .as_ref()
+            .map(|checkout| checkout.payment.subscriptions.iter().map(|view| view.subscription.id).collect::<Vec<_>>());
+        let ids = ids.unwrap_or_default();
+        Did::of("subscribes", bought, |checkout| format!("order {}", checkout.payment.order))
+            .teaching(Effect::Subscribed(member.scope, ids))
+    })
+}
+
+/// Somebody cancels, resumes, changes or tries again.
+pub fn changes_mind(mut scene: Scene, member: Member) -> Act {
+    Box::pin(async move {
+        let Some(id) = scene.dice.one_of(&member.subscriptions) else { return Did::nothing("changes their mind") };
+        let (services, who, agreement) = (scene.services.clone(), member.scope, Agreement::default());
+        let service = &services.subscriptions;
+        let told = |view: &kontor_subscriptions::model::SubscriptionView| view.subscription.status.to_string();
+        match scene.dice.below(5) {
+            0 => Did::of("cancels", service.cancel(who, id).await, told),
+            1 | 2 => Did::of("resumes", service.resume(who, id, &agreement).await, told),
+            3 => {
+                let plan = scene.dice.one_of(&scene.merchant.plans).map(PlanChoice::Item);
+                let saved_method = if scene.dice.percent(40) { method(&mut scene, &member).await } else { None };
+                let edit = TermsEdit { plan, saved_method };
+                Did::of("changes terms", service.change(who, id, &edit, Some(&agreement)).await, told)
+            }
+            _ => {
+                let page = kontor_kernel::PageRequest::new(1, 1, 10).unwrap();
+                let last = service.payments(who, id, page).await.ok().and_then(|page| page.items.into_iter().next());
+                let Some(last) = last else { return Did::nothing("retries") };
+                Did::of("retries", service.retry(who, id, last.id).await, told)
+            }
+        }
+    })
+}
+
+/// Somebody deletes a method. It runs alone: the answer waits, by the clock on the wall, for requests that are on their way.
+pub fn deletes_method(mut scene: Scene, member: Member) -> Act {
+    Box::pin(async move {
+        let Some(id) = method(&mut scene, &member).await else { return Did::nothing("deletes a method") };
+        let deleted = scene.services.subscriptions.delete_method(member.scope, id).await;
+        Did::of("deletes a method", deleted, |()| id.to_string())
+    })
+}
+
+fn timing(scene: &Scene, dice: &mut Dice) -> Timing {
+    let days = i64::try_from(dice.below(60)).unwrap();
+    match dice.below(3) {
+        0 => Timing::PauseUntil(scene.services.clock.now() + TimeDelta::days(days)),
+        1 => Timing::SkipNext,
+        _ => Timing::BillingDay(u8::try_from(dice.below(31)).unwrap() + 1),
+    }
+}
+
+/// Staff do something about a subscription.
+pub fn staff_step_in(mut scene: Scene, member: Member) -> Act {
+    Box::pin(async move {
+        let Some(id) = scene.dice.one_of(&member.subscriptions) else { return Did::nothing("staff step in") };
+        let mut dice = scene.dice.split();
+        let command = match dice.below(6) {
+            0 => StaffCommand::Cancel,
+            1 | 2 => StaffCommand::ChargeNow,
+            3 => StaffCommand::Release,
+            _ => StaffCommand::Retime(timing(&scene, &mut dice)),
+        };
+        let done = scene.services.desk.command(&scene.merchant.staff, id, command).await;
+        Did::of("staff step in", done, |record| format!("{command:?}: {}", record.view.subscription.status))
+    })
+}

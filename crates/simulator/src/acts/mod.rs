@@ -1,0 +1,7 @@
+//! What people and workers do.
+
+pub mod customers;
+pub mod members;
+pub mod staff;
+pub mod strangers;
+pub mod workers;

@@ -1,0 +1,163 @@
+//! Staff move orders on, change them, give money back, look after stock and stand at the door.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use kontor_catalog::model::StockChange;
+use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader, StockBook as _};
+use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetRefused, SheetRow, StockSheet};
+use kontor_kernel::{Clock as _, Edit, Line, Money, Quantity, Stamp, StockLevel};
+use kontor_orders::OrderChange;
+use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged};
+use kontor_orders::model::{Order, OrderStatus};
+use kontor_orders::refund::{RefundCommand, RefundLine};
+use kontor_orders::tickets::{Scan, ScanAnswer, ScanId, ScanOutcome};
+
+use crate::act::{Act, Did, Effect, Scene};
+use crate::invariants;
+
+fn told(order: &Order) -> String {
+    format!("order {} is {}, captured {:?}, back {:?}", order.id, order.status, order.captured, order.refunded)
+}
+
+/// An order goes on, or is canceled.
+pub fn moves(mut scene: Scene) -> Act {
+    Box::pin(async move {
+        let Some(order) = scene.some_order().await else { return Did::nothing("moves an order") };
+        let to = match scene.dice.below(10) {
+            0 | 1 => OrderStatus::InProcessing,
+            2 | 3 => OrderStatus::ReadyForPickup,
+            4..7 => OrderStatus::Issued,
+            7 => OrderStatus::Paid,
+            _ => OrderStatus::Canceled,
+        };
+        let change = OrderChange { status: Edit::Set(to), ..OrderChange::default() };
+        Did::of("moves an order", scene.services.orders.update(&scene.merchant.staff, order.id, change).await, told)
+    })
+}
+
+/// Money goes back: everything, some pieces, or an amount. Often it is asked for twice at once.
+pub fn gives_back(mut scene: Scene) -> Act {
+    Box::pin(async move {
+        let Some(order) = scene.some_order().await else { return Did::nothing("gives back") };
+        let line = scene.dice.one_of(&order.lines).filter(|_| scene.dice.percent(60));
+        let lines = line.map(|line| {
+            let pieces = 1 + scene.dice.below(u64::from(line.quantity.get()));
+            RefundLine { line: line.id, quantity: Quantity::new(i64::try_from(pieces).unwrap()).unwrap() }
+        });
+        let amount = (lines.is_none() && scene.dice.percent(50))
+            .then(|| Money::from_minor(1 + i64::try_from(scene.dice.below(9_000)).unwrap()).unwrap());
+        let command = RefundCommand {
+            lines: lines.into_iter().collect(),
+            amount,
+            reason: Line::parse("broken").unwrap(),
+            restock: scene.dice.percent(70),
+            ends_period: scene.dice.percent(10),
+        };
+        Did::of("gives back", scene.services.orders.refund(&scene.merchant.staff, order.id, command).await, told)
+    })
+}
+
+/// The lines of an order change.
+pub fn changes_lines(mut scene: Scene) -> Act {
+    Box::pin(async move {
+        let Some(order) = scene.some_order().await else { return Did::nothing("changes lines") };
+        let Some(line) = scene.dice.one_of(&order.lines) else { return Did::nothing("changes lines") };
+        let pieces = Quantity::new(1 + i64::try_from(scene.dice.below(5)).unwrap()).unwrap();
+        let edit = match scene.dice.below(5) {
+            0 => LineEdit::Remove { line: line.id },
+            1 => {
+                let item = scene.dice.one_of(&scene.merchant.items).unwrap();
+                LineEdit::Add { item, quantity: pieces, price: None }
+            }
+            2 => {
+                let price = Money::from_minor(5_000 + i64::try_from(scene.dice.below(9_000)).unwrap()).ok();
+                LineEdit::Set { line: line.id, quantity: None, price }
+            }
+            _ => LineEdit::Set { line: line.id, quantity: Some(pieces), price: None },
+        };
+        let command = LineCommand { edit, restock: None, reason: None };
+        let changed = scene.services.placement.change_lines(&scene.merchant.staff, order.id, &command).await;
+        Did::of("changes lines", changed, |changed| match changed {
+            LinesChanged::Done(order) => told(order),
+            LinesChanged::PaymentUnclear(order) => format!("{}, payment unclear", told(order)),
+            LinesChanged::PaymentRefused { reason } => format!("the payment is refused: {reason}"),
+        })
+    })
+}
+
+/// Somebody counts a shelf, or sets another price.
+pub fn corrects_stock(mut scene: Scene) -> Act {
+    Box::pin(async move {
+        let id = scene.dice.one_of(&scene.merchant.stock).unwrap();
+        let pieces = i64::try_from(scene.dice.below(40)).unwrap();
+        let price = Money::from_minor(5_000 + i64::try_from(scene.dice.below(20_000)).unwrap()).unwrap();
+        let change = match scene.dice.below(4) {
+            0 => StockChange { price: Edit::Set(price), ..StockChange::default() },
+            _ => StockChange { quantity: Edit::Set(StockLevel::new(pieces).unwrap()), ..StockChange::default() },
+        };
+        let set = scene.services.inventories.set_stock(&scene.merchant.staff, id, change).await;
+        Did::of("corrects stock", set, |kept| {
+            format!("{} lie there, {} reserved", kept.quantity.get(), kept.reserved.get())
+        })
+    })
+}
+
+/// A sheet in memory: a row for each line, cells parted by `;`.
+struct Rows(String);
+
+impl SheetReader for Rows {
+    fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        for (number, line) in (1..).zip(self.0.lines()) {
+            sink(SheetRow { number, cells: line.split(';').map(|text| Cell::Text(text.to_owned())).collect() })?;
+        }
+        Ok(())
+    }
+}
+
+/// A delivery comes with its sheet.
+pub fn imports_stock(mut scene: Scene) -> Act {
+    Box::pin(async move {
+        let (merchant, dice) = (scene.merchant.clone(), &mut scene.dice);
+        let mut rows = "article;warehouse;quantity\n".to_owned();
+        for article in &merchant.articles {
+            if dice.percent(70) {
+                rows.push_str(&format!("{article};{};{}\n", merchant.warehouse, 10 + dice.below(40)));
+            }
+        }
+        let sheet = Arc::new(StockSheet::read(&Rows(rows), Path::new(""), 1_000).unwrap());
+        let stamp = Stamp::of(&merchant.staff, scene.services.clock.now());
+        let report = scene.services.database.upload(stamp, sheet, ImportMode::Partial).await;
+        Did::of("imports stock", report, |report| format!("{} changed, {} skipped", report.updated, report.skipped))
+    })
+}
+
+/// Somebody comes to the door; their ticket is scanned, perhaps once more under the same name.
+pub fn scans(mut scene: Scene, name: u64) -> Act {
+    Box::pin(async move {
+        let Some(order) = scene.some_order().await else { return Did::nothing("scans") };
+        let Some(reference) = order.tickets.reference.as_ref() else { return Did::nothing("scans") };
+        let services = &scene.services;
+        let token = services.tickets.tokens.token(scene.merchant.app.project_id, reference);
+        let quantity = Quantity::new(1 + i64::try_from(scene.dice.below(2)).unwrap()).unwrap();
+        let id = ScanId::parse(&format!("scan-{name}")).unwrap();
+        let scan = Scan { id, token, quantity, shop: None, at: None };
+        let first = services.tickets.redeem_one(&scene.merchant.staff, scan.clone()).await;
+        let outcome = |answer: &ScanAnswer| match answer {
+            ScanAnswer::Kept(kept) => Some((kept.outcome, kept.redeemed)),
+            _ => None,
+        };
+        let did = Did::of("scans", first.as_ref().map(outcome), |seen| format!("order {}: {seen:?}", order.id));
+        if scene.dice.percent(50) {
+            return did;
+        }
+        let again = services.tickets.redeem_one(&scene.merchant.staff, scan).await;
+        let (first, again) = (first.ok().as_ref().and_then(outcome), again.ok().as_ref().and_then(outcome));
+        let same: Option<(ScanOutcome, u32)> = again;
+        if first == same { did } else { broken(did, format!("a scan has two answers: {first:?}, {same:?}")) }
+    })
+}
+
+fn broken(did: Did, why: String) -> Did {
+    Did { effect: Effect::Broken(invariants::KEY_ONCE, why), ..did }
+}

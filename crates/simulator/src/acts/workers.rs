@@ -1,0 +1,82 @@
+//! What workers do. One may die at any port, and leave a lease behind.
+
+use chrono::TimeDelta;
+use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
+use kontor_kernel::Clock as _;
+
+use crate::act::{Act, Did, Effect, Scene};
+use crate::invariants;
+
+/// The duties of a worker.
+pub const DUTIES: [Duty; 6] =
+    [Duty::Charges, Duty::Refunds, Duty::Receipts, Duty::Subscriptions, Duty::Events, Duty::Upkeep];
+
+/// A duty.
+#[derive(Debug, Clone, Copy)]
+pub enum Duty {
+    /// Finds out how charges stand.
+    Charges,
+    /// Asks for refunds.
+    Refunds,
+    /// Asks for receipts.
+    Receipts,
+    /// Charges subscriptions.
+    Subscriptions,
+    /// Fans events out and delivers them.
+    Events,
+    /// Gives up what nobody waits for, and sweeps.
+    Upkeep,
+}
+
+/// One round of a duty, of at most so many records.
+pub fn works(scene: Scene, duty: Duty, most: u32) -> Act {
+    Box::pin(async move {
+        let services = &scene.services;
+        let told = |checked: u32| format!("{checked} looked at");
+        match duty {
+            Duty::Charges => {
+                Did::of("charges", services.charges.reconcile("w", most).await, |round| told(round.checked))
+            }
+            Duty::Refunds => {
+                Did::of("refunds", services.refunds.reconcile("w", most).await, |round| told(round.checked))
+            }
+            Duty::Receipts => {
+                Did::of("receipts", services.receipts.reconcile("w", most).await, |round| told(round.checked))
+            }
+            Duty::Subscriptions => {
+                let ran = services.scheduler.run(most).await;
+                let failed = ran.as_ref().map(|ran| ran.failed.clone()).unwrap_or_default();
+                let did = Did::of("subscriptions", ran, |ran| format!("{} found, {} charged", ran.found, ran.charged));
+                match failed.first() {
+                    Some((id, why)) => {
+                        let why = format!("subscription {id}: {why}");
+                        Did { effect: Effect::Broken(invariants::STORAGE, why), ..did }
+                    }
+                    None => did,
+                }
+            }
+            Duty::Events => {
+                services.slot.restart();
+                let fanned = services.deliveries.dispatch().await;
+                let did = Did::of("events", fanned, |fanned| format!("{} events", fanned.events));
+                if matches!(did.effect, Effect::Broken(..)) {
+                    return did;
+                }
+                let sent = services.deliveries.deliver_due("w").await;
+                Did::of("events", sent, |sent| format!("{sent:?}"))
+            }
+            Duty::Upkeep => {
+                let now = services.clock.now();
+                let given_up = services.database.give_up_unasked(now).await;
+                for table in SWEPT_TABLES {
+                    // What the rules read stays for the whole run.
+                    let kept = ["outbox_events", "webhook_deliveries", "notifications"].contains(&table.table);
+                    if !kept && let Err(error) = services.database.sweep(table, now, TimeDelta::days(7)).await {
+                        return Did::of("upkeep", Err::<(), _>(error), |()| String::new());
+                    }
+                }
+                Did::of("upkeep", given_up, |orders| format!("{orders} orders given up"))
+            }
+        }
+    })
+}

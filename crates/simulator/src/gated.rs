@@ -1,0 +1,181 @@
+//! The real storage behind the turns: every port waits for its turn, then does what it does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use kontor_adapter_diesel::Database;
+use kontor_auth::model::{CodeRedemption, NewCode, NewToken, Redeemed};
+use kontor_auth::ports::{CodeRepository, CustomerAccounts};
+use kontor_catalog::InventoryError;
+use kontor_catalog::model::{Inventory, InventoryDraft, StockChange, StockEntry};
+use kontor_catalog::ports::InventoryRepository;
+use kontor_kernel::{
+    AppScope, ChargeId, Contact, CounterpartyId, CustomerScope, InventoryId, Listing, OfProject, OrderId, Page,
+    PageRequest, ProjectId, Random, RefundId, SavedMethodId, Stamp, StoreError, SubscriptionId, SubscriptionPaymentId,
+    TokenId, UserId,
+};
+use kontor_orders::change::PlacedOrder;
+use kontor_orders::model::{Order, OrderEntry};
+use kontor_orders::ports::{
+    CartQuery, CartReader, Decision as OrderDecision, OrderReader, OrderStore, PlaceRefused, Placed, TicketStore,
+};
+use kontor_orders::tickets::{KeptScan, ScanAnswer, ScanBatch};
+use kontor_orders::{CartSnapshot, OrderError};
+use kontor_payments::change::{Change, ChargeChange, RefundChange};
+use kontor_payments::model::{Charge, ChargePurpose, NewCharge, NewRefund, ProviderId, Refund};
+use kontor_payments::ports::{ChargeStore, ChargeStored, RefundStore, RefundStored};
+use kontor_subscriptions::SubscriptionError;
+use kontor_subscriptions::model::{Attempt, PlanChoice, PlanOffer, SubscriptionView};
+use kontor_subscriptions::ports::{
+    Addressed, Begun, Committed, Committing, Decision as SubscriptionDecision, NewSubscriptions, SubscriptionStore,
+};
+use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery};
+use uuid::Uuid;
+
+use crate::turns::Turns;
+
+/// The storage as a simulation wires it.
+pub struct Gated {
+    /// The storage.
+    pub database: Database,
+    /// Whose turn it is.
+    pub turns: Turns,
+}
+
+macro_rules! gated {
+    ($($port:ident { $($name:ident($($argument:ident: $kind:ty),*) -> $answer:ty;)+ })+) => {$(
+        #[async_trait]
+        impl $port for Gated {
+            $(async fn $name(&self, $($argument: $kind),*) -> $answer {
+                self.turns.take().await;
+                $port::$name(&self.database, $($argument),*).await
+            })+
+        }
+    )+};
+}
+
+gated! {
+    CustomerAccounts {
+        find_or_create(project: ProjectId, contact: &Contact, at: DateTime<Utc>) -> Result<CounterpartyId, StoreError>;
+        sign_in_customer(app: AppScope, contact: &Contact, token: NewToken)
+            -> Result<(CounterpartyId, TokenId), StoreError>;
+    }
+    CodeRepository {
+        replace(project: ProjectId, contact: &Contact, code: NewCode) -> Result<(), StoreError>;
+        redeem(redemption: CodeRedemption) -> Result<Redeemed, StoreError>;
+    }
+    InventoryRepository {
+        list(project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError>;
+        find(id: InventoryId) -> Result<Option<OfProject<Inventory>>, StoreError>;
+        history(project: ProjectId, id: InventoryId, page: PageRequest) -> Result<Page<StockEntry>, StoreError>;
+        insert(stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError>;
+        set_stock(stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError>;
+    }
+    CartReader {
+        snapshot(query: CartQuery) -> Result<CartSnapshot, StoreError>;
+    }
+    OrderStore {
+        place(order: PlacedOrder) -> Result<Placed, PlaceRefused>;
+        change(id: OrderId, decide: OrderDecision) -> Result<Option<Charge>, OrderError>;
+    }
+    OrderReader {
+        find(id: OrderId) -> Result<Option<OfProject<Order>>, StoreError>;
+        of_customer(customer: CustomerScope) -> Result<Vec<Order>, StoreError>;
+        has_employee(project: ProjectId, user: UserId) -> Result<bool, StoreError>;
+        history(order: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, StoreError>;
+        list(project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError>;
+    }
+    TicketStore {
+        redeem(batch: ScanBatch) -> Result<Vec<ScanAnswer>, StoreError>;
+        of_order(order: OrderId, page: PageRequest) -> Result<Page<KeptScan>, StoreError>;
+    }
+    ChargeStore {
+        store(new: NewCharge) -> Result<ChargeStored, StoreError>;
+        find(id: ChargeId) -> Result<Option<Charge>, StoreError>;
+        by_provider(id: &ProviderId) -> Result<Option<Charge>, StoreError>;
+        by_key(key: Uuid) -> Result<Option<Charge>, StoreError>;
+        open_for(purpose: ChargePurpose) -> Result<Option<Charge>, StoreError>;
+        lease(owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError>;
+        departs(id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError>;
+        record(id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError>;
+        contradicted(id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
+    }
+    RefundStore {
+        store(new: NewRefund) -> Result<RefundStored, StoreError>;
+        find(id: RefundId) -> Result<Option<Refund>, StoreError>;
+        of_charge(charge: ChargeId) -> Result<Vec<Refund>, StoreError>;
+        lease(owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError>;
+        record(id: RefundId, key: Uuid, change: RefundChange, at: DateTime<Utc>) -> Result<Change, StoreError>;
+    }
+    SubscriptionStore {
+        plan(app: AppScope, choice: PlanChoice) -> Result<Option<PlanOffer>, StoreError>;
+        begin(new: NewSubscriptions) -> Result<Begun, StoreError>;
+        of_customer(customer: CustomerScope, now: DateTime<Utc>) -> Result<Vec<SubscriptionView>, StoreError>;
+        find(customer: CustomerScope, id: SubscriptionId, now: DateTime<Utc>)
+            -> Result<Option<SubscriptionView>, StoreError>;
+        payments(customer: CustomerScope, id: SubscriptionId, page: PageRequest)
+            -> Result<Option<Page<Attempt>>, StoreError>;
+        payment(customer: CustomerScope, id: SubscriptionId, payment: SubscriptionPaymentId)
+            -> Result<Option<Attempt>, StoreError>;
+        has_method(customer: CustomerScope, method: SavedMethodId) -> Result<bool, StoreError>;
+        change(which: Addressed, with: Committing, decide: SubscriptionDecision)
+            -> Result<Committed, SubscriptionError>;
+        delete_method(customer: CustomerScope, method: SavedMethodId, at: DateTime<Utc>) -> Result<bool, StoreError>;
+        lease_due(now: DateTime<Utc>, until: DateTime<Utc>, most: u32) -> Result<Vec<SubscriptionId>, StoreError>;
+    }
+}
+
+/// The deliveries of a worker with one slot, so that one attempt follows the other.
+pub struct OneSlot {
+    storage: Gated,
+    busy: AtomicBool,
+}
+
+impl OneSlot {
+    /// Over this storage.
+    pub fn of(storage: Gated) -> Self {
+        Self { storage, busy: AtomicBool::new(false) }
+    }
+
+    /// Another worker, after one that died.
+    pub fn restart(&self) {
+        self.busy.store(false, Ordering::Relaxed);
+    }
+}
+
+#[async_trait]
+impl DeliveryQueue for OneSlot {
+    async fn fan_out(&self, events: u32, random: Arc<dyn Random>, at: DateTime<Utc>) -> Result<FanOut, StoreError> {
+        self.storage.turns.take().await;
+        self.storage.database.fan_out(events, random, at).await
+    }
+
+    async fn lease(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<LeasedDelivery>, StoreError> {
+        self.storage.turns.take().await;
+        if self.busy.load(Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
+        let leased = DeliveryQueue::lease(&self.storage.database, lease, most.min(1), now).await?;
+        self.busy.store(!leased.is_empty(), Ordering::Relaxed);
+        Ok(leased)
+    }
+
+    async fn record_attempt(&self, attempt: AttemptRecord) -> Result<bool, StoreError> {
+        self.storage.turns.take().await;
+        let recorded = self.storage.database.record_attempt(attempt).await;
+        self.busy.store(false, Ordering::Relaxed);
+        recorded
+    }
+
+    async fn release(&self, owner: &str) -> Result<u64, StoreError> {
+        self.storage.turns.take().await;
+        self.storage.database.release(owner).await
+    }
+
+    async fn backlog(&self, now: DateTime<Utc>) -> Result<Backlog, StoreError> {
+        self.storage.turns.take().await;
+        self.storage.database.backlog(now).await
+    }
+}

@@ -1,0 +1,192 @@
+//! What must be true whatever happened, each with the rows that would break it.
+
+use chrono::{DateTime, Utc};
+
+/// When a rule is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum When {
+    /// After every step, of what may have changed since a moment; of everything at the end of a day.
+    EveryStep,
+    /// At the end of a day.
+    EveryDay,
+    /// When nothing goes wrong any more and time has passed.
+    AtRest,
+}
+
+/// A rule.
+pub struct Invariant {
+    /// What is told when it is broken.
+    pub name: &'static str,
+    /// When it is looked at.
+    pub when: When,
+    /// `FROM` and `WHERE` of the rows that break it. `{since}` stands for a condition on
+    /// `updated_at` of the row `t`, `{moment}` for the moment in it.
+    pub rows: &'static str,
+}
+
+const fn rule(name: &'static str, when: When, rows: &'static str) -> Invariant {
+    Invariant { name, when, rows }
+}
+
+use When::{AtRest, EveryDay, EveryStep};
+
+/// Stock is never oversold.
+pub const STOCK: &str = "no more is reserved than lies there";
+/// Stock and its ledger.
+pub const LEDGER: &str = "stock is what its movements left";
+/// Refunds of a charge.
+pub const REFUNDS: &str = "what goes back of a charge is what its refunds say, and never more than it captured";
+/// Sums of an order.
+pub const TOTALS: &str = "an order costs what its lines cost";
+/// Money of an order.
+pub const ORDER_MONEY: &str = "an order has the money of its charge";
+/// Charges of a purpose.
+pub const ONE_CHARGE: &str = "one purpose has one charge that is open or paid";
+/// Periods of a subscription.
+pub const ONE_SUCCESS: &str = "a period is paid once";
+/// Events of paid orders.
+pub const ONE_EVENT: &str = "a paid order has one event";
+/// Requests under a key.
+pub const KEY_ONCE: &str = "a key acts once";
+/// Codes.
+pub const ONE_CODE: &str = "a phone has one live code, which lets in once";
+/// Rows that point into another project.
+pub const WALL: &str = "no project sees another";
+/// Money at the acquirer and in the books.
+pub const CAPTURED: &str = "what the acquirer captured is what the books say";
+/// Open outcomes.
+pub const IN_DOUBT: &str = "nothing stays in doubt";
+/// Subscriptions.
+pub const GRANTED: &str = "a period that is granted was paid";
+/// Webhooks.
+pub const DELIVERED: &str = "what counts as delivered was accepted by its receiver";
+/// Refusals of the storage.
+pub const STORAGE: &str = "the storage answers";
+/// What is kept beside its source.
+pub const DERIVED: &str = "what is kept beside its source is what its source makes of it";
+
+/// Every rule about rows. What money did at the acquirer, what codes did and whom others saw is looked at beside them.
+pub const INVARIANTS: &[Invariant] = &[
+    rule(STOCK, EveryStep, "inventories t WHERE t.quantity < t.reserved OR t.reserved < 0"),
+    rule(
+        LEDGER,
+        EveryStep,
+        "inventories t WHERE NOT EXISTS (SELECT 1 FROM stock_movements m WHERE m.id = (SELECT max(x.id) FROM \
+         stock_movements x WHERE x.project_id = t.project_id AND x.inventory_id = t.id) AND m.quantity_after = t.quantity \
+         AND m.reserved_after = t.reserved)",
+    ),
+    rule(
+        REFUNDS,
+        EveryStep,
+        "charges t WHERE {since} AND (t.refunded + t.refunding > t.captured OR t.refunded <> (SELECT coalesce(sum(r.amount), \
+         0) FROM refunds r WHERE r.charge_id = t.id AND r.state = 'succeeded') OR t.refunding <> (SELECT \
+         coalesce(sum(r.amount), 0) FROM refunds r WHERE r.charge_id = t.id AND r.state IN ('due', 'pending')))",
+    ),
+    rule(
+        TOTALS,
+        EveryStep,
+        "orders t WHERE {since} AND (t.final_price <> t.original_price - t.product_discount - t.promo_discount OR \
+         t.final_price <> (SELECT coalesce(sum(r.total), 0) FROM reservations r WHERE r.order_id = t.id) OR \
+         t.refunded + t.refunding <> (SELECT coalesce(sum(r.refunded_amount), 0) FROM reservations r WHERE r.order_id = t.id))",
+    ),
+    rule(
+        ORDER_MONEY,
+        EveryStep,
+        "orders t JOIN charges c ON c.purpose = 'order' AND c.purpose_id = t.id AND c.state = 'succeeded' WHERE {since} AND \
+         (t.captured <> c.captured OR t.refunded <> c.refunded OR t.refunding <> c.refunding)",
+    ),
+    rule(
+        ONE_CHARGE,
+        EveryStep,
+        "(SELECT 1 FROM charges t WHERE t.state IN ('prepared', 'pending') OR (t.state = 'succeeded' AND \
+         t.purpose <> 'subscription' AND {since}) GROUP BY t.purpose, t.purpose_id HAVING count(*) > 1) AS twice",
+    ),
+    rule(
+        ONE_SUCCESS,
+        EveryStep,
+        "(SELECT 1 FROM subscription_payments WHERE state = 'succeeded' GROUP BY subscription_id, period HAVING count(*) > \
+         1) AS twice",
+    ),
+    rule(
+        ONE_EVENT,
+        EveryStep,
+        "orders t LEFT JOIN (SELECT json_extract(payload, '$.data.order_id') AS id, count(*) AS told FROM outbox_events WHERE \
+         topic = 'order.paid' AND created_at >= {moment} GROUP BY 1) e ON e.id = t.id WHERE t.application_id IS NOT NULL AND \
+         ((t.paid_at >= {moment} AND coalesce(e.told, 0) <> 1 AND NOT EXISTS (SELECT 1 FROM order_events h WHERE \
+         h.order_id = t.id AND h.event = 'paid_after_cancellation' AND e.told IS NULL)) OR (t.paid_at IS NULL AND \
+         e.told > 0))",
+    ),
+    rule(
+        KEY_ONCE,
+        EveryStep,
+        "orders t WHERE {since} AND t.address LIKE 'Request %' AND (SELECT count(*) FROM orders o WHERE \
+         o.address = t.address) > 1",
+    ),
+    rule(
+        WALL,
+        EveryStep,
+        "orders t JOIN counterparties c ON c.id = t.counterparty_id LEFT JOIN applications a ON a.id = t.application_id \
+         WHERE {since} AND (c.project_id <> t.project_id OR a.project_id <> t.project_id)",
+    ),
+    rule(
+        WALL,
+        EveryDay,
+        "reservations r JOIN orders o ON o.id = r.order_id LEFT JOIN inventories i ON i.id = r.inventory_id JOIN \
+         nomenclatures n ON n.id = r.nomenclature_id WHERE o.project_id <> r.project_id OR i.project_id <> r.project_id OR \
+         n.project_id <> r.project_id",
+    ),
+    rule(
+        WALL,
+        EveryDay,
+        "charges c JOIN counterparties p ON p.id = c.counterparty_id WHERE p.project_id <> c.project_id",
+    ),
+    rule(
+        WALL,
+        EveryDay,
+        "webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id JOIN outbox_events e ON e.id = d.outbox_event_id WHERE \
+         w.project_id <> d.project_id OR e.application_id <> w.application_id",
+    ),
+    rule(
+        GRANTED,
+        EveryDay,
+        "subscriptions s WHERE s.period_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM subscription_payments a WHERE \
+         a.subscription_id = s.id AND a.period = s.period_number AND a.state = 'succeeded')",
+    ),
+    rule(
+        GRANTED,
+        EveryDay,
+        "subscription_payments a JOIN charges c ON c.id = a.charge_id JOIN orders o ON o.id = a.order_id WHERE \
+         a.state = 'succeeded' AND (c.state <> 'succeeded' OR o.paid_at IS NULL)",
+    ),
+    rule(IN_DOUBT, AtRest, "charges WHERE state IN ('prepared', 'pending') OR parked_at IS NOT NULL"),
+    rule(IN_DOUBT, AtRest, "refunds WHERE state IN ('due', 'pending') OR parked_at IS NOT NULL"),
+    rule(IN_DOUBT, AtRest, "order_refunds WHERE state = 'pending'"),
+    rule(IN_DOUBT, AtRest, "outbox_events WHERE dispatched_at IS NULL"),
+    rule(IN_DOUBT, AtRest, "webhook_deliveries WHERE status = 'pending'"),
+    rule(IN_DOUBT, AtRest, "subscription_payments WHERE state IN ('processing', 'needs_reconciliation')"),
+    rule(IN_DOUBT, AtRest, "subscriptions WHERE status = 'charging'"),
+    rule(IN_DOUBT, AtRest, "orders WHERE status_id = 2"),
+    rule(
+        CAPTURED,
+        AtRest,
+        "charges c WHERE c.state = 'succeeded' AND EXISTS (SELECT 1 FROM subscription_payments a WHERE a.charge_id = c.id AND \
+         a.state = 'failed') AND c.amount <> c.refunded",
+    ),
+];
+
+/// One query for all rules that are looked at then: a row for each, with how many rows break it. Without a moment everything is
+/// looked at.
+pub fn query(when: When, since: Option<DateTime<Utc>>) -> String {
+    let moment = since.map_or_else(String::new, |since| since.format("%Y-%m-%d %H:%M:%S").to_string());
+    let moment = format!("'{moment}'");
+    let since = format!("t.updated_at >= {moment}");
+    let looked_at = INVARIANTS.iter().filter(|rule| rule.when <= when);
+    let counts = looked_at.map(|rule| {
+        let name = rule.name.replace('\'', "''");
+        format!(
+            "SELECT '{name}' AS name, count(*) AS number FROM {}",
+            rule.rows.replace("{since}", &since).replace("{moment}", &moment)
+        )
+    });
+    counts.collect::<Vec<_>>().join(" UNION ALL ")
+}

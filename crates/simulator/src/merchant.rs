@@ -1,0 +1,169 @@
+//! A merchant: a project with staff, goods, plans and a receiver of events.
+
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
+use kontor_catalog::model::InventoryDraft;
+use kontor_kernel::{
+    AppScope, InventoryId, Money, NomenclatureId, PaymentTypeId, Permission, ShopId, Staff, StockLevel, TokenId,
+    UserId, WarehouseId,
+};
+use kontor_webhooks::model::{EndpointUrl, WebhookDraft};
+
+use crate::services::Services;
+
+/// Zones with and without other clocks in summer, one of them by half an hour.
+const ZONES: [&str; 5] =
+    ["Europe/Moscow", "Europe/Berlin", "America/New_York", "Asia/Vladivostok", "Australia/Lord_Howe"];
+const AT: &str = "'2026-01-01 00:00:00'";
+
+/// What a merchant has.
+#[derive(Debug, Clone)]
+pub struct Merchant {
+    /// Where they sell.
+    pub app: AppScope,
+    /// Somebody who may do everything.
+    pub staff: Staff,
+    /// Where customers fetch what they bought.
+    pub shop: ShopId,
+    /// How they pay there.
+    pub payment_type: PaymentTypeId,
+    /// Goods; the last are tickets.
+    pub items: Vec<NomenclatureId>,
+    /// Their articles.
+    pub articles: Vec<String>,
+    /// Where the goods lie.
+    pub stock: Vec<InventoryId>,
+    /// The warehouse that sheets name.
+    pub warehouse: i64,
+    /// What can be subscribed to.
+    pub plans: Vec<NomenclatureId>,
+    /// Codes that take something off.
+    pub promo_codes: Vec<String>,
+}
+
+impl Merchant {
+    /// Opens the business.
+    pub async fn opens(number: usize, db: &TestDatabase, services: &Services) -> Self {
+        let house = Storehouse::open(db).await;
+        let (p, app) = (house.project, house.first);
+        let zone = ZONES[number % ZONES.len()];
+        house
+            .run(format!(
+                "UPDATE projects SET time_zone = '{zone}' WHERE id = {p};
+                 INSERT INTO delivery_types (project_id, id, name, price, is_active) VALUES ({p}, 1, 'Pickup', 0, TRUE), \
+                 ({p}, 2, 'Delivery', 30000, TRUE);
+                 INSERT INTO delivery_subtypes (project_id, id, delivery_type_id, name, price, is_active) VALUES \
+                 ({p}, 2, 2, 'Courier', 30000, TRUE);"
+            ))
+            .await;
+        let shop = house
+            .number(format!(
+                "INSERT INTO shops (project_id, branch_id, name, address, is_active, created_at, updated_at) \
+                 SELECT {p}, min(id), 'Shop', 'Square 1', TRUE, {AT}, {AT} FROM branches WHERE project_id = {p} \
+                 RETURNING id AS number"
+            ))
+            .await;
+        let payment_type = house
+            .number(format!("INSERT INTO payment_types (project_id, name) VALUES ({p}, 'Cash') RETURNING id AS number"))
+            .await;
+        let role = house
+            .number(format!(
+                "INSERT INTO roles (project_id, name, is_owner, created_at, updated_at) VALUES ({p}, 'Owner', TRUE, {AT}, \
+                 {AT}) RETURNING id AS number"
+            ))
+            .await;
+        let user = house
+            .number(format!(
+                "INSERT INTO users (project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, \
+                 is_sick, active_seconds, created_at, updated_at) VALUES ({p}, {role}, 'owner{p}', 'o{p}@shop.example', '', \
+                 'Ivan', 'Smirnov', FALSE, FALSE, 0, {AT}, {AT}) RETURNING id AS number"
+            ))
+            .await;
+        let staff = Staff {
+            project_id: p,
+            user_id: UserId::new(user).unwrap(),
+            token_id: TokenId::new(1).unwrap(),
+            permissions: Permission::all().collect(),
+        };
+        let mut merchant = Self {
+            app,
+            staff,
+            shop: ShopId::new(shop).unwrap(),
+            payment_type: PaymentTypeId::new(payment_type).unwrap(),
+            items: Vec::new(),
+            articles: Vec::new(),
+            stock: Vec::new(),
+            warehouse: house.near,
+            plans: Vec::new(),
+            promo_codes: Vec::new(),
+        };
+        merchant.fills_the_shelves(&house, services).await;
+        merchant.offers(&house).await;
+        let url = EndpointUrl::parse(&format!("https://merchant{number}.example/hook")).unwrap();
+        let draft = WebhookDraft { name: None, url, is_active: true };
+        services.webhooks.create(&merchant.staff, app.application_id, draft).await.unwrap();
+        merchant
+    }
+
+    async fn fills_the_shelves(&mut self, house: &Storehouse<'_>, services: &Services) {
+        const GOODS: [&str; 6] = ["Tea", "Coffee", "Cup", "Kettle", "Concert", "Lecture"];
+        let category = house.category("All", None).await;
+        for (place, name) in (0_i64..).zip(GOODS) {
+            let item = house.item(Item::goods(name, category)).await;
+            let article = format!("a-{item}");
+            let kind = if place >= 4 { "6" } else { "NULL" };
+            house
+                .run(format!(
+                    "UPDATE nomenclatures SET type_id = {kind}, article = '{article}', article_key = '{article}' \
+                     WHERE id = {item}"
+                ))
+                .await;
+            let item = NomenclatureId::new(item).unwrap();
+            // The third is found in two warehouses.
+            let warehouses = if place == 2 { vec![house.near, house.far] } else { vec![house.near] };
+            for warehouse in warehouses {
+                let draft = InventoryDraft {
+                    warehouse_id: WarehouseId::new(warehouse).unwrap(),
+                    nomenclature_id: item,
+                    quantity: StockLevel::new(20 + place).unwrap(),
+                    price: Money::from_minor(9_990 + 3_333 * place).unwrap(),
+                };
+                let kept = services.inventories.create(&self.staff, draft).await.unwrap();
+                self.stock.push(kept.id);
+            }
+            self.items.push(item);
+            self.articles.push(article);
+        }
+        for (name, price, months) in [("Silver", 49_000, 1), ("Gold", 99_000, 1), ("Yearly", 490_000, 12)] {
+            let plan = house.item(Item::goods(name, category)).await;
+            let app = self.app.application_id;
+            house
+                .run(format!(
+                    "UPDATE nomenclatures SET kind_id = 1, is_subscription = TRUE, price = {price}, \
+                     billing_period_months = {months} WHERE id = {plan};
+                     INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, \
+                     is_active, created_at, updated_at) VALUES ({app}, {plan}, 'plan-{plan}', 1, TRUE, {AT}, {AT});"
+                ))
+                .await;
+            self.plans.push(NomenclatureId::new(plan).unwrap());
+        }
+        house.db.database.rebuild_offers().await.unwrap();
+    }
+
+    async fn offers(&mut self, house: &Storehouse<'_>) {
+        let p = house.project;
+        for (code, kind, value, limit) in
+            [("SPRING", "percent", 1_000, "NULL"), ("FEW", "fixed", 5_000, "12"), ("ONCE", "percent", 3_333, "NULL")]
+        {
+            let customer = if code == "ONCE" { "1" } else { "NULL" };
+            house
+                .run(format!(
+                    "INSERT INTO discounts (project_id, name, code, kind, value, target, minimum_sum, usage_limit, \
+                     customer_limit, used_count, status, created_at, updated_at) VALUES ({p}, 'Promo', '{code}', '{kind}', \
+                     {value}, 'cart', 0, {limit}, {customer}, 0, 'active', {AT}, {AT})"
+                ))
+                .await;
+            self.promo_codes.push(code.to_owned());
+        }
+    }
+}

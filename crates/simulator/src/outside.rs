@@ -1,0 +1,264 @@
+//! The outside world: an acquirer, a telephone provider and receivers of webhooks, all of whose moods come from the seed.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use kontor_auth::ports::CodeSender;
+use kontor_kernel::testing::Dice;
+use kontor_kernel::{Email, Phone, SendError};
+use kontor_payments::model::{
+    ChargeRequest, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest, ProviderId,
+    RefundRequest,
+};
+use kontor_payments::ports::{Answer, PaymentGateway, Reading};
+use kontor_payments::testing::acquirer::{Acquirer, Mood};
+use kontor_webhooks::model::{DeliveryRequest, SendFailure, SendOutcome};
+use kontor_webhooks::ports::{Signer, WebhookSender};
+use uuid::Uuid;
+
+use crate::turns::Turns;
+
+/// Everybody outside.
+pub struct Outside {
+    /// Keeps the payments that really were made.
+    pub acquirer: Acquirer,
+    /// The codes that went out, by contact, the latest last.
+    pub codes: Mutex<BTreeMap<String, Vec<String>>>,
+    /// The deliveries that were accepted, by their identifiers.
+    pub accepted: Mutex<BTreeMap<String, u32>>,
+    dice: Mutex<Dice>,
+    calm: Mutex<bool>,
+    turns: Turns,
+}
+
+const LATER: [&str; 3] = ["insufficient_funds", "general_decline", "unheard_of"];
+const ACT: [&str; 2] = ["call_issuer", "3d_secure_failed"];
+const NEVER: [&str; 2] = ["card_expired", "permission_revoked"];
+
+impl Outside {
+    /// A world of this seed.
+    pub fn new(dice: Dice, turns: Turns) -> Self {
+        Self {
+            acquirer: Acquirer::default(),
+            codes: Mutex::default(),
+            accepted: Mutex::default(),
+            dice: Mutex::new(dice),
+            calm: Mutex::new(false),
+            turns,
+        }
+    }
+
+    /// From now on nothing goes wrong.
+    pub fn calms_down(&self) {
+        *lock(&self.calm) = true;
+    }
+
+    fn is_calm(&self) -> bool {
+        *lock(&self.calm)
+    }
+
+    fn below(&self, bound: u64) -> u64 {
+        lock(&self.dice).below(bound)
+    }
+
+    fn reason(&self, of: &[&'static str]) -> &'static str {
+        lock(&self.dice).one_of(of).unwrap_or("general_decline")
+    }
+
+    /// What a payment by a saved method meets, and one on the acquirer's page.
+    fn charge_mood(&self, by_method: bool) -> Mood {
+        if self.is_calm() {
+            return if by_method { Mood::Paid } else { Mood::Pending };
+        }
+        match self.below(100) {
+            0..70 if by_method => Mood::Paid,
+            0..80 if !by_method => Mood::Pending,
+            0..82 => Mood::Declines(self.reason(&LATER)),
+            82..84 => Mood::Declines(self.reason(&ACT)),
+            84 => Mood::Declines(self.reason(&NEVER)),
+            85..88 => Mood::Pending,
+            88..93 => Mood::LosesTheAnswer,
+            93..97 => Mood::Silent,
+            _ => Mood::Refuses,
+        }
+    }
+
+    /// What another request meets.
+    fn other_mood(&self) -> Mood {
+        if self.is_calm() {
+            return Mood::Paid;
+        }
+        match self.below(100) {
+            0..72 => Mood::Paid,
+            72..82 => Mood::Pending,
+            82..90 => Mood::LosesTheAnswer,
+            90..96 => Mood::Silent,
+            _ => Mood::Refuses,
+        }
+    }
+
+    /// Whether a question stays without an answer.
+    fn is_deaf(&self) -> bool {
+        !self.is_calm() && self.below(100) < 6
+    }
+
+    /// A moment on the way, with a mood for when the request arrives.
+    async fn on_the_way(&self, mood: Mood) {
+        self.turns.take().await;
+        self.acquirer.mood(mood);
+    }
+
+    /// Payments that wait for their payers or their banks.
+    pub fn waiting(&self) -> Vec<ProviderId> {
+        let payments = lock(&self.acquirer.payments);
+        let open = payments.iter().filter(|(_, payment)| payment.status == GatewayStatus::Pending);
+        open.map(|(_, payment)| payment.id.clone()).collect()
+    }
+
+    /// A payer pays, or a bank declines, unless that has happened.
+    pub fn decide(&self, id: &ProviderId, status: GatewayStatus) {
+        let mut payments = lock(&self.acquirer.payments);
+        let found = payments.iter_mut().map(|(_, payment)| payment).find(|payment| payment.id == *id);
+        if let Some(payment) = found.filter(|payment| payment.status == GatewayStatus::Pending) {
+            payment.status = status;
+            if status == GatewayStatus::Canceled {
+                payment.reason = Some("expired_on_confirmation".to_owned());
+            }
+        }
+    }
+
+    /// Refunds that were on their way arrive.
+    pub fn money_arrives(&self) {
+        let mut refunds = lock(&self.acquirer.refunds);
+        let open = refunds.iter_mut().map(|(_, refund)| refund);
+        open.filter(|refund| refund.status == GatewayStatus::Pending)
+            .for_each(|refund| refund.status = GatewayStatus::Succeeded);
+    }
+
+    /// The latest code that went to a contact.
+    pub fn code_for(&self, contact: &str) -> Option<String> {
+        lock(&self.codes).get(contact).and_then(|codes| codes.last().cloned())
+    }
+}
+
+/// The value behind a lock, whoever panicked.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unheard<T>() -> Reading<T> {
+    Reading::Unknown { why: "no answer".to_owned() }
+}
+
+#[async_trait]
+impl PaymentGateway for Outside {
+    async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment> {
+        let mood = self.charge_mood(request.saved_method.is_some());
+        self.on_the_way(mood).await;
+        let answer = self.acquirer.create(request).await;
+        self.turns.take().await;
+        answer
+    }
+
+    async fn cancel(&self, id: &ProviderId, key: Uuid) -> Answer<GatewayPayment> {
+        let mood = self.other_mood();
+        self.on_the_way(mood).await;
+        self.acquirer.cancel(id, key).await
+    }
+
+    async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
+        self.turns.take().await;
+        if self.is_deaf() { unheard() } else { self.acquirer.read(id).await }
+    }
+
+    async fn find(&self, request: &ChargeRequest, since: DateTime<Utc>) -> Reading<GatewayPayment> {
+        self.turns.take().await;
+        if self.is_deaf() { unheard() } else { self.acquirer.find(request, since).await }
+    }
+
+    async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
+        let mood = self.other_mood();
+        self.on_the_way(mood).await;
+        let answer = self.acquirer.refund(request).await;
+        self.turns.take().await;
+        answer
+    }
+
+    async fn read_refund(&self, id: &ProviderId) -> Reading<GatewayRefund> {
+        self.turns.take().await;
+        if self.is_deaf() { unheard() } else { self.acquirer.read_refund(id).await }
+    }
+
+    async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
+        self.turns.take().await;
+        if self.is_deaf() { unheard() } else { self.acquirer.find_refund(request).await }
+    }
+
+    async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
+        let mood = self.other_mood();
+        self.on_the_way(mood).await;
+        self.acquirer.register(request).await
+    }
+
+    async fn read_receipt(&self, id: &ProviderId) -> Reading<GatewayReceipt> {
+        self.turns.take().await;
+        self.acquirer.read_receipt(id).await
+    }
+
+    async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt> {
+        self.turns.take().await;
+        self.acquirer.find_receipt(request).await
+    }
+}
+
+#[async_trait]
+impl CodeSender for Outside {
+    async fn code_to_phone(&self, phone: &Phone, proposed: &str, _: Option<IpAddr>) -> Result<String, SendError> {
+        self.turns.take().await;
+        // A call brings the digits of its number, a message the proposed ones.
+        let code = if self.below(2) == 0 { format!("{:04}", self.below(10_000)) } else { proposed.to_owned() };
+        if !self.is_calm() && self.below(100) < 5 {
+            return Err(SendError::Refused("no money".to_owned()));
+        }
+        lock(&self.codes).entry(phone.as_str().to_owned()).or_default().push(code.clone());
+        Ok(code)
+    }
+
+    async fn email_code(&self, email: &Email, code: &str) -> Result<(), SendError> {
+        self.turns.take().await;
+        lock(&self.codes).entry(email.as_str().to_owned()).or_default().push(code.to_owned());
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl WebhookSender for Outside {
+    async fn send(&self, request: DeliveryRequest) -> SendOutcome {
+        self.turns.take().await;
+        let roll = if self.is_calm() { 0 } else { self.below(100) };
+        let outcome = match roll {
+            0..70 => SendOutcome::Answered(204),
+            70..80 => SendOutcome::Answered(500),
+            80..85 => SendOutcome::Answered(302),
+            85..92 => SendOutcome::Failed(SendFailure::TimedOut),
+            _ => SendOutcome::Failed(SendFailure::NoConnection),
+        };
+        if outcome.is_accepted() {
+            let id = request.header("X-Webhook-Delivery-Id").unwrap_or_default().to_owned();
+            *lock(&self.accepted).entry(id).or_default() += 1;
+        }
+        outcome
+    }
+}
+
+/// Signs nothing: who reads the signature is outside.
+pub struct NoSigner;
+
+impl Signer for NoSigner {
+    fn hmac_sha256(&self, _: &[u8], _: &[u8]) -> [u8; 32] {
+        [0; 32]
+    }
+}

@@ -1,0 +1,181 @@
+//! The services, wired as the server wires them: real storage, and a clock, randomness and an outside world of the seed.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use kontor_adapter_diesel::Database;
+use kontor_auth::model::TokenLifetimes;
+use kontor_auth::{CustomerGuard, CustomerSessions};
+use kontor_catalog::InventoryService;
+use kontor_customers::ProfileService;
+use kontor_kernel::testing::{Dice, PlainCipher, SeededRandom};
+use kontor_kernel::{Clock, FixedClock, Random};
+use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
+use kontor_orders::{FewestWarehouses, OrderService, PaymentPage, PlacementService};
+use kontor_payments::{ChargeService, ReceiptService, RefundService};
+use kontor_subscriptions::{Pace, StaffSubscriptions, SubscriptionScheduler, SubscriptionService};
+use kontor_webhooks::model::OutboundPolicy;
+use kontor_webhooks::{DeliveryWorker, WebhookService};
+
+use crate::gated::{Gated, OneSlot};
+use crate::outside::{NoSigner, Outside};
+use crate::turns::Turns;
+
+/// Everything that is called.
+pub struct Services {
+    /// The storage, past the turns.
+    pub database: Database,
+    /// The time.
+    pub clock: Arc<FixedClock>,
+    /// Everybody outside.
+    pub outside: Arc<Outside>,
+    /// Whose turn it is.
+    pub turns: Turns,
+    /// Carts, new orders and lines.
+    pub placement: PlacementService,
+    /// Stored orders.
+    pub orders: OrderService,
+    /// Charges.
+    pub charges: Arc<ChargeService>,
+    /// Refunds.
+    pub refunds: RefundService,
+    /// Receipts.
+    pub receipts: ReceiptService,
+    /// Tickets at the door.
+    pub tickets: TicketService,
+    /// What customers do with subscriptions.
+    pub subscriptions: SubscriptionService,
+    /// What staff do with them.
+    pub desk: StaffSubscriptions,
+    /// What a worker does with them.
+    pub scheduler: SubscriptionScheduler,
+    /// Signing in and out.
+    pub sessions: CustomerSessions,
+    /// Who tells what a token means.
+    pub guard: CustomerGuard,
+    /// A customer's own record.
+    pub profiles: ProfileService,
+    /// Stock.
+    pub inventories: InventoryService,
+    /// Endpoints.
+    pub webhooks: WebhookService,
+    /// What a worker does with events.
+    pub deliveries: DeliveryWorker,
+    /// The slot of that worker.
+    pub slot: Arc<OneSlot>,
+}
+
+const RETURN_URL: &str = "https://shop.example/{order_id}";
+
+impl Services {
+    /// Wires everything over a storage, from this moment on.
+    pub fn over(database: &Database, start: DateTime<Utc>, dice: &mut Dice) -> Self {
+        let turns = Turns::default();
+        let clock = Arc::new(FixedClock::at(start));
+        let ticking: Arc<dyn Clock> = clock.clone();
+        let random: Arc<dyn Random> = Arc::new(SeededRandom::new(dice.split()));
+        let outside = Arc::new(Outside::new(dice.split(), turns.clone()));
+        let gated = || Gated { database: database.clone(), turns: turns.clone() };
+        let store = Arc::new(gated());
+        let cipher = Arc::new(PlainCipher);
+        let charges = Arc::new(ChargeService {
+            charges: store.clone(),
+            gateway: outside.clone(),
+            clock: ticking.clone(),
+            random: random.clone(),
+        });
+        let slot = Arc::new(OneSlot::of(gated()));
+        Self {
+            placement: PlacementService {
+                carts: store.clone(),
+                store: store.clone(),
+                orders: store.clone(),
+                charges: charges.clone(),
+                clock: ticking.clone(),
+                random: random.clone(),
+                page: PaymentPage { return_url: RETURN_URL.to_owned() },
+                allocation: Arc::new(FewestWarehouses),
+            },
+            orders: OrderService {
+                orders: store.clone(),
+                store: store.clone(),
+                clock: ticking.clone(),
+                random: random.clone(),
+            },
+            refunds: RefundService {
+                refunds: store.clone(),
+                gateway: outside.clone(),
+                clock: ticking.clone(),
+                random: random.clone(),
+            },
+            receipts: ReceiptService {
+                receipts: Arc::new(database.clone()),
+                gateway: outside.clone(),
+                clock: ticking.clone(),
+            },
+            tickets: TicketService {
+                tickets: store.clone(),
+                orders: store.clone(),
+                tokens: TicketTokens { cipher: cipher.clone() },
+                clock: ticking.clone(),
+                terms: TicketTerms::default(),
+            },
+            subscriptions: SubscriptionService {
+                store: store.clone(),
+                charges: charges.clone(),
+                clock: ticking.clone(),
+                random: random.clone(),
+                return_url: RETURN_URL.to_owned(),
+                consent_text: "1".to_owned(),
+            },
+            desk: StaffSubscriptions {
+                register: Arc::new(database.clone()),
+                store: store.clone(),
+                charges: charges.clone(),
+                clock: ticking.clone(),
+                random: random.clone(),
+            },
+            scheduler: SubscriptionScheduler {
+                store: store.clone(),
+                charges: charges.clone(),
+                clock: ticking.clone(),
+                random: random.clone(),
+                pace: Arc::new(Pace::per_second(10_000)),
+            },
+            sessions: CustomerSessions {
+                accounts: store.clone(),
+                codes: store.clone(),
+                tokens: Arc::new(database.clone()),
+                sender: outside.clone(),
+                clock: ticking.clone(),
+                random: random.clone(),
+                cipher: cipher.clone(),
+                lifetimes: TokenLifetimes::default(),
+            },
+            guard: CustomerGuard::new(Arc::new(database.clone()), ticking.clone(), cipher.clone()),
+            profiles: ProfileService { customers: Arc::new(database.clone()), clock: ticking.clone() },
+            inventories: InventoryService { inventories: store, clock: ticking.clone() },
+            webhooks: WebhookService {
+                webhooks: Arc::new(database.clone()),
+                policy: OutboundPolicy::default(),
+                clock: ticking.clone(),
+                random: random.clone(),
+                cipher: cipher.clone(),
+            },
+            deliveries: DeliveryWorker {
+                queue: slot.clone(),
+                sender: outside.clone(),
+                signer: Arc::new(NoSigner),
+                cipher,
+                random,
+                clock: ticking,
+            },
+            slot,
+            database: database.clone(),
+            clock,
+            outside,
+            turns,
+            charges,
+        }
+    }
+}

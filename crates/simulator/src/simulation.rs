@@ -1,0 +1,483 @@
+//! A run: merchants, days, steps, and what is looked at after each.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_kernel::testing::Dice;
+use kontor_kernel::{Clock as _, Contact, Phone};
+use kontor_orders::OrderCommand;
+use kontor_payments::model::{GatewayStatus, ProviderId};
+
+use crate::act::{Act, Did, Effect, Member, Scene};
+use crate::acts::workers::{DUTIES, Duty};
+use crate::acts::{customers, members, staff, strangers, workers};
+use crate::books;
+use crate::invariants::{self, When};
+use crate::merchant::Merchant;
+use crate::services::Services;
+use crate::trace::Trace;
+
+/// What a run is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// Decides about everything.
+    pub seed: u64,
+    /// How long the merchants trade.
+    pub days: u32,
+    /// How many merchants there are.
+    pub merchants: usize,
+}
+
+/// A rule that was broken.
+#[derive(Debug)]
+pub struct Broken {
+    /// Which one.
+    pub rule: &'static str,
+    /// How.
+    pub how: String,
+    plan: Plan,
+    trace: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { seed, days, merchants } = self.plan;
+        writeln!(f, "broken: {}\n  {}\nthe last steps:\n{}", self.rule, self.how, self.trace)?;
+        write!(f, "again: SIM_MERCHANTS={merchants} just simulate {seed} {days}")
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The hash of all steps.
+    pub hash: u64,
+    /// How many there were.
+    pub steps: u64,
+    /// What was done how often, and how often it was refused or not there to do.
+    pub done: BTreeMap<&'static str, (u64, u64)>,
+    /// Use cases whose process died.
+    pub died: u64,
+    /// When the last day was over.
+    pub ended: DateTime<Utc>,
+}
+
+/// A code that went out.
+struct LiveCode {
+    code: String,
+    at: DateTime<Utc>,
+    used: bool,
+}
+
+/// A request that may come again.
+struct Request {
+    merchant: usize,
+    member: Member,
+    key: u64,
+    wish: OrderCommand,
+    at: DateTime<Utc>,
+}
+
+/// A run.
+pub struct Simulation {
+    plan: Plan,
+    db: TestDatabase,
+    services: Arc<Services>,
+    dice: Dice,
+    merchants: Vec<Arc<Merchant>>,
+    members: Vec<Vec<Member>>,
+    codes: BTreeMap<(usize, String), LiveCode>,
+    requests: Vec<Request>,
+    late: Vec<(ProviderId, GatewayStatus)>,
+    trace: Trace,
+    numbers: u64,
+    died: u64,
+    calm: bool,
+}
+
+/// Shortly before clocks change, a leap day and the end of a year.
+const STARTS: [&str; 5] = [
+    "2027-03-12T22:00:00Z",
+    "2027-03-26T20:00:00Z",
+    "2027-10-29T21:00:00Z",
+    "2027-12-29T21:00:00Z",
+    "2028-02-26T21:00:00Z",
+];
+
+impl Simulation {
+    /// Opens the businesses.
+    pub async fn open(plan: Plan) -> Self {
+        let mut dice = Dice::new(plan.seed);
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let start = dice.one_of(&STARTS).unwrap().parse().unwrap();
+        let services = Arc::new(Services::over(&db.database, start, &mut dice));
+        let mut merchants = Vec::new();
+        for number in 0..plan.merchants {
+            merchants.push(Arc::new(Merchant::opens(number, &db, &services).await));
+        }
+        let members = merchants.iter().map(|_| Vec::new()).collect();
+        Self {
+            plan,
+            db,
+            services,
+            dice,
+            merchants,
+            members,
+            codes: BTreeMap::new(),
+            requests: Vec::new(),
+            late: Vec::new(),
+            trace: Trace::default(),
+            numbers: 0,
+            died: 0,
+            calm: false,
+        }
+    }
+
+    /// All days, and the time after them in which nothing goes wrong.
+    pub async fn run(plan: Plan) -> Result<Outcome, Broken> {
+        let mut simulation = Self::open(plan).await;
+        simulation.trade().await?;
+        simulation.comes_to_rest().await?;
+        Ok(simulation.outcome())
+    }
+
+    /// All days.
+    pub async fn trade(&mut self) -> Result<(), Broken> {
+        for _ in 0..self.plan.days {
+            self.a_day().await?;
+        }
+        Ok(())
+    }
+
+    /// What came of it so far.
+    pub fn outcome(&self) -> Outcome {
+        Outcome {
+            hash: self.trace.hash(),
+            steps: self.trace.steps(),
+            done: self.trace.done().clone(),
+            died: self.died,
+            ended: self.services.clock.now(),
+        }
+    }
+
+    fn broken(&self, rule: &'static str, how: impl Into<String>) -> Broken {
+        Broken { rule, how: how.into(), plan: self.plan, trace: self.trace.to_string() }
+    }
+
+    fn scene(&mut self, merchant: usize) -> Scene {
+        Scene { services: self.services.clone(), merchant: self.merchants[merchant].clone(), dice: self.dice.split() }
+    }
+
+    fn next_number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    fn member(&mut self, merchant: usize) -> Option<Member> {
+        self.dice.one_of(&self.members[merchant])
+    }
+
+    /// Eight parts of a day: everybody does something, then the workers do what is due.
+    async fn a_day(&mut self) -> Result<(), Broken> {
+        for _ in 0..8 {
+            for merchant in 0..self.merchants.len() {
+                for _ in 0..4 {
+                    self.something_happens(merchant).await?;
+                }
+            }
+            self.payers_decide().await?;
+            let most = 1 + u32::try_from(self.dice.below(30)).unwrap();
+            for duty in DUTIES {
+                self.works(duty, most).await?;
+            }
+            self.services.clock.advance(TimeDelta::minutes(150 + i64::try_from(self.dice.below(58)).unwrap()));
+        }
+        if self.dice.percent(30) {
+            self.services.outside.money_arrives();
+        }
+        self.look(When::EveryDay, None).await
+    }
+
+    /// One use case, or several side by side.
+    async fn something_happens(&mut self, merchant: usize) -> Result<(), Broken> {
+        if self.dice.percent(12) {
+            return self.somebody_signs_in(merchant).await;
+        }
+        if self.dice.percent(2) {
+            return self.a_method_is_deleted(merchant).await;
+        }
+        let crowd = if self.dice.percent(35) { 2 + self.dice.below(4) } else { 1 };
+        let mut acts = Vec::new();
+        for _ in 0..crowd {
+            acts.extend(self.next_acts(merchant));
+        }
+        self.step(merchant, acts).await
+    }
+
+    /// What comes next; the same request twice, or the same refund, are two of them.
+    fn next_acts(&mut self, merchant: usize) -> Vec<Act> {
+        let Some(member) = self.member(merchant) else {
+            return vec![staff::corrects_stock(self.scene(merchant))];
+        };
+        let mut scene = self.scene(merchant);
+        match self.dice.below(100) {
+            0..26 => self.an_order(merchant, member),
+            26..29 => {
+                let phone = Phone::parse(&format!("7900{:07}", self.dice.below(60))).unwrap();
+                vec![customers::orders_by_contact(scene, phone)]
+            }
+            29..34 => self.an_order_again(merchant, scene),
+            34..52 => vec![staff::moves(scene)],
+            52..62 => {
+                // Two employees with the same wish.
+                let twice = self.dice.percent(30);
+                let other = twice.then(|| staff::gives_back(scene.clone()));
+                std::iter::once(staff::gives_back(scene)).chain(other).collect()
+            }
+            62..70 => vec![staff::changes_lines(scene)],
+            70..75 => vec![staff::corrects_stock(scene)],
+            75..77 => vec![staff::imports_stock(scene)],
+            77..83 => {
+                let name = self.next_number();
+                vec![staff::scans(scene, name)]
+            }
+            83..87 => vec![members::subscribes(scene, member)],
+            87..91 => vec![members::changes_mind(scene, member)],
+            91..93 => vec![members::staff_step_in(scene, member)],
+            93 => vec![customers::leaves(scene, member)],
+            94 => vec![customers::signs_out(scene.clone(), member, scene.dice.percent(40))],
+            _ => {
+                let other = (merchant + 1) % self.merchants.len();
+                let (theirs, victim) = (self.merchants[other].clone(), self.member(other));
+                vec![strangers::reach(scene, theirs, victim, Some(member))]
+            }
+        }
+    }
+
+    fn an_order(&mut self, merchant: usize, member: Member) -> Vec<Act> {
+        let (mut scene, key) = (self.scene(merchant), self.next_number());
+        let wish = customers::wish(&mut scene, key);
+        let at = self.services.clock.now();
+        self.requests.push(Request { merchant, member: member.clone(), key, wish: wish.clone(), at });
+        let twice = self.dice.percent(25);
+        let other = twice.then(|| customers::orders(scene.clone(), member.clone(), key, wish.clone()));
+        std::iter::once(customers::orders(scene, member, key, wish)).chain(other).collect()
+    }
+
+    /// A request that was sent within a day comes once more.
+    fn an_order_again(&mut self, merchant: usize, scene: Scene) -> Vec<Act> {
+        let yesterday = self.services.clock.now() - TimeDelta::days(1);
+        self.requests.retain(|request| request.at > yesterday);
+        let own = self.requests.iter().filter(|request| request.merchant == merchant);
+        let own: Vec<_> = own.map(|one| (one.member.clone(), one.key, one.wish.clone())).collect();
+        let chosen = self.dice.one_of(&own);
+        chosen.map(|(member, key, wish)| customers::orders(scene, member, key, wish)).into_iter().collect()
+    }
+
+    /// A code is asked for and tried, by several at once or with a wrong one before, in time or too late.
+    async fn somebody_signs_in(&mut self, merchant: usize) -> Result<(), Broken> {
+        let known = self.dice.percent(40);
+        let known = if known { self.member(merchant) } else { None };
+        let contact = known.map_or_else(
+            || {
+                let number = self.dice.below(60);
+                let text = if self.dice.percent(80) {
+                    format!("7900{number:07}")
+                } else {
+                    format!("customer{number}@mail.example")
+                };
+                Contact::parse(&text).unwrap()
+            },
+            |member| member.contact,
+        );
+        let scene = self.scene(merchant);
+        self.step(merchant, vec![customers::asks_for_code(scene, contact.clone())]).await?;
+        let place = (merchant, contact.as_str().to_owned());
+        let Some(code) = self.codes.get(&place).map(|live| live.code.clone()) else { return Ok(()) };
+        if self.dice.percent(10) {
+            let scene = self.scene(merchant);
+            self.step(merchant, vec![customers::asks_for_code(scene, contact.clone())]).await?;
+        }
+        if self.dice.percent(10) {
+            self.services.clock.advance(TimeDelta::minutes(6));
+        }
+        let mut acts = Vec::new();
+        for _ in 0..=self.dice.below(3) {
+            let tried = if self.dice.percent(15) { "1234".to_owned() } else { code.clone() };
+            acts.push(customers::signs_in(self.scene(merchant), contact.clone(), tried));
+        }
+        self.step(merchant, acts).await
+    }
+
+    async fn a_method_is_deleted(&mut self, merchant: usize) -> Result<(), Broken> {
+        let now = self.services.clock.now().format("%Y-%m-%d %H:%M:%S");
+        let departing =
+            format!("SELECT 'departing' AS name, count(*) AS number FROM charges WHERE departing_until > '{now}'");
+        let waits = self.db.named_numbers(departing).await.iter().any(|(_, number)| *number > 0);
+        let member = self.member(merchant).filter(|_| !waits);
+        let Some(member) = member else { return Ok(()) };
+        let scene = self.scene(merchant);
+        self.step(merchant, vec![members::deletes_method(scene, member)]).await
+    }
+
+    /// Payers pay and banks decline; the acquirer says so at once, twice, a day later, or never.
+    async fn payers_decide(&mut self) -> Result<(), Broken> {
+        for (payment, status) in std::mem::take(&mut self.late) {
+            let scene = self.scene(0);
+            self.step(0, vec![customers::pays(scene, payment, status, 1)]).await?;
+        }
+        for payment in self.services.outside.waiting() {
+            if !self.calm && self.dice.percent(45) {
+                continue;
+            }
+            let status = if self.dice.percent(75) { GatewayStatus::Succeeded } else { GatewayStatus::Canceled };
+            let told = self.dice.below(4);
+            let merchant = usize::try_from(self.dice.below(u64::try_from(self.merchants.len()).unwrap())).unwrap();
+            if told == 3 {
+                self.late.push((payment.clone(), status));
+            }
+            let scene = self.scene(merchant);
+            let mut acts = vec![customers::pays(scene, payment, status, told % 3)];
+            if !self.calm && self.dice.percent(40) {
+                acts.push(staff::moves(self.scene(merchant)));
+                acts.push(workers::works(self.scene(merchant), Duty::Charges, 3));
+            }
+            self.step(merchant, acts).await?;
+        }
+        Ok(())
+    }
+
+    /// A worker does what is due; now and then two, one of which may die.
+    async fn works(&mut self, duty: Duty, most: u32) -> Result<(), Broken> {
+        let two = !self.calm && !matches!(duty, Duty::Events) && self.dice.percent(30);
+        let mut acts = vec![workers::works(self.scene(0), duty, most)];
+        if two {
+            acts.push(workers::works(self.scene(0), duty, most));
+        }
+        self.step(0, acts).await
+    }
+
+    /// Runs use cases side by side, learns from them, and looks at the rules.
+    async fn step(&mut self, merchant: usize, acts: Vec<Act>) -> Result<(), Broken> {
+        let began = self.services.clock.now();
+        let mut runs = Vec::new();
+        for act in acts {
+            let dies = !self.calm && self.dice.percent(4);
+            let lives = if dies { u32::try_from(self.dice.below(9)).ok() } else { None };
+            runs.push((act, lives));
+        }
+        let (services, mut dice) = (self.services.clone(), self.dice.split());
+        for did in services.turns.interleave(runs, &mut dice).await {
+            match did {
+                Some(did) => self.learn(merchant, did)?,
+                None => {
+                    self.died += 1;
+                    self.trace.add(self.services.clock.now(), merchant, "dies", "");
+                }
+            }
+        }
+        self.look(When::EveryStep, Some(began - TimeDelta::seconds(10))).await?;
+        let pause = TimeDelta::milliseconds(500 + i64::try_from(self.dice.below(40_000)).unwrap());
+        self.services.clock.advance(if self.dice.percent(3) { TimeDelta::seconds(-2) } else { pause });
+        Ok(())
+    }
+
+    fn learn(&mut self, merchant: usize, did: Did) -> Result<(), Broken> {
+        let now = self.services.clock.now();
+        self.trace.add(now, merchant, did.what, &did.outcome);
+        match did.effect {
+            Effect::Nothing => {}
+            Effect::Broken(rule, how) => return Err(self.broken(rule, how)),
+            Effect::CodeSent(contact, code) => {
+                self.codes.insert((merchant, contact.as_str().to_owned()), LiveCode { code, at: now, used: false });
+            }
+            Effect::SignedIn(member, code) => {
+                let place = (merchant, member.contact.as_str().to_owned());
+                let live = self.codes.get_mut(&place);
+                let lets_in = live.filter(|live| {
+                    !live.used && live.code == code && now - live.at <= TimeDelta::minutes(5) + TimeDelta::seconds(2)
+                });
+                match lets_in {
+                    Some(live) => live.used = true,
+                    None => {
+                        let how = format!("{} signed in once more, or too late, by {code}", member.contact);
+                        return Err(self.broken(invariants::ONE_CODE, how));
+                    }
+                }
+                self.comes(merchant, *member);
+            }
+            Effect::SignedOut(scope, everywhere) => self.members[merchant].retain(|member| {
+                let same = member.scope.counterparty_id == scope.counterparty_id;
+                !(same && (everywhere || member.scope.token_id == scope.token_id))
+            }),
+            Effect::Left(scope) => {
+                self.members[merchant].retain(|member| member.scope.counterparty_id != scope.counterparty_id);
+            }
+            Effect::Subscribed(scope, ids) => {
+                let own = self.members[merchant].iter_mut();
+                for member in own.filter(|member| member.scope.counterparty_id == scope.counterparty_id) {
+                    member.subscriptions.extend(ids.iter().copied());
+                    member.subscriptions.sort_unstable();
+                    member.subscriptions.dedup();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Somebody is there; what they had they have still.
+    fn comes(&mut self, merchant: usize, mut member: Member) {
+        let who = member.scope.counterparty_id;
+        let known = self.members[merchant].iter().find(|known| known.scope.counterparty_id == who);
+        member.subscriptions = known.map(|known| known.subscriptions.clone()).unwrap_or_default();
+        self.members[merchant].push(member);
+    }
+
+    /// Looks at every rule of this time.
+    pub async fn look(&self, when: When, since: Option<DateTime<Utc>>) -> Result<(), Broken> {
+        let counted = self.db.named_numbers(invariants::query(when, since)).await;
+        let rows: Vec<(String, i64)> = counted.into_iter().filter(|(_, number)| *number > 0).collect();
+        if let Some((name, _)) = rows.first() {
+            let rule = invariants::INVARIANTS.iter().find(|rule| rule.name == name).unwrap();
+            return Err(self.broken(rule.name, format!("rows that break a rule: {rows:?}")));
+        }
+        let money = books::compare(&self.db, &self.services.outside, since).await;
+        money.map_err(|(rule, how)| self.broken(rule, how))?;
+        if when == When::EveryStep {
+            return Ok(());
+        }
+        let mut differences = Vec::new();
+        self.services.database.examine(None, |difference| differences.push(difference)).await.unwrap();
+        if let Some(first) = differences.first() {
+            return Err(self.broken(invariants::DERIVED, format!("{} differences, {first:?}", differences.len())));
+        }
+        if when == When::AtRest {
+            let rest = books::settle(&self.db, &self.services.outside).await;
+            rest.map_err(|(rule, how)| self.broken(rule, how))?;
+        }
+        Ok(())
+    }
+
+    /// Nothing goes wrong any more, nobody wants anything new, and time passes: whatever was open ends.
+    pub async fn comes_to_rest(&mut self) -> Result<(), Broken> {
+        self.calm = true;
+        self.services.outside.calms_down();
+        for _ in 0..28 {
+            self.services.clock.advance(TimeDelta::hours(12));
+            self.services.outside.money_arrives();
+            self.payers_decide().await?;
+            for duty in DUTIES {
+                self.works(duty, 10_000).await?;
+            }
+        }
+        self.look(When::AtRest, None).await
+    }
+
+    /// Writes past all ports, for those who want to see a rule broken.
+    pub async fn falsify(&self, statements: &str) {
+        self.db.run(statements.to_owned()).await;
+    }
+}

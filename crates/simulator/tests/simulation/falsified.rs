@@ -1,0 +1,126 @@
+//! Rules that are broken on purpose are told by their names.
+
+use kontor_simulator::{Plan, Simulation, When, invariants};
+
+use crate::on_one_thread;
+
+/// Something in the storage that works against the service, and the rule that it breaks.
+const SABOTAGE: [(&str, &str); 10] = [
+    (
+        invariants::LEDGER,
+        "CREATE TRIGGER sabotage AFTER UPDATE OF reserved ON inventories BEGIN UPDATE inventories SET quantity = quantity + 1 \
+         WHERE id = NEW.id; END",
+    ),
+    (
+        invariants::REFUNDS,
+        "CREATE TRIGGER sabotage AFTER INSERT ON refunds BEGIN INSERT INTO refunds (project_id, charge_id, state, amount, \
+         description, request_key, idempotence_key, key_made_at, asked_at, tries, checks, next_check_at, created_at, \
+         updated_at) VALUES (NEW.project_id, NEW.charge_id, NEW.state, NEW.amount, NEW.description, NEW.request_key || '2', \
+         NEW.idempotence_key || '2', NEW.key_made_at, NEW.asked_at, 1, 0, NEW.next_check_at, NEW.created_at, \
+         NEW.updated_at); END",
+    ),
+    (
+        invariants::TOTALS,
+        "CREATE TRIGGER sabotage AFTER INSERT ON reservations BEGIN UPDATE reservations SET unit_price = \
+         unit_price + 1, total = total + quantity WHERE id = NEW.id; END",
+    ),
+    (
+        invariants::CAPTURED,
+        "CREATE TRIGGER sabotage AFTER UPDATE OF state ON charges WHEN NEW.state = 'succeeded' BEGIN UPDATE charges SET \
+         provider_payment_id = provider_payment_id || '2' WHERE id = NEW.id; END",
+    ),
+    (
+        invariants::ONE_EVENT,
+        "CREATE TRIGGER sabotage AFTER INSERT ON outbox_events BEGIN DELETE FROM outbox_events WHERE id = NEW.id; END",
+    ),
+    (
+        invariants::KEY_ONCE,
+        "CREATE TRIGGER sabotage AFTER INSERT ON idempotency_keys BEGIN DELETE FROM idempotency_keys WHERE id = NEW.id; END",
+    ),
+    (
+        invariants::ONE_CODE,
+        "CREATE TRIGGER sabotage AFTER UPDATE OF consumed_at ON one_time_codes BEGIN UPDATE one_time_codes SET consumed_at = \
+         NULL WHERE project_id = NEW.project_id AND contact = NEW.contact; END",
+    ),
+    (
+        invariants::WALL,
+        "CREATE TRIGGER sabotage AFTER INSERT ON orders WHEN EXISTS (SELECT 1 FROM counterparties WHERE project_id <> \
+         NEW.project_id) BEGIN UPDATE orders SET counterparty_id = (SELECT min(id) FROM counterparties WHERE project_id <> \
+         NEW.project_id) WHERE id = NEW.id; END",
+    ),
+    (
+        invariants::IN_DOUBT,
+        "CREATE TRIGGER sabotage AFTER INSERT ON refunds BEGIN UPDATE refunds SET next_check_at = '2100-01-01 00:00:00' \
+         WHERE id = NEW.id; END",
+    ),
+    (
+        invariants::DELIVERED,
+        "CREATE TRIGGER sabotage AFTER UPDATE OF attempts ON webhook_deliveries WHEN NEW.status = 'pending' AND \
+         NEW.attempts > 0 BEGIN UPDATE webhook_deliveries SET status = 'delivered' WHERE id = NEW.id; END",
+    ),
+];
+
+/// Rows that no way through the service leads to.
+const ROWS: [(&str, &str); 5] = [
+    // The first: it is looked at when no other rule is broken.
+    (invariants::DERIVED, "UPDATE discounts SET used_count = used_count + 1 WHERE id = 1"),
+    (
+        invariants::STOCK,
+        "PRAGMA ignore_check_constraints = ON; UPDATE inventories SET quantity = -1 WHERE id = 1; \
+         PRAGMA ignore_check_constraints = OFF",
+    ),
+    (
+        invariants::ONE_CHARGE,
+        "DROP INDEX charges_one_paid; UPDATE charges SET purpose_id = (SELECT min(purpose_id) FROM charges WHERE purpose = \
+         'order' AND state = 'succeeded') WHERE purpose = 'order' AND state = 'succeeded'",
+    ),
+    (
+        invariants::ONE_SUCCESS,
+        "DROP INDEX subscription_payments_one_paid; INSERT INTO subscription_payments (project_id, subscription_id, period, \
+         number, origin, planned, state, order_id, charge_id, amount, currency, started_at, ended_at) SELECT project_id, \
+         subscription_id, period, number + 100, origin, planned, state, order_id, charge_id, amount, currency, started_at, \
+         ended_at FROM subscription_payments WHERE state = 'succeeded' LIMIT 1",
+    ),
+    (
+        invariants::GRANTED,
+        "UPDATE subscriptions SET period_number = period_number + 1 WHERE id = (SELECT min(id) FROM subscriptions WHERE \
+         period_number IS NOT NULL)",
+    ),
+];
+
+#[test]
+fn sabotage_is_told_by_the_name_of_the_rule_that_it_breaks() {
+    let plan = Plan { seed: 11, days: 2, merchants: 2 };
+    for (rule, trigger) in SABOTAGE {
+        let broken = on_one_thread(async {
+            let mut simulation = Simulation::open(plan).await;
+            simulation.falsify(trigger).await;
+            simulation.trade().await?;
+            simulation.comes_to_rest().await
+        });
+        let broken = broken.expect_err(rule);
+        assert_eq!(broken.rule, rule, "{broken}");
+        assert!(broken.to_string().ends_with("just simulate 11 2"), "{broken}");
+    }
+}
+
+#[test]
+fn rows_that_cannot_be_are_told_by_the_name_of_their_rule() {
+    on_one_thread(async {
+        let mut simulation = Simulation::open(Plan { seed: 12, days: 2, merchants: 2 }).await;
+        simulation.trade().await.unwrap_or_else(|broken| panic!("{broken}"));
+        for (rule, rows) in ROWS {
+            simulation.falsify(rows).await;
+            let broken = simulation.look(When::EveryDay, None).await.expect_err(rule);
+            assert!(broken.to_string().contains(rule), "{rule}: {broken}");
+        }
+    });
+}
+
+/// A merchant alone among others reaches for what is their own.
+#[test]
+fn whoever_sees_what_strangers_ask_for_is_told() {
+    let broken = on_one_thread(Simulation::run(Plan { seed: 12, days: 2, merchants: 1 })).expect_err(invariants::WALL);
+    assert_eq!(broken.rule, invariants::WALL, "{broken}");
+    assert!(["read:", "stock:", "token:", "list:"].iter().all(|asked| broken.how.contains(asked)), "{broken}");
+}
