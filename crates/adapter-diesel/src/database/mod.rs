@@ -20,6 +20,7 @@ mod url;
 mod watch;
 #[cfg(feature = "test-support")]
 mod write_check;
+mod write_costs;
 
 pub(crate) use any_connection::Backend;
 pub use any_connection::{AnyConnection, Driver};
@@ -35,3 +36,4 @@ pub(crate) use tables::Tables;
 pub(crate) use tables::{InvalidatingWrites, VersionedTable};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 pub use watch::Watch;
+pub use write_costs::WriteCosts;

@@ -18,6 +18,7 @@ use super::page_readers::PageReaders;
 use super::preconditions::{self, VersionedRequest};
 use super::step::{Answer, Outcome, Step, hide, reveal};
 use super::tables::Tables;
+use super::write_costs::{WriteCosts, WriteMeter};
 use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// How many connections to keep.
@@ -58,6 +59,7 @@ struct Inner {
     /// Started with the first page; nothing when they could not be.
     page_readers: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
+    write_costs: Arc<WriteMeter>,
     repeated: AtomicU64,
     writes: AtomicU64,
     versions: Arc<CacheVersions>,
@@ -74,8 +76,12 @@ impl Inner {
     fn page_readers(&self) -> Option<&PageReaders> {
         self.writer.as_ref()?;
         let start = || {
-            let manager =
-                Manager { url: self.url.clone(), role: Role::Reader, statements: Arc::clone(&self.statements) };
+            let manager = Manager {
+                url: self.url.clone(),
+                role: Role::Reader,
+                statements: Arc::clone(&self.statements),
+                writes: Arc::clone(&self.write_costs),
+            };
             let threads = std::thread::available_parallelism().map_or(2, usize::from).max(2);
             PageReaders::start(&manager, threads)
                 .inspect_err(|error| tracing::warn!(%error, "lists are read without threads of their own"))
@@ -103,9 +109,10 @@ impl Database {
         options: PoolOptions,
         tables: &'static Tables,
     ) -> Result<Self, StoreError> {
-        let statements = Arc::new(AtomicU64::new(0));
+        let (statements, write_costs) = (Arc::new(AtomicU64::new(0)), Arc::<WriteMeter>::default());
         let build = |role: Role, size: u32| {
-            let manager = Manager { url: url.clone(), role, statements: Arc::clone(&statements) };
+            let (statements, writes) = (Arc::clone(&statements), Arc::clone(&write_costs));
+            let manager = Manager { url: url.clone(), role, statements, writes };
             Connections::open(manager, size, options.wait)
         };
         // The writer first: it creates the file that the readers then open.
@@ -121,6 +128,7 @@ impl Database {
             writer,
             page_readers: OnceLock::new(),
             statements,
+            write_costs,
             repeated: AtomicU64::new(0),
             writes: AtomicU64::new(0),
             versions,
@@ -163,6 +171,11 @@ impl Database {
     /// Steps that were begun to write, each of which waits for the only writer of SQLite, for tests that count them.
     pub fn writes(&self) -> u64 {
         self.inner.writes.load(Ordering::Relaxed)
+    }
+
+    /// What all transactions that write have cost so far.
+    pub fn write_costs(&self) -> WriteCosts {
+        self.inner.write_costs.read()
     }
 
     /// Use of the pool that serves reads.
