@@ -13,6 +13,7 @@ use crate::catalogue;
 use crate::pace::Pace;
 use crate::report::{Figure, Goal, Report, most_resident};
 use crate::shop::Data;
+use crate::start::own_binary;
 
 const MANY: usize = 1_000_000;
 const FEW: usize = 20_000;
@@ -26,10 +27,7 @@ type WriteRows = fn(usize, &Path) -> Result<(), Failure>;
 pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let rows = if pace.is_quick() { FEW } else { MANY };
     let data = Data::empty()?;
-    let binary = std::env::current_exe()?.with_file_name("kontor");
-    if !binary.exists() {
-        return Err(format!("{} is missing: build the package kontor first", binary.display()).into());
-    }
+    let binary = own_binary()?;
     let kinds: [(&str, WriteRows); 2] = [("csv", catalogue::write_many_cards), ("xlsx", catalogue::write_workbook)];
     for (name, write) in kinds {
         let file = data.folder().join(format!("many.{name}"));

@@ -3,9 +3,10 @@
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -104,6 +105,11 @@ impl Sample {
         if count == 0 { Err("nothing was measured".into()) } else { Ok(Self { count, time, latencies }) }
     }
 
+    /// Pieces of work.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
     /// Pieces of work per second.
     pub fn per_second(&self) -> f64 {
         f64::from(self.count) / self.time.as_secs_f64()
@@ -116,11 +122,11 @@ impl Sample {
     }
 }
 
-/// An answer with the expected status.
+/// An answer with an expected status.
 pub struct Answer {
-    /// The status that was expected.
+    /// Its status.
     pub status: u16,
-    /// From the first byte sent to the last one received.
+    /// From the first byte sent to the last one received; of an [`Arrival`] from the moment at which it was to come.
     pub time: Duration,
 }
 
@@ -182,6 +188,55 @@ async fn connection(target: Target, first: usize, step: usize, until: Instant) -
     Ok(answers)
 }
 
+/// A request that comes at a moment of its own, whether others are answered or not.
+pub struct Arrival {
+    /// How long after the first.
+    pub after: Duration,
+    /// What is asked.
+    pub request: Request,
+}
+
+/// Sends each once, as soon as it has come and one of the connections is free; a wait for that is part of its time. Ends at
+/// the first answer with none of these statuses. `arrivals` come in the order of their moments.
+pub fn crowd(
+    address: SocketAddr,
+    arrivals: &[Arrival],
+    connections: usize,
+    statuses: &[u16],
+) -> Result<Vec<Answer>, Failure> {
+    let (start, next) = (Instant::now(), AtomicUsize::new(0));
+    let visitor = async || {
+        let mut wire = Wire::open(address).await?;
+        let mut answers = Vec::new();
+        while let Some(arrival) = arrivals.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let came = start + arrival.after;
+            tokio::time::sleep_until(came.into()).await;
+            let (status, _) = wire.send(&arrival.request).await?;
+            if !statuses.contains(&status) {
+                return Err(wire.complaint());
+            }
+            answers.push(Answer { status, time: came.elapsed() });
+        }
+        Ok(answers)
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let all = runtime.block_on(join_all((0..connections).map(|_| visitor())));
+    all.into_iter().try_fold(Vec::with_capacity(arrivals.len()), |mut all, answers: Result<Vec<Answer>, Failure>| {
+        all.extend(answers?);
+        Ok(all)
+    })
+}
+
+/// Asks once and returns the body.
+pub fn ask(address: SocketAddr, request: &Request, expected: u16) -> Result<Vec<u8>, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(async {
+        let mut wire = Wire::open(address).await?;
+        let body = wire.exchange(request, expected).await?;
+        Ok(wire.answer.split_off(wire.answer.len().saturating_sub(body)))
+    })
+}
+
 /// The average size of the bodies that the first `most` requests are answered with, in bytes.
 pub fn body_size(target: &Target, most: usize) -> Result<usize, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -210,8 +265,14 @@ impl Wire {
         Ok(Self { stream, out: Vec::with_capacity(1024), answer: Vec::with_capacity(32 * 1024) })
     }
 
-    /// Sends a request and reads its answer. Returns the size of the body.
+    /// Sends a request and reads its answer, which must have this status. Returns the size of the body.
     async fn exchange(&mut self, request: &Request, expected: u16) -> Result<usize, Failure> {
+        let (status, body) = self.send(request).await?;
+        if status == expected { Ok(body) } else { Err(self.complaint()) }
+    }
+
+    /// Sends a request and reads its answer. Returns the status and the size of the body.
+    async fn send(&mut self, request: &Request) -> Result<(u16, usize), Failure> {
         request.write(&mut self.out)?;
         self.stream.write_all(&self.out).await?;
         self.answer.clear();
@@ -226,12 +287,13 @@ impl Wire {
             self.receive().await?;
         }
         let status = self.answer.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-        if status == Some(expected) {
-            Ok(body)
-        } else {
-            let question = String::from_utf8_lossy(self.out.split(|byte| *byte == b'\r').next().unwrap_or_default());
-            Err(format!("{question} was answered with\n{}", String::from_utf8_lossy(&self.answer)).into())
-        }
+        Ok((status.ok_or("an answer has no status")?, body))
+    }
+
+    /// What was asked last, and how it was answered.
+    fn complaint(&self) -> Failure {
+        let question = String::from_utf8_lossy(self.out.split(|byte| *byte == b'\r').next().unwrap_or_default());
+        format!("{question} was answered with\n{}", String::from_utf8_lossy(&self.answer)).into()
     }
 
     async fn receive(&mut self) -> Result<(), Failure> {

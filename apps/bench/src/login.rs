@@ -1,5 +1,7 @@
 //! Customers who sign in with the code they got, beside bare commits to the same file.
 
+use std::time::Duration;
+
 use kontor_kernel::SecretCipher as _;
 use serde_json::json;
 
@@ -17,25 +19,38 @@ const FIRST: u32 = 1_000_000;
 /// Codes stored by one statement.
 const CHUNK: usize = 500;
 
+/// Customers whose code was sent and who have not used it yet.
+pub struct Logins<'a> {
+    shop: &'a Shop,
+    next: u32,
+    of_a_round: u32,
+}
+
+impl<'a> Logins<'a> {
+    /// Enough for all rounds and one before.
+    pub fn prepare(shop: &'a Shop, pace: &Pace) -> Result<Self, Failure> {
+        let of_a_round = if pace.is_quick() { CODES / 10 } else { CODES };
+        prepare(shop, of_a_round * (u32::try_from(pace.rounds)? + 1))?;
+        Ok(Self { shop, next: 0, of_a_round })
+    }
+
+    /// One round, by so many at once.
+    pub fn run(&mut self, connections: usize, threads: usize, time: Duration) -> Result<Sample, Failure> {
+        let numbers = self.next..self.next + self.of_a_round;
+        self.next = numbers.end;
+        let requests = numbers.map(|number| login(self.shop, number)).collect();
+        let target = Target { address: self.shop.address, expected: 200, requests, once: true };
+        load::run(&target, connections, threads, time)
+    }
+}
+
 /// Measures logins with codes that were sent before: one commit each, which uses the code up and stores the token and
 /// its session.
 pub fn measure(pace: &Pace) -> Result<Figure, Failure> {
     let shop = Shop::empty(None)?;
     let mut file = open(&shop)?;
-    let rounds = u32::try_from(pace.rounds)?;
-    let codes = if pace.is_quick() { CODES / 10 } else { CODES };
-    prepare(&shop, codes * (rounds + 1))?;
-    let mut next = 0;
-    let mut logins = |time| {
-        let target = Target {
-            address: shop.address,
-            expected: 200,
-            requests: (next..next + codes).map(|number| login(&shop, number)).collect(),
-            once: true,
-        };
-        next += codes;
-        load::run(&target, pace.connections, pace.threads, time)
-    };
+    let mut customers = Logins::prepare(&shop, pace)?;
+    let mut logins = |time| customers.run(pace.connections, pace.threads, time);
     commits(&mut file, pace.warm_up)?;
     logins(pace.warm_up)?;
     let pair =
@@ -45,11 +60,13 @@ pub fn measure(pace: &Pace) -> Result<Figure, Failure> {
     Ok(Figure::ratio(name, pair.ratio(), Goal::AtLeast(0.15)).beside(&pair))
 }
 
-fn phone(number: u32) -> String {
+/// Where the code of this number was sent.
+pub fn phone(number: u32) -> String {
     format!("7900{number:07}")
 }
 
-fn code(number: u32) -> String {
+/// The code of this number.
+pub fn code(number: u32) -> String {
     format!("{:04}", number % 10_000)
 }
 
@@ -60,7 +77,7 @@ fn login(shop: &Shop, number: u32) -> Request {
 }
 
 /// Customers with a code each, as `send_password` leaves them.
-fn prepare(shop: &Shop, count: u32) -> Result<(), Failure> {
+pub fn prepare(shop: &Shop, count: u32) -> Result<(), Failure> {
     let project = shop.project.project_id;
     let cipher = shop.cipher();
     let numbers: Vec<u32> = (0..count).collect();

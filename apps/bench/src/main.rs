@@ -6,6 +6,8 @@
 mod bare;
 mod bulk;
 mod catalogue;
+mod crowd;
+mod flash;
 mod import;
 mod introspection;
 mod load;
@@ -14,13 +16,17 @@ mod mixed;
 mod on_server;
 mod orders;
 mod pace;
+mod release;
 mod report;
 mod scale;
 mod shop;
 mod site;
 mod start;
 mod storefront;
+mod till;
+mod writes;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
@@ -53,6 +59,9 @@ struct Arguments {
     /// Measure these alone.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
+    /// The binary of another release: what it takes in orders is measured beside this one's.
+    #[arg(long, value_name = "PATH")]
+    beside: Option<PathBuf>,
     /// A PostgreSQL server to measure on, too, `postgres://USER:PASSWORD@HOST/NAME`; a database is made there and dropped.
     #[arg(long, env = "TEST_DATABASE_URL", hide_env_values = true)]
     postgres: Option<String>,
@@ -91,6 +100,9 @@ enum Part {
     Import,
     Start,
     Bulk,
+    Writes,
+    Crowd,
+    Flash,
 }
 
 impl Arguments {
@@ -132,6 +144,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
         }
         if grows(Grown::Subscriptions) {
             scale::renewals::measure(&pace, server, &mut report)?;
+            scale::wave::measure(&pace, server, &mut report)?;
         }
         if grows(Grown::Pages) {
             scale::site::measure(&pace, server, &mut report)?;
@@ -146,6 +159,19 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
         let shop = shop::Shop::empty(None)?;
         site::measure(&shop, &pace, &mut report)?;
         shop.close();
+    }
+    if arguments.wants(Part::Writes) {
+        writes::measure(&pace, &mut report)?;
+    }
+    if arguments.wants(Part::Crowd) {
+        crowd::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
+        match &arguments.beside {
+            Some(other) => release::measure(&pace, other, &mut report)?,
+            None => eprintln!("SKIPPED orders beside another release: name its binary by --beside"),
+        }
+    }
+    if arguments.wants(Part::Flash) {
+        flash::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
     }
     if arguments.wants(Part::Login) {
         report.add(login::measure(&pace)?);

@@ -43,13 +43,18 @@ pub fn measure(shop: &Shop, pace: &Pace) -> Result<[Figure; 2], Failure> {
 
 /// A request for one piece of a product, by the customer with this header.
 pub fn order(shop: &Shop, bearer: &str, product: i64) -> Request {
+    order_in(&shop.project.app_token, bearer, product)
+}
+
+/// The same in the application with this token.
+pub fn order_in(app_token: &str, bearer: &str, product: i64) -> Request {
     let body = json!({
         "delivery_type_id": 2,
         "delivery_subtype_id": 2,
         "address": "Elbe Street 5",
         "products": [{ "id": product, "quantity": 1 }],
     });
-    let headers = [("Token", shop.project.app_token.as_str()), ("Authorization", bearer)];
+    let headers = [("Token", app_token), ("Authorization", bearer)];
     Request::new("POST", "/api/counterparty/orders", &headers, &body.to_string())
 }
 

@@ -98,17 +98,83 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() * 1000.0)
 }
 
+/// What a use case costs the writer.
+#[derive(Clone)]
+pub struct Budget {
+    /// What is done.
+    pub name: String,
+    /// Statements of everything, reading, beginning and committing among them.
+    pub statements: u64,
+    /// The most there may be.
+    pub most: Option<u64>,
+    /// Transactions.
+    pub commits: u64,
+    /// Pages written to the log.
+    pub pages: u64,
+    /// The time of statements of transactions that write.
+    pub in_statements: Duration,
+    /// The time of commits.
+    pub in_commits: Duration,
+}
+
+impl Budget {
+    /// The middle of each part of it; of statements the most.
+    pub fn middle(mut costs: Vec<Self>) -> Option<Self> {
+        fn middle<T: Copy + Ord>(costs: &mut [Budget], part: impl Fn(&Budget) -> T) -> Option<T> {
+            costs.sort_by_key(&part);
+            costs.get(costs.len() / 2).map(part)
+        }
+        Some(Self {
+            statements: costs.iter().map(|cost| cost.statements).max()?,
+            commits: middle(&mut costs, |cost| cost.commits)?,
+            pages: middle(&mut costs, |cost| cost.pages)?,
+            in_statements: middle(&mut costs, |cost| cost.in_statements)?,
+            in_commits: middle(&mut costs, |cost| cost.in_commits)?,
+            ..costs.first()?.clone()
+        })
+    }
+
+    fn missed(&self) -> bool {
+        self.most.is_some_and(|most| self.statements > most)
+    }
+
+    fn cells(&self) -> [String; 8] {
+        let goal = self.most.map(|most| format!("<= {most}")).unwrap_or_default();
+        let verdict = self.most.map(|_| if self.missed() { "MISSED" } else { "ok" }).unwrap_or_default();
+        [
+            self.name.clone(),
+            self.statements.to_string(),
+            goal,
+            verdict.to_owned(),
+            self.commits.to_string(),
+            self.pages.to_string(),
+            milliseconds(self.in_statements),
+            milliseconds(self.in_commits),
+        ]
+    }
+}
+
 /// Everything that was measured.
 #[derive(Default)]
 pub struct Report {
     figures: Vec<Figure>,
+    budgets: Vec<Budget>,
     /// Resident memory of this process at the end, in megabytes.
     pub resident: f64,
 }
 
 const HEADINGS: [&str; 8] = ["figure", "measured", "target", "", "kontor/s", "p50/p99 ms", "peer/s", "p50/p99 ms"];
 
+const BUDGET_HEADINGS: [&str; 8] =
+    ["what a write costs", "statements", "target", "", "commits", "pages", "ms in statements", "ms in commits"];
+
 impl Report {
+    /// Adds what a use case costs, and says so.
+    pub fn cost(&mut self, budget: Budget) {
+        eprintln!("{}: {} statements, {} pages", budget.name, budget.statements, budget.pages);
+        self.budgets.push(budget);
+    }
+
     /// Adds a figure and says so.
     pub fn add(&mut self, figure: Figure) {
         eprintln!("{}: {:.3} {}", figure.name, figure.value, figure.unit);
@@ -117,29 +183,38 @@ impl Report {
 
     /// Whether any target is missed.
     pub fn misses(&self) -> bool {
-        self.figures.iter().any(Figure::missed)
+        self.figures.iter().any(Figure::missed) || self.budgets.iter().any(Budget::missed)
     }
+}
+
+/// Rows below their headings; nothing without any.
+fn table(f: &mut fmt::Formatter<'_>, headings: [&str; 8], rows: impl Iterator<Item = [String; 8]>) -> fmt::Result {
+    let rows: Vec<[String; 8]> = std::iter::once(headings.map(str::to_owned)).chain(rows).collect();
+    if rows.len() == 1 {
+        return Ok(());
+    }
+    let mut widths = [0; 8];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    for row in &rows {
+        for (place, (cell, width)) in row.iter().zip(widths).enumerate() {
+            match place {
+                0 => write!(f, "{cell:<width$}")?,
+                _ => write!(f, "  {cell:>width$}")?,
+            }
+        }
+        writeln!(f)?;
+    }
+    Ok(())
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows: Vec<[String; 8]> =
-            std::iter::once(HEADINGS.map(str::to_owned)).chain(self.figures.iter().map(Figure::cells)).collect();
-        let mut widths = [0; 8];
-        for row in &rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
-            }
-        }
-        for row in &rows {
-            for (place, (cell, width)) in row.iter().zip(widths).enumerate() {
-                match place {
-                    0 => write!(f, "{cell:<width$}")?,
-                    _ => write!(f, "  {cell:>width$}")?,
-                }
-            }
-            writeln!(f)?;
-        }
+        table(f, HEADINGS, self.figures.iter().map(Figure::cells))?;
+        table(f, BUDGET_HEADINGS, self.budgets.iter().map(Budget::cells))?;
         write!(f, "resident memory of the bench, servers and load generator included: {:.1} MB", self.resident)
     }
 }
@@ -175,6 +250,20 @@ mod tests {
         let table = report.to_string();
         let line = |name: &str| table.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
         assert!(line("list").contains("ok"), "{table}");
+        report = Report::default();
+        let budget = |statements| Budget {
+            name: "order".to_owned(),
+            statements,
+            most: Some(12),
+            commits: 1,
+            pages: 9,
+            in_statements: Duration::from_micros(250),
+            in_commits: Duration::from_millis(1),
+        };
+        report.cost(Budget::middle(vec![budget(12), budget(11), budget(12)]).unwrap());
+        assert!(!report.misses(), "{report}");
+        report.cost(budget(13));
+        assert!(report.misses(), "{report}");
         assert!(line("start").contains("301.0 ms") && line("start").contains("MISSED"), "{table}");
     }
 }

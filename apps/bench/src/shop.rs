@@ -96,8 +96,13 @@ pub fn importer(database: &Database) -> SpreadsheetService {
 impl Data {
     /// A SQLite file of its own, or the named database, with the tables of the service.
     pub fn create(url: Option<String>) -> Result<Self, Failure> {
+        Self::told(url, |_| {})
+    }
+
+    /// The same with other settings.
+    pub fn told(url: Option<String>, tell: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
-        let config = Config {
+        let mut config = Config {
             env: Environment::Production,
             secret_key: "a-key-of-the-benchmark-that-opens-nothing-else".into(),
             database_url: url.unwrap_or_else(|| format!("sqlite:{}", folder.path().join("kontor.db").display())).into(),
@@ -106,6 +111,7 @@ impl Data {
             answers_memory_mb: 0,
             ..Config::default()
         };
+        tell(&mut config);
         config.check()?;
         // The same lines that production writes, to a file; services of later parts write to the first one's.
         let log = std::fs::File::create(folder.path().join("kontor.log"))?;
@@ -123,6 +129,11 @@ impl Data {
     /// An empty database of its own.
     pub fn empty() -> Result<Self, Failure> {
         Self::create(None)
+    }
+
+    /// What the service is told.
+    pub fn config(&self) -> &Config {
+        &self.config
     }
 
     /// Where the files are.
@@ -185,21 +196,26 @@ impl Data {
 impl Shop {
     /// Makes the database, fills it and starts the service on it.
     pub fn open() -> Result<Self, Failure> {
-        Self::start(None, true)
+        Self::start(None, true, |_| {})
     }
 
     /// The same on the named database.
     pub fn furnished(url: String) -> Result<Self, Failure> {
-        Self::start(Some(url), true)
+        Self::start(Some(url), true, |_| {})
     }
 
     /// The same without goods, on a SQLite file of its own or on the named database.
     pub fn empty(url: Option<String>) -> Result<Self, Failure> {
-        Self::start(url, false)
+        Self::start(url, false, |_| {})
     }
 
-    fn start(url: Option<String>, furnished: bool) -> Result<Self, Failure> {
-        let data = Data::create(url)?;
+    /// With goods, on a SQLite file of its own or on the named database, and with other settings.
+    pub fn told(url: Option<String>, tell: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
+        Self::start(url, true, tell)
+    }
+
+    fn start(url: Option<String>, furnished: bool, tell: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
+        let data = Data::told(url, tell)?;
         let project = data.project()?;
         if furnished {
             data.furnish(&project)?;
@@ -247,42 +263,50 @@ impl Shop {
 
     /// The owner of the project, signed in: the value of the header `Authorization`.
     pub fn owner(&self) -> Result<String, Failure> {
-        let project = self.project.project_id;
-        let fingerprint = sha256("secret-of-the-owner");
-        let statement = format!(
-            "INSERT INTO access_tokens (id, guard, subject_id, project_id, fingerprint, created_at, expires_at) \
-             SELECT 1000000, 'user', id, {project}, '{fingerprint}', '{AT}', '9999-01-01 00:00:00' FROM users \
-             WHERE project_id = {project} ORDER BY id LIMIT 1"
-        );
-        in_one_commit(self, vec![statement])?;
-        Ok("Bearer 1000000|secret-of-the-owner".to_owned())
+        let (bearer, row) = owner_row(self.project.project_id);
+        in_one_commit(self, vec![row])?;
+        Ok(bearer)
     }
 
     /// So many signed-in customers: the value of each one's header `Authorization`.
     pub fn customers(&self, count: usize) -> Result<Vec<String>, Failure> {
-        let numbers = 1..=u32::try_from(count)?;
-        let (project, application) = (self.project.project_id, self.project.application_id);
-        let secret = |number: u32| format!("secret-of-customer-{number}");
-        let statements: Vec<String> = numbers
-            .clone()
-            .flat_map(|number| {
-                let fingerprint = sha256(&secret(number));
-                [
-                    format!(
-                        "INSERT INTO counterparties (id, project_id, is_company, phone_1, created_at, updated_at) \
-                         VALUES ({number}, {project}, false, '7900{number:07}', '{AT}', '{AT}')"
-                    ),
-                    format!(
-                        "INSERT INTO access_tokens (id, guard, subject_id, project_id, application_id, fingerprint, \
-                         created_at, expires_at) VALUES ({number}, 'counterparty', {number}, {project}, {application}, \
-                         '{fingerprint}', '{AT}', '9999-01-01 00:00:00')"
-                    ),
-                ]
-            })
-            .collect();
-        in_one_commit(self, statements)?;
-        Ok(numbers.map(|number| format!("Bearer {number}|{}", secret(number))).collect())
+        let (bearers, rows) = customer_rows(self.project.project_id, self.project.application_id, count)?;
+        in_one_commit(self, rows)?;
+        Ok(bearers)
     }
+}
+
+/// The header `Authorization` of the owner of a project, and the statement that signs them in.
+pub fn owner_row(project: i64) -> (String, String) {
+    let fingerprint = sha256("secret-of-the-owner");
+    let statement = format!(
+        "INSERT INTO access_tokens (id, guard, subject_id, project_id, fingerprint, created_at, expires_at) \
+         SELECT 1000000, 'user', id, {project}, '{fingerprint}', '{AT}', '9999-01-01 00:00:00' FROM users \
+         WHERE project_id = {project} ORDER BY id LIMIT 1"
+    );
+    ("Bearer 1000000|secret-of-the-owner".to_owned(), statement)
+}
+
+/// The headers `Authorization` of so many customers of an application, and the statements that make them and sign them in.
+pub fn customer_rows(project: i64, application: i64, count: usize) -> Result<(Vec<String>, Vec<String>), Failure> {
+    let numbers = 1..=u32::try_from(count)?;
+    let secret = |number: u32| format!("secret-of-customer-{number}");
+    let statements = numbers.clone().flat_map(|number| {
+        let fingerprint = sha256(&secret(number));
+        [
+            format!(
+                "INSERT INTO counterparties (id, project_id, is_company, phone_1, created_at, updated_at) \
+                 VALUES ({number}, {project}, false, '7900{number:07}', '{AT}', '{AT}')"
+            ),
+            format!(
+                "INSERT INTO access_tokens (id, guard, subject_id, project_id, application_id, fingerprint, \
+                 created_at, expires_at) VALUES ({number}, 'counterparty', {number}, {project}, {application}, \
+                 '{fingerprint}', '{AT}', '9999-01-01 00:00:00')"
+            ),
+        ]
+    });
+    let statements = statements.collect();
+    Ok((numbers.map(|number| format!("Bearer {number}|{}", secret(number))).collect(), statements))
 }
 
 /// Runs statements in one transaction.

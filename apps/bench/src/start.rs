@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Measures `kontor serve` on the database with the catalogue.
 pub fn measure(data: &Data, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
-    let binary = std::env::current_exe()?.with_file_name("kontor");
-    if !binary.exists() {
-        return Err(format!("{} is missing: build the package kontor first", binary.display()).into());
-    }
+    let binary = own_binary()?;
     let mut times = Vec::with_capacity(pace.starts);
     let mut memory = 0.0;
     for start in 1..=pace.starts {
@@ -44,11 +42,27 @@ pub fn measure(data: &Data, pace: &Pace, report: &mut Report) -> Result<(), Fail
     Ok(())
 }
 
+/// The service that was built beside the bench.
+pub fn own_binary() -> Result<PathBuf, Failure> {
+    let binary = std::env::current_exe()?.with_file_name("kontor");
+    if binary.exists() {
+        Ok(binary)
+    } else {
+        Err(format!("{} is missing: build the package kontor first", binary.display()).into())
+    }
+}
+
 /// A child that ends with the value.
-struct Running(Child);
+pub struct Running(Child);
 
 impl Running {
-    fn answers(&mut self, address: SocketAddr, began: Instant) -> Result<Duration, Failure> {
+    /// This child.
+    pub fn of(child: Child) -> Self {
+        Self(child)
+    }
+
+    /// Waits until it serves.
+    pub fn answers(&mut self, address: SocketAddr, began: Instant) -> Result<Duration, Failure> {
         while began.elapsed() < PATIENCE {
             if healthy(address).unwrap_or(false) {
                 return Ok(began.elapsed());

@@ -5,6 +5,7 @@ pub mod desk;
 mod market;
 pub mod renewals;
 pub mod site;
+pub mod wave;
 
 use std::time::{Duration, Instant};
 

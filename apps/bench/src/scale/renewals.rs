@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::RunQueryDsl as _;
 use diesel::sql_types::Text;
+use kontor::cli::project::CreatedProject;
 use kontor_adapter_diesel::Abort;
 use kontor_kernel::StoreError;
 use kontor_subscriptions::ports::SubscriptionStore as _;
@@ -23,9 +24,10 @@ const ROWS: usize = 500;
 const STATEMENTS: usize = 40;
 /// Customers who have them all.
 const CUSTOMERS: usize = 1_000;
-/// How many a worker takes at once, and for how long.
-const AT_ONCE: u32 = 50;
-const LEASE: TimeDelta = TimeDelta::minutes(2);
+/// How many a worker takes at once.
+pub const AT_ONCE: u32 = 50;
+/// For so long.
+pub const LEASE: TimeDelta = TimeDelta::minutes(2);
 
 /// In seconds.
 const HOUR: usize = 3_600;
@@ -53,7 +55,8 @@ struct Stand {
     database: Option<OnServer>,
 }
 
-fn text(moment: DateTime<Utc>) -> String {
+/// A moment, as the databases read it.
+pub fn text(moment: DateTime<Utc>) -> String {
     moment.format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
@@ -75,42 +78,22 @@ impl Stand {
 
     fn fill(&self, size: usize, one_of: usize) -> Result<(), Failure> {
         let project = self.data.project()?;
-        let (project, application) = (project.project_id, project.application_id);
-        let mut statements: Vec<String> = (1..=CUSTOMERS)
+        let number = project.project_id;
+        let statements = (1..=CUSTOMERS)
             .map(|customer| {
                 format!(
                     "INSERT INTO counterparties (id, project_id, is_company, phone_1, created_at, updated_at) \
-                     VALUES ({customer}, {project}, false, '79{customer:09}', '{AT}', '{AT}')"
+                     VALUES ({customer}, {number}, false, '79{customer:09}', '{AT}', '{AT}')"
                 )
             })
             .collect();
-        let numbers: Vec<usize> = (1..=size).collect();
-        for chunk in numbers.chunks(ROWS) {
-            let mut rows =
-                "INSERT INTO subscriptions (id, project_id, application_id, counterparty_id, status, nomenclature_id, \
-                plan_slug, amount, currency, billing_months, saved_method_id, schedule, period_number, period_start, \
-                period_end, next_charge_at, wake_at, version, created_at, updated_at) VALUES "
-                    .to_owned();
-            for (row, number) in chunk.iter().enumerate() {
-                let seconds =
-                    if number % one_of == 0 { number * 7_919 % HOUR } else { 2 * HOUR + number * 7_919 % MONTH };
-                let end = self.early + TimeDelta::seconds(i64::try_from(1 + seconds)?);
-                let start = end - TimeDelta::days(30);
-                let (first, comma) = (start.to_rfc3339(), if row > 0 { ", " } else { "" });
-                let (start, end, customer) = (text(start), text(end), 1 + number % CUSTOMERS);
-                write!(
-                    rows,
-                    "{comma}({number}, {project}, {application}, {customer}, 'active', 1, 'club', 49000, 'RUB', 1, {customer}, \
-                     '[{{\"from\":1,\"first\":\"{first}\",\"zone\":\"Europe/Moscow\",\"months\":1,\"day\":15}}]', 1, '{start}', \
-                     '{end}', '{end}', '{end}', 1, '{AT}', '{AT}')"
-                )?;
-            }
-            statements.push(rows);
-            if statements.len() >= STATEMENTS {
-                in_one_commit(&self.data, std::mem::take(&mut statements))?;
-            }
-        }
-        in_one_commit(&self.data, statements)
+        in_one_commit(&self.data, statements)?;
+        let rows = (1..=size).map(|number| {
+            let seconds = if number % one_of == 0 { number * 7_919 % HOUR } else { 2 * HOUR + number * 7_919 % MONTH };
+            let end = self.early + TimeDelta::seconds(i64::try_from(1 + seconds).unwrap_or_default());
+            Row { id: number, customer: 1 + number % CUSTOMERS, end }
+        });
+        write_rows(&self.data, &project, rows)
     }
 
     /// What a worker does first, so long after nothing was due. Gives how many it found, and how long that took.
@@ -148,6 +131,46 @@ impl Stand {
         });
         Ok(self.data.runtime.block_on(read)?)
     }
+}
+
+/// An active subscription.
+pub struct Row {
+    /// Its number.
+    pub id: usize,
+    /// Whose it is.
+    pub customer: usize,
+    /// When its paid period ends and it is looked at.
+    pub end: DateTime<Utc>,
+}
+
+/// Stores subscriptions of a project, many at a time.
+pub fn write_rows(data: &Data, project: &CreatedProject, rows: impl Iterator<Item = Row>) -> Result<(), Failure> {
+    let (project, application) = (project.project_id, project.application_id);
+    let mut rows = rows.peekable();
+    while rows.peek().is_some() {
+        let mut statements = Vec::with_capacity(STATEMENTS);
+        while statements.len() < STATEMENTS && rows.peek().is_some() {
+            let mut statement =
+                "INSERT INTO subscriptions (id, project_id, application_id, counterparty_id, status, nomenclature_id, \
+                plan_slug, amount, currency, billing_months, saved_method_id, schedule, period_number, period_start, \
+                period_end, next_charge_at, wake_at, version, created_at, updated_at) VALUES "
+                    .to_owned();
+            for (place, Row { id, customer, end }) in rows.by_ref().take(ROWS).enumerate() {
+                let start = end - TimeDelta::days(30);
+                let (first, comma) = (start.to_rfc3339(), if place > 0 { ", " } else { "" });
+                let (start, end) = (text(start), text(end));
+                write!(
+                    statement,
+                    "{comma}({id}, {project}, {application}, {customer}, 'active', 1, 'club', 49000, 'RUB', 1, {customer}, \
+                     '[{{\"from\":1,\"first\":\"{first}\",\"zone\":\"Europe/Moscow\",\"months\":1,\"day\":15}}]', 1, '{start}', \
+                     '{end}', '{end}', '{end}', 1, '{AT}', '{AT}')"
+                )?;
+            }
+            statements.push(statement);
+        }
+        in_one_commit(data, statements)?;
+    }
+    Ok(())
 }
 
 /// Looks so often on each of both, in turns. Together the looks of each must find what is wanted.

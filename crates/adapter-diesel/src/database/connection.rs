@@ -7,6 +7,7 @@ use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection, Tra
 use diesel::r2d2::{ManageConnection, R2D2Connection};
 use diesel::{ConnectionError, PgConnection, SqliteConnection};
 
+use super::write_costs::{Stopwatch, WriteMeter};
 use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// Runs the same statement on the concrete connection, for the few forms (batch insert, upsert) that diesel cannot
@@ -41,6 +42,7 @@ pub(super) struct Manager {
     pub url: DatabaseUrl,
     pub role: Role,
     pub statements: Arc<AtomicU64>,
+    pub writes: Arc<WriteMeter>,
 }
 
 /// The wait for a lock comes first, so that the other settings already profit from it.
@@ -61,7 +63,11 @@ pub(super) enum ManagerError {
 impl Manager {
     fn count(&self) -> impl FnMut(InstrumentationEvent<'_>) + Send + use<> {
         let statements = Arc::clone(&self.statements);
+        let mut stopwatch = (self.role == Role::Writer).then(|| Stopwatch::new(Arc::clone(&self.writes)));
         move |event| {
+            if let Some(stopwatch) = &mut stopwatch {
+                stopwatch.see(&event);
+            }
             if let InstrumentationEvent::StartQuery { query, .. } = event {
                 statements.fetch_add(1, Ordering::Relaxed);
                 #[cfg(feature = "test-support")]

@@ -152,7 +152,6 @@ impl Turns {
             let is_full = is_long || group.len() >= MOST || began.elapsed() >= LONGEST;
             next = if is_full { None } else { self.another() };
         }
-        self.writing.stepped(began.elapsed());
         if !group.is_empty() {
             self.commit(connection, group);
         }
@@ -218,7 +217,6 @@ impl Turns {
 
     /// Commits what the group did, with the counters of everything that it invalidated, and answers everybody.
     fn commit(&self, mut connection: impl std::ops::DerefMut<Target = AnyConnection>, group: Vec<Member>) {
-        let began = Instant::now();
         let mut invalidations = Invalidations::default();
         for written in group.iter().filter_map(|member| member.outcome.as_ref().ok()) {
             invalidations.add(&written.invalidations);
@@ -233,7 +231,6 @@ impl Turns {
                     open.committed();
                 }
                 drop(connection);
-                self.writing.committed(began.elapsed());
                 for Member { waiting, outcome } in group {
                     let outcome = outcome.map(|written| waiting.write.committed(written));
                     tell(waiting, outcome);

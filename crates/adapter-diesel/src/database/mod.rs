@@ -22,6 +22,7 @@ mod watch;
 mod write;
 #[cfg(feature = "test-support")]
 mod write_check;
+mod write_costs;
 mod writing;
 
 pub(crate) use any_connection::Backend;
@@ -38,4 +39,4 @@ pub(crate) use tables::Tables;
 pub(crate) use tables::{InvalidatingWrites, VersionedTable};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 pub use watch::Watch;
-pub use writing::WriteLoad;
+pub use write_costs::WriteCosts;

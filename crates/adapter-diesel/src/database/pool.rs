@@ -17,7 +17,8 @@ use super::page_readers::PageReaders;
 use super::step::{Outcome, Step, hide, reveal};
 use super::tables::Tables;
 use super::write::{Transactions, Write, rolled_back};
-use super::writing::{ATTEMPTS, WriteLoad, Writing, pause};
+use super::write_costs::{WriteCosts, WriteMeter};
+use super::writing::{ATTEMPTS, Writing, pause};
 use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// How many connections to keep.
@@ -60,6 +61,7 @@ struct Inner {
     /// Started with the first page; nothing when they could not be.
     page_readers: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
+    write_costs: Arc<WriteMeter>,
     memories: Memories,
 }
 
@@ -87,8 +89,12 @@ impl Inner {
             return None;
         }
         let start = || {
-            let manager =
-                Manager { url: self.url.clone(), role: Role::Reader, statements: Arc::clone(&self.statements) };
+            let manager = Manager {
+                url: self.url.clone(),
+                role: Role::Reader,
+                statements: Arc::clone(&self.statements),
+                writes: Arc::clone(&self.write_costs),
+            };
             let threads = std::thread::available_parallelism().map_or(2, usize::from).max(2);
             PageReaders::start(&manager, threads)
                 .inspect_err(|error| tracing::warn!(%error, "lists are read without threads of their own"))
@@ -105,9 +111,10 @@ impl Database {
         options: PoolOptions,
         tables: &'static Tables,
     ) -> Result<Self, StoreError> {
-        let statements = Arc::new(AtomicU64::new(0));
+        let (statements, write_costs) = (Arc::new(AtomicU64::new(0)), Arc::<WriteMeter>::default());
         let build = |role: Role, size: u32| {
-            let manager = Manager { url: url.clone(), role, statements: Arc::clone(&statements) };
+            let (statements, writes) = (Arc::clone(&statements), Arc::clone(&write_costs));
+            let manager = Manager { url: url.clone(), role, statements, writes };
             Connections::open(manager, size, options.wait).map(Arc::new)
         };
         // The writer first: it creates the file that the readers then open.
@@ -129,6 +136,7 @@ impl Database {
             wait: options.wait,
             page_readers: OnceLock::new(),
             statements,
+            write_costs,
             memories: Memories::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -169,9 +177,9 @@ impl Database {
         self.inner.writing.begun.load(Ordering::Relaxed)
     }
 
-    /// Commits so far, and the time that writing took.
-    pub fn write_load(&self) -> WriteLoad {
-        self.inner.writing.load()
+    /// What all transactions that write have cost so far.
+    pub fn write_costs(&self) -> WriteCosts {
+        self.inner.write_costs.read()
     }
 
     /// Use of the pool that serves reads.

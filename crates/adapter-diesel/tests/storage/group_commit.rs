@@ -153,10 +153,10 @@ async fn keep_busy(database: &Database) {
 
 /// The outcomes of the deeds when they are asked for at once, and how many commits they took.
 async fn together(db: &TestDatabase, deeds: &[Deed]) -> (Vec<Result<i64, Refusal>>, u64) {
-    let before = db.database.write_load().commits;
+    let before = db.database.write_costs().commits;
     let (outcomes, ()) =
         futures_util::join!(join_all(deeds.iter().map(|deed| run(&db.database, *deed))), keep_busy(&db.database));
-    (outcomes, db.database.write_load().commits - before)
+    (outcomes, db.database.write_costs().commits - before)
 }
 
 async fn one_by_one(db: &TestDatabase, deeds: &[Deed]) -> Vec<Result<i64, Refusal>> {
@@ -213,7 +213,7 @@ async fn what_waits_together_is_committed_together() {
     let deeds: Vec<_> =
         (0..60).map(|number| if number % 3 == 2 { Deed::PutAndRefuse(1) } else { Deed::PutAfterAll(1) }).collect();
     keep_busy(&db.database).await;
-    let before = db.database.write_load().commits;
+    let before = db.database.write_costs().commits;
     let busy = tokio::spawn({
         let database = db.database.clone();
         async move { keep_busy(&database).await }
@@ -222,7 +222,7 @@ async fn what_waits_together_is_committed_together() {
     let outcomes = join_all(deeds.iter().map(|deed| run(&db.database, *deed))).await;
     busy.await.unwrap();
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 40);
-    let commits = db.database.write_load().commits - before;
+    let commits = db.database.write_costs().commits - before;
     // One for who kept the writer busy; a slow machine may cut the others into a few.
     assert!(commits <= 12, "{commits} commits");
     assert_eq!(stored(&db).await.last(), Some(&Line { line: "1 holds 45".to_owned() }));
@@ -231,13 +231,13 @@ async fn what_waits_together_is_committed_together() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_that_comes_alone_is_a_transaction_of_its_own() {
     let db = shelf().await;
-    let before = (db.database.statements(), db.database.write_load().commits);
+    let before = (db.database.statements(), db.database.write_costs().commits);
     run(&db.database, Deed::Make(1)).await.unwrap();
     // Begin, insert, select, insert, commit: no savepoint.
     assert_eq!(db.database.statements() - before.0, 5);
-    assert_eq!(db.database.write_load().commits - before.1, 1);
+    assert_eq!(db.database.write_costs().commits - before.1, 1);
     assert_eq!(run(&db.database, Deed::Make(1)).await, Err(Refusal::Taken));
-    assert_eq!(db.database.write_load().commits - before.1, 1, "nothing to commit");
+    assert_eq!(db.database.write_costs().commits - before.1, 1, "nothing to commit");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -95,6 +95,24 @@ impl Acquirer {
         payment.id.clone()
     }
 
+    /// Nobody pays any more what is not paid yet. Returns these payments.
+    pub fn end(&self) -> Vec<ProviderId> {
+        let mut payments = self.payments.lock().unwrap();
+        let open =
+            payments.iter_mut().map(|(_, payment)| payment).filter(|payment| payment.status == GatewayStatus::Pending);
+        open.map(|payment| {
+            payment.status = GatewayStatus::Canceled;
+            payment.id.clone()
+        })
+        .collect()
+    }
+
+    /// What has ended is asked about no more.
+    pub fn forget(&self) {
+        self.payments.lock().unwrap().clear();
+        self.named.lock().unwrap().clear();
+    }
+
     /// What the register makes of receipts from now on, those of the past among them.
     pub fn registers(&self, end: Registration) {
         *self.register.lock().unwrap() = end;

@@ -1,0 +1,134 @@
+//! Sixty-four customers at once: orders and logins beside bare single commits, how many of them a commit carries, and the
+//! same orders on PostgreSQL.
+
+use std::time::{Duration, Instant};
+
+use diesel::connection::{Connection as _, SimpleConnection as _};
+use diesel::sql_types::Text;
+use diesel::{PgConnection, RunQueryDsl as _};
+
+use crate::Failure;
+use crate::load::{self, Sample, Target};
+use crate::login::Logins;
+use crate::on_server::OnServer;
+use crate::orders::{commits, open, order};
+use crate::pace::{Pace, Pair, in_turns};
+use crate::report::{Figure, Goal, Report};
+use crate::shop::Shop;
+
+/// Customers at once.
+pub const CUSTOMERS: usize = 64;
+/// Orders per second on PostgreSQL.
+const ON_POSTGRES: f64 = 1_000.0;
+
+/// Measures orders and logins on SQLite, and orders on PostgreSQL when a server is named.
+pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let shop = Shop::open()?;
+    let target = orders(&shop)?;
+    let run = |time| load::run(&target, CUSTOMERS, pace.threads, time);
+    beside_commits(&shop, "durable orders", "order", pace, report, run)?;
+    shop.close();
+
+    let shop = Shop::empty(None)?;
+    let mut customers = Logins::prepare(&shop, pace)?;
+    let run = |time| customers.run(CUSTOMERS, pace.threads, time);
+    beside_commits(&shop, "logins by code", "login", pace, report, run)?;
+    shop.close();
+
+    if let Some(server) = server {
+        on_postgres(server, pace, report)?;
+    } else {
+        eprintln!("SKIPPED orders on PostgreSQL: name a server by --postgres or TEST_DATABASE_URL");
+    }
+    Ok(())
+}
+
+/// One line each, paid otherwise than online, of products in turn.
+fn orders(shop: &Shop) -> Result<Target, Failure> {
+    let (customers, offers) = (shop.customers(CUSTOMERS)?, shop.offers()?);
+    let wishes = customers.iter().cycle().zip(&offers);
+    // As many as are a multiple of the customers: each keeps to their own connection.
+    let many = offers.len() - offers.len() % CUSTOMERS;
+    let requests = wishes.take(many).map(|(bearer, offer)| order(shop, bearer, offer.product)).collect();
+    Ok(Target { address: shop.address, expected: 201, requests, once: false })
+}
+
+fn beside_commits(
+    shop: &Shop,
+    name: &str,
+    one: &str,
+    pace: &Pace,
+    report: &mut Report,
+    mut run: impl FnMut(Duration) -> Result<Sample, Failure>,
+) -> Result<(), Failure> {
+    let mut file = open(shop)?;
+    commits(&mut file, pace.warm_up)?;
+    run(pace.warm_up)?;
+    let (mut committed, mut done) = (0, 0);
+    let ours = || -> Result<Sample, Failure> {
+        let before = shop.database.write_costs();
+        let sample = run(pace.round)?;
+        committed += shop.database.write_costs().since(before).commits;
+        done += sample.count();
+        Ok(sample)
+    };
+    let pair = in_turns(pace.rounds, ours, || commits(&mut file, pace.round))?;
+    let name = format!("{name}, {CUSTOMERS} customers");
+    report.add(Figure::ratio(name.clone(), pair.ratio(), Goal::AtLeast(0.5)).beside(&pair));
+    let slowest = pair.ours.percentile(99).as_secs_f64() * 1000.0;
+    report.add(Figure::plain(format!("{name}: p99"), slowest, "ms", Goal::AtMost(25.0)).alone(&pair.ours));
+    let shared = f64::from(u32::try_from(committed)?) / f64::from(done);
+    report.add(Figure::ratio(format!("{name}: commits per {one}"), shared, Goal::AtMost(0.2)));
+    Ok(())
+}
+
+fn on_postgres(server: &str, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+    let database = OnServer::create(server, "crowd")?;
+    let mut bare = PgConnection::establish(&database.url)?;
+    ensure_durable(&mut bare)?;
+    bare.batch_execute("CREATE TABLE bench_commits (id BIGSERIAL PRIMARY KEY, value BIGINT NOT NULL)")?;
+    let shop = Shop::furnished(database.url.clone())?;
+    database.vacuum()?;
+    let target = orders(&shop)?;
+    let run = |time| load::run(&target, CUSTOMERS, pace.threads, time);
+    run(pace.warm_up)?;
+    let pair: Pair = in_turns(pace.rounds, || run(pace.round), || bare_commits(&mut bare, pace.round))?;
+    shop.close();
+    let name = format!("durable orders on PostgreSQL, {CUSTOMERS} customers");
+    let rate = pair.ours.per_second();
+    report.add(Figure::plain(name.clone(), rate, "orders/s", Goal::AtLeast(ON_POSTGRES)).alone(&pair.ours));
+    report.add(
+        Figure::ratio(format!("{name}, by bare commits one after the other"), pair.ratio(), Goal::None).beside(&pair),
+    );
+    Ok(())
+}
+
+/// What is answered before it is on the disk is no durable order.
+fn ensure_durable(connection: &mut PgConnection) -> Result<(), Failure> {
+    #[derive(diesel::QueryableByName)]
+    struct Settings {
+        #[diesel(sql_type = Text)]
+        held: String,
+    }
+    let ask = "SELECT current_setting('synchronous_commit') || ', ' || current_setting('fsync') AS held";
+    let settings: Settings = diesel::sql_query(ask).get_result(connection)?;
+    if settings.held == "on, on" {
+        Ok(())
+    } else {
+        Err(format!("synchronous_commit and fsync of the server are {}", settings.held).into())
+    }
+}
+
+/// One small commit after the other.
+fn bare_commits(connection: &mut PgConnection, time: Duration) -> Result<Sample, Failure> {
+    let start = Instant::now();
+    let mut latencies = Vec::new();
+    while start.elapsed() < time {
+        let began = Instant::now();
+        connection.transaction(|connection| {
+            diesel::sql_query("INSERT INTO bench_commits (value) VALUES (1)").execute(connection)
+        })?;
+        latencies.push(began.elapsed());
+    }
+    Sample::new(start.elapsed(), latencies)
+}
