@@ -39,6 +39,11 @@ years of="2000x1826" seed="20270131":
     YEARS_OF={{of}} YEARS_SEED={{seed}} TEST_DATABASES=sqlite cargo test --release -p kontor-adapter-diesel \
         --features test-support --test storage -- subscriptions::years --nocapture
 
+# The storage suite on PostgreSQL as others run it: serializable, plain-search, pgbouncer or messages.
+profile name *filter:
+    env -u TEST_DATABASE_URL REQUIRE_POSTGRES=1 TEST_POSTGRES_PROFILE={{name}} \
+        cargo test --workspace --test storage -- --skip ::sqlite {{filter}}
+
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:
     .ci/crate-costs

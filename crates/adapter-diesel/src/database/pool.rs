@@ -1,16 +1,17 @@
 //! The two entry points to the data: [`Database::read`] and [`Database::write`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager};
 use diesel::result::Error as QueryError;
 use kontor_kernel::StoreError;
 
+use super::again::Attempts;
 use super::connection::{Manager, Role, give_up};
 use super::connections::Connections;
-use super::failure::{Abort, at_commit, is_demoted, is_lost, passes};
+use super::failure::{Abort, at_commit, is_demoted, is_lost};
 use super::idempotency::{self, Serving};
 use super::invalidation::{CacheVersions, Invalidations, invalidate_everything};
 use super::memory::Memories;
@@ -27,11 +28,14 @@ pub struct PoolOptions {
     pub connections: u32,
     /// How long a request waits for a free connection.
     pub wait: Duration,
+    /// Whether statements stay prepared on their connection. Behind a pooler that hands connections of the server on between
+    /// transactions they cannot, and no setting of a session stays either: there the account's own settings count.
+    pub prepared_statements: bool,
 }
 
 impl Default for PoolOptions {
     fn default() -> Self {
-        Self { connections: 8, wait: Duration::from_secs(5) }
+        Self { connections: 8, wait: Duration::from_secs(5), prepared_statements: true }
     }
 }
 
@@ -52,6 +56,7 @@ pub struct Database {
 
 struct Inner {
     url: DatabaseUrl,
+    prepared_statements: bool,
     readers: Connections,
     /// SQLite takes one writer at a time; queueing for it here is fairer than its own busy loop.
     writer: Option<Connections>,
@@ -63,6 +68,10 @@ struct Inner {
     versions: Arc<CacheVersions>,
     memories: Memories,
     tables: &'static Tables,
+    /// Steps that keep meeting others go in single file.
+    queue: Mutex<()>,
+    #[cfg(feature = "test-support")]
+    conflicts: super::injected::Conflicts,
 }
 
 impl Inner {
@@ -70,12 +79,19 @@ impl Inner {
         self.writer.as_ref().unwrap_or(&self.readers)
     }
 
+    fn manager(&self, role: Role, statements: Arc<AtomicU64>) -> Manager {
+        Manager { url: self.url.clone(), role, prepared_statements: self.prepared_statements, statements }
+    }
+
+    fn is_server(&self) -> bool {
+        self.writer.is_none()
+    }
+
     /// The threads that read pages; PostgreSQL has none, its connections are the scarce good.
     fn page_readers(&self) -> Option<&PageReaders> {
         self.writer.as_ref()?;
         let start = || {
-            let manager =
-                Manager { url: self.url.clone(), role: Role::Reader, statements: Arc::clone(&self.statements) };
+            let manager = self.manager(Role::Reader, Arc::clone(&self.statements));
             let threads = std::thread::available_parallelism().map_or(2, usize::from).max(2);
             PageReaders::start(&manager, threads)
                 .inspect_err(|error| tracing::warn!(%error, "lists are read without threads of their own"))
@@ -85,16 +101,12 @@ impl Inner {
     }
 
     /// Waits a little before a step runs again.
-    fn again(&self, error: &QueryError, attempt: &mut u32) {
-        tracing::debug!(%error, attempt, "a step runs again");
-        self.repeated.fetch_add(1, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_millis(u64::from(5 * *attempt * *attempt)));
-        *attempt += 1;
+    fn again(&self, error: &QueryError, attempts: &mut Attempts) {
+        tracing::debug!(%error, attempts = attempts.count(), "a step runs again");
+        let repeated = self.repeated.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(attempts.pause(error, repeated));
     }
 }
-
-/// How often a step runs at most.
-const ATTEMPTS: u32 = 5;
 
 impl Database {
     /// Opens the pools on what is told about the tables.
@@ -105,7 +117,9 @@ impl Database {
     ) -> Result<Self, StoreError> {
         let statements = Arc::new(AtomicU64::new(0));
         let build = |role: Role, size: u32| {
-            let manager = Manager { url: url.clone(), role, statements: Arc::clone(&statements) };
+            let statements = Arc::clone(&statements);
+            let manager =
+                Manager { url: url.clone(), role, prepared_statements: options.prepared_statements, statements };
             Connections::open(manager, size, options.wait)
         };
         // The writer first: it creates the file that the readers then open.
@@ -117,6 +131,7 @@ impl Database {
         let (versions, memories) = (Arc::default(), Memories::default());
         let inner = Inner {
             url,
+            prepared_statements: options.prepared_statements,
             readers,
             writer,
             page_readers: OnceLock::new(),
@@ -126,6 +141,9 @@ impl Database {
             versions,
             memories,
             tables,
+            queue: Mutex::default(),
+            #[cfg(feature = "test-support")]
+            conflicts: super::injected::Conflicts::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -143,6 +161,11 @@ impl Database {
     /// The memory of this type, made when it is asked for first.
     pub(crate) fn memory<M: std::any::Any + Default + Send + Sync>(&self) -> Arc<M> {
         self.inner.memories.of()
+    }
+
+    /// Makes connections apart from the pools, whose statements count here.
+    pub(super) fn manager(&self, role: Role, statements: Arc<AtomicU64>) -> Manager {
+        self.inner.manager(role, statements)
     }
 
     /// What the modules above tell about their tables.
@@ -165,6 +188,12 @@ impl Database {
         self.inner.writes.load(Ordering::Relaxed)
     }
 
+    /// Conflicts that commits meet beside the real ones, for tests.
+    #[cfg(feature = "test-support")]
+    pub fn conflicts(&self) -> &super::injected::Conflicts {
+        &self.inner.conflicts
+    }
+
     /// Use of the pool that serves reads.
     pub fn pool_state(&self) -> PoolState {
         let state = self.inner.readers.state();
@@ -173,7 +202,7 @@ impl Database {
 
     /// Runs a reading step on a blocking thread. Several statements see the same data only on SQLite inside one
     /// statement; a step that needs a snapshot across statements uses [`Database::read_snapshot`]. When the connection is
-    /// lost, the step runs again over another.
+    /// lost, the step runs again over another; so it does when a server that reads serializably reports a conflict.
     pub async fn read<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -279,15 +308,15 @@ impl Database {
     async fn read_step(&self, step: Step) -> Outcome {
         let inner = Arc::clone(&self.inner);
         blocking(move || {
-            let mut attempt = 1;
+            let mut attempts = Attempts::begin();
             loop {
                 let mut connection = inner.readers.take()?;
                 let outcome = step(&mut connection);
                 let lost = outcome.is_err() && inner.readers.is_lost(&mut connection);
                 match outcome {
-                    Err(Abort::Query(error)) if lost && attempt < ATTEMPTS && is_lost(&error) => {
+                    Err(Abort::Query(error)) if attempts.reading(&error, lost) => {
                         drop(connection);
-                        inner.again(&error, &mut attempt);
+                        inner.again(&error, &mut attempts);
                     }
                     outcome => return outcome,
                 }
@@ -329,8 +358,10 @@ impl Database {
         blocking(move || {
             let pool = inner.writing();
             inner.writes.fetch_add(1, Ordering::Relaxed);
-            let mut attempt = 1;
+            let mut attempts = Attempts::begin();
             loop {
+                // Nobody waits here with a connection in hand.
+                let _queue = attempts.queues().then(|| inner.queue.lock().unwrap_or_else(PoisonError::into_inner));
                 let mut connection = pool.take()?;
                 // Of an attempt that was given up.
                 Invalidations::take();
@@ -349,9 +380,9 @@ impl Database {
                 }
                 let lost = outcome.is_err() && pool.is_lost(&mut connection);
                 match outcome {
-                    Err(Abort::Query(error)) if attempt < ATTEMPTS && (lost || passes(&error)) => {
+                    Err(Abort::Query(error)) if attempts.writing(&error, lost, inner.is_server()) => {
                         drop(connection);
-                        inner.again(&error, &mut attempt);
+                        inner.again(&error, &mut attempts);
                     }
                     outcome => return outcome,
                 }
@@ -408,10 +439,14 @@ fn commit(
         // Before the counters, which others wait for.
         idempotency::note(connection)?;
         open = inner.versions.open(&invalidations, connection)?;
+        #[cfg(feature = "test-support")]
+        inner.conflicts.meet().map_err(Abort::Query)?;
         Ok(value)
     });
     let outcome = match done {
-        Ok(value) => Transactions::commit_transaction(connection).map(|()| value).map_err(at_commit),
+        Ok(value) => Transactions::commit_transaction(connection)
+            .map(|()| value)
+            .map_err(|error| at_commit(error, inner.is_server())),
         Err(abort) => Err(rolled_back(connection, abort)),
     };
     if outcome.is_ok() {

@@ -2,7 +2,6 @@
 //! neither late when every connection is busy nor counted among the statements of requests.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -127,7 +126,7 @@ impl Watcher {
 impl Database {
     /// Begins to look at what other processes change. What this process remembers is used only while somebody watches.
     pub fn watch(&self) -> Result<Watch, StoreError> {
-        let manager = Manager { url: self.url().clone(), role: Role::Reader, statements: Arc::new(AtomicU64::new(0)) };
+        let manager = self.manager(Role::Reader, Arc::default());
         let watcher = Watcher { manager, connection: None, others: Others::default() };
         let (sender, receiver) = channel();
         let versions = Arc::downgrade(self.cache_versions());
