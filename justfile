@@ -42,9 +42,15 @@ years of="2000x1826" seed="20270131":
 # Loses power this often in every scenario on SQLite, and has the disk fail in every manner at every write.
 power-loss seeds="1000":
     POWER_SEEDS={{seeds}} DISK_FAILURES=all cargo test --workspace --test storage -- disk:: --nocapture
+
 # Days of trade of four merchants from one seed, all but the outside world real; the rules are looked at after every step.
 simulate seed="20271031" days="28":
     SIM_SEED={{seed}} SIM_DAYS={{days}} cargo test --release -p kontor-simulator --test simulation -- merchants_trade --nocapture
+
+# The storage suite on PostgreSQL as others run it: serializable, plain-search, pgbouncer or messages.
+profile name *filter:
+    env -u TEST_DATABASE_URL REQUIRE_POSTGRES=1 TEST_POSTGRES_PROFILE={{name}} \
+        cargo test --workspace --test storage -- --skip ::sqlite {{filter}}
 
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:

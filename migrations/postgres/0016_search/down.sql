@@ -1,6 +1,5 @@
--- The extensions stay: something else may use them by now.
 DROP TABLE offer_counts;
-DROP INDEX nomenclatures_search;
+DROP INDEX IF EXISTS nomenclatures_search;
 DROP INDEX nomenclatures_without_search;
 DROP INDEX nomenclatures_by_article_search;
 ALTER TABLE nomenclatures DROP COLUMN article_search;

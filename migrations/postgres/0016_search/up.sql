@@ -1,21 +1,10 @@
-DO $$
-BEGIN
-    CREATE EXTENSION IF NOT EXISTS pg_trgm;
-    CREATE EXTENSION IF NOT EXISTS btree_gin;
-EXCEPTION WHEN OTHERS THEN
-    RAISE EXCEPTION 'the search needs the extensions pg_trgm and btree_gin, which come with PostgreSQL: %', SQLERRM
-        USING HINT = 'Install the additional modules of PostgreSQL (postgresql-contrib), or have somebody who may run CREATE EXTENSION pg_trgm and CREATE EXTENSION btree_gin in this database.';
-END
-$$;
-
 -- What items are found by. `search_text` is every word of name and article in lower case with a space before it,
 -- `article_search` the article without anything but letters and digits. Both are written with the card; rows without are
--- filled in by `kontor migrate`.
+-- filled in by `kontor migrate`, which also makes the index over `search_text` where the server can have one.
 ALTER TABLE nomenclatures ADD COLUMN search_text TEXT COLLATE "C";
 ALTER TABLE nomenclatures ADD COLUMN article_search TEXT COLLATE "C";
 CREATE INDEX nomenclatures_by_article_search ON nomenclatures (project_id, article_search, id);
 CREATE INDEX nomenclatures_without_search ON nomenclatures (id) WHERE search_text IS NULL;
-CREATE INDEX nomenclatures_search ON nomenclatures USING gin (project_id, search_text gin_trgm_ops);
 
 -- How many offers an application has, kept in the commits that change them: counting a million takes as long as reading
 -- them. Category 0 stands for all of them. Several rows of one category are added up: writers that would wait for each

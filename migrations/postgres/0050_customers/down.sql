@@ -1,6 +1,6 @@
 DROP TABLE counterparty_bank_requisites;
 DROP TABLE counterparty_contacts;
-DROP INDEX counterparties_search;
+DROP INDEX IF EXISTS counterparties_search;
 DROP INDEX counterparties_by_sort_key;
 DROP INDEX counterparties_by_moment;
 DROP INDEX counterparties_by_manager;

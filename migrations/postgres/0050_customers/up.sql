@@ -11,7 +11,6 @@ CREATE INDEX counterparties_by_kind ON counterparties (project_id, is_company, i
 CREATE INDEX counterparties_by_manager ON counterparties (project_id, manager_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX counterparties_by_moment ON counterparties (project_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX counterparties_by_sort_key ON counterparties (project_id, sort_key, id) WHERE deleted_at IS NULL;
-CREATE INDEX counterparties_search ON counterparties USING gin (project_id, search_text gin_trgm_ops);
 
 -- Other ways to reach a customer. They go when the customer leaves.
 CREATE TABLE counterparty_contacts (

@@ -12,7 +12,11 @@ use crate::service::instance::{Instance, Roles};
 
 /// Opens the configured database.
 pub fn open(config: &Config) -> Result<Database, Failure> {
-    let options = PoolOptions { connections: config.database_connections, ..PoolOptions::default() };
+    let options = PoolOptions {
+        connections: config.database_connections,
+        prepared_statements: config.database_prepared_statements,
+        ..PoolOptions::default()
+    };
     Ok(Database::open(config.database()?, options)?)
 }
 
@@ -34,6 +38,9 @@ pub fn until_everybody_knows() {
 pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
     process::log(config)?;
     let database = open_migrated(config)?;
+    if !database.searches_are_indexed()? {
+        tracing::warn!("the database has no index for texts: searches read every record of a project");
+    }
     let roles = if with_worker { Roles::Both } else { Roles::Api };
     process::runtime()?.block_on(async {
         let listener = TcpListener::bind(config.bind).map_err(|error| format!("{}: {error}", config.bind))?;

@@ -77,6 +77,8 @@ pub struct Config {
     pub database_url: SecretString,
     /// Connections for reading; on PostgreSQL for everything.
     pub database_connections: u32,
+    /// Whether statements stay prepared on PostgreSQL; `false` behind a pooler in transaction mode.
+    pub database_prepared_statements: bool,
     /// HTTP worker threads; `0` is one per core.
     pub http_workers: usize,
     /// The key that secrets are sealed and codes are hashed with: at least 32 characters.
@@ -192,6 +194,7 @@ impl Default for Config {
             public_url: "http://127.0.0.1:8080".into(),
             database_url: "sqlite:kontor.db".into(),
             database_connections: 8,
+            database_prepared_statements: true,
             http_workers: 0,
             secret_key: DEFAULT_SECRET_KEY.into(),
             redis_url: String::new().into(),

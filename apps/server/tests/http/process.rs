@@ -261,7 +261,8 @@ impl Site {
 
     /// The database as it is at this moment. Nothing stays open, so a process that starts next finds what a dead one left.
     pub fn connect(&self) -> Database {
-        Database::open(self.database.clone(), PoolOptions { connections: 1, wait: PATIENCE }).unwrap()
+        Database::open(self.database.clone(), PoolOptions { connections: 1, wait: PATIENCE, ..PoolOptions::default() })
+            .unwrap()
     }
 
     fn log_end(&self) -> File {

@@ -37,7 +37,7 @@ struct Elsewhere {
 
 impl Elsewhere {
     fn start(db: &TestDatabase, clock: Arc<AdjustableClock>, answers_memory_mb: u32) -> Self {
-        let options = PoolOptions { connections: 2, wait: PATIENCE };
+        let options = PoolOptions { connections: 2, wait: PATIENCE, ..PoolOptions::default() };
         let database = Database::open(db.url(), options).unwrap();
         let config = Config {
             http_workers: 1,

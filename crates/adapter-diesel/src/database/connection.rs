@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection, TransactionManager};
+use diesel::connection::{CacheSize, Connection, InstrumentationEvent, SimpleConnection, TransactionManager};
 use diesel::r2d2::{ManageConnection, R2D2Connection};
 use diesel::{ConnectionError, PgConnection, SqliteConnection};
 
@@ -38,9 +38,11 @@ pub(super) enum Role {
 }
 
 /// Makes connections for a pool.
+#[derive(Clone)]
 pub(super) struct Manager {
     pub url: DatabaseUrl,
     pub role: Role,
+    pub prepared_statements: bool,
     pub statements: Arc<AtomicU64>,
     pub writes: Arc<WriteMeter>,
 }
@@ -49,7 +51,7 @@ pub(super) struct Manager {
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
      PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;";
 
-/// No statement runs long enough for compiling it to pay.
+/// No statement runs long enough for compiling it to pay. Diesel itself asks for UTC.
 const POSTGRES_SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = '30s'; SET jit = off;";
 
 #[derive(Debug, thiserror::Error)]
@@ -96,7 +98,11 @@ impl ManageConnection for Manager {
             }
             DatabaseUrl::Postgres(url) => {
                 let mut connection = PgConnection::establish(url)?;
-                connection.batch_execute(POSTGRES_SETTINGS)?;
+                if self.prepared_statements {
+                    connection.batch_execute(POSTGRES_SETTINGS)?;
+                } else {
+                    connection.set_prepared_statement_cache_size(CacheSize::Disabled);
+                }
                 connection.set_instrumentation(self.count());
                 Ok(Driver::Postgres(connection).into())
             }

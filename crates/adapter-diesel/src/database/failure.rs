@@ -1,6 +1,6 @@
 //! How a step ends without a commit, and what an error of the database means for it.
 
-use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as QueryError};
 use kontor_kernel::StoreError;
 
 /// Why the work of a transaction ended without a commit.
@@ -31,6 +31,11 @@ impl<R> Abort<R> {
 }
 
 impl Abort<StoreError> {
+    /// What is told to the caller.
+    pub(crate) fn conclude(self) -> StoreError {
+        conclude(self)
+    }
+
     /// The same in a step that refuses for other reasons: storage that fails is no refusal there.
     pub(crate) fn in_step<R>(self) -> Abort<R> {
         match self {
@@ -70,7 +75,7 @@ pub(crate) fn store_error(error: &QueryError) -> StoreError {
 }
 
 /// The connection is gone. What was not committed over it never will be.
-pub(super) fn is_lost(error: &QueryError) -> bool {
+pub(crate) fn is_lost(error: &QueryError) -> bool {
     match error {
         QueryError::DatabaseError(kind, _) => {
             matches!(kind, DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand)
@@ -106,18 +111,28 @@ pub(super) fn is_of_the_disk(error: &QueryError) -> bool {
     says(error, &NO_ROOM) || says(error, &DISK_FAILS)
 }
 
-/// What PostgreSQL calls a deadlock in the languages its messages are expected in (`lc_messages`).
-const DEADLOCK: [&str; 2] = ["deadlock detected", "обнаружена взаимоблокировка"];
-
-/// SQLSTATE 40001 and 40P01; diesel has a kind only for the first and keeps the states to itself.
+/// SQLSTATE 40001 and 40P01.
 pub(super) fn is_conflict(error: &QueryError) -> bool {
     match error {
         QueryError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
-        QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
-            DEADLOCK.iter().any(|text| information.message().contains(text))
-        }
+        QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => is_deadlock(information.as_ref()),
         _ => false,
     }
+}
+
+/// Diesel has a kind for the SQLSTATEs it knows and keeps the others to itself, and what a message says depends on the
+/// language of the server. Which fields an error has does not: a deadlock comes with a detail (who waits for whom) and a
+/// hint (where to read on), and points at no place in a statement and at no object.
+fn is_deadlock(information: &dyn DatabaseErrorInformation) -> bool {
+    information.details().is_some() && information.hint().is_some() && !has_place(information)
+}
+
+/// Whether an error says where a statement or a record is wrong. Such an error comes again with every run.
+fn has_place(information: &dyn DatabaseErrorInformation) -> bool {
+    information.statement_position().is_some()
+        || information.table_name().is_some()
+        || information.column_name().is_some()
+        || information.constraint_name().is_some()
 }
 
 /// What another run of the step may not meet again. A record that a step looked up and refers to, and that somebody else
@@ -128,20 +143,27 @@ pub(super) fn passes(error: &QueryError) -> bool {
     gone || is_conflict(error)
 }
 
-/// How distributed engines say that a commit may have happened (SQLSTATE 40003).
-const AMBIGUOUS: &str = "result is ambiguous";
+/// What may pass on a server, where nobody can tell: an error that diesel has no kind for and that has no place. Other
+/// engines report their deadlocks and lost races that way. Nothing of the step is stored, so to run it again is never
+/// wrong, and at worst in vain: the caller bounds how often and for how long.
+pub(super) fn may_pass(error: &QueryError) -> bool {
+    match error {
+        QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => !has_place(information.as_ref()),
+        _ => false,
+    }
+}
 
 /// What a `COMMIT` that failed means: the connection was gone before it could be sent, nobody knows what became of it, or
-/// the database answered that it was rolled back. When SQLite could not sync, it is rolled back for as long as the process
-/// lives: one that is killed then may find the change stored when it starts again.
-pub(super) fn at_commit<R>(error: QueryError) -> Abort<R> {
+/// the database answered that it was rolled back. A server has SQLSTATEs for a commit that is in doubt (40003, 08007), which
+/// diesel has no kind for: any answer to a commit that cannot be told apart from them leaves it in doubt. The embedded
+/// database knows what it did, unless it could not sync: then the commit is undone for as long as the process lives, and one
+/// that is killed may find it stored when it starts again.
+pub(super) fn at_commit<R>(error: QueryError, is_server: bool) -> Abort<R> {
     let unknown = match &error {
         // The answer of a connection that is known to be broken; nothing was sent.
         QueryError::BrokenTransactionManager => false,
-        QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
-            information.message().contains(AMBIGUOUS) || says(&error, &DISK_FAILS)
-        }
-        error => is_lost(error) || says(error, &DISK_FAILS),
+        QueryError::DatabaseError(DatabaseErrorKind::Unknown, _) if is_server => !is_conflict(&error),
+        error => is_lost(error) || (!is_server && says(error, &DISK_FAILS)),
     };
     if unknown { Abort::Store(StoreError::OutcomeUnknown(error.to_string())) } else { Abort::Query(error) }
 }
@@ -150,45 +172,105 @@ pub(super) fn at_commit<R>(error: QueryError) -> Abort<R> {
 mod tests {
     use super::*;
 
-    fn reported(kind: DatabaseErrorKind, message: &str) -> QueryError {
-        QueryError::DatabaseError(kind, Box::new(message.to_owned()))
+    /// An error as a server reports it, its texts in whatever language.
+    #[derive(Default)]
+    struct Report {
+        details: bool,
+        hint: bool,
+        position: bool,
+        constraint: bool,
     }
 
-    fn is_unknown(error: QueryError) -> bool {
-        matches!(at_commit::<StoreError>(error), Abort::Store(StoreError::OutcomeUnknown(_)))
+    impl DatabaseErrorInformation for Report {
+        fn message(&self) -> &'static str {
+            "\u{2026}"
+        }
+        fn details(&self) -> Option<&str> {
+            self.details.then_some("\u{2026}")
+        }
+        fn hint(&self) -> Option<&str> {
+            self.hint.then_some("\u{2026}")
+        }
+        fn table_name(&self) -> Option<&str> {
+            None
+        }
+        fn column_name(&self) -> Option<&str> {
+            None
+        }
+        fn constraint_name(&self) -> Option<&str> {
+            self.constraint.then_some("orders_key")
+        }
+        fn statement_position(&self) -> Option<i32> {
+            self.position.then_some(8)
+        }
+    }
+
+    const DEADLOCK: Report = Report { details: true, hint: true, position: false, constraint: false };
+
+    fn reported(kind: DatabaseErrorKind, report: Report) -> QueryError {
+        QueryError::DatabaseError(kind, Box::new(report))
+    }
+
+    fn told(text: &str) -> QueryError {
+        QueryError::DatabaseError(DatabaseErrorKind::Unknown, Box::new(text.to_owned()))
+    }
+
+    fn other(report: Report) -> QueryError {
+        reported(DatabaseErrorKind::Unknown, report)
+    }
+
+    fn is_unknown(error: QueryError, is_server: bool) -> bool {
+        matches!(at_commit::<StoreError>(error, is_server), Abort::Store(StoreError::OutcomeUnknown(_)))
     }
 
     #[test]
-    fn only_a_commit_whose_answer_is_missing_is_unknown() {
-        let closed = || reported(DatabaseErrorKind::ClosedConnection, "server closed the connection unexpectedly");
-        assert!(is_unknown(closed()));
+    fn only_a_commit_whose_answer_is_missing_or_in_doubt_is_unknown() {
+        let closed = || reported(DatabaseErrorKind::ClosedConnection, Report::default());
+        assert!(is_unknown(closed(), true));
         let both = QueryError::RollbackErrorOnCommit {
             rollback_error: Box::new(QueryError::BrokenTransactionManager),
             commit_error: Box::new(closed()),
         };
-        assert!(is_unknown(both));
-        assert!(is_unknown(reported(DatabaseErrorKind::Unknown, "result is ambiguous: replica unavailable")));
-        assert!(is_unknown(reported(DatabaseErrorKind::Unknown, "disk I/O error")), "not synced, but perhaps written");
+        assert!(is_unknown(both, true));
+        assert!(is_unknown(other(Report::default()), true), "it may be SQLSTATE 40003");
+        assert!(!is_unknown(other(Report::default()), false), "SQLite knows what it did");
+        assert!(is_unknown(told("disk I/O error"), false), "not synced, but perhaps written");
+        assert!(!is_unknown(told("database or disk is full"), false));
         for error in [
-            reported(DatabaseErrorKind::SerializationFailure, "could not serialize access"),
-            reported(DatabaseErrorKind::UniqueViolation, "a deferred key"),
-            reported(DatabaseErrorKind::Unknown, "deadlock detected"),
-            reported(DatabaseErrorKind::Unknown, "database or disk is full"),
+            reported(DatabaseErrorKind::SerializationFailure, Report::default()),
+            reported(DatabaseErrorKind::UniqueViolation, Report::default()),
+            other(DEADLOCK),
             QueryError::BrokenTransactionManager,
         ] {
-            assert!(!is_unknown(error));
+            assert!(!is_unknown(error, true));
         }
     }
 
     #[test]
+    fn the_fields_of_an_error_tell_a_deadlock_and_not_its_words() {
+        assert!(is_conflict(&other(DEADLOCK)) && may_pass(&other(DEADLOCK)));
+        for report in [
+            Report { position: true, ..DEADLOCK },
+            Report { constraint: true, ..DEADLOCK },
+            Report { details: false, ..DEADLOCK },
+            Report { hint: false, ..DEADLOCK },
+        ] {
+            assert!(!is_conflict(&other(report)));
+        }
+        assert!(may_pass(&other(Report { hint: false, ..DEADLOCK })), "an engine that reports it with less");
+        assert!(!may_pass(&other(Report { position: true, ..Report::default() })), "a statement that is wrong");
+        assert!(!may_pass(&reported(DatabaseErrorKind::UniqueViolation, Report::default())));
+    }
+
+    #[test]
     fn what_passes_by_itself_is_unavailable() {
-        let demoted =
-            reported(DatabaseErrorKind::ReadOnlyTransaction, "cannot execute INSERT in a read-only transaction");
+        let demoted = reported(DatabaseErrorKind::ReadOnlyTransaction, Report::default());
         assert!(matches!(store_error(&demoted), StoreError::Unavailable(_)));
         for text in ["database or disk is full", "disk I/O error", "attempt to write a readonly database"] {
-            assert!(matches!(store_error(&reported(DatabaseErrorKind::Unknown, text)), StoreError::Unavailable(_)));
+            assert!(matches!(store_error(&told(text)), StoreError::Unavailable(_)));
         }
-        let wrong = reported(DatabaseErrorKind::Unknown, "syntax error");
+        assert!(matches!(store_error(&other(DEADLOCK)), StoreError::Unavailable(_)));
+        let wrong = other(Report { position: true, ..Report::default() });
         assert!(matches!(store_error(&wrong), StoreError::Failed(_)));
     }
 }

@@ -18,12 +18,13 @@ use kontor_kernel::StoreError;
 use tokio::sync::oneshot;
 
 use super::AnyConnection;
+use super::again::Attempts;
 use super::connection::{give_up, is_broken};
-use super::failure::{Abort, at_commit, passes};
+use super::failure::{Abort, at_commit};
 use super::invalidation::Invalidations;
 use super::step::{Answer, Outcome};
 use super::write::{Transactions, Write, Written, begin, rolled_back};
-use super::writing::{ATTEMPTS, Writing};
+use super::writing::Writing;
 
 /// Steps of one commit at most.
 const MOST: usize = 128;
@@ -159,7 +160,7 @@ impl Turns {
 
     /// Begins a transaction with a step. It stays open when the step did something.
     fn open(&self, connection: &mut AnyConnection, write: &Write) -> Result<Result<Written, Abort<Answer>>, Lost> {
-        let mut attempt = 1;
+        let mut attempts = Attempts::begin();
         loop {
             if let Err(error) = begin(connection) {
                 return Ok(Err(error.into()));
@@ -170,7 +171,7 @@ impl Turns {
                     if is_broken(connection) {
                         return Err(Lost);
                     }
-                    if !self.again(&abort, &mut attempt) {
+                    if !self.again(&abort, &mut attempts) {
                         return Ok(Err(abort));
                     }
                 }
@@ -181,14 +182,14 @@ impl Turns {
 
     /// Runs a step within a savepoint of the transaction that is open.
     fn join(&self, connection: &mut AnyConnection, write: &Write) -> Result<Result<Written, Abort<Answer>>, Lost> {
-        let mut attempt = 1;
+        let mut attempts = Attempts::begin();
         loop {
             Transactions::begin_transaction(connection).map_err(|_| Lost)?;
             match self.attempt(connection, write)? {
                 Err(abort) => {
                     // An error may have ended the whole transaction; then there is no savepoint to go back to.
                     Transactions::rollback_transaction(connection).map_err(|_| Lost)?;
-                    if !self.again(&abort, &mut attempt) {
+                    if !self.again(&abort, &mut attempts) {
                         return Ok(Err(abort));
                     }
                 }
@@ -206,11 +207,11 @@ impl Turns {
     }
 
     /// Whether a step runs again. Nobody else writes meanwhile, so there is nothing to wait for.
-    fn again(&self, abort: &Abort<Answer>, attempt: &mut u32) -> bool {
-        let again = *attempt < ATTEMPTS && matches!(abort, Abort::Query(error) if passes(error));
+    fn again(&self, abort: &Abort<Answer>, attempts: &mut Attempts) -> bool {
+        let Abort::Query(error) = abort else { return false };
+        let again = attempts.writing(error, false, false);
         if again {
-            *attempt += 1;
-            self.writing.repeated.fetch_add(1, Ordering::Relaxed);
+            attempts.pause(error, self.writing.repeated.fetch_add(1, Ordering::Relaxed));
         }
         again
     }
@@ -222,7 +223,7 @@ impl Turns {
             invalidations.add(&written.invalidations);
         }
         let committed = self.writing.versions.open::<Answer>(&invalidations, &mut connection).and_then(|open| {
-            Transactions::commit_transaction(&mut *connection).map_err(at_commit)?;
+            Transactions::commit_transaction(&mut *connection).map_err(|error| at_commit(error, false))?;
             Ok(open)
         });
         let abort = match committed {

@@ -1,5 +1,6 @@
 //! Connections, pools, transactions and migrations of both databases.
 
+mod again;
 mod any_connection;
 mod batches;
 mod connection;
@@ -8,6 +9,8 @@ mod constraints;
 mod failure;
 mod group;
 pub(crate) mod idempotency;
+#[cfg(feature = "test-support")]
+pub mod injected;
 pub(crate) mod invalidation;
 mod memory;
 mod migrations;
@@ -30,6 +33,7 @@ pub use any_connection::{AnyConnection, Driver};
 pub(crate) use connection::{found, on_each};
 pub(crate) use constraints::{on_duplicate, on_reference};
 pub use failure::Abort;
+pub(crate) use failure::is_lost;
 pub use invalidation::{CacheVersion, CacheVersions, TRUST, Topic};
 pub(crate) use memory::Memory;
 pub use pool::{Database, PoolOptions, PoolState};

@@ -7,9 +7,10 @@ use std::time::Duration;
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use kontor_kernel::StoreError;
 
+use super::again::Attempts;
 use super::connection::{Manager, Role};
 use super::connections::Connections;
-use super::failure::{Abort, is_lost};
+use super::failure::Abort;
 use super::group::GroupWriter;
 use super::invalidation::{CacheVersions, invalidate_everything};
 use super::memory::Memories;
@@ -18,7 +19,7 @@ use super::step::{Outcome, Step, hide, reveal};
 use super::tables::Tables;
 use super::write::{Transactions, Write, rolled_back};
 use super::write_costs::{WriteCosts, WriteMeter};
-use super::writing::{ATTEMPTS, Writing, pause};
+use super::writing::Writing;
 use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// How many connections to keep.
@@ -28,11 +29,14 @@ pub struct PoolOptions {
     pub connections: u32,
     /// How long a request waits for a free connection.
     pub wait: Duration,
+    /// Whether statements stay prepared on their connection. Behind a pooler that hands connections of the server on between
+    /// transactions they cannot, and no setting of a session stays either: there the account's own settings count.
+    pub prepared_statements: bool,
 }
 
 impl Default for PoolOptions {
     fn default() -> Self {
-        Self { connections: 8, wait: Duration::from_secs(5) }
+        Self { connections: 8, wait: Duration::from_secs(5), prepared_statements: true }
     }
 }
 
@@ -52,7 +56,8 @@ pub struct Database {
 }
 
 struct Inner {
-    url: DatabaseUrl,
+    /// Makes connections like those that write.
+    manager: Manager,
     readers: Arc<Connections>,
     writing: Arc<Writing>,
     /// SQLite takes one writer at a time, who writes for everybody: started with the first write; nothing when it could not be.
@@ -60,14 +65,12 @@ struct Inner {
     wait: Duration,
     /// Started with the first page; nothing when they could not be.
     page_readers: OnceLock<Option<PageReaders>>,
-    statements: Arc<AtomicU64>,
-    write_costs: Arc<WriteMeter>,
     memories: Memories,
 }
 
 impl Inner {
     fn is_sqlite(&self) -> bool {
-        matches!(self.url, DatabaseUrl::Sqlite(_))
+        matches!(self.manager.url, DatabaseUrl::Sqlite(_))
     }
 
     /// The thread that writes; PostgreSQL has many writers.
@@ -89,12 +92,7 @@ impl Inner {
             return None;
         }
         let start = || {
-            let manager = Manager {
-                url: self.url.clone(),
-                role: Role::Reader,
-                statements: Arc::clone(&self.statements),
-                writes: Arc::clone(&self.write_costs),
-            };
+            let manager = Manager { role: Role::Reader, ..self.manager.clone() };
             let threads = std::thread::available_parallelism().map_or(2, usize::from).max(2);
             PageReaders::start(&manager, threads)
                 .inspect_err(|error| tracing::warn!(%error, "lists are read without threads of their own"))
@@ -111,14 +109,18 @@ impl Database {
         options: PoolOptions,
         tables: &'static Tables,
     ) -> Result<Self, StoreError> {
-        let (statements, write_costs) = (Arc::new(AtomicU64::new(0)), Arc::<WriteMeter>::default());
+        let manager = Manager {
+            url,
+            role: Role::Writer,
+            prepared_statements: options.prepared_statements,
+            statements: Arc::default(),
+            writes: Arc::default(),
+        };
         let build = |role: Role, size: u32| {
-            let (statements, writes) = (Arc::clone(&statements), Arc::clone(&write_costs));
-            let manager = Manager { url: url.clone(), role, statements, writes };
-            Connections::open(manager, size, options.wait).map(Arc::new)
+            Connections::open(Manager { role, ..manager.clone() }, size, options.wait).map(Arc::new)
         };
         // The writer first: it creates the file that the readers then open.
-        let (writers, readers) = match url {
+        let (writers, readers) = match manager.url {
             DatabaseUrl::Sqlite(_) => {
                 let writers = build(Role::Writer, 1)?;
                 (writers, build(Role::Reader, options.connections)?)
@@ -128,15 +130,14 @@ impl Database {
                 (Arc::clone(&both), both)
             }
         };
+        let is_server = matches!(manager.url, DatabaseUrl::Postgres(_));
         let inner = Inner {
-            url,
+            manager,
             readers,
-            writing: Arc::new(Writing::new(writers, tables)),
+            writing: Arc::new(Writing::new(writers, tables, is_server)),
             group_writer: OnceLock::new(),
             wait: options.wait,
             page_readers: OnceLock::new(),
-            statements,
-            write_costs,
             memories: Memories::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -144,7 +145,7 @@ impl Database {
 
     /// Which database this is.
     pub fn url(&self) -> &DatabaseUrl {
-        &self.inner.url
+        &self.inner.manager.url
     }
 
     /// How one knows that what was read is still so.
@@ -157,6 +158,11 @@ impl Database {
         self.inner.memories.of()
     }
 
+    /// What makes connections of this database.
+    pub(super) fn manager(&self) -> &Manager {
+        &self.inner.manager
+    }
+
     /// What the modules above tell about their tables.
     pub(super) fn tables(&self) -> &'static Tables {
         self.inner.writing.tables
@@ -164,7 +170,7 @@ impl Database {
 
     /// Statements sent so far by every connection, for tests that count them.
     pub fn statements(&self) -> u64 {
-        self.inner.statements.load(Ordering::Relaxed)
+        self.inner.manager.statements.load(Ordering::Relaxed)
     }
 
     /// Steps that ran again after a conflict or a lost connection, for tests that count them.
@@ -179,7 +185,13 @@ impl Database {
 
     /// What all transactions that write have cost so far.
     pub fn write_costs(&self) -> WriteCosts {
-        self.inner.write_costs.read()
+        self.inner.manager.writes.read()
+    }
+
+    /// Conflicts that commits meet beside the real ones, for tests.
+    #[cfg(feature = "test-support")]
+    pub fn conflicts(&self) -> &super::injected::Conflicts {
+        &self.inner.writing.conflicts
     }
 
     /// Use of the pool that serves reads.
@@ -190,7 +202,7 @@ impl Database {
 
     /// Runs a reading step on a blocking thread. Several statements see the same data only on SQLite inside one
     /// statement; a step that needs a snapshot across statements uses [`Database::read_snapshot`]. When the connection is
-    /// lost, the step runs again over another.
+    /// lost, the step runs again over another; so it does when a server that reads serializably reports a conflict.
     pub async fn read<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -309,13 +321,13 @@ impl Database {
     async fn read_step(&self, step: Step) -> Outcome {
         let inner = Arc::clone(&self.inner);
         blocking(move || {
-            let mut attempt = 1;
+            let mut attempts = Attempts::begin();
             loop {
                 let mut connection = inner.readers.take()?;
                 let outcome = step(&mut connection);
                 let lost = outcome.is_err() && inner.readers.is_lost(&mut connection);
                 match outcome {
-                    Err(Abort::Query(error)) if lost && attempt < ATTEMPTS && is_lost(&error) => {
+                    Err(Abort::Query(error)) if attempts.reading(&error, lost) => {
                         drop(connection);
                         inner.writing.repeated.fetch_add(1, Ordering::Relaxed);
                         pause(&error, &mut attempt);

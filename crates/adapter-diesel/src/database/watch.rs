@@ -2,7 +2,6 @@
 //! neither late when every connection is busy nor counted among the statements of requests.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -127,8 +126,12 @@ impl Watcher {
 impl Database {
     /// Begins to look at what other processes change. What this process remembers is used only while somebody watches.
     pub fn watch(&self) -> Result<Watch, StoreError> {
-        let (statements, writes) = (Arc::new(AtomicU64::new(0)), Arc::default());
-        let manager = Manager { url: self.url().clone(), role: Role::Reader, statements, writes };
+        let manager = Manager {
+            role: Role::Reader,
+            statements: Arc::default(),
+            writes: Arc::default(),
+            ..self.manager().clone()
+        };
         let watcher = Watcher { manager, connection: None, others: Others::default() };
         let (sender, receiver) = channel();
         let versions = Arc::downgrade(self.cache_versions());

@@ -7,10 +7,11 @@ use diesel::result::Error as QueryError;
 
 use super::failure::{Abort, at_commit, is_lost};
 use super::idempotency::{self, IdempotentRequest, Serving};
-use super::invalidation::{CacheVersions, Invalidations};
+use super::invalidation::Invalidations;
 use super::preconditions::{self, Left, VersionedRequest};
 use super::step::{Answer, Outcome, Step};
 use super::tables::Tables;
+use super::writing::Writing;
 use super::{AnyConnection, Driver};
 
 pub(super) type Transactions = <AnyConnection as Connection>::TransactionManager;
@@ -75,18 +76,20 @@ impl Write {
     }
 
     /// The step in a transaction of its own.
-    pub fn alone(&self, connection: &mut AnyConnection, versions: &CacheVersions, tables: &'static Tables) -> Outcome {
+    pub fn alone(&self, connection: &mut AnyConnection, writing: &Writing) -> Outcome {
         begin(connection)?;
         // The counters come last: others wait for them.
-        let done = self.attempt(connection, tables).and_then(|written| {
-            let open = versions.open(&written.invalidations, connection)?;
+        let done = self.attempt(connection, writing.tables).and_then(|written| {
+            let open = writing.versions.open(&written.invalidations, connection)?;
+            #[cfg(feature = "test-support")]
+            writing.conflicts.meet()?;
             Ok((written, open))
         });
         let (written, open) = match done {
             Ok(done) => done,
             Err(abort) => return Err(rolled_back(connection, abort)),
         };
-        Transactions::commit_transaction(connection).map_err(at_commit)?;
+        Transactions::commit_transaction(connection).map_err(|error| at_commit(error, writing.is_server))?;
         if let Some(open) = open {
             open.committed();
         }

@@ -1,21 +1,18 @@
 //! Steps that are transactions of their own.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use diesel::result::Error as QueryError;
 
+use super::again::Attempts;
 use super::connection::give_up;
 use super::connections::Connections;
-use super::failure::{Abort, is_demoted, passes};
+use super::failure::{Abort, is_demoted};
 use super::invalidation::CacheVersions;
 use super::step::Outcome;
 use super::tables::Tables;
 use super::write::Write;
-
-/// How often a step runs at most.
-pub(super) const ATTEMPTS: u32 = 5;
 
 /// What everybody needs who writes.
 pub(super) struct Writing {
@@ -26,42 +23,53 @@ pub(super) struct Writing {
     pub begun: AtomicU64,
     /// Steps that ran again.
     pub repeated: AtomicU64,
-}
-
-/// Waits a little before a step runs again.
-pub(super) fn pause(error: &QueryError, attempt: &mut u32) {
-    tracing::debug!(%error, attempt, "a step runs again");
-    std::thread::sleep(Duration::from_millis(u64::from(5 * *attempt * *attempt)));
-    *attempt += 1;
+    /// Others decide, too, and may be lost on the way.
+    pub is_server: bool,
+    /// Steps that keep meeting others go in single file.
+    queue: Mutex<()>,
+    #[cfg(feature = "test-support")]
+    pub conflicts: super::injected::Conflicts,
 }
 
 impl Writing {
-    pub fn new(connections: Arc<Connections>, tables: &'static Tables) -> Self {
+    pub fn new(connections: Arc<Connections>, tables: &'static Tables, is_server: bool) -> Self {
         Self {
             connections,
             versions: Arc::default(),
             tables,
             begun: AtomicU64::default(),
             repeated: AtomicU64::default(),
+            is_server,
+            queue: Mutex::default(),
+            #[cfg(feature = "test-support")]
+            conflicts: super::injected::Conflicts::default(),
         }
+    }
+
+    /// Waits a little before a step runs again.
+    pub fn again(&self, error: &QueryError, attempts: &mut Attempts) {
+        tracing::debug!(%error, attempts = attempts.count(), "a step runs again");
+        let repeated = self.repeated.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(attempts.pause(error, repeated));
     }
 
     /// Runs a step in a transaction of its own, again where that may help.
     pub fn alone(&self, write: &Write) -> Outcome {
-        let mut attempt = 1;
+        let mut attempts = Attempts::begin();
         loop {
+            // Nobody waits here with a connection in hand.
+            let _queue = attempts.queues().then(|| self.queue.lock().unwrap_or_else(PoisonError::into_inner));
             let mut connection = self.connections.take()?;
-            let outcome = write.alone(&mut connection, &self.versions, self.tables);
+            let outcome = write.alone(&mut connection, self);
             if matches!(&outcome, Err(Abort::Query(error)) if is_demoted(error)) {
                 give_up(&mut connection);
             }
             // A file is not lost on the way; what it reports would be reported again.
-            let lost = outcome.is_err() && self.connections.is_lost(&mut connection) && connection.is_postgres();
+            let lost = outcome.is_err() && self.connections.is_lost(&mut connection) && self.is_server;
             match outcome {
-                Err(Abort::Query(error)) if attempt < ATTEMPTS && (lost || passes(&error)) => {
+                Err(Abort::Query(error)) if attempts.writing(&error, lost, self.is_server) => {
                     drop(connection);
-                    self.repeated.fetch_add(1, Ordering::Relaxed);
-                    pause(&error, &mut attempt);
+                    self.again(&error, &mut attempts);
                 }
                 outcome => return outcome,
             }

@@ -1,10 +1,8 @@
 //! A PostgreSQL cluster of the tests' own, from the server binaries of the machine.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use super::script::{Script, free_port};
 
 /// How a server is stopped before it is started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,50 +15,35 @@ pub enum Stop {
 
 /// A running cluster. It ends with the value, or with this process.
 pub(super) struct Cluster {
-    shell: Child,
-    commands: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
+    script: Script,
     port: u16,
 }
 
+/// The languages, beside English, of a server of the tests. PostgreSQL's packages have its messages in them.
+pub(super) const LANGUAGES: [&str; 2] = ["de_DE.UTF-8", "ru_RU.UTF-8"];
+
+/// Compiles the locales of the languages into the cluster's folder, beside those of the machine.
+const COMPILE_LANGUAGES: &str = "mkdir \"$folder/locale\"\nfor name in de_DE ru_RU; do\n\
+     localedef -i $name -f UTF-8 --no-archive \"$folder/locale/$name.UTF-8\" >>\"$folder/log\" 2>&1; done\n\
+     export LOCPATH=\"$folder/locale:/usr/lib/locale\"\nunset LANGUAGE\noptions='-c lc_messages=ru_RU.UTF-8'\n";
+
 impl Cluster {
-    /// Starts a cluster.
-    pub fn start() -> Result<Self, String> {
+    /// Starts a cluster with messages in English, or in Russian and, where it is asked to, in the other [`LANGUAGES`].
+    pub fn start(in_languages: bool) -> Result<Self, String> {
         let binaries = find().ok_or("no PostgreSQL server binaries were found")?;
-        let port = TcpListener::bind("127.0.0.1:0")
-            .and_then(|listener| listener.local_addr())
-            .map_err(|error| error.to_string())?
-            .port();
-        // The shell stops the server at the end of its input, which is the end of this process, however it ends, and
-        // restarts it for every line. PostgreSQL refuses to run as root, so root hands the work to the account the server
-        // package made.
+        let port = free_port()?;
+        // The shell stops the server at the end of its input and restarts it for every line.
         let script = format!(
-            "set -e\nfolder=$(mktemp -d)\nbin={}\n\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\n\
-             start() {{\n\"$bin/postgres\" -D \"$folder/data\" -h 127.0.0.1 -p {port} -k \"$folder\" -F -c max_connections=300 >>\"$folder/log\" 2>&1 &\n\
+            "set -e\nfolder=$(mktemp -d)\nbin={}\n\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\noptions=\n{}\
+             start() {{\n\"$bin/postgres\" -D \"$folder/data\" -h 127.0.0.1 -p {port} -k \"$folder\" -F -c max_connections=300 $options >>\"$folder/log\" 2>&1 &\n\
              server=$!\nfor _ in $(seq 100); do \"$bin/pg_isready\" -q -h 127.0.0.1 -p {port} && break; sleep 0.1; done\n\
              echo ready; }}\nstart\n\
              while read -r signal; do kill -$signal $server; wait $server || true; start; done\n\
              kill -INT $server; wait $server || true; rm -rf \"$folder\"\n",
-            binaries.display()
+            binaries.display(),
+            if in_languages { COMPILE_LANGUAGES } else { "" }
         );
-        let root = std::fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
-        let mut command = if root { Command::new("runuser") } else { Command::new("sh") };
-        if root {
-            command.args(["-u", "postgres", "--", "sh"]);
-        }
-        let mut shell = command
-            .args(["-c", &script])
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| format!("the server binaries in {} cannot be run: {error}", binaries.display()))?;
-        let commands = shell.stdin.take();
-        let answers = BufReader::new(shell.stdout.take().ok_or("the cluster has no output")?);
-        let mut cluster = Self { shell, commands, answers, port };
-        cluster.ready()?;
-        Ok(cluster)
+        Ok(Self { script: Script::start(&script)?, port })
     }
 
     /// The address of its administration database.
@@ -70,36 +53,19 @@ impl Cluster {
 
     /// Stops the server, starts it again and waits until it takes connections.
     pub fn restart(&mut self, stop: Stop) -> Result<(), String> {
-        let signal: &[u8] = match stop {
-            Stop::Fast => b"INT\n",
-            Stop::Immediate => b"QUIT\n",
-        };
-        let commands = self.commands.as_mut().ok_or("the cluster has no input")?;
-        commands.write_all(signal).map_err(|error| error.to_string())?;
-        self.ready()
-    }
-
-    fn ready(&mut self) -> Result<(), String> {
-        let mut line = String::new();
-        self.answers.read_line(&mut line).map_err(|error| error.to_string())?;
-        if line.trim() == "ready" { Ok(()) } else { Err("a cluster could not be started".to_owned()) }
+        self.script.tell(match stop {
+            Stop::Fast => "INT",
+            Stop::Immediate => "QUIT",
+        })
     }
 
     /// Leaves the server running until this process ends.
     pub fn leave(self) {
-        std::mem::forget(self);
+        self.script.leave();
     }
 }
 
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        // The end of its input has the shell stop the server and clean up.
-        self.commands.take();
-        let _ = self.shell.wait();
-    }
-}
-
-fn find() -> Option<PathBuf> {
+pub(super) fn find() -> Option<PathBuf> {
     let on_path = super::environment("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&on_path).collect();
     for root in ["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"] {

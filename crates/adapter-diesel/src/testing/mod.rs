@@ -2,11 +2,16 @@
 //!
 //! SQLite always runs. PostgreSQL comes from `TEST_DATABASE_URL`, else from server binaries found on the machine (a
 //! throw-away cluster), else the test says loudly that it was skipped; `REQUIRE_POSTGRES=1` turns that into a failure.
-//! `TEST_DATABASES=sqlite` leaves PostgreSQL out on purpose, and says so.
+//! `TEST_DATABASES=sqlite` leaves PostgreSQL out on purpose, and says so. `TEST_POSTGRES_PROFILE` runs it as others do:
+//! `serializable`, `plain-search`, `pgbouncer` or `messages`.
 
 mod cluster;
 mod own_server;
+mod pair;
+mod pooler;
 mod postgres;
+mod profile;
+mod script;
 mod sql;
 pub mod storehouse;
 
@@ -19,6 +24,8 @@ use crate::{Database, DatabaseUrl, PoolOptions};
 
 pub use cluster::Stop;
 pub use own_server::OwnServer;
+pub use pair::Pair;
+use profile::Profile;
 
 /// Which database a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,13 +84,14 @@ impl TestDatabase {
         let folder = must(tempfile::tempdir());
         let path = folder.path().join("kontor.db");
         must(std::fs::write(&path, migrated_file()));
-        let database = must(Database::open(DatabaseUrl::Sqlite(path), POOL));
+        let database = must(Database::open(DatabaseUrl::Sqlite(path), pool_options()));
         Self { database, kind: Kind::Sqlite, _keep: Keep::Folder { _folder: folder } }
     }
 
     fn postgres() -> Option<Self> {
         let fresh = unless_skipped(postgres::FreshDatabase::create)?;
-        let database = must(Database::open(fresh.url(), POOL));
+        let database = must(Database::open(fresh.url(), pool_options()));
+        database.conflicts().set(Profile::chosen().refused_commits());
         Some(Self { database, kind: Kind::Postgres, _keep: Keep::Server { _database: fresh } })
     }
 }
@@ -104,7 +112,25 @@ fn unless_skipped<T>(create: impl FnOnce() -> Result<T, String>) -> Option<T> {
     }
 }
 
-const POOL: PoolOptions = PoolOptions { connections: 4, wait: std::time::Duration::from_secs(30) };
+/// What the pools of tests are like, as PostgreSQL is run for them.
+#[must_use]
+pub fn pool_options() -> PoolOptions {
+    PoolOptions {
+        connections: 4,
+        wait: std::time::Duration::from_secs(30),
+        prepared_statements: Profile::chosen() != Profile::Pgbouncer,
+    }
+}
+
+/// Says that a test does not fit how PostgreSQL is run for the tests, and whether that is so.
+#[must_use]
+pub fn skips_behind_pooler(why: &str) -> bool {
+    let skips = Profile::chosen() == Profile::Pgbouncer;
+    if skips {
+        eprintln!("SKIPPED behind the pooler: {why}");
+    }
+    skips
+}
 
 /// A migrated file of SQLite, made once per test process and copied for every test.
 ///
@@ -115,7 +141,7 @@ pub fn migrated_file() -> &'static [u8] {
     TEMPLATE.get_or_init(|| {
         let folder = must(tempfile::tempdir());
         let path: PathBuf = folder.path().join("template.db");
-        let database = must(Database::open(DatabaseUrl::Sqlite(path.clone()), POOL));
+        let database = must(Database::open(DatabaseUrl::Sqlite(path.clone()), pool_options()));
         must(database.migrate());
         must(database.with_connection(|connection| {
             use diesel::connection::SimpleConnection;

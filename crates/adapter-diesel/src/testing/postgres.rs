@@ -7,6 +7,8 @@ use diesel::connection::{Connection, SimpleConnection};
 use diesel::{PgConnection, RunQueryDsl};
 
 use super::cluster::Cluster;
+use super::pooler;
+use super::profile::Profile;
 use crate::{Database, DatabaseUrl, PoolOptions};
 
 /// A database of its own, dropped with the value.
@@ -21,6 +23,8 @@ struct Server {
     base: String,
     /// The database named in `TEST_DATABASE_URL`, used for administration.
     admin: String,
+    /// The same for tests, which may come as somebody else or another way.
+    used_by_tests: String,
     template: String,
 }
 
@@ -38,12 +42,14 @@ impl FreshDatabase {
         server.administer(&format!("CREATE DATABASE {name} TEMPLATE {}", server.template))?;
         let fresh = Self { server, name };
         // What a test commits need not outlive the server.
-        server.administer(&format!("ALTER DATABASE {} SET synchronous_commit = off", fresh.name))?;
+        for setting in ["synchronous_commit = off"].iter().chain(Profile::chosen().settings()) {
+            server.administer(&format!("ALTER DATABASE {} SET {setting}", fresh.name))?;
+        }
         Ok(fresh)
     }
 
     pub fn url(&self) -> DatabaseUrl {
-        DatabaseUrl::Postgres(format!("{}{}", self.server.base, self.name))
+        DatabaseUrl::Postgres(format!("{}{}", self.server.used_by_tests, self.name))
     }
 }
 
@@ -66,13 +72,11 @@ impl Server {
         // Copying fails while somebody else still looks at the template; that passes by itself.
         let mut outcome = connection.batch_execute(statement);
         for _ in 0..20 {
-            match &outcome {
-                Err(error) if error.to_string().contains("being accessed") => {
-                    std::thread::sleep(std::time::Duration::from_millis(50));
-                    outcome = connection.batch_execute(statement);
-                }
-                _ => break,
+            if outcome.is_ok() {
+                break;
             }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            outcome = connection.batch_execute(statement);
         }
         outcome.map_err(|error| error.to_string())
     }
@@ -84,10 +88,13 @@ fn server() -> Result<&'static Server, String> {
 }
 
 fn start() -> Result<Server, String> {
-    let url = if let Some(url) = super::environment("TEST_DATABASE_URL") {
+    let profile = Profile::chosen();
+    // What language a server speaks is its own business: only one of ours speaks ours.
+    let given = super::environment("TEST_DATABASE_URL").filter(|_| profile != Profile::Messages);
+    let url = if let Some(url) = given {
         url
     } else {
-        let cluster = Cluster::start()?;
+        let cluster = Cluster::start(profile == Profile::Messages)?;
         let url = cluster.url();
         cluster.leave();
         url
@@ -99,13 +106,34 @@ fn start() -> Result<Server, String> {
     let id: Id =
         diesel::sql_query("SELECT pg_backend_pid() AS id").get_result(&mut connection).map_err(|e| e.to_string())?;
     let template = format!("kontor_test_{}_{}", std::process::id(), id.id);
-    let server = Server { base, admin, template };
+    let used_by_tests = used_by_tests(profile, &base)?;
+    let server = Server { base, admin, used_by_tests, template };
     drop_leftovers(&server, &mut connection);
     server.administer(&format!("CREATE DATABASE {}", server.template))?;
-    let database = DatabaseUrl::Postgres(format!("{}{}", server.base, server.template));
+    if profile == Profile::PlainSearch {
+        let mut connection = Server::connect(&server.base, &server.template)?;
+        connection.batch_execute(UNPRIVILEGED).map_err(|error| error.to_string())?;
+    }
+    // A pooler is for requests; migrations are brought to the server itself.
+    let to_server = if profile == Profile::Pgbouncer { &server.base } else { &server.used_by_tests };
+    let database = DatabaseUrl::Postgres(format!("{to_server}{}", server.template));
     let one = PoolOptions { connections: 1, ..PoolOptions::default() };
     Database::open(database, one).and_then(|database| database.migrate()).map_err(|error| error.to_string())?;
     Ok(server)
+}
+
+/// An account that may make tables and no extensions.
+const UNPRIVILEGED: &str = "DO $$ BEGIN CREATE ROLE kontor_test_plain LOGIN; EXCEPTION WHEN OTHERS THEN NULL; END $$; \
+     GRANT ALL ON SCHEMA public TO kontor_test_plain";
+
+fn used_by_tests(profile: Profile, base: &str) -> Result<String, String> {
+    let (account, place) = base.rsplit_once('@').ok_or("TEST_DATABASE_URL has no account")?;
+    let place = place.trim_end_matches('/');
+    Ok(match profile {
+        Profile::PlainSearch => format!("postgres://kontor_test_plain@{place}/"),
+        Profile::Pgbouncer => format!("{account}@{}/", pooler::start(place)?),
+        _ => base.to_owned(),
+    })
 }
 
 #[derive(diesel::QueryableByName)]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::testing::{TestDatabase, pool_options};
 use kontor_adapter_diesel::{Abort, Database, PoolOptions, Topic, database_tests};
 use kontor_auth::model::{Audience, NewIntrospectionClient, TokenOwner};
 use kontor_auth::ports::{IntrospectionClients, TokenRepository};
@@ -20,7 +20,7 @@ const AT: chrono::DateTime<chrono::Utc> = chrono::DateTime::UNIX_EPOCH;
 
 /// The same database, as another process has it open.
 fn elsewhere(db: &TestDatabase) -> Database {
-    Database::open(db.url(), PoolOptions { connections: 2, wait: Duration::from_mins(1) }).unwrap()
+    Database::open(db.url(), PoolOptions { connections: 2, wait: Duration::from_mins(1), ..pool_options() }).unwrap()
 }
 
 async fn watched(database: &Database) {

@@ -20,6 +20,7 @@ mod introspection;
 mod invalidation;
 mod jobs;
 mod login;
+mod messages;
 mod migrations;
 mod offers;
 mod orders;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options, skips_behind_pooler};
 use kontor_adapter_diesel::{Abort, AnyConnection, Database, PoolOptions, database_tests};
 use kontor_kernel::StoreError;
 
@@ -110,8 +110,11 @@ database_tests! {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_migration_takes_as_long_as_it_needs() {
+    if skips_behind_pooler("it sets a limit of its session") {
+        return;
+    }
     let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
-    let one = PoolOptions { connections: 1, ..PoolOptions::default() };
+    let one = PoolOptions { connections: 1, ..pool_options() };
     let patient = Database::open(db.url(), one).unwrap();
     // Back to before the terms of discounts.
     let mut reverted = 1;

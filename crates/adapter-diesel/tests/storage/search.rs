@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_catalog::ports::NomenclatureRepository;
 use kontor_kernel::listing::Sort;
@@ -122,7 +122,17 @@ async fn found(db: &TestDatabase, project: ProjectId, query: &str) -> Vec<i64> {
     page.items.into_iter().map(|item| item.id.get()).collect()
 }
 
+#[expect(clippy::disallowed_methods, reason = "tests are configured by their environment alone")]
+fn profile() -> String {
+    std::env::var("TEST_POSTGRES_PROFILE").unwrap_or_default()
+}
+
 database_tests! {
+    async fn searches_have_an_index_unless_the_server_cannot_have_one(db: TestDatabase) {
+        let is_plain = db.kind == Kind::Postgres && profile() == "plain-search";
+        assert_eq!(db.database.searches_are_indexed().unwrap(), !is_plain);
+    }
+
     async fn every_query_finds_what_the_catalogue_says(db: TestDatabase) {
         let (house, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
         let ids = fill(&db, &house, &CARDS).await;

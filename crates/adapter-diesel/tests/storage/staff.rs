@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
+use kontor_adapter_diesel::testing::{TestDatabase, pool_options};
+use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{EmployeeChange, EmployeeFilter, Login, NewEmployee, NewToken, RoleChoice};
 use kontor_auth::ports::{DirectoryRepository, ProvedPassword, SignIn, StaffRepository, TokenRepository};
@@ -215,7 +215,7 @@ database_tests! {
     async fn two_owners_who_demote_each_other_leave_one(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let clerk = RoleChoice::Role(role(&db, project, 7, "staff").await);
-        let second = Arc::new(Database::open(db.url(), PoolOptions::default()).unwrap());
+        let second = Arc::new(Database::open(db.url(), pool_options()).unwrap());
         let first = Arc::new(db.database.clone());
         for round in 0..10 {
             let mut owners = Vec::new();

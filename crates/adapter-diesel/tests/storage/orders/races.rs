@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
+use kontor_adapter_diesel::testing::pool_options;
+use kontor_adapter_diesel::{Database, database_tests};
 use kontor_kernel::CustomerScope;
 use kontor_orders::{OrderCommand, PlacementError, PlacementService};
 
@@ -96,7 +97,7 @@ database_tests! {
     async fn two_machines_share_one_stock(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 10, 100).await;
-        let second = Database::open(db.url(), PoolOptions::default()).unwrap();
+        let second = Database::open(db.url(), pool_options()).unwrap();
         let store = Arc::new(second);
         let page = kontor_orders::PaymentPage { return_url: String::new() };
         let (charges, clock, random) = (counter.payments.clone(), counter.clock.clone(), counter.random.clone());

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::testing::pool_options;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
-use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
+use kontor_adapter_diesel::{Database, database_tests};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{
     Clock as _, ExposeSecret as _, Money, OrderId, PageRequest, Permission, Quantity, Resource, SecretCipher,
@@ -154,7 +155,7 @@ fn refused(outcome: Result<Order, OrderError>) -> RefundRefused {
 
 /// Scans at the same moment, half of them on another machine.
 async fn race(door: &Door<'_>, scans: Vec<Scan>) -> Vec<ScanAnswer> {
-    let elsewhere = Database::open(door.counter.house.db.url(), PoolOptions::default()).unwrap();
+    let elsewhere = Database::open(door.counter.house.db.url(), pool_options()).unwrap();
     let doors = [door.tickets.clone(), service(door.counter, elsewhere)];
     let start = Arc::new(tokio::sync::Barrier::new(scans.len()));
     let scanners = scans.into_iter().enumerate().map(|(number, scan)| {

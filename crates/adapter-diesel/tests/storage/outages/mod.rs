@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
 use kontor_adapter_diesel::{Abort, AnyConnection, Database, PoolOptions, Topic};
 use kontor_kernel::{ProjectId, StoreError};
 
@@ -31,7 +31,7 @@ impl Trial {
     fn open() -> Option<Self> {
         let direct = TestDatabase::fresh(Kind::Postgres)?;
         let proxy = Proxy::before(&direct.url());
-        let options = PoolOptions { connections: 8, wait: Duration::from_secs(20) };
+        let options = PoolOptions { connections: 8, wait: Duration::from_secs(20), ..pool_options() };
         let database = Database::open(proxy.url(), options).unwrap();
         Some(Self { direct, proxy, database, calls: Arc::default() })
     }

@@ -1,0 +1,65 @@
+//! The indexes that PostgreSQL finds texts by, where it can have them.
+//!
+//! They need the extensions `pg_trgm` and `btree_gin`. A server without them answers the same searches, with the same
+//! answers, from the same columns: it only reads more.
+
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::BigInt;
+use kontor_kernel::StoreError;
+
+use crate::database::{Abort, AnyConnection, Database, is_lost};
+use crate::statement::{Statement, by_place};
+
+const EXTENSIONS: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE EXTENSION IF NOT EXISTS btree_gin;";
+
+const TABLES: [&str; 3] = ["nomenclatures", "counterparties", "pages"];
+
+by_place! {
+    struct CountRow {
+        count: i64 as BigInt,
+    }
+}
+
+fn are_indexed(connection: &mut AnyConnection) -> Result<bool, Abort<StoreError>> {
+    let indexes = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() \
+        AND indexname IN ('nomenclatures_search', 'counterparties_search', 'pages_search')";
+    let row: CountRow = Statement::new(indexes).row(connection)?;
+    Ok(usize::try_from(row.count) == Ok(TABLES.len()))
+}
+
+fn make(connection: &mut AnyConnection) -> diesel::QueryResult<()> {
+    connection.batch_execute(EXTENSIONS)?;
+    for table in TABLES {
+        connection.batch_execute(&format!(
+            "CREATE INDEX IF NOT EXISTS {table}_search ON {table} USING gin (project_id, search_text gin_trgm_ops)"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Makes the indexes that are not there yet, unless the server cannot have them.
+pub(crate) fn index_texts(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
+    if !connection.is_postgres() || are_indexed(connection)? {
+        return Ok(());
+    }
+    match make(connection) {
+        Err(error) if is_lost(&error) => Err(error.into()),
+        Err(error) => {
+            tracing::warn!(%error, "the server has no index for texts: searches read every record of a project");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+impl Database {
+    /// Whether searches are answered from indexes, and not by reading every record of a project.
+    pub fn searches_are_indexed(&self) -> Result<bool, StoreError> {
+        self.with_connection(|connection| {
+            if !connection.is_postgres() {
+                return Ok(true);
+            }
+            are_indexed(connection).map_err(Abort::conclude)
+        })
+    }
+}

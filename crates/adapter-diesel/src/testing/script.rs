@@ -1,0 +1,69 @@
+//! Programs that serve the tests, under a shell that ends them with this process, however it ends.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A shell that has started what it is to run. The end of its input has it end.
+pub(super) struct Script {
+    shell: Child,
+    commands: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Script {
+    /// Runs a script that says `ready` once all is started. PostgreSQL and its companions refuse to run as root, so root
+    /// hands the work to the account the server package made.
+    pub fn start(script: &str) -> Result<Self, String> {
+        let root = std::fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
+        let mut command = if root { Command::new("runuser") } else { Command::new("sh") };
+        if root {
+            command.args(["-u", "postgres", "--", "sh"]);
+        }
+        let mut shell = command
+            .args(["-c", script])
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("a shell cannot be run: {error}"))?;
+        let commands = shell.stdin.take();
+        let answers = BufReader::new(shell.stdout.take().ok_or("a shell has no output")?);
+        let mut script = Self { shell, commands, answers };
+        script.ready()?;
+        Ok(script)
+    }
+
+    /// Hands the script a line and waits until it is ready again.
+    pub fn tell(&mut self, line: &str) -> Result<(), String> {
+        let commands = self.commands.as_mut().ok_or("a shell has no input")?;
+        writeln!(commands, "{line}").map_err(|error| error.to_string())?;
+        self.ready()
+    }
+
+    fn ready(&mut self) -> Result<(), String> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).map_err(|error| error.to_string())?;
+        if line.trim() == "ready" { Ok(()) } else { Err("what serves the tests could not be started".to_owned()) }
+    }
+
+    /// Leaves all running until this process ends.
+    pub fn leave(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        self.commands.take();
+        let _ = self.shell.wait();
+    }
+}
+
+/// A port that nobody listens on.
+pub(super) fn free_port() -> Result<u16, String> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+    Ok(listener.local_addr().map_err(|error| error.to_string())?.port())
+}
