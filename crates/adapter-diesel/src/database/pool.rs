@@ -329,8 +329,7 @@ impl Database {
                 match outcome {
                     Err(Abort::Query(error)) if attempts.reading(&error, lost) => {
                         drop(connection);
-                        inner.writing.repeated.fetch_add(1, Ordering::Relaxed);
-                        pause(&error, &mut attempt);
+                        inner.writing.again(&error, &mut attempts);
                     }
                     outcome => return outcome,
                 }
