@@ -297,8 +297,9 @@ impl Backroom {
         })?;
         report.cost(beat);
 
-        let used = self.measure(&format!("uses of {MANY} tokens"), |_| {
-            let now = self.clock.now();
+        let used = self.measure(&format!("uses of {MANY} tokens"), |round| {
+            // Later each time: what was used a moment ago is not stored again.
+            let now = self.clock.now() + TimeDelta::hours(i64::try_from(round)?);
             let tokens =
                 (1..).take(MANY).map(|token| Ok(TokenUse { token: TokenId::new(token)?, first: now, last: now }));
             let (store, tokens) = (self.store.clone(), tokens.collect::<Result<_, Failure>>()?);

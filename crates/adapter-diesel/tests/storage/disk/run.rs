@@ -86,7 +86,7 @@ impl Run {
     }
 
     fn state(&self) -> State {
-        self.state.clone().expect("a scenario says what is prepared")
+        self.state.clone().unwrap()
     }
 
     /// One commit.
