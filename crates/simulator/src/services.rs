@@ -69,6 +69,7 @@ const RETURN_URL: &str = "https://shop.example/{order_id}";
 
 impl Services {
     /// Wires everything over a storage, from this moment on.
+    #[expect(clippy::too_many_lines, reason = "one list of what is wired to what")]
     pub fn over(database: &Database, start: DateTime<Utc>, dice: &mut Dice) -> Self {
         let turns = Turns::default();
         let clock = Arc::new(FixedClock::at(start));

@@ -371,13 +371,12 @@ impl Simulation {
         }
         let (services, mut dice) = (self.services.clone(), self.dice.split());
         for did in services.turns.interleave(runs, &mut dice).await {
-            match did {
-                Some(did) => self.learn(merchant, did)?,
-                None => {
-                    self.died += 1;
-                    self.trace.add(self.services.clock.now(), merchant, "dies", "");
-                }
-            }
+            let Some(did) = did else {
+                self.died += 1;
+                self.trace.add(self.services.clock.now(), merchant, "dies", "");
+                continue;
+            };
+            self.learn(merchant, did)?;
         }
         self.look(When::EveryStep, Some(began - TimeDelta::seconds(10))).await?;
         let pause = TimeDelta::milliseconds(500 + i64::try_from(self.dice.below(40_000)).unwrap());
@@ -400,13 +399,11 @@ impl Simulation {
                 let lets_in = live.filter(|live| {
                     !live.used && live.code == code && now - live.at <= TimeDelta::minutes(5) + TimeDelta::seconds(2)
                 });
-                match lets_in {
-                    Some(live) => live.used = true,
-                    None => {
-                        let how = format!("{} signed in once more, or too late, by {code}", member.contact);
-                        return Err(self.broken(invariants::ONE_CODE, how));
-                    }
-                }
+                let Some(live) = lets_in else {
+                    let how = format!("{} signed in once more, or too late, by {code}", member.contact);
+                    return Err(self.broken(invariants::ONE_CODE, how));
+                };
+                live.used = true;
                 self.comes(merchant, *member);
             }
             Effect::SignedOut(scope, everywhere) => self.members[merchant].retain(|member| {

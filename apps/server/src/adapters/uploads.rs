@@ -34,6 +34,14 @@ impl FolderUploads {
         let plain = !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if plain { Ok(self.folder.join(place)) } else { Err(StoreError::corrupt("the place of a file is no name")) }
     }
+
+    async fn write(&self, file: &Path, path: &Path) -> std::io::Result<u64> {
+        let bytes = fs::copy(file, path).await?;
+        fs::File::open(path).await?.sync_all().await?;
+        // The name of the file is kept by the folder.
+        fs::File::open(&self.folder).await?.sync_all().await?;
+        Ok(bytes)
+    }
 }
 
 fn failed(error: std::io::Error) -> StoreError {
@@ -46,11 +54,14 @@ impl UploadStore for FolderUploads {
         fs::create_dir_all(&self.folder).await.map_err(failed)?;
         let place = format!("{}{}", self.beginning(), self.random.uuid());
         let path = self.path(&place)?;
-        let bytes = fs::copy(file, &path).await.map_err(failed)?;
-        fs::File::open(&path).await.map_err(failed)?.sync_all().await.map_err(failed)?;
-        // The name of the file is kept by the folder.
-        fs::File::open(&self.folder).await.map_err(failed)?.sync_all().await.map_err(failed)?;
-        Ok((place, bytes))
+        match self.write(file, &path).await {
+            Ok(bytes) => Ok((place, bytes)),
+            Err(error) => {
+                // Nobody learns of a part.
+                let _ = fs::remove_file(&path).await;
+                Err(failed(error))
+            }
+        }
     }
 
     async fn open(&self, place: &str) -> Result<PathBuf, StoreError> {
@@ -93,6 +104,15 @@ impl UploadStore for FolderUploads {
 mod tests {
     use super::*;
     use crate::adapters::SystemRandom;
+
+    #[tokio::test]
+    async fn nothing_is_left_of_what_could_not_be_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FolderUploads::new(folder.path().to_owned(), "a1".into(), Arc::new(SystemRandom::new()));
+        // A file that opens and cannot be read.
+        assert!(matches!(store.keep(Path::new("/proc/self/mem")).await, Err(StoreError::Unavailable(_))));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 
     #[tokio::test]
     async fn a_file_is_kept_until_it_is_thrown_away() {

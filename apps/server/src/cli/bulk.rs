@@ -1,6 +1,5 @@
 //! `kontor import` and `kontor export`: the same use cases as over HTTP, with a progress bar.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::operate::open_migrated;
 use super::output::Output;
+use super::whole_file::write_whole;
 use super::{Exit, Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -268,7 +268,7 @@ async fn write_errors(services: &Services, bulk: &BulkService, job: &Job, file: 
         last = newest.number;
         problems.iter().try_for_each(|problem| sheet.row(&ProblemLine::cells(problem)))?;
     }
-    std::io::copy(&mut sheet.finish()?, &mut std::fs::File::create(&path)?)?;
+    write_whole(&path, &mut sheet.finish()?)?;
     Ok(path)
 }
 
@@ -296,10 +296,7 @@ async fn run_export(config: &Config, database: &Database, arguments: &ExportArgu
         export.add(&lines)?;
         bar.inc(u64::try_from(lines.len())?);
     }
-    let mut written = export.finish()?;
-    let mut file = std::fs::File::create(&arguments.file)?;
-    std::io::copy(&mut written, &mut file)?;
-    file.flush()?;
+    write_whole(&arguments.file, &mut export.finish()?)?;
     bar.finish_and_clear();
     println!("{} rows in {}", bar.position(), arguments.file.display());
     Ok(())

@@ -16,6 +16,7 @@ mod receipt;
 mod sandbox;
 mod tag;
 mod user;
+mod whole_file;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
-use kontor_kernel::{Line, Violations};
+use kontor_kernel::{Line, StoreError, Violations};
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 
@@ -162,13 +162,18 @@ impl Upload {
             } else {
                 let disposition = part.content_disposition();
                 file_name = disposition.and_then(|disposition| disposition.get_filename().map(str::to_owned));
-                let (opened, handle) = blocking(open).await?.map_err(|error| ApiError::internal(&error))?;
+                let (opened, handle) = blocking(open).await?.map_err(no_place)?;
                 size = save(&mut part, self.limit, handle).await?;
                 file = Some(opened);
             }
         }
         Ok(Parts { file, file_name, size, texts })
     }
+}
+
+/// The disk for temporary files is full, or fails.
+fn no_place(error: io::Error) -> ApiError {
+    StoreError::Unavailable(format!("a temporary file: {error}")).into()
 }
 
 fn too_large() -> ApiError {
@@ -195,9 +200,9 @@ async fn save(
         if size > limit {
             return Err(too_large());
         }
-        file.write_all(&chunk).await.map_err(|error| ApiError::internal(&error))?;
+        file.write_all(&chunk).await.map_err(no_place)?;
     }
-    file.flush().await.map_err(|error| ApiError::internal(&error))?;
+    file.flush().await.map_err(no_place)?;
     Ok(size)
 }
 

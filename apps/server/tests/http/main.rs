@@ -36,6 +36,7 @@ mod dictionaries;
 mod doctor;
 mod examples;
 mod floors;
+mod full_disk;
 mod graceful;
 mod house;
 mod idempotency;

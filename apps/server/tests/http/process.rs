@@ -181,6 +181,23 @@ impl Site {
     pub fn spawn_with(&self, arguments: &[&str], settings: &[(&str, String)]) -> Process {
         let mut command = self.command(arguments);
         command.envs(settings.iter().map(|(key, value)| (*key, value)));
+        self.start(command)
+    }
+
+    /// A command with more settings whose files cannot grow beyond so many kibibytes, as if the disk were full.
+    pub fn command_with_small_files(&self, arguments: &[&str], kibibytes: u32, settings: &[(&str, String)]) -> Command {
+        let whole = self.command(arguments);
+        let mut command = Command::new("/bin/sh");
+        let limited = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", kibibytes * 2);
+        command.args(["-c", &limited]).arg(whole.get_program()).args(whole.get_args());
+        command.env_clear().current_dir(self.folder.path());
+        command.envs(whole.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        command.envs(settings.iter().map(|(key, value)| (*key, value)));
+        command
+    }
+
+    /// Starts a command that goes on.
+    pub fn start(&self, mut command: Command) -> Process {
         command.stdin(Stdio::null()).stdout(self.log_end()).stderr(self.log_end());
         Process { child: command.spawn().unwrap(), log: self.log_file() }
     }

@@ -1,6 +1,6 @@
 //! The two entry points to the data: [`Database::read`] and [`Database::write`].
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::page_readers::PageReaders;
 use super::step::{Outcome, Step, hide, reveal};
 use super::tables::Tables;
 use super::write::{Transactions, Write, rolled_back};
-use super::write_costs::{WriteCosts, WriteMeter};
+use super::write_costs::WriteCosts;
 use super::writing::Writing;
 use super::{AnyConnection, DatabaseUrl, Driver};
 

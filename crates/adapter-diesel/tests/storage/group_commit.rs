@@ -243,7 +243,8 @@ async fn a_step_that_comes_alone_is_a_transaction_of_its_own() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_waits_too_long_is_told_so_and_nothing_of_it_happens() {
     let db = shelf().await;
-    let options = kontor_adapter_diesel::PoolOptions { connections: 1, wait: Duration::from_millis(50) };
+    let options =
+        kontor_adapter_diesel::PoolOptions { connections: 1, wait: Duration::from_millis(50), ..Default::default() };
     let database = Database::open(db.url(), options).unwrap();
     let busy = |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
         std::thread::sleep(Duration::from_millis(400));

@@ -1,5 +1,6 @@
 //! Staff move orders on, change them, give money back, look after stock and stand at the door.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -122,7 +123,7 @@ pub fn imports_stock(mut scene: Scene) -> Act {
         let mut rows = "article;warehouse;quantity\n".to_owned();
         for article in &merchant.articles {
             if dice.percent(70) {
-                rows.push_str(&format!("{article};{};{}\n", merchant.warehouse, 10 + dice.below(40)));
+                let _ = writeln!(rows, "{article};{};{}", merchant.warehouse, 10 + dice.below(40));
             }
         }
         let sheet = Arc::new(StockSheet::read(&Rows(rows), Path::new(""), 1_000).unwrap());

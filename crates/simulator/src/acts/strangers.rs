@@ -47,13 +47,13 @@ pub fn reach(mut scene: Scene, theirs: Arc<Merchant>, victim: Option<Member>, ow
             note("stock", text(services.inventories.read(&us, stock).await));
             note("set stock", text(services.inventories.set_stock(&us, stock, StockChange::default()).await));
         }
-        if let Some(victim) = &victim {
-            if let Some(id) = scene.dice.one_of(&victim.subscriptions) {
-                note("subscription", text(services.desk.read(&us, id).await));
-                note("release", text(services.desk.command(&us, id, StaffCommand::Release).await));
-                if let Some(own) = &own {
-                    note("cancel subscription", text(services.subscriptions.cancel(own.scope, id).await));
-                }
+        if let Some(victim) = &victim
+            && let Some(id) = scene.dice.one_of(&victim.subscriptions)
+        {
+            note("subscription", text(services.desk.read(&us, id).await));
+            note("release", text(services.desk.command(&us, id, StaffCommand::Release).await));
+            if let Some(own) = &own {
+                note("cancel subscription", text(services.subscriptions.cancel(own.scope, id).await));
             }
         }
         if let Some(own) = &own {

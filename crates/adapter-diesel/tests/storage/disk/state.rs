@@ -76,7 +76,7 @@ fn connect(disk: &Disk) -> Result<SqliteConnection, String> {
 
 /// Opens a disk as a process does that starts.
 pub fn open(disk: &Disk) -> Result<TestDatabase, String> {
-    let options = PoolOptions { connections: 1, wait: Duration::from_secs(5) };
+    let options = PoolOptions { connections: 1, wait: Duration::from_secs(5), ..PoolOptions::default() };
     let database = Database::open(DatabaseUrl::Sqlite(disk.url(FILE)), options).map_err(told)?;
     Ok(TestDatabase::kept_elsewhere(database, Kind::Sqlite))
 }

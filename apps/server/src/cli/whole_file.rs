@@ -1,0 +1,48 @@
+//! Files that are there whole, or as they were.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Writes a file beside its place and puts it there when all of it is on the disk. When that fails nothing is left of it, and
+/// what was there before stays.
+pub(super) fn write_whole(path: &Path, content: &mut impl Read) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    io::copy(content, &mut file)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Some bytes, and then the disk is full.
+    struct Breaks(bool);
+
+    impl Read for Breaks {
+        fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
+            if std::mem::replace(&mut self.0, true) {
+                return Err(io::Error::from(io::ErrorKind::StorageFull));
+            }
+            place[0] = b'a';
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn a_file_is_whole_or_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("all.csv");
+        assert!(write_whole(&path, &mut Breaks(false)).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        write_whole(&path, &mut &b"whole"[..]).unwrap();
+        assert!(write_whole(&path, &mut Breaks(false)).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
