@@ -52,6 +52,10 @@ profile name *filter:
     env -u TEST_DATABASE_URL REQUIRE_POSTGRES=1 TEST_POSTGRES_PROFILE={{name}} \
         cargo test --workspace --test storage -- --skip ::sqlite {{filter}}
 
+# Breaks the connection at every message of an order's transaction, in every way.
+cuts:
+    CUTS=all REQUIRE_POSTGRES=1 cargo test --workspace --test storage -- outages::cuts --nocapture
+
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:
     .ci/crate-costs

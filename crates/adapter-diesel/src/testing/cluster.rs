@@ -65,7 +65,7 @@ impl Cluster {
     }
 }
 
-pub(super) fn find() -> Option<PathBuf> {
+fn find() -> Option<PathBuf> {
     let on_path = super::environment("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&on_path).collect();
     for root in ["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"] {

@@ -7,7 +7,6 @@
 
 mod cluster;
 mod own_server;
-mod pair;
 mod pooler;
 mod postgres;
 mod profile;
@@ -24,7 +23,6 @@ use crate::{Database, DatabaseUrl, PoolOptions};
 
 pub use cluster::Stop;
 pub use own_server::OwnServer;
-pub use pair::Pair;
 use profile::Profile;
 
 /// Which database a test runs on.

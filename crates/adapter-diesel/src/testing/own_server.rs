@@ -4,7 +4,7 @@ use super::cluster::{Cluster, LANGUAGES, Stop};
 use super::{Keep, Kind, TestDatabase, must, unless_skipped};
 use crate::{Database, DatabaseUrl, PoolOptions};
 
-pub(super) const POOL: PoolOptions =
+const POOL: PoolOptions =
     PoolOptions { connections: 4, wait: std::time::Duration::from_secs(30), prepared_statements: true };
 
 /// A PostgreSQL server that serves one test. It needs the server binaries, not `TEST_DATABASE_URL`.

@@ -1,7 +1,9 @@
 //! Connections that are lost before, in and at the end of a step.
 
+mod cuts;
 mod proxy;
 mod restarts;
+mod wire;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

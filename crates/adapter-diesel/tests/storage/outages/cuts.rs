@@ -1,0 +1,139 @@
+//! An order whose connection breaks at each message of its transaction: it is whole, or not there, or told as unknown, and
+//! sent again under its key it is there once.
+//!
+//! `CUTS=all` breaks at every message in every way; otherwise every way takes its turn.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
+use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, PoolOptions};
+use kontor_kernel::{Clock, StoreError};
+use kontor_orders::{OrderCommand, PlacementError};
+
+use super::wire::{Break, Fault, Side, Wire};
+use crate::orders::counter::Counter;
+
+const PIECES: i64 = 1_000_000;
+
+/// How a request for an order ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Ordered,
+    NotOrdered,
+    Unknown,
+    /// Somebody has stored the same key.
+    Overtaken,
+}
+
+struct Trial<'a> {
+    counter: Counter<'a>,
+    wire: &'a Wire,
+    command: OrderCommand,
+    item: i64,
+    orders: i64,
+    /// Unknown commits that were none, and those that were one.
+    unknown: [u32; 2],
+    cuts: u32,
+}
+
+impl Trial<'_> {
+    async fn order(&self, key: Option<&str>) -> End {
+        let placing = self.counter.place(&self.command);
+        let Some(key) = key else { return end(placing.await.err()) };
+        let now = self.counter.clock.now();
+        let request = IdempotentRequest::new(KeyClaim {
+            id: key.to_owned(),
+            fingerprint: "f".to_owned(),
+            owner: KeyOwner { guard: "counterparty", id: Some(self.counter.customer.counterparty_id.get()) },
+            process: "p".to_owned(),
+            at: now,
+            leased_until: now + TimeDelta::seconds(30),
+            expires_at: now + TimeDelta::hours(48),
+        });
+        let outcome = Arc::clone(&request).run(placing).await;
+        if request.is_overtaken() { End::Overtaken } else { end(outcome.err()) }
+    }
+
+    /// How many orders came since it was last asked. What belongs to them came with them.
+    async fn came(&mut self) -> i64 {
+        let orders = self.counter.count("orders").await;
+        assert_eq!(self.counter.stock(self.item).await, (PIECES, orders), "pieces are reserved with their order");
+        assert_eq!(self.counter.count("reservations").await, orders, "and so are its lines");
+        orders - std::mem::replace(&mut self.orders, orders)
+    }
+
+    /// Whether the message was met.
+    async fn breaks(&mut self, fault: Fault, keyed: bool) -> bool {
+        let key = keyed.then(|| format!("{fault:?}"));
+        self.wire.arm(fault);
+        let end = self.order(key.as_deref()).await;
+        let met = self.wire.disarm();
+        let came = self.came().await;
+        let case = format!("{fault:?}, keyed: {keyed}, {end:?}, {met:?}");
+        match end {
+            End::Ordered => assert_eq!(came, 1, "{case}"),
+            End::NotOrdered | End::Overtaken => panic!("a connection is replaced: {case}"),
+            End::Unknown => {
+                // Behind the last message before it, COMMIT is sent over a connection that is no more.
+                let is_lost = fault.way != Break::Before && came == 0;
+                assert!(met == Some(true) || is_lost, "only a commit that was sent can be unknown: {case}");
+                self.unknown[usize::from(came == 1)] += 1;
+            }
+        }
+        assert!((0..=1).contains(&came), "{case}");
+        if key.is_some() {
+            let again = self.order(key.as_deref()).await;
+            assert_eq!(again, if came == 1 { End::Overtaken } else { End::Ordered }, "{case}");
+            assert_eq!(came + self.came().await, 1, "{case}");
+        }
+        self.cuts += u32::from(met.is_some());
+        met.is_some()
+    }
+}
+
+fn end(error: Option<PlacementError>) -> End {
+    match error {
+        None => End::Ordered,
+        Some(PlacementError::Store(StoreError::OutcomeUnknown(_))) => End::Unknown,
+        Some(PlacementError::Store(StoreError::Unavailable(_))) => End::NotOrdered,
+        Some(other) => panic!("{other:?}"),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests are configured by their environment alone")]
+fn every_way() -> bool {
+    std::env::var("CUTS").is_ok_and(|cuts| cuts == "all")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_that_breaks_off_at_any_message_is_whole_or_not_there() {
+    let Some(mut db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let wire = Wire::before(&db.url());
+    db.database = Database::open(wire.url(), PoolOptions { connections: 1, ..pool_options() }).unwrap();
+    let counter = Counter::open(&db).await;
+    let item = counter.goods("Vase", PIECES, 100).await;
+    let command = counter.command(&[(item, 1)]);
+    let mut trial = Trial { counter, wire: &wire, command, item, orders: 0, unknown: [0; 2], cuts: 0 };
+    let ways = [Break::Before, Break::After, Break::Half, Break::Late];
+    for side in [Side::Client, Side::Server] {
+        for number in 0.. {
+            let mut met = false;
+            for (turn, way) in ways.into_iter().enumerate() {
+                for keyed in [false, true] {
+                    if every_way() || (turn * 2 + usize::from(keyed)) % 8 == number % 8 {
+                        met |= trial.breaks(Fault { side, number, way }, keyed).await;
+                    }
+                }
+            }
+            if !met {
+                assert!(number > 20, "{side:?} said {number} messages");
+                break;
+            }
+        }
+    }
+    assert!(trial.unknown.iter().all(|count| *count > 0) || !every_way(), "{:?}", trial.unknown);
+    let examined = db.database.examine(None, |difference| panic!("{difference:?}")).await.unwrap();
+    assert_eq!(examined.differences, 0);
+    println!("broke off {} times; unknown and not stored, and stored: {:?}", trial.cuts, trial.unknown);
+}
