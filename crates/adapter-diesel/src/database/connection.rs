@@ -7,6 +7,7 @@ use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection, Tra
 use diesel::r2d2::{ManageConnection, R2D2Connection};
 use diesel::{ConnectionError, PgConnection, SqliteConnection};
 
+use super::tls::Forwarder;
 use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// Runs the same statement on the concrete connection, for the few forms (batch insert, upsert) that diesel cannot
@@ -37,9 +38,12 @@ pub(super) enum Role {
 }
 
 /// Makes connections for a pool.
+#[derive(Clone)]
 pub(super) struct Manager {
     pub url: DatabaseUrl,
     pub role: Role,
+    /// What leads to the server by TLS, where the address asks for it.
+    pub tls: Option<Arc<Forwarder>>,
     pub statements: Arc<AtomicU64>,
 }
 
@@ -89,7 +93,7 @@ impl ManageConnection for Manager {
                 Ok(Driver::Sqlite(connection).into())
             }
             DatabaseUrl::Postgres(url) => {
-                let mut connection = PgConnection::establish(url)?;
+                let mut connection = PgConnection::establish(self.tls.as_ref().map_or(url, |tls| tls.url()))?;
                 connection.batch_execute(POSTGRES_SETTINGS)?;
                 connection.set_instrumentation(self.count());
                 Ok(Driver::Postgres(connection).into())

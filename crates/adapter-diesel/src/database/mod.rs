@@ -16,6 +16,7 @@ pub(crate) mod preconditions;
 mod statistics;
 mod step;
 mod tables;
+mod tls;
 mod url;
 mod watch;
 #[cfg(feature = "test-support")]

@@ -18,6 +18,7 @@ use super::page_readers::PageReaders;
 use super::preconditions::{self, VersionedRequest};
 use super::step::{Answer, Outcome, Step, hide, reveal};
 use super::tables::Tables;
+use super::tls::Forwarder;
 use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// How many connections to keep.
@@ -51,13 +52,13 @@ pub struct Database {
 }
 
 struct Inner {
-    url: DatabaseUrl,
+    /// Makes connections like those that write.
+    manager: Manager,
     readers: Connections,
     /// SQLite takes one writer at a time; queueing for it here is fairer than its own busy loop.
     writer: Option<Connections>,
     /// Started with the first page; nothing when they could not be.
     page_readers: OnceLock<Option<PageReaders>>,
-    statements: Arc<AtomicU64>,
     repeated: AtomicU64,
     writes: AtomicU64,
     versions: Arc<CacheVersions>,
@@ -74,8 +75,7 @@ impl Inner {
     fn page_readers(&self) -> Option<&PageReaders> {
         self.writer.as_ref()?;
         let start = || {
-            let manager =
-                Manager { url: self.url.clone(), role: Role::Reader, statements: Arc::clone(&self.statements) };
+            let manager = Manager { role: Role::Reader, ..self.manager.clone() };
             let threads = std::thread::available_parallelism().map_or(2, usize::from).max(2);
             PageReaders::start(&manager, threads)
                 .inspect_err(|error| tracing::warn!(%error, "lists are read without threads of their own"))
@@ -104,23 +104,26 @@ impl Database {
         tables: &'static Tables,
     ) -> Result<Self, StoreError> {
         let statements = Arc::new(AtomicU64::new(0));
-        let build = |role: Role, size: u32| {
-            let manager = Manager { url: url.clone(), role, statements: Arc::clone(&statements) };
-            Connections::open(manager, size, options.wait)
+        let tls = match &url {
+            DatabaseUrl::Sqlite(_) => None,
+            DatabaseUrl::Postgres(url) => {
+                Forwarder::start(url).map_err(|error| StoreError::Failed(error.to_string()))?
+            }
         };
+        let manager = Manager { url, role: Role::Writer, tls: tls.map(Arc::new), statements };
+        let build = |role: Role, size: u32| Connections::open(Manager { role, ..manager.clone() }, size, options.wait);
         // The writer first: it creates the file that the readers then open.
-        let writer = match url {
+        let writer = match manager.url {
             DatabaseUrl::Sqlite(_) => Some(build(Role::Writer, 1)?),
             DatabaseUrl::Postgres(_) => None,
         };
         let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
         let (versions, memories) = (Arc::default(), Memories::default());
         let inner = Inner {
-            url,
+            manager,
             readers,
             writer,
             page_readers: OnceLock::new(),
-            statements,
             repeated: AtomicU64::new(0),
             writes: AtomicU64::new(0),
             versions,
@@ -132,7 +135,12 @@ impl Database {
 
     /// Which database this is.
     pub fn url(&self) -> &DatabaseUrl {
-        &self.inner.url
+        &self.inner.manager.url
+    }
+
+    /// What makes connections of this database.
+    pub(super) fn manager(&self) -> &Manager {
+        &self.inner.manager
     }
 
     /// How one knows that what was read is still so.
@@ -152,7 +160,7 @@ impl Database {
 
     /// Statements sent so far by every connection, for tests that count them.
     pub fn statements(&self) -> u64 {
-        self.inner.statements.load(Ordering::Relaxed)
+        self.inner.manager.statements.load(Ordering::Relaxed)
     }
 
     /// Steps that ran again after a conflict or a lost connection, for tests that count them.

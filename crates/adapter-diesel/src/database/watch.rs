@@ -127,7 +127,7 @@ impl Watcher {
 impl Database {
     /// Begins to look at what other processes change. What this process remembers is used only while somebody watches.
     pub fn watch(&self) -> Result<Watch, StoreError> {
-        let manager = Manager { url: self.url().clone(), role: Role::Reader, statements: Arc::new(AtomicU64::new(0)) };
+        let manager = Manager { role: Role::Reader, statements: Arc::new(AtomicU64::new(0)), ..self.manager().clone() };
         let watcher = Watcher { manager, connection: None, others: Others::default() };
         let (sender, receiver) = channel();
         let versions = Arc::downgrade(self.cache_versions());

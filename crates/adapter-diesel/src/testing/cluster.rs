@@ -15,6 +15,37 @@ pub enum Stop {
     Immediate,
 }
 
+/// What a server shows of itself over TLS, as PEM. Over the network it then takes passwords by TLS alone, except of
+/// `postgres`, and the account `clerk` by a certificate of the same authority.
+#[derive(Debug, Clone)]
+pub struct ServerTls {
+    /// Its certificate.
+    pub certificate: String,
+    /// The key of that.
+    pub key: String,
+    /// Who signs certificates of clients.
+    pub authority: String,
+}
+
+impl ServerTls {
+    /// The lines of the script that lay the files down.
+    fn script(&self) -> String {
+        let Self { certificate, key, authority } = self;
+        let access = "hostssl all clerk 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256\n\
+             hostnossl all postgres 127.0.0.1/32 trust\n";
+        let file = |name: &str, text: &str| format!("cat >\"$folder/data/{name}\" <<'END'\n{text}\nEND\n");
+        [
+            file("server.crt", certificate),
+            "umask 077\n".to_owned(),
+            file("server.key", key),
+            file("root.crt", authority),
+            file("pg_hba.conf", access),
+            "tls='-c ssl=on -c ssl_ca_file=root.crt'\n".to_owned(),
+        ]
+        .concat()
+    }
+}
+
 /// A running cluster. It ends with the value, or with this process.
 pub(super) struct Cluster {
     shell: Child,
@@ -26,6 +57,11 @@ pub(super) struct Cluster {
 impl Cluster {
     /// Starts a cluster.
     pub fn start() -> Result<Self, String> {
+        Self::start_with(None)
+    }
+
+    /// Starts a cluster that speaks TLS, when it is told how.
+    pub fn start_with(tls: Option<&ServerTls>) -> Result<Self, String> {
         let binaries = find().ok_or("no PostgreSQL server binaries were found")?;
         let port = TcpListener::bind("127.0.0.1:0")
             .and_then(|listener| listener.local_addr())
@@ -35,13 +71,14 @@ impl Cluster {
         // restarts it for every line. PostgreSQL refuses to run as root, so root hands the work to the account the server
         // package made.
         let script = format!(
-            "set -e\nfolder=$(mktemp -d)\nbin={}\n\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\n\
-             start() {{\n\"$bin/postgres\" -D \"$folder/data\" -h 127.0.0.1 -p {port} -k \"$folder\" -F -c max_connections=300 >>\"$folder/log\" 2>&1 &\n\
+            "set -e\nfolder=$(mktemp -d)\nbin={}\n\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\ntls=\n{}\
+             start() {{\n\"$bin/postgres\" -D \"$folder/data\" -h 127.0.0.1 -p {port} -k \"$folder\" -F -c max_connections=300 $tls >>\"$folder/log\" 2>&1 &\n\
              server=$!\nfor _ in $(seq 100); do \"$bin/pg_isready\" -q -h 127.0.0.1 -p {port} && break; sleep 0.1; done\n\
              echo ready; }}\nstart\n\
              while read -r signal; do kill -$signal $server; wait $server || true; start; done\n\
              kill -INT $server; wait $server || true; rm -rf \"$folder\"\n",
-            binaries.display()
+            binaries.display(),
+            tls.map(ServerTls::script).unwrap_or_default()
         );
         let root = std::fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
         let mut command = if root { Command::new("runuser") } else { Command::new("sh") };
@@ -61,6 +98,11 @@ impl Cluster {
         let mut cluster = Self { shell, commands, answers, port };
         cluster.ready()?;
         Ok(cluster)
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// The address of its administration database.

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use crate::{Database, DatabaseUrl, PoolOptions};
 
-pub use cluster::Stop;
+pub use cluster::{ServerTls, Stop};
 pub use own_server::OwnServer;
 
 /// Which database a test runs on.

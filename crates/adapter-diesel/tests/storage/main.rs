@@ -40,6 +40,7 @@ mod storefront;
 mod storehouse;
 mod subscriptions;
 mod task_mails;
+mod tls;
 mod transactions;
 mod unknown_words;
 mod upgrade;
