@@ -9,6 +9,7 @@ mod catalog;
 mod collation;
 mod customers;
 mod demo_data;
+mod expansion;
 mod favourites;
 mod files;
 mod fixtures;
