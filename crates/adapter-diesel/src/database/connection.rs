@@ -7,6 +7,7 @@ use diesel::connection::{CacheSize, Connection, InstrumentationEvent, SimpleConn
 use diesel::r2d2::{ManageConnection, R2D2Connection};
 use diesel::{ConnectionError, PgConnection, SqliteConnection};
 
+use super::tls::Forwarder;
 use super::write_costs::{Stopwatch, WriteMeter};
 use super::{AnyConnection, DatabaseUrl, Driver};
 
@@ -43,6 +44,8 @@ pub(super) struct Manager {
     pub url: DatabaseUrl,
     pub role: Role,
     pub prepared_statements: bool,
+    /// What leads to the server by TLS, where the address asks for it.
+    pub tls: Option<Arc<Forwarder>>,
     pub statements: Arc<AtomicU64>,
     pub writes: Arc<WriteMeter>,
 }
@@ -97,7 +100,7 @@ impl ManageConnection for Manager {
                 Ok(Driver::Sqlite(connection).into())
             }
             DatabaseUrl::Postgres(url) => {
-                let mut connection = PgConnection::establish(url)?;
+                let mut connection = PgConnection::establish(self.tls.as_ref().map_or(url, |tls| tls.url()))?;
                 if self.prepared_statements {
                     connection.batch_execute(POSTGRES_SETTINGS)?;
                 } else {

@@ -20,6 +20,7 @@ pub(crate) mod preconditions;
 mod statistics;
 mod step;
 mod tables;
+mod tls;
 mod url;
 mod watch;
 mod write;

@@ -17,6 +17,7 @@ use super::memory::Memories;
 use super::page_readers::PageReaders;
 use super::step::{Outcome, Step, hide, reveal};
 use super::tables::Tables;
+use super::tls::Forwarder;
 use super::write::{Transactions, Write, rolled_back};
 use super::write_costs::WriteCosts;
 use super::writing::Writing;
@@ -109,9 +110,16 @@ impl Database {
         options: PoolOptions,
         tables: &'static Tables,
     ) -> Result<Self, StoreError> {
+        let tls = match &url {
+            DatabaseUrl::Sqlite(_) => None,
+            DatabaseUrl::Postgres(url) => {
+                Forwarder::start(url).map_err(|error| StoreError::Failed(error.to_string()))?
+            }
+        };
         let manager = Manager {
             url,
             role: Role::Writer,
+            tls: tls.map(Arc::new),
             prepared_statements: options.prepared_statements,
             statements: Arc::default(),
             writes: Arc::default(),

@@ -13,6 +13,48 @@ pub enum Stop {
     Immediate,
 }
 
+/// What a server shows of itself over TLS, as PEM. Over the network it then takes passwords by TLS alone, except of
+/// `postgres`, and the account `clerk` by a certificate of the same authority.
+#[derive(Debug, Clone)]
+pub struct ServerTls {
+    /// Its certificate.
+    pub certificate: String,
+    /// The key of that.
+    pub key: String,
+    /// Who signs certificates of clients.
+    pub authority: String,
+}
+
+impl ServerTls {
+    /// The lines of the script that lay the files down.
+    fn script(&self) -> String {
+        let Self { certificate, key, authority } = self;
+        let access = "hostssl all clerk 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256\n\
+             hostnossl all postgres 127.0.0.1/32 trust\n";
+        let file = |name: &str, text: &str| format!("cat >\"$folder/data/{name}\" <<'END'\n{text}\nEND\n");
+        [
+            file("server.crt", certificate),
+            "umask 077\n".to_owned(),
+            file("server.key", key),
+            file("root.crt", authority),
+            file("pg_hba.conf", access),
+            "options='-c ssl=on -c ssl_ca_file=root.crt'\n".to_owned(),
+        ]
+        .concat()
+    }
+}
+
+/// How a cluster is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Manner<'a> {
+    /// As it comes.
+    Plain,
+    /// With messages in Russian and, where a database asks for it, in the other [`LANGUAGES`].
+    Speaking,
+    /// With TLS.
+    Tls(&'a ServerTls),
+}
+
 /// A running cluster. It ends with the value, or with this process.
 pub(super) struct Cluster {
     script: Script,
@@ -28,22 +70,33 @@ const COMPILE_LANGUAGES: &str = "mkdir \"$folder/locale\"\nfor name in de_DE ru_
      export LOCPATH=\"$folder/locale:/usr/lib/locale\"\nunset LANGUAGE\noptions='-c lc_messages=ru_RU.UTF-8'\n";
 
 impl Cluster {
-    /// Starts a cluster with messages in English, or in Russian and, where it is asked to, in the other [`LANGUAGES`].
-    pub fn start(in_languages: bool) -> Result<Self, String> {
+    /// Starts a cluster.
+    pub fn start(manner: Manner<'_>) -> Result<Self, String> {
         let binaries = find().ok_or("no PostgreSQL server binaries were found")?;
         let port = free_port()?;
-        // The shell stops the server at the end of its input and restarts it for every line.
+        let prepare = match manner {
+            Manner::Plain => String::new(),
+            Manner::Speaking => COMPILE_LANGUAGES.to_owned(),
+            Manner::Tls(tls) => tls.script(),
+        };
+        // The shell stops the server at the end of its input and restarts it for every line. What tests store need not outlive
+        // the machine: it stands in memory where there is such a folder, and nothing waits for a disk.
         let script = format!(
-            "set -e\nfolder=$(mktemp -d)\nbin={}\n\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\noptions=\n{}\
-             start() {{\n\"$bin/postgres\" -D \"$folder/data\" -h 127.0.0.1 -p {port} -k \"$folder\" -F -c max_connections=300 $options >>\"$folder/log\" 2>&1 &\n\
+            "set -e\nfolder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)\nbin={}\n\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\noptions=\n{prepare}\
+             start() {{\n\"$bin/postgres\" -D \"$folder/data\" -h 127.0.0.1 -p {port} -k \"$folder\" -F -c max_connections=300 \
+             -c full_page_writes=off -c max_wal_size=4GB $options >>\"$folder/log\" 2>&1 &\n\
              server=$!\nfor _ in $(seq 100); do \"$bin/pg_isready\" -q -h 127.0.0.1 -p {port} && break; sleep 0.1; done\n\
              echo ready; }}\nstart\n\
              while read -r signal; do kill -$signal $server; wait $server || true; start; done\n\
              kill -INT $server; wait $server || true; rm -rf \"$folder\"\n",
             binaries.display(),
-            if in_languages { COMPILE_LANGUAGES } else { "" }
         );
         Ok(Self { script: Script::start(&script)?, port })
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// The address of its administration database.

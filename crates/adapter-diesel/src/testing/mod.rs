@@ -21,7 +21,7 @@ use kontor_kernel::StoreError;
 
 use crate::{Database, DatabaseUrl, PoolOptions};
 
-pub use cluster::Stop;
+pub use cluster::{ServerTls, Stop};
 pub use own_server::OwnServer;
 use profile::Profile;
 

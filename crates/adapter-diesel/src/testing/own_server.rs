@@ -1,6 +1,6 @@
 //! A server that a test may restart.
 
-use super::cluster::{Cluster, LANGUAGES, Stop};
+use super::cluster::{Cluster, LANGUAGES, Manner, ServerTls, Stop};
 use super::{Keep, Kind, TestDatabase, must, unless_skipped};
 use crate::{Database, DatabaseUrl, PoolOptions};
 
@@ -17,7 +17,7 @@ impl OwnServer {
     /// When PostgreSQL is required and no server can be started.
     #[must_use]
     pub fn start() -> Option<Self> {
-        unless_skipped(|| Cluster::start(false)).map(Self)
+        unless_skipped(|| Cluster::start(Manner::Plain)).map(Self)
     }
 
     /// A server whose messages are in Russian, and in another of these languages in databases that are set so; or `None`
@@ -28,8 +28,36 @@ impl OwnServer {
     /// When PostgreSQL is required and no such server can be started.
     #[must_use]
     pub fn speaking() -> Option<(Self, [&'static str; 2])> {
-        let cluster = || Cluster::start(true).map_err(|reason| format!("{reason} (with messages in other languages)"));
+        let cluster = || {
+            Cluster::start(Manner::Speaking).map_err(|reason| format!("{reason} (with messages in other languages)"))
+        };
         unless_skipped(cluster).map(|cluster| (Self(cluster), LANGUAGES))
+    }
+
+    /// The same with TLS.
+    ///
+    /// # Panics
+    /// As [`OwnServer::start`].
+    #[must_use]
+    pub fn start_with_tls(tls: &ServerTls) -> Option<Self> {
+        unless_skipped(|| Cluster::start(Manner::Tls(tls))).map(Self)
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.0.port()
+    }
+
+    /// Its migrated database as an address of the test's own leads there.
+    ///
+    /// # Panics
+    /// When it cannot be reached or made.
+    #[must_use]
+    pub fn database_at(&self, url: &str) -> TestDatabase {
+        let database = must(Database::open(DatabaseUrl::Postgres(url.to_owned()), POOL));
+        must(database.migrate());
+        TestDatabase { database, kind: Kind::Postgres, _keep: Keep::Nothing }
     }
 
     /// Its migrated database.
@@ -38,9 +66,7 @@ impl OwnServer {
     /// When it cannot be made.
     #[must_use]
     pub fn database(&self) -> TestDatabase {
-        let database = must(Database::open(DatabaseUrl::Postgres(self.0.url()), POOL));
-        must(database.migrate());
-        TestDatabase { database, kind: Kind::Postgres, _keep: Keep::Nothing }
+        self.database_at(&self.0.url())
     }
 
     /// Stops the server, starts it again and waits until it takes connections.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::{PgConnection, RunQueryDsl};
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, Manner};
 use super::pooler;
 use super::profile::Profile;
 use crate::{Database, DatabaseUrl, PoolOptions};
@@ -94,7 +94,8 @@ fn start() -> Result<Server, String> {
     let url = if let Some(url) = given {
         url
     } else {
-        let cluster = Cluster::start(profile == Profile::Messages)?;
+        let manner = if profile == Profile::Messages { Manner::Speaking } else { Manner::Plain };
+        let cluster = Cluster::start(manner)?;
         let url = cluster.url();
         cluster.leave();
         url

@@ -1,0 +1,167 @@
+//! One connection, from libpq to the server and back.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy, split};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
+use tokio_rustls::client::TlsStream;
+
+use super::ENDING;
+use super::route::{Failure, Route};
+
+/// No first message of a client is longer, says PostgreSQL.
+const LONGEST_OPENING: usize = 10_000;
+
+/// No list of ways to sign in is longer; what is passes as it is.
+const LONGEST_LIST: usize = 10_000;
+
+const CANCEL_REQUEST: [u8; 4] = [0x04, 0xD2, 0x16, 0x2E];
+
+/// The word at the end of mechanisms that bind to the channel.
+const BINDING: &[u8] = b"-PLUS";
+
+/// Passes on what both sides say until one of them ends.
+pub(super) async fn serve(mut local: UnixStream, route: &Route) -> io::Result<()> {
+    // The whole opening is read first, so that libpq has sent it when it is told of a failure.
+    let opening = opening(&mut local).await?;
+    match route.open().await {
+        Ok(remote) => relay(local, remote, &opening, route).await,
+        Err(failure) => {
+            tracing::debug!(server = %route.server(), reason = failure.text, "no connection to PostgreSQL");
+            let is_cancel = opening.get(4..8) == Some(&CANCEL_REQUEST);
+            if is_cancel { Ok(()) } else { local.write_all(&told(&failure)).await }
+        }
+    }
+}
+
+async fn opening(local: &mut UnixStream) -> io::Result<Vec<u8>> {
+    let mut packet = vec![0; 4];
+    local.read_exact(&mut packet).await?;
+    let length = length(&packet).filter(|length| (8..=LONGEST_OPENING).contains(length));
+    packet.resize(length.ok_or(io::ErrorKind::InvalidData)?, 0);
+    local.read_exact(packet.get_mut(4..).unwrap_or_default()).await?;
+    Ok(packet)
+}
+
+/// The number that the bytes begin with, which counts itself and what follows.
+fn length(bytes: &[u8]) -> Option<usize> {
+    let (head, _) = bytes.split_first_chunk()?;
+    usize::try_from(u32::from_be_bytes(*head)).ok()
+}
+
+async fn relay(local: UnixStream, remote: TlsStream<TcpStream>, opening: &[u8], route: &Route) -> io::Result<()> {
+    let (mut from_local, mut to_local) = local.into_split();
+    let (mut from_remote, mut to_remote) = split(remote);
+    to_remote.write_all(opening).await?;
+    to_remote.flush().await?;
+    let there = async {
+        let outcome = copy(&mut from_local, &mut to_remote).await;
+        // The server may be gone; nobody waits for its answer.
+        let _ = timeout(ENDING, to_remote.shutdown()).await;
+        outcome.map(|_| ())
+    };
+    let back = async {
+        if let Err(error) = first_answer(&mut from_remote, &mut to_local).await {
+            // A server that does not take the certificate of the client says so here.
+            let failure = Failure::refused(format!("{} ended the connection: {error}", route.server()));
+            to_local.write_all(&told(&failure)).await?;
+            return Err(error);
+        }
+        copy(&mut from_remote, &mut to_local).await.map(|_| ())
+    };
+    tokio::select! {
+        outcome = there => outcome,
+        outcome = back => outcome,
+    }
+}
+
+/// Passes on what the server says until it has told how one signs in. Of the ways it offers, those that bind to the channel
+/// are left out: libpq does not know of the channel, and would take the offer for an attack.
+async fn first_answer(from: &mut (impl AsyncRead + Unpin), to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+    loop {
+        let mut head = [0; 5];
+        match from.read_exact(&mut head).await {
+            Ok(_) => {}
+            // The end of a request to cancel.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        let [kind, length @ ..] = head;
+        let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
+        if !(4..=LONGEST_LIST).contains(&length) {
+            return to.write_all(&head).await;
+        }
+        let mut body = vec![0; length - 4];
+        from.read_exact(&mut body).await?;
+        let (is_sign_in, is_failure) = (kind == b'R', kind == b'E');
+        if is_sign_in {
+            body = without_binding(body);
+        }
+        to.write_all(&message(kind, &body)).await?;
+        if is_sign_in || is_failure {
+            return Ok(());
+        }
+    }
+}
+
+/// The list of mechanisms (request 10) without those that bind; everything else as it is.
+fn without_binding(body: Vec<u8>) -> Vec<u8> {
+    let Some(list) = body.strip_prefix(&[0, 0, 0, 10]) else { return body };
+    let names = list.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let mut kept = vec![0, 0, 0, 10];
+    for name in names.filter(|name| !name.ends_with(BINDING)) {
+        kept.extend_from_slice(name);
+        kept.push(0);
+    }
+    kept.push(0);
+    kept
+}
+
+fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len() + 4).unwrap_or(u32::MAX);
+    let mut message = vec![kind];
+    message.extend_from_slice(&length.to_be_bytes());
+    message.extend_from_slice(body);
+    message
+}
+
+/// A failure as a server would tell it.
+fn told(failure: &Failure) -> Vec<u8> {
+    let fields = [('S', "FATAL"), ('V', "FATAL"), ('C', failure.state), ('M', failure.text.as_str())];
+    let mut body: String = fields.iter().map(|(field, text)| format!("{field}{text}\0")).collect();
+    body.push('\0');
+    message(b'E', body.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OFFERED: &[u8] = b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
+
+    #[tokio::test]
+    async fn the_offer_to_bind_is_left_out_and_the_rest_passes() {
+        let notice = message(b'N', b"SNOTICE\0\0");
+        let mut said = notice.clone();
+        said.extend(message(b'R', OFFERED));
+        said.extend(message(b'R', OFFERED));
+        let mut from = said.as_slice();
+        let mut heard = Vec::new();
+        first_answer(&mut from, &mut heard).await.unwrap();
+        let mut expected = notice;
+        expected.extend(message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0"));
+        assert_eq!(heard, expected);
+        assert_eq!(from, message(b'R', OFFERED), "only the first offer is looked at");
+    }
+
+    #[tokio::test]
+    async fn other_ways_to_sign_in_pass_unchanged() {
+        for said in [message(b'R', b"\0\0\0\0"), message(b'R', b"\0\0\0\x05salt"), message(b'E', b"SFATAL\0\0"), vec![]]
+        {
+            let mut heard = Vec::new();
+            first_answer(&mut said.as_slice(), &mut heard).await.unwrap();
+            assert_eq!(heard, said);
+        }
+    }
+}

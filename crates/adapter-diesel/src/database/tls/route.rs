@@ -1,0 +1,136 @@
+//! A server, and how a connection to it is opened.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::ServerName;
+use rustls::{CertificateError, ClientConfig};
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::TlsError;
+use super::address::{KeepAlive, Server, TlsSettings};
+
+/// Length, then the number that asks for TLS.
+const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F];
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// What kind, as a code of PostgreSQL.
+    pub state: &'static str,
+    pub text: String,
+}
+
+impl Failure {
+    /// Nobody can be reached there now: libpq goes on to the next host.
+    fn unreachable(text: String) -> Self {
+        Self { state: "57P03", text }
+    }
+
+    /// Somebody is there who may not be talked to.
+    pub fn refused(text: String) -> Self {
+        Self { state: "08001", text }
+    }
+}
+
+pub(super) struct Route {
+    server: Server,
+    name: ServerName<'static>,
+    connector: TlsConnector,
+    patience: Duration,
+    keep_alive: Option<KeepAlive>,
+    user_timeout: Option<Duration>,
+}
+
+impl Route {
+    pub fn new(server: Server, settings: &TlsSettings, client: Arc<ClientConfig>) -> Result<Self, TlsError> {
+        let name = ServerName::try_from(server.host.clone())
+            .map_err(|_| TlsError::new(format!("a certificate cannot be for `{}`", server.host)))?;
+        Ok(Self {
+            server,
+            name,
+            connector: client.into(),
+            patience: settings.patience,
+            keep_alive: settings.keep_alive,
+            user_timeout: settings.user_timeout,
+        })
+    }
+
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// A connection on which the server has proved who it is.
+    pub async fn open(&self) -> Result<TlsStream<TcpStream>, Failure> {
+        let opened = timeout(self.patience, async { self.encrypt(self.connect().await?).await });
+        opened.await.unwrap_or_else(|_| Err(Failure::unreachable(format!("{} does not answer", self.server))))
+    }
+
+    async fn connect(&self) -> Result<TcpStream, Failure> {
+        let unreachable = |error: io::Error| Failure::unreachable(format!("{}: {error}", self.server));
+        let place = self.server.address.as_deref().unwrap_or(&self.server.host);
+        let stream = TcpStream::connect((place, self.server.port)).await.map_err(unreachable)?;
+        self.tune(&stream).map_err(unreachable)?;
+        Ok(stream)
+    }
+
+    /// libpq sets these on connections of its own.
+    fn tune(&self, stream: &TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let socket = SockRef::from(stream);
+        if let Some(KeepAlive { idle, interval, count }) = self.keep_alive {
+            socket.set_keepalive(true)?;
+            let wanted = TcpKeepalive::new();
+            let wanted = idle.map_or(wanted.clone(), |idle| wanted.with_time(idle));
+            let wanted = interval.map_or(wanted.clone(), |interval| wanted.with_interval(interval));
+            let wanted = count.map_or(wanted.clone(), |count| wanted.with_retries(count));
+            socket.set_tcp_keepalive(&wanted)?;
+        }
+        #[cfg(target_os = "linux")]
+        socket.set_tcp_user_timeout(self.user_timeout)?;
+        Ok(())
+    }
+
+    async fn encrypt(&self, mut stream: TcpStream) -> Result<TlsStream<TcpStream>, Failure> {
+        let lost = |error: io::Error| Failure::unreachable(format!("{}: {error}", self.server));
+        stream.write_all(&TLS_REQUEST).await.map_err(lost)?;
+        match stream.read_u8().await.map_err(lost)? {
+            b'S' => {}
+            b'N' => return Err(Failure::refused(format!("{} does not speak TLS", self.server))),
+            _ => return Err(Failure::refused(format!("{} is no PostgreSQL server that knows TLS", self.server))),
+        }
+        self.connector.connect(self.name.clone(), stream).await.map_err(|error| self.refusal(&error))
+    }
+
+    fn refusal(&self, error: &io::Error) -> Failure {
+        let server = &self.server;
+        let Some(error) = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>()) else {
+            return Failure::unreachable(format!("{server}: {error}"));
+        };
+        Failure::refused(match error {
+            rustls::Error::InvalidCertificate(CertificateError::NotValidForNameContext { presented, .. }) => {
+                let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
+                let names = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+                format!("the certificate of {server} is for {names}, not for {}", server.host)
+            }
+            rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+                format!("the certificate of {server} is signed by nobody who is trusted (see `sslrootcert`)")
+            }
+            rustls::Error::InvalidCertificate(reason) => {
+                format!("the certificate of {server} is refused: {reason}")
+            }
+            other => format!("{server}: {other}"),
+        })
+    }
+}
+
+/// A name out of its kind: `DnsName("db1")`.
+fn bare(name: &str) -> &str {
+    name.split('"').nth(1).unwrap_or(name)
+}
