@@ -34,6 +34,10 @@ crash orders="2000" seconds="240" kills="60":
     CRASH_ORDERS={{orders}} CRASH_SECONDS={{seconds}} CRASH_KILLS={{kills}} \
         cargo test --release -p kontor --test http -- crash:: --nocapture --test-threads 1
 
+# The binary of an earlier commit is replaced by this one while customers order, on both databases.
+upgrade-drill previous="HEAD~1":
+    .ci/upgrade-drill {{previous}}
+
 # Years of subscriptions in which everything goes wrong that can, seeded; the books are looked through at the end.
 years of="2000x1826" seed="20270131":
     YEARS_OF={{of}} YEARS_SEED={{seed}} TEST_DATABASES=sqlite cargo test --release -p kontor-adapter-diesel \

@@ -50,6 +50,7 @@ mod workers;
 
 pub use database::idempotency::{IdempotentRequest, KeptKey, KeyClaim, KeyOwner, SavedAnswer};
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
+pub use database::{Backup, BackupError, MigrationState};
 pub use database::{CacheVersion, CacheVersions, TRUST, Topic, Watch, WriteCosts};
 pub use database::{Left, NewRow, VersionedRequest, VersionedRow};
 pub use demo_data::DemoData;

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod application;
+mod backup;
 mod bulk;
 mod customer;
 pub mod demo;
@@ -75,6 +76,8 @@ enum Command {
         #[arg(long, value_name = "N")]
         revert: Option<usize>,
     },
+    /// Copies the embedded database to a file while the service goes on, and checks the copy.
+    Backup(backup::BackupArguments),
     /// Derives stock, reservations, uses of discounts and offers anew and compares. Changes nothing; fails when
     /// something differs, or a receipt is not registered.
     Doctor(doctor::DoctorArguments),
@@ -172,6 +175,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Serve { bind, database, no_worker } => operate::serve(&load(bind, database)?, !no_worker),
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
+        Command::Backup(arguments) => backup::run(|database| load(None, database), &arguments),
         Command::Doctor(arguments) => doctor::run(|database| load(None, database), arguments),
         Command::Project { command } => project::run(|database| load(None, database), command),
         Command::Receipt { command } => receipt::run(|database| load(None, database), command),

@@ -8,6 +8,7 @@ use kontor_adapter_diesel::{Database, PoolOptions, TRUST};
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::Config;
+use crate::service::health::tell_of_newer;
 use crate::service::instance::{Instance, Roles};
 
 /// Opens the configured database.
@@ -23,9 +24,15 @@ pub fn open(config: &Config) -> Result<Database, Failure> {
 /// Opens the database and refuses one that lacks migrations.
 pub fn open_migrated(config: &Config) -> Result<Database, Failure> {
     let database = open(config)?;
-    match database.pending_migrations()? {
-        0 => Ok(database),
-        missing => Err(format!("the database lacks {missing} migrations; run `kontor migrate` first").into()),
+    let state = database.migration_state()?;
+    tell_of_newer(&state);
+    match state.missing.as_slice() {
+        [] => Ok(database),
+        [missing] => Err(format!("the database lacks the migration {missing}; run `kontor migrate` first").into()),
+        [first, .., last] => {
+            let count = state.missing.len();
+            Err(format!("the database lacks {count} migrations, {first} to {last}; run `kontor migrate` first").into())
+        }
     }
 }
 

@@ -3,11 +3,11 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, get, web};
 use chrono::TimeDelta;
-use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::{Database, MigrationState};
 use kontor_kernel::Clock;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use super::counters::Counters;
 use crate::http::response_cache::ResponseCache;
@@ -34,10 +34,12 @@ pub async fn readyz(
     own_worker: web::Data<OwnWorker>,
 ) -> HttpResponse {
     let handle = database.get_ref().clone();
-    let pending = web::block(move || handle.pending_migrations()).await;
-    let (database_state, migrations) = match pending {
-        Ok(Ok(0)) => ("ok", "ok"),
-        Ok(Ok(_)) => ("ok", "pending"),
+    let state = web::block(move || handle.migration_state()).await;
+    let (database_state, migrations) = match state {
+        Ok(Ok(state)) => {
+            tell_of_newer(&state);
+            ("ok", if state.missing.is_empty() { "ok" } else { "pending" })
+        }
         _ => ("unreachable", "unknown"),
     };
     let worker = match database.worker_last_seen().await {
@@ -53,6 +55,19 @@ pub async fn readyz(
         "checks": { "database": database_state, "migrations": migrations, "worker": worker },
         "rate_limits": counters.place(),
     }))
+}
+
+/// Says, once in a process, that a newer binary has migrated the database.
+pub fn tell_of_newer(state: &MigrationState) {
+    static TOLD: Once = Once::new();
+    if !state.unknown.is_empty() {
+        TOLD.call_once(|| {
+            tracing::info!(
+                migrations = state.unknown.join(", "),
+                "the database has migrations that this binary does not know; it goes on"
+            );
+        });
+    }
 }
 
 /// `GET /metrics`: the Prometheus text.

@@ -4,6 +4,7 @@
 mod agent_access;
 mod application_commands;
 mod backends;
+mod backup;
 mod caching;
 mod caller;
 mod cards;
@@ -115,7 +116,9 @@ mod support;
 mod tables;
 mod tickets;
 mod time_travel;
+mod trade;
 mod transport;
+mod upgrade_process;
 mod user_commands;
 mod webhook_deliveries;
 mod webhook_hang;

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -56,7 +56,7 @@ struct Number {
 }
 
 /// An address that nobody takes while we do not listen on it: below the range that outgoing connections come from.
-fn lasting_address() -> SocketAddr {
+pub fn lasting_address() -> SocketAddr {
     static TRIED: AtomicU32 = AtomicU32::new(0);
     let mut candidates = std::iter::repeat_with(|| {
         let number = std::process::id().wrapping_mul(97).wrapping_add(TRIED.fetch_add(1, Ordering::Relaxed));
@@ -117,14 +117,29 @@ impl Site {
         self.folder.path().join("log")
     }
 
-    /// The command with the settings of this place and nothing else in its environment.
-    pub fn command(&self, arguments: &[&str]) -> Command {
-        let database = match &self.database {
+    /// The address of the database, as the configuration writes it.
+    pub fn database(&self) -> String {
+        match &self.database {
             DatabaseUrl::Postgres(url) => url.clone(),
             file @ DatabaseUrl::Sqlite(_) => file.to_string(),
-        };
+        }
+    }
+
+    /// The folder of this place.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The command with the settings of this place and nothing else in its environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_kontor")), arguments)
+    }
+
+    /// The same of another binary.
+    pub fn command_of(&self, binary: &Path, arguments: &[&str]) -> Command {
+        let database = self.database();
         let mail = self.sandbox.smtp_addr();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kontor"));
+        let mut command = Command::new(binary);
         command.args(arguments).env_clear().current_dir(self.folder.path()).envs([
             ("KONTOR_DATABASE_URL", database),
             ("KONTOR_DATABASE_CONNECTIONS", "4".to_owned()),
@@ -211,9 +226,14 @@ impl Site {
 
     /// Waits until the service says that it is ready and that a worker lives.
     pub async fn ready(&self, process: &mut Process) {
+        self.ready_at(self.address, process).await;
+    }
+
+    /// The same of a process that listens elsewhere.
+    pub async fn ready_at(&self, address: SocketAddr, process: &mut Process) {
         let until = Instant::now() + PATIENCE;
         let lives = |(status, answer): (u16, Value)| status == 200 && answer["checks"]["worker"] == "ok";
-        while !self.readiness().await.is_some_and(lives) {
+        while !self.readiness_at(address).await.is_some_and(lives) {
             process.must_run();
             assert!(Instant::now() < until, "never ready:\n{}", self.log());
             tokio::time::sleep(LOOK_AGAIN).await;
@@ -222,7 +242,12 @@ impl Site {
 
     /// What `/readyz` says; `None` while nobody listens.
     pub async fn readiness(&self) -> Option<(u16, Value)> {
-        let answer = self.http.get(format!("{}/readyz", self.url())).send().await.ok()?;
+        self.readiness_at(self.address).await
+    }
+
+    /// The same of a process that listens elsewhere.
+    pub async fn readiness_at(&self, address: SocketAddr) -> Option<(u16, Value)> {
+        let answer = self.http.get(format!("http://{address}/readyz")).send().await.ok()?;
         Some((answer.status().as_u16(), answer.json().await.ok()?))
     }
 
@@ -254,13 +279,7 @@ impl Site {
 
     /// The `BIGINT` named `id` that a statement gives.
     pub async fn number(&self, statement: &str) -> i64 {
-        let statement = statement.to_owned();
-        let database = self.connect();
-        let row = database.read(move |connection| {
-            let row: Number = diesel::sql_query(&statement).get_result(connection)?;
-            Ok::<_, Abort<StoreError>>(row.id)
-        });
-        row.await.unwrap()
+        number(&self.connect(), statement).await
     }
 
     /// Runs statements in one transaction.
@@ -285,6 +304,16 @@ impl Site {
     fn log_end(&self) -> File {
         OpenOptions::new().create(true).append(true).open(self.log_file()).unwrap()
     }
+}
+
+/// The `BIGINT` named `id` that a statement gives on a database.
+pub async fn number(database: &Database, statement: &str) -> i64 {
+    let statement = statement.to_owned();
+    let row = database.read(move |connection| {
+        let row: Number = diesel::sql_query(&statement).get_result(connection)?;
+        Ok::<_, Abort<StoreError>>(row.id)
+    });
+    row.await.unwrap()
 }
 
 /// The sandbox's codes and identifiers: a code of four digits is always 0739, which no number in a log looks like.

@@ -1,5 +1,8 @@
 //! The embedded migrations, one tree per database with equal names.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use diesel::migration::MigrationSource;
 use diesel::sql_types::Text;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kontor_kernel::StoreError;
@@ -79,14 +82,35 @@ impl Database {
         })
     }
 
-    /// How many migrations this binary has that the database has not.
-    pub fn pending_migrations(&self) -> Result<usize, StoreError> {
+    /// How the migrations of the database differ from those of this binary.
+    pub fn migration_state(&self) -> Result<MigrationState, StoreError> {
         self.with_connection(|connection| {
             let tree = tree(connection);
-            on_each!(connection, concrete => concrete
-                .pending_migrations(tree)
-                .map(|pending| pending.len())
-                .map_err(failed))
+            on_each!(connection, concrete => compared(concrete, &tree).map_err(failed))
         })
     }
+}
+
+/// What one of the two has and the other has not, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MigrationState {
+    /// Names that the database lacks. This binary cannot work on it.
+    pub missing: Vec<String>,
+    /// Versions that this binary does not know. A newer one has migrated; this one goes on, since what it uses is left to it.
+    pub unknown: Vec<String>,
+}
+
+fn compared<DB: diesel::backend::Backend>(
+    connection: &mut impl MigrationHarness<DB>,
+    tree: &EmbeddedMigrations,
+) -> diesel::migration::Result<MigrationState> {
+    let known = MigrationSource::<DB>::migrations(tree)?;
+    let known: BTreeMap<String, String> =
+        known.iter().map(|known| (known.name().version().to_string(), known.name().to_string())).collect();
+    let applied: BTreeSet<String> = connection.applied_migrations()?.iter().map(ToString::to_string).collect();
+    let missing = known.iter().filter(|(version, _)| !applied.contains(*version));
+    Ok(MigrationState {
+        missing: missing.map(|(_, name)| name.clone()).collect(),
+        unknown: applied.iter().filter(|version| !known.contains_key(*version)).cloned().collect(),
+    })
 }

@@ -2,6 +2,7 @@
 
 mod again;
 mod any_connection;
+mod backup;
 mod batches;
 mod connection;
 mod connections;
@@ -31,12 +32,14 @@ mod writing;
 
 pub(crate) use any_connection::Backend;
 pub use any_connection::{AnyConnection, Driver};
+pub use backup::{Backup, BackupError};
 pub(crate) use connection::{found, on_each};
 pub(crate) use constraints::{on_duplicate, on_reference};
 pub use failure::Abort;
 pub(crate) use failure::is_lost;
 pub use invalidation::{CacheVersion, CacheVersions, TRUST, Topic};
 pub(crate) use memory::Memory;
+pub use migrations::MigrationState;
 pub use pool::{Database, PoolOptions, PoolState};
 pub use preconditions::{Left, NewRow, VersionedRequest, VersionedRow};
 pub(crate) use tables::Tables;

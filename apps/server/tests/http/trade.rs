@@ -1,0 +1,81 @@
+//! Customers who order one after the other while something is done to the service.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::desk::Desk;
+use crate::process::{PATIENCE, Site};
+use crate::shopper::{Shopfront, Shopper};
+
+const CUSTOMERS: u32 = 3;
+
+/// A shop whose goods do not run out.
+pub struct Market {
+    pub desk: Desk,
+    anchor: i64,
+}
+
+impl Market {
+    pub async fn open(site: &Site) -> Self {
+        let desk = Desk::sign_in(site, site.create_project("owner")).await;
+        desk.furnish(
+            "article;name;category;price\nA-1;Anchor;Harbour;\n",
+            "article;warehouse;quantity;price\nA-1;Main;1000000;100\n",
+        )
+        .await;
+        let anchor = desk.product("anchor").await["id"].as_i64().unwrap();
+        Self { desk, anchor }
+    }
+
+    /// Has other customers order, each wherever it is told.
+    pub async fn trade(&self, fronts: &[Shopfront], phones: u32) -> Trade {
+        let (answered, end) = (Arc::<Mutex<Vec<i64>>>::default(), Arc::<AtomicBool>::default());
+        let mut tasks = Vec::new();
+        for (number, front) in (0..CUSTOMERS).zip(fronts.iter().cycle()) {
+            let shopper = front.sign_in(&format!("7900556{phones:02}{number:02}")).await;
+            tasks.push(tokio::spawn(order(shopper, self.anchor, Arc::clone(&answered), Arc::clone(&end))));
+        }
+        Trade { tasks, answered, end }
+    }
+}
+
+async fn order(shopper: Shopper, anchor: i64, answered: Arc<Mutex<Vec<i64>>>, end: Arc<AtomicBool>) {
+    while !end.load(Ordering::SeqCst) {
+        let placed = shopper.order(anchor, 1, false).await.expect(201);
+        answered.lock().unwrap().push(placed["order"]["id"].as_i64().unwrap());
+    }
+}
+
+/// Customers who are ordering. Each order must be answered with success.
+pub struct Trade {
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+    answered: Arc<Mutex<Vec<i64>>>,
+    end: Arc<AtomicBool>,
+}
+
+impl Trade {
+    /// The orders that were answered so far.
+    pub fn answered(&self) -> Vec<i64> {
+        self.answered.lock().unwrap().clone()
+    }
+
+    /// Waits until so many more were answered.
+    pub async fn goes_on(&self, orders: usize) {
+        let (wanted, until) = (self.answered().len() + orders, Instant::now() + PATIENCE);
+        while self.answered().len() < wanted {
+            assert!(self.tasks.iter().all(|task| !task.is_finished()), "an order was not answered with success");
+            assert!(Instant::now() < until, "too few orders are answered");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Has everybody finish, and tells all orders that were answered.
+    pub async fn end(self) -> Vec<i64> {
+        self.end.store(true, Ordering::SeqCst);
+        for task in self.tasks {
+            task.await.unwrap();
+        }
+        self.answered.lock().unwrap().clone()
+    }
+}

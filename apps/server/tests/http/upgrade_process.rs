@@ -1,0 +1,92 @@
+//! One binary is replaced by the next while customers order.
+//!
+//! `UPGRADE_FROM` names the binary of before, and `UPGRADE_MIGRATIONS` says how many migrations it does not know: `just
+//! upgrade-drill`. Without them the binary of this test stands for both, before and after a migration that only adds.
+
+use std::path::PathBuf;
+
+use kontor_adapter_diesel::database_tests;
+
+use crate::process::{Site, lasting_address};
+use crate::trade::Market;
+
+/// What a migration may do, and the note that it was made.
+const ADDED: [&str; 5] = [
+    "CREATE TABLE of_later (id BIGINT NOT NULL PRIMARY KEY)",
+    "ALTER TABLE orders ADD COLUMN note_of_later TEXT",
+    "ALTER TABLE nomenclatures ADD COLUMN rank_of_later BIGINT NOT NULL DEFAULT 0",
+    "CREATE INDEX orders_by_note_of_later ON orders (note_of_later)",
+    "INSERT INTO __diesel_schema_migrations (version) VALUES ('9001')",
+];
+
+const NEWER: &str = "the database has migrations that this binary does not know";
+
+#[expect(clippy::disallowed_methods, reason = "tests are configured by their environment alone")]
+fn previous() -> Option<(PathBuf, String)> {
+    let binary = std::env::var("UPGRADE_FROM").ok()?;
+    Some((binary.into(), std::env::var("UPGRADE_MIGRATIONS").unwrap()))
+}
+
+fn newest_migration() -> String {
+    let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite"));
+    let names = folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.max().unwrap()
+}
+
+database_tests! {
+    async fn orders_go_on_while_one_binary_follows_another(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let (before, migrations) = previous().unwrap_or((env!("CARGO_BIN_EXE_kontor").into(), "0".to_owned()));
+        if migrations != "0" {
+            site.run(&["migrate", "--revert", &migrations]);
+        }
+        let mut older = site.start(site.command_of(&before, &["serve"]));
+        site.ready(&mut older).await;
+        let market = Market::open(&site).await;
+        let trade = market.trade(std::slice::from_ref(&market.desk.front), 1).await;
+        trade.goes_on(10).await;
+        site.run(&["migrate"]);
+        if migrations == "0" {
+            site.execute(&ADDED).await;
+        }
+        trade.goes_on(10).await;
+        let address = lasting_address();
+        let mut newer = site.spawn_with(&["serve"], &[("KONTOR_BIND", address.to_string())]);
+        site.ready_at(address, &mut newer).await;
+        let mut beside = market.desk.front.clone();
+        beside.url = format!("http://{address}");
+        let both = market.trade(&[market.desk.front.clone(), beside.clone()], 2).await;
+        both.goes_on(20).await;
+        trade.goes_on(5).await;
+        let mut answered = trade.end().await;
+        answered.extend(both.end().await);
+        let (status, told) = site.readiness().await.unwrap();
+        assert_eq!((status, &told["checks"]["migrations"]), (200, &"ok".into()), "{told}");
+        older.terminate();
+        assert!(older.ended().await.success());
+        let last = market.trade(&[beside], 3).await;
+        last.goes_on(10).await;
+        answered.extend(last.end().await);
+        let stored = site.number("SELECT count(*) AS id FROM orders").await;
+        assert_eq!(usize::try_from(stored).unwrap(), answered.len(), "each answer is an order, each order was answered");
+        site.run(&["doctor"]);
+        if migrations == "0" {
+            // The first process learned of it while it served, the second at its start; each says so once.
+            assert_eq!(site.log().lines().filter(|line| line.contains(NEWER)).count(), 2);
+        }
+        newer.terminate();
+        assert!(newer.ended().await.success());
+    }
+
+    async fn a_binary_says_which_migration_it_misses(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        site.run(&["migrate", "--revert", "1"]);
+        for command in ["serve", "worker", "doctor"] {
+            let refused = site.command(&[command]).output().unwrap();
+            let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(!refused.status.success() && told.contains(&newest_migration()), "{command}: {told}");
+        }
+        site.run(&["migrate"]);
+        site.serve().await.kill();
+    }
+}

@@ -1,0 +1,117 @@
+//! A copy of the embedded database, taken while it is in use.
+
+use std::path::{Path, PathBuf};
+
+use diesel::connection::Connection;
+use diesel::r2d2::ManageConnection;
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Text};
+use diesel::{RunQueryDsl, SqliteConnection};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{Database, DatabaseUrl};
+use crate::statement::Statement;
+
+/// A copy that was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backup {
+    /// Its size.
+    pub bytes: u64,
+    /// The newest of its migrations.
+    pub newest_migration: String,
+}
+
+/// Why there is no copy.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// A server has tools of its own.
+    #[error("PostgreSQL is backed up by its own tools, such as `pg_dump -Fc`")]
+    Postgres,
+    /// Nothing is overwritten.
+    #[error("{0} is there already")]
+    Exists(PathBuf),
+    /// The file cannot be written.
+    #[error("{0}: {1}")]
+    File(PathBuf, std::io::Error),
+    /// The database cannot be copied.
+    #[error("the database cannot be copied: {0}")]
+    Copy(String),
+    /// The copy is not what it should be; it is thrown away.
+    #[error("the copy is not whole: {0}")]
+    Damaged(String),
+}
+
+#[derive(diesel::QueryableByName)]
+struct FindingRow {
+    #[diesel(sql_type = Text)]
+    integrity_check: String,
+}
+
+#[derive(diesel::QueryableByName)]
+struct CountRow {
+    #[diesel(sql_type = BigInt)]
+    broken: i64,
+}
+
+#[derive(diesel::QueryableByName)]
+struct NewestRow {
+    #[diesel(sql_type = Text)]
+    version: String,
+}
+
+impl Database {
+    /// Copies the embedded database as it is at one moment. Others go on reading and writing meanwhile. The file has its name
+    /// only when the copy is whole, checked and on the disk.
+    pub fn back_up(&self, to: &Path) -> Result<Backup, BackupError> {
+        if !matches!(self.url(), DatabaseUrl::Sqlite(_)) {
+            return Err(BackupError::Postgres);
+        }
+        let failed = |error| BackupError::File(to.to_owned(), error);
+        if to.try_exists().map_err(failed)? {
+            return Err(BackupError::Exists(to.to_owned()));
+        }
+        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let copy = tempfile::Builder::new().prefix(".kontor-backup-").tempfile_in(folder).map_err(failed)?;
+        let name = copy.path().to_string_lossy().into_owned();
+        // A connection of its own keeps nobody from writing.
+        let connect = self.manager().connect();
+        let mut connection = connect.map_err(|error| BackupError::Copy(error.to_string()))?;
+        let copied = Statement::new("VACUUM INTO ").value(name.clone()).once().run(&mut connection);
+        copied.map_err(|error| BackupError::Copy(error.to_string()))?;
+        drop(connection);
+        let newest_migration = checked(&name)?;
+        copy.as_file().sync_all().map_err(failed)?;
+        let bytes = copy.as_file().metadata().map_err(failed)?.len();
+        copy.persist_noclobber(to).map_err(|error| match error.error.kind() {
+            std::io::ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
+            _ => failed(error.error),
+        })?;
+        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        Ok(Backup { bytes, newest_migration })
+    }
+}
+
+/// Looks through a copy that nobody changes. Returns the newest of its migrations.
+fn checked(name: &str) -> Result<String, BackupError> {
+    let path = utf8_percent_encode(name, NON_ALPHANUMERIC).to_string();
+    let connect = SqliteConnection::establish(&format!("file:{path}?mode=ro&immutable=1"));
+    let mut connection = connect.map_err(|error| BackupError::Damaged(error.to_string()))?;
+    let look = |connection: &mut SqliteConnection| -> QueryResult<_> {
+        let findings: Vec<FindingRow> = diesel::sql_query("PRAGMA integrity_check").load(connection)?;
+        let references = "SELECT count(*) AS broken FROM pragma_foreign_key_check";
+        let references: CountRow = diesel::sql_query(references).get_result(connection)?;
+        let newest = "SELECT version FROM __diesel_schema_migrations ORDER BY version DESC LIMIT 1";
+        let newest: NewestRow = diesel::sql_query(newest).get_result(connection)?;
+        Ok((findings, references.broken, newest.version))
+    };
+    let (findings, broken, newest) = look(&mut connection).map_err(|error| BackupError::Damaged(error.to_string()))?;
+    let findings: Vec<String> =
+        findings.into_iter().map(|finding| finding.integrity_check).filter(|finding| finding != "ok").collect();
+    if !findings.is_empty() {
+        return Err(BackupError::Damaged(findings.join("; ")));
+    }
+    if broken > 0 {
+        return Err(BackupError::Damaged(format!("{broken} references lead nowhere")));
+    }
+    Ok(newest)
+}
