@@ -15,18 +15,21 @@ FILES = re.findall(
     r'include_str!\("../../examples/([a-z-]+)\.json"\)',
     (FOLDER.parent / "src/service/openapi_examples.rs").read_text(),
 )
-TOLD_ON = datetime.date(2026, 11, 23)
+# The test that records the examples says what they were told with.
+RECORDER = (FOLDER.parent / "tests/http/examples.rs").read_text()
+TOLD_ON = datetime.date.fromisoformat(re.search(r'const MOMENT: &str = "([\d-]+)T', RECORDER)[1])
+BOT_TOKEN = re.search(r'const BOT_TOKEN: &str = "([^"]+)"', RECORDER)[1]
 PATIENCE = 20
 
 
 class Stage:
     """Everybody who calls, and what the answers told them."""
 
-    def __init__(self, shop: dict, callers: dict[str, str], bot_token: str):
+    def __init__(self, shop: dict, callers: dict[str, str]):
         self.shop = shop
         self.callers = callers
         login, password = shop["staff"]["login"], shop["staff"]["password"]
-        self.kept = {"staff_login": login, "staff_password": password, "bot_token": bot_token}
+        self.kept = {"staff_login": login, "staff_password": password, "bot_token": BOT_TOKEN}
         self.away = datetime.datetime.now(datetime.timezone.utc).date() - TOLD_ON
 
     def filled(self, value):
@@ -123,11 +126,11 @@ def multipart(upload: dict) -> tuple[bytes, str]:
     return f"{lines}--{mark}--\r\n".encode(), f"multipart/form-data; boundary={mark}"
 
 
-def play(shop: dict, callers: dict[str, str], bot_token: str) -> tuple[int, int]:
+def play(shop: dict, callers: dict[str, str]) -> tuple[int, int]:
     """How many examples were answered as they show, and how many were sent. What deletes, or ends a session, is left out.
 
     `callers` has the header `Authorization` of `customer`, `staff` and `backend`."""
-    stage = Stage(shop, callers, bot_token)
+    stage = Stage(shop, callers)
     answered = sent = 0
     for name in FILES:
         for example in json.loads((FOLDER / f"{name}.json").read_text()):
