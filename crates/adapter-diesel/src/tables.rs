@@ -49,6 +49,7 @@ const INVALIDATING: &[InvalidatingWrites] = &[
     shown("blocks"),
     shown("menu_items"),
     shown("subscription_nomenclatures"),
+    shown("shops"),
     // Tables by which somebody is let in, and what shuts them out.
     InvalidatingWrites { table: "access_tokens", verbs: &["DELETE FROM "], topics: &[Topic::Access] },
     InvalidatingWrites {

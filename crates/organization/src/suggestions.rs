@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
+use kontor_kernel::Bik;
+
 use crate::SuggestionError;
-use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
+use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, KnownBank, SuggestionQuery};
 use crate::ports::SuggestionProvider;
 
 /// Addresses, banks and companies that people may mean. They are the provider's: nothing is stored, nothing depends on
@@ -22,6 +24,13 @@ impl SuggestionService {
         self.provider.banks(query).await
     }
 
+    /// The bank with this BIK, when the provider knows it.
+    pub async fn bank(&self, bik: &Bik) -> Result<Option<KnownBank>, SuggestionError> {
+        let Ok(query) = SuggestionQuery::parse(bik) else { return Ok(None) };
+        let found = self.provider.banks(query).await?;
+        Ok(found.iter().find_map(|bank| KnownBank::of(bank, bik)))
+    }
+
     /// Companies by name or by one of their numbers.
     pub async fn companies(&self, query: CompanyQuery) -> Result<Vec<CompanySuggestion>, SuggestionError> {
         let mut found = self.provider.companies(query.clone()).await?;
@@ -36,6 +45,32 @@ mod tests {
     use crate::model::CompanyField;
     use crate::ports::MockSuggestionProvider;
     use kontor_kernel::Line;
+
+    #[tokio::test]
+    async fn a_bank_is_known_by_its_whole_number_alone() {
+        let mut provider = MockSuggestionProvider::new();
+        provider.expect_banks().returning(|_| {
+            let bank = |bic: &str, name: &str, account: &str| BankSuggestion {
+                name: name.to_owned(),
+                bic: Some(bic.to_owned()),
+                correspondent_account: Some(account.to_owned()),
+                ..BankSuggestion::default()
+            };
+            Ok(vec![
+                bank("044525411", "Other", "30101810145250000411"),
+                bank("044525225", "Bank", "30101810400000000225"),
+                bank("044525974", "Odd", "30101810145250000975"),
+                bank("044525187", " ", "30101810700000000187"),
+            ])
+        });
+        let service = SuggestionService { provider: Arc::new(provider) };
+        let known = async |bik: &str| service.bank(&Bik::parse(bik).unwrap()).await.unwrap();
+        let bank = known("044525225").await.unwrap();
+        let account = bank.correspondent_account.map(|account| account.to_string());
+        assert_eq!((bank.name.as_str(), account.as_deref()), ("Bank", Some("30101810400000000225")));
+        assert_eq!(known("044525974").await.unwrap().correspondent_account, None, "no account of this bank");
+        assert_eq!((known("044525187").await, known("040173604").await), (None, None));
+    }
 
     #[tokio::test]
     async fn who_has_the_number_by_another_name_is_left_out() {

@@ -61,8 +61,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}", App),
     get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params", App),
     get("/api/counterparty/payment_types", App),
-    get("/api/counterparty/shops", App),
-    get("/api/counterparty/shops/{id}", App),
+    get("/api/counterparty/shops", App).server_cached(),
+    get("/api/counterparty/shops/{id}", App).server_cached(),
     get("/api/counterparty/settings", App),
     // Orders
     post("/api/counterparty/orders/precalculate", App),

@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::favourites;
 use super::queries::ProductQuery;
 use crate::http::envelope::{Answer, answer, one};
-use crate::http::paging::Paginator;
+use crate::http::paging::paginated;
 use crate::http::records::StorageUnitRecord;
 use crate::http::response_cache::{RankedByViews, ShownViews, Viewed};
 use crate::http::routes::below;
@@ -136,7 +136,11 @@ impl From<ProductCard> for ProductCardRecord {
     }
 }
 
-one!(pub(super) ProductList { products: Paginator<ProductRecord> });
+paginated!(
+    /// Products, a page at a time.
+    pub(super) ProductPage [ProductRecord]
+);
+one!(pub(super) ProductList { products: ProductPage });
 
 /// What the application offers. With a customer's Bearer his favourites are told, and what he searches for is remembered.
 #[utoipa::path(

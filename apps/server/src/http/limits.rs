@@ -110,7 +110,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 40] = [
+pub const TABLE: [Limit; 42] = [
     row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/login", STAFF_LOGIN_ACCOUNT, "login"),
@@ -147,6 +147,8 @@ pub const TABLE: [Limit; 40] = [
     row("POST /api/search_address", SUGGEST_STAFF, "employee"),
     row("POST /api/search_bank", SUGGEST_STAFF, "employee"),
     row("POST /api/search_company", SUGGEST_STAFF, "employee"),
+    row("POST /api/branches/{id}/bank_requisites", SUGGEST_STAFF, "employee, where the bank is looked up"),
+    row("POST /api/counterparties/{id}/bank_requisites", SUGGEST_STAFF, "employee, where the bank is looked up"),
     row("POST /api/orders/redeem", REDEEM, "employee"),
     row("POST /api/orders/redeem/batch", REDEEM_BATCH, "employee"),
     row("POST /callbacks/acquirer", ACQUIRER_NOTIFICATIONS, "address"),

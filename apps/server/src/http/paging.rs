@@ -106,24 +106,31 @@ impl<T> From<&Page<T>> for Pagination {
     }
 }
 
-/// A page of the client surface: the records with the numbers beside them.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct Paginator<T> {
-    current_page: u32,
-    data: Vec<T>,
-    per_page: u32,
-    total: u64,
-    last_page: u64,
-}
-
-impl<T> From<Page<T>> for Paginator<T> {
-    fn from(page: Page<T>) -> Self {
-        Self {
-            current_page: page.request.page(),
-            per_page: page.request.per_page(),
-            total: page.total,
-            last_page: page.last_page(),
-            data: page.items,
+/// A page of the client surface: the records with the numbers beside them, `paginated!(ProductPage [ProductRecord]);`. It comes
+/// from a page of whatever the record comes from. A type of its own for each, so that the description names the record.
+macro_rules! paginated {
+    ($(#[$meta:meta])* $visibility:vis $name:ident [$record:ty]) => {
+        $(#[$meta])*
+        #[derive(serde::Serialize, utoipa::ToSchema)]
+        $visibility struct $name {
+            current_page: u32,
+            data: Vec<$record>,
+            per_page: u32,
+            total: u64,
+            last_page: u64,
         }
-    }
+
+        impl<T: Into<$record>> From<kontor_kernel::Page<T>> for $name {
+            fn from(page: kontor_kernel::Page<T>) -> Self {
+                Self {
+                    current_page: page.request.page(),
+                    per_page: page.request.per_page(),
+                    total: page.total,
+                    last_page: page.last_page(),
+                    data: page.items.into_iter().map(Into::into).collect(),
+                }
+            }
+        }
+    };
 }
+pub(crate) use paginated;

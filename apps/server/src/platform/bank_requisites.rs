@@ -1,13 +1,18 @@
 //! Accounts in banks: the records that answers and requests about them are made of, whoever has the account.
 
+use actix_web::HttpRequest;
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_kernel::{BankRequisite, BankRequisiteChange, BankRequisiteDraft};
+use kontor_kernel::{BankRequisite, BankRequisiteChange, BankRequisiteDraft, Bik};
+use kontor_organization::model::KnownBank;
+use kontor_organization::{SuggestionError, SuggestionService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::suggestions::count;
 use crate::http::envelope::{list, one};
 use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::{ApiError, SignedInStaff, Throttle};
 
 #[derive(Serialize, ToSchema)]
 struct BankRequisiteRecord {
@@ -51,7 +56,10 @@ list!(
 #[deserr(error = InputErrors)]
 pub(super) struct NewBankRequisite {
     bik: wire::Bik,
-    bank_name: wire::Name,
+    /// Left out, it is looked up by the BIK, and so is a correspondent account that is left out with it. Required where the
+    /// look-up has no answer.
+    #[deserr(default)]
+    bank_name: Option<wire::Name>,
     /// Of the bank with the central bank. Its check digit must fit the BIK.
     #[deserr(default)]
     correspondent_account: Option<wire::BankAccount>,
@@ -61,16 +69,41 @@ pub(super) struct NewBankRequisite {
     comment: Option<wire::Line500>,
 }
 
-impl From<NewBankRequisite> for BankRequisiteDraft {
-    fn from(new: NewBankRequisite) -> Self {
-        Self {
-            bik: new.bik.0,
-            bank_name: new.bank_name.0,
-            correspondent_account: new.correspondent_account.map(|account| account.0),
-            account: new.account.0,
-            comment: new.comment.map(|comment| comment.0),
-        }
+impl NewBankRequisite {
+    /// The account, with what was left out about its bank. Asking counts as a search for a bank does.
+    pub(super) async fn completed(
+        self,
+        request: &HttpRequest,
+        staff: &SignedInStaff,
+        throttle: &Throttle,
+        suggestions: &SuggestionService,
+    ) -> Result<BankRequisiteDraft, ApiError> {
+        let bik = self.bik.0;
+        let sent = self.correspondent_account.map(|account| account.0);
+        let (bank_name, correspondent_account) = match self.bank_name {
+            Some(name) => (name.0, sent),
+            None => {
+                count(throttle, request, staff).await?;
+                let bank = look_up(suggestions, &bik).await?;
+                (bank.name, sent.or(bank.correspondent_account))
+            }
+        };
+        let (account, comment) = (self.account.0, self.comment.map(|comment| comment.0));
+        Ok(BankRequisiteDraft { bik, bank_name, correspondent_account, account, comment })
     }
+}
+
+async fn look_up(suggestions: &SuggestionService, bik: &Bik) -> Result<KnownBank, ApiError> {
+    let why = match suggestions.bank(bik).await {
+        Ok(Some(bank)) => return Ok(bank),
+        Ok(None) => "is required: the look-up knows no bank with this BIK",
+        Err(SuggestionError::NotConfigured) => "is required: banks are not looked up here",
+        Err(SuggestionError::Unavailable(reason)) => {
+            tracing::warn!(%reason, "no suggestions");
+            "is required: the look-up of banks does not answer now"
+        }
+    };
+    Err(ApiError::invalid("bank_name", why))
 }
 
 /// What is changed about an account.

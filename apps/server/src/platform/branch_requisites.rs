@@ -1,13 +1,13 @@
 //! Accounts of a branch in banks.
 
 use actix_web::web::{Data, Path};
-use actix_web::{get, post, put};
-use kontor_organization::{BranchRequisiteRefusal, BranchRequisiteService};
+use actix_web::{HttpRequest, get, post, put};
+use kontor_organization::{BranchRequisiteRefusal, BranchRequisiteService, SuggestionService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bank_requisites::{BankRequisiteList, ChangedBankRequisite, NewBankRequisite, OneBankRequisite};
 use crate::http::envelope::{Answer, Created, answer, created};
-use crate::http::{ApiError, Body, PathId, SignedInStaff, TwoIds};
+use crate::http::{ApiError, Body, PathId, SignedInStaff, Throttle, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_bank_requisites).service(create_bank_requisite).service(update_bank_requisite);
@@ -37,7 +37,10 @@ async fn list_bank_requisites(
 #[utoipa::path(
     tag = "Businesses",
     request_body = NewBankRequisite,
-    responses((status = 201, body = OneBankRequisite)),
+    responses(
+        (status = 201, body = OneBankRequisite),
+        (status = 429, description = "Too many look-ups of banks; `Retry-After` says when to try again."),
+    ),
 )]
 #[post("/api/branches/{id}/bank_requisites")]
 async fn create_bank_requisite(
@@ -45,8 +48,13 @@ async fn create_bank_requisite(
     service: Data<BranchRequisiteService>,
     id: Path<PathId>,
     body: Body<NewBankRequisite>,
+    request: HttpRequest,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
 ) -> Created<OneBankRequisite> {
-    created(service.create(&staff, id.parse()?, body.0.into()).await?)
+    let branch = id.parse()?;
+    let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
+    created(service.create(&staff, branch, draft).await?)
 }
 
 /// Changes an account of a branch. Fields that are not sent stay as they are.

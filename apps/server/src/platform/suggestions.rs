@@ -20,7 +20,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(search_address).service(search_bank).service(search_company);
 }
 
-async fn count(throttle: &Throttle, request: &HttpRequest, staff: &SignedInStaff) -> Result<(), ApiError> {
+/// Counts a question to the provider.
+pub(super) async fn count(throttle: &Throttle, request: &HttpRequest, staff: &SignedInStaff) -> Result<(), ApiError> {
     throttle.hit(request, &[(SUGGEST_STAFF, &staff.user_id.to_string())]).await
 }
 

@@ -61,6 +61,35 @@ fn every_reference_resolves() {
     assert!(found.len() > 100, "{}", found.len());
 }
 
+/// Where lists have records that no schema names.
+fn unnamed_records(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            let is_unnamed = |items: &Value| items["type"] == "object" || items.get("properties").is_some();
+            if map.get("type") != Some(&"object".into()) && map.get("items").is_some_and(is_unnamed) {
+                found.push(path.to_owned());
+            }
+            map.iter().for_each(|(key, inner)| unnamed_records(inner, &format!("{path}/{key}"), found));
+        }
+        Value::Array(all) => {
+            all.iter().enumerate().for_each(|(place, inner)| unnamed_records(inner, &format!("{path}/{place}"), found));
+        }
+        _ => {}
+    }
+}
+
+/// Rows of tables alone have no schema: their columns are those that were asked for.
+#[test]
+fn records_of_lists_have_names() {
+    let mut found = Vec::new();
+    unnamed_records(&api(), "", &mut found);
+    assert_eq!(found, ["/components/schemas/TableAnswer/additionalProperties"]);
+    let mut noticed = Vec::new();
+    let list = serde_json::json!({ "data": { "type": "array", "items": { "type": "object", "properties": {} } } });
+    unnamed_records(&list, "", &mut noticed);
+    assert_eq!(noticed, ["/data"]);
+}
+
 #[test]
 fn nothing_is_answered_without_a_body() {
     let api = api();

@@ -9,6 +9,7 @@ use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::platform_customers::company;
 use crate::support::{Answer, Project, TestServer, send};
 
 struct Desk {
@@ -43,10 +44,35 @@ impl Desk {
         send(self.server.as_app(&self.project, Method::POST, path).json(&body)).await
     }
 
+    async fn accounts(&self) -> Accounts {
+        Accounts::of(&self.server, &self.project).await
+    }
+
     async fn fault(&self, fault: &str) {
         let url = format!("{}/control/faults", self.sandbox.url());
         let body = json!({ "service": "suggest", "fault": fault });
         send(self.server.http.post(url).json(&body)).await.expect(200);
+    }
+}
+
+/// Where accounts of a branch and of a customer are noted.
+struct Accounts {
+    owner: String,
+    paths: [String; 2],
+}
+
+impl Accounts {
+    async fn of(server: &TestServer, project: &Project) -> Self {
+        let owner = server.owner(project).await;
+        let customer = server.as_staff(&owner, Method::POST, "/api/counterparties").json(&company("Nord"));
+        let customer = send(customer).await.expect(201)["counterparty"]["id"].clone();
+        let of = |record: String| format!("/api/{record}/bank_requisites");
+        let paths = [of(format!("branches/{}", project.branch_id)), of(format!("counterparties/{customer}"))];
+        Self { owner, paths }
+    }
+
+    async fn post(&self, server: &TestServer, path: &str, body: Value) -> Answer {
+        send(server.as_staff(&self.owner, Method::POST, path).json(&body)).await
     }
 }
 
@@ -105,6 +131,70 @@ database_tests! {
         let body = send(server.as_app(&project, Method::POST, path).json(&json!({ "query": "a" }))).await.expect(503);
         assert_eq!(body["error"]["code"], "suggestions_not_configured");
         assert_eq!(body["error"]["next_action"], "contact_support");
+    }
+
+    async fn a_new_account_takes_over_what_is_left_out_about_its_bank(db: TestDatabase) {
+        let desk = Desk::open(db).await;
+        let accounts = desk.accounts().await;
+        let bank = |answer: Answer| {
+            let made = answer.expect(201)["bankRequisite"].clone();
+            (made["bank_name"].clone(), made["correspondent_account"].clone())
+        };
+        for path in &accounts.paths {
+            let post = async |more: Value| {
+                let mut body = json!({ "bik": "044525225", "account": "40702810938000000001" });
+                body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                accounts.post(&desk.server, path, body).await
+            };
+            let (name, at_centre) = (json!("ПАО Сбербанк"), json!("30101810400000000225"));
+            for left_out in [json!({}), json!({ "bank_name": null, "correspondent_account": null })] {
+                assert_eq!(bank(post(left_out).await), (name.clone(), at_centre.clone()));
+            }
+            // What was sent is never overwritten, and a bank with a name is not looked up.
+            let other = json!("30101810200000000001");
+            assert_eq!(bank(post(json!({ "correspondent_account": other })).await), (name, other));
+            desk.fault("http_500").await;
+            assert_eq!(bank(post(json!({ "bank_name": "Own" })).await), (json!("Own"), json!(null)));
+            for (fault, why) in [("http_500", "does not answer"), ("drop", "does not answer")] {
+                desk.fault(fault).await;
+                let refused = post(json!({})).await;
+                refused.expect_invalid(&["bank_name"]);
+                assert!(refused.text.contains(why) && !refused.text.contains("127.0.0.1"), "{}", refused.text);
+            }
+            let unknown = post(json!({ "bik": "044525187", "account": "40702810500000000007" })).await;
+            unknown.expect_invalid(&["bank_name"]);
+            assert!(unknown.text.contains("knows no bank"), "{}", unknown.text);
+            // What is wrong with the account is told as ever.
+            post(json!({ "account": "40702810938000000002" })).await.expect_invalid(&["account"]);
+            // A change looks up nothing.
+            let made = post(json!({ "bank_name": "Own" })).await.expect(201)["bankRequisite"]["id"].clone();
+            let one = format!("{path}/{made}");
+            let changed = desk.server.as_staff(&accounts.owner, Method::PUT, &one).json(&json!({ "comment": "c" }));
+            assert_eq!(send(changed).await.expect(200)["bankRequisite"]["bank_name"], "Own");
+        }
+    }
+
+    async fn without_a_look_up_the_name_of_a_bank_is_required(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        let accounts = Accounts::of(&server, &project).await;
+        let bare = json!({ "bik": "044525225", "account": "40702810938000000001" });
+        let mut named = bare.clone();
+        named["bank_name"] = json!("Bank");
+        for path in &accounts.paths {
+            let refused = accounts.post(&server, path, bare.clone()).await;
+            refused.expect_invalid(&["bank_name"]);
+            assert!(refused.text.contains("banks are not looked up here"), "{}", refused.text);
+        }
+        // They count as searches for a bank do, and what needs none does not.
+        for _ in accounts.paths.len()..120 {
+            let search = server.as_staff(&accounts.owner, Method::POST, "/api/search_bank");
+            send(search.json(&json!({ "query": "a" }))).await.expect(503);
+        }
+        for path in &accounts.paths {
+            accounts.post(&server, path, bare.clone()).await.expect(429);
+            accounts.post(&server, path, named.clone()).await.expect(201);
+        }
     }
 
     async fn typing_is_limited(db: TestDatabase) {

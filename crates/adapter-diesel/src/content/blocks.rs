@@ -13,13 +13,13 @@ use super::parts::{self, Spot, StoredPart};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::{Source, key_contains};
-use crate::records::{self, StoredRecord};
+use crate::records::StoredRecord;
 use crate::schema::blocks;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
 by_place! {
-    struct BlockRow {
+    pub(super) struct BlockRow {
         id: i64 as BigInt,
         project_id: i64 as BigInt,
         application_id: i64 as BigInt,
@@ -40,10 +40,10 @@ by_place! {
     }
 }
 
-const BLOCKS: &str = "SELECT b.id, b.project_id, b.application_id, b.parent_id, a.name, b.code, b.slug, b.name, b.avatar, \
-    b.block_type_id, t.name, b.link, b.file, b.text, b.version, b.created_at, b.updated_at FROM blocks b \
-    JOIN dictionary_items t ON t.dictionary = 'block_types' AND t.id = b.block_type_id \
-    LEFT JOIN blocks a ON a.id = b.parent_id WHERE b.id";
+const BLOCKS: &str = "SELECT r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.name, r.avatar, \
+    r.block_type_id, t.name, r.link, r.file, r.text, r.version, r.created_at, r.updated_at FROM blocks r \
+    JOIN dictionary_items t ON t.dictionary = 'block_types' AND t.id = r.block_type_id \
+    LEFT JOIN blocks a ON a.id = r.parent_id WHERE r.id";
 
 impl TryFrom<BlockRow> for Block {
     type Error = StoreError;
@@ -74,7 +74,7 @@ impl StoredRecord for Block {
     const TABLE: &'static str = "blocks";
 
     fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
-        Ok(Self::load_many(connection, &[id])?.pop())
+        Ok(parts::load_many(connection, &[id])?.pop())
     }
 }
 
@@ -100,11 +100,16 @@ impl StoredPart for Block {
         search: |text| key_contains("r.name_key", text),
     };
     const NAMELESS: &'static str = "block";
+    const SELECT: &'static str = BLOCKS;
 
-    fn load_many<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<R>> {
-        let rows: Vec<BlockRow> = Statement::new(BLOCKS).among(ids).rows(connection)?;
-        let rows = rows.into_iter().map(|row| (row.id, row.project_id, row.try_into()));
-        Ok(records::in_order_of(ids, rows)?)
+    type Row = BlockRow;
+
+    fn told(row: BlockRow) -> (i64, i64, Result<Self, StoreError>) {
+        (row.id, row.project_id, row.try_into())
+    }
+
+    fn parent(&self) -> Option<i64> {
+        self.place.parent.as_ref().map(|(id, _)| id.get())
     }
 
     fn drafted(draft: &BlockDraft) -> (&PlaceDraft<BlockId>, &Name) {
@@ -184,7 +189,7 @@ impl StoredPart for Block {
 #[async_trait]
 impl PartReader for Database {
     async fn block(&self, app: AppScope, key: BlockKey) -> Result<Option<Node<Block>>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.read_page(move |connection| {
             let root = match &key {
                 BlockKey::Code(code) => Statement::new("code = ").value(code.get()),
                 BlockKey::Identifier(slug) => Statement::new("slug = ").value(slug.as_str()),

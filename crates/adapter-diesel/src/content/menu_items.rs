@@ -22,7 +22,7 @@ use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
 by_place! {
-    struct ItemRow {
+    pub(super) struct ItemRow {
         id: i64 as BigInt,
         project_id: i64 as BigInt,
         application_id: i64 as BigInt,
@@ -40,9 +40,9 @@ by_place! {
     }
 }
 
-const ITEMS: &str = "SELECT m.id, m.project_id, m.application_id, m.parent_id, a.name, m.code, m.slug, m.position, m.name, \
-    m.avatar, m.preview, m.version, m.created_at, m.updated_at FROM menu_items m \
-    LEFT JOIN menu_items a ON a.id = m.parent_id WHERE m.id";
+const ITEMS: &str = "SELECT r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.position, r.name, \
+    r.avatar, r.preview, r.version, r.created_at, r.updated_at FROM menu_items r \
+    LEFT JOIN menu_items a ON a.id = r.parent_id WHERE r.id";
 
 impl TryFrom<ItemRow> for MenuItem {
     type Error = StoreError;
@@ -71,7 +71,7 @@ impl StoredRecord for MenuItem {
     const TABLE: &'static str = "menu_items";
 
     fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
-        Ok(Self::load_many(connection, &[id])?.pop())
+        Ok(parts::load_many(connection, &[id])?.pop())
     }
 }
 
@@ -106,11 +106,16 @@ impl StoredPart for MenuItem {
         search: |text| key_contains("r.name_key", text),
     };
     const NAMELESS: &'static str = "item";
+    const SELECT: &'static str = ITEMS;
 
-    fn load_many<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<R>> {
-        let rows: Vec<ItemRow> = Statement::new(ITEMS).among(ids).rows(connection)?;
-        let rows = rows.into_iter().map(|row| (row.id, row.project_id, row.try_into()));
-        Ok(records::in_order_of(ids, rows)?)
+    type Row = ItemRow;
+
+    fn told(row: ItemRow) -> (i64, i64, Result<Self, StoreError>) {
+        (row.id, row.project_id, row.try_into())
+    }
+
+    fn parent(&self) -> Option<i64> {
+        self.place.parent.as_ref().map(|(id, _)| id.get())
     }
 
     fn drafted(draft: &MenuItemDraft) -> (&PlaceDraft<MenuItemId>, &Name) {
@@ -161,9 +166,7 @@ impl StoredPart for MenuItem {
     ) -> Result<usize, Abort<PartError>> {
         let place = &change.place;
         let elsewhere = match place.parent_id {
-            Edit::Set(parent)
-                if parent.map(MenuItemId::get) != before.place.parent.as_ref().map(|(id, _)| id.get()) =>
-            {
+            Edit::Set(parent) if parent.map(MenuItemId::get) != before.parent() => {
                 let parent = parent.map(MenuItemId::get);
                 Some((parent, last_place(connection, before.application().get(), parent)?))
             }
@@ -217,7 +220,7 @@ impl MenuOrder for Database {
                 if before.application() != application {
                     return Err(Abort::Refused(RecordError::NotFound));
                 }
-                let parent = before.place.parent.as_ref().map(|(id, _)| id.get());
+                let parent = before.parent();
                 let order = Statement::new("SELECT id").then(beside(application.get(), parent));
                 let order: Vec<IdRow> = order.sql(" ORDER BY position, id").rows(connection)?;
                 let order = shifted(order.into_iter().map(|row| row.id).collect(), id.get(), shift);
@@ -237,7 +240,7 @@ pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Resu
         }
     }
     database
-        .read_snapshot(move |connection| {
+        .read_page(move |connection| {
             let root = Statement::new("slug = ").value(slug.as_str());
             let Some(root) = parts::with_those_below(connection, app, root, "position")? else { return Ok(None) };
             let address = Statement::new("SELECT url FROM applications WHERE id = ").value(app.application_id.get());

@@ -90,6 +90,26 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
         return Ok(Vec::new());
     }
     let rows: Vec<PageRow> = Statement::new(PAGES).among(ids).rows(connection)?;
+    Ok(records::in_order_of(ids, with_tags(connection, rows, ids)?)?)
+}
+
+/// The page whose number this selects.
+pub(super) fn load_one<R>(
+    connection: &mut AnyConnection,
+    which: Statement,
+) -> Result<Option<OfProject<Page>>, Abort<R>> {
+    let found = Statement::new(PAGES).sql(" = (").then(which).sql(")");
+    let row: Option<PageRow> = found.row(connection).optional()?;
+    let Some(row) = row else { return Ok(None) };
+    let ids = [row.id];
+    Ok(records::in_order_of(&ids, with_tags(connection, vec![row], &ids)?)?.pop())
+}
+
+fn with_tags<R>(
+    connection: &mut AnyConnection,
+    rows: Vec<PageRow>,
+    ids: &[i64],
+) -> Result<Vec<(i64, i64, Result<Page, StoreError>)>, Abort<R>> {
     let tags: Vec<TagRow> = Statement::new(
         "SELECT l.page_id, g.id, g.name, g.created_at FROM page_tag_links l JOIN page_tags g ON g.id = l.page_tag_id \
          WHERE l.page_id",
@@ -102,11 +122,11 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
         let tag = PageTag { id: stored::id(id)?, name: stored::owned(name)?, created_at: stored::moment(created_at) };
         tagged.entry(page).or_default().push(tag);
     }
-    let rows = rows.into_iter().map(|row| {
+    let with_tags = rows.into_iter().map(|row| {
         let tags = tagged.remove(&row.id).unwrap_or_default();
         (row.id, row.project_id, page(row, tags))
     });
-    Ok(records::in_order_of(ids, rows)?)
+    Ok(with_tags.collect())
 }
 
 impl StoredRecord for Page {

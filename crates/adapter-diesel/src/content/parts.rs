@@ -1,11 +1,13 @@
 //! What blocks and menu items have in common: trees of an application, with codes and slugs.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use async_trait::async_trait;
-use diesel::OptionalExtension as _;
+use diesel::pg::Pg;
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Nullable};
+use diesel::sqlite::Sqlite;
+use diesel::{OptionalExtension as _, QueryableByName};
 use kontor_content::model::{ApplicationPart, Node, PartCode, PlaceChange, PlaceDraft, Slug, Tree};
 use kontor_content::ports::PartRepository;
 use kontor_content::{PartError, PartRefusal};
@@ -35,9 +37,17 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
     const SOURCE: Source;
     /// What a slug is made of where a name has neither letters nor digits.
     const NAMELESS: &'static str;
+    /// Reads parts `r`, each with its parent; the text ends where it goes on to say which, by `r.id`.
+    const SELECT: &'static str;
 
-    /// These parts in this order, those that are left out, each with its parent.
-    fn load_many<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<R>>;
+    /// What it reads.
+    type Row: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static;
+
+    /// A part, with its number and that of its project.
+    fn told(row: Self::Row) -> (i64, i64, Result<Self, StoreError>);
+
+    /// The number of the part above it.
+    fn parent(&self) -> Option<i64>;
 
     /// Where a new one is to stand, and its name.
     fn drafted(draft: &Self::Draft) -> (&PlaceDraft<Self::Id>, &Name);
@@ -60,6 +70,15 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
         before: &Self,
         change: &Self::Change,
     ) -> Result<usize, Abort<PartError>>;
+}
+
+/// These parts in this order, those that are left out, each with its parent.
+pub(super) fn load_many<P: StoredPart, R>(
+    connection: &mut AnyConnection,
+    ids: &[i64],
+) -> Result<Vec<OfProject<P>>, Abort<R>> {
+    let rows: Vec<P::Row> = Statement::new(P::SELECT).among(ids).rows(connection)?;
+    Ok(records::in_order_of(ids, rows.into_iter().map(P::told))?)
 }
 
 by_place! {
@@ -189,7 +208,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
         self.read_snapshot(move |connection| {
             let own = Statement::new("r.application_id = ").value(application.get());
             let found = P::SOURCE.page(connection, own, &listing)?;
-            let parts = P::load_many::<StoreError>(connection, &found.items)?;
+            let parts = load_many::<P, StoreError>(connection, &found.items)?;
             Ok(found.with_items(records::within(parts, project)))
         })
         .await
@@ -241,7 +260,8 @@ impl<P: StoredPart> PartRepository<P> for Database {
     }
 }
 
-/// The part of an application that this finds, with all below it, those beside each other by this column.
+/// The part of an application that this finds, with all below it, those beside each other by this column. One statement, however
+/// many they are, which stays prepared.
 pub(super) fn with_those_below<P: StoredPart>(
     connection: &mut AnyConnection,
     app: AppScope,
@@ -249,25 +269,32 @@ pub(super) fn with_those_below<P: StoredPart>(
     order: &'static str,
 ) -> Result<Option<Node<P>>, Abort<StoreError>> {
     let table = P::TABLE;
-    let top = Statement::new(format!("SELECT id FROM {table} WHERE application_id = "))
+    let found = Statement::new("WITH RECURSIVE below (id, level) AS (SELECT id, 1 FROM ")
+        .sql(table)
+        .sql(" WHERE application_id = ")
         .value(app.application_id.get())
         .sql(" AND ")
-        .then(root);
-    let Some(IdRow { id: top }) = top.row(connection).optional()? else { return Ok(None) };
-    let below = Statement::new("WITH RECURSIVE below (id, parent_id, level) AS (SELECT id, CAST(NULL AS BIGINT), 1 FROM ")
+        .then(root)
+        .sql(" UNION ALL SELECT n.id, b.level + 1 FROM ")
         .sql(table)
-        .sql(" WHERE id = ")
-        .value(top)
-        .sql(format!(" UNION ALL SELECT r.id, r.parent_id, b.level + 1 FROM {table} r JOIN below b ON r.parent_id = b.id WHERE b.level < "))
+        .sql(" n JOIN below b ON n.parent_id = b.id WHERE b.level < ")
         .value(i64::try_from(Tree::DEEPEST).unwrap_or(i64::MAX))
-        .sql(format!(") SELECT b.id, b.parent_id FROM below b JOIN {table} r ON r.id = b.id ORDER BY r.{order}, r.id"));
-    let rows: Vec<BranchRow> = below.rows(connection)?;
-    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let parts = P::load_many::<StoreError>(connection, &ids)?;
-    let parts = records::within(parts, app.project_id);
-    let mut parts: HashMap<i64, P> = parts.into_iter().map(|part| (part.number(), part)).collect();
-    let told = rows.into_iter().filter_map(|row| parts.remove(&row.id).map(|part| (row.id, row.parent, part)));
-    Ok(Node::nested(told, top))
+        .sql(") ")
+        .sql(P::SELECT)
+        .sql(" IN (SELECT id FROM below) ORDER BY r.")
+        .sql(order)
+        .sql(", r.id");
+    let rows: Vec<P::Row> = found.rows(connection)?;
+    let found = rows.into_iter().map(|row| {
+        let (_, project, part) = P::told(row);
+        records::of_project(project, part)
+    });
+    let parts = records::within(found.collect::<Result<_, _>>()?, app.project_id);
+    let known: HashSet<i64> = parts.iter().map(P::number).collect();
+    // All others came by the one above them.
+    let is_top = |part: &P| part.parent().is_none_or(|parent| !known.contains(&parent));
+    let top = parts.iter().find(|part| is_top(part)).map(P::number);
+    Ok(top.and_then(|top| Node::nested(parts.into_iter().map(|part| (part.number(), part.parent(), part)), top)))
 }
 
 /// The one above a part, as its row tells it.

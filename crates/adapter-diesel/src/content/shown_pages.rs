@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
-use diesel::OptionalExtension as _;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_content::model::{Page, PageFilter, PageOrder, PageTag, PageType, Slug};
 use kontor_content::ports::PageReader;
@@ -14,7 +13,7 @@ use crate::database::{Abort, Database};
 use crate::listing::Totals;
 use crate::projections::search::pages_found;
 use crate::records::{self, ListedRecord as _};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 use crate::stored;
 
 by_place! {
@@ -62,20 +61,20 @@ impl PageReader for Database {
     }
 
     async fn find(&self, project: ProjectId, slug: Option<Slug>) -> Result<Option<Page>, StoreError> {
-        self.read_snapshot(move |connection| {
-            let mut found: Option<IdRow> = None;
-            if let Some(slug) = &slug {
-                let own = Statement::new("SELECT id FROM pages WHERE project_id = ").value(project.get());
-                let own = own.sql(" AND slug = ").value(slug.as_str()).sql(" AND is_active = TRUE");
-                found = own.row(connection).optional()?;
-            }
-            if found.is_none() {
-                let instead = Statement::new("SELECT id FROM pages WHERE project_id = ").value(project.get());
-                let instead = instead.sql(" AND is_fallback = TRUE AND is_active = TRUE");
-                found = instead.row(connection).optional()?;
-            }
-            let Some(IdRow { id }) = found else { return Ok(None) };
-            Ok(records::within(pages::load(connection, &[id])?, project).pop())
+        self.read_brief_snapshot(move |connection| {
+            let of_project = || {
+                Statement::new("(SELECT id FROM pages WHERE is_active = TRUE AND project_id = ").value(project.get())
+            };
+            let instead = of_project().sql(" AND is_fallback = TRUE)");
+            let which = match &slug {
+                Some(slug) => {
+                    let own = of_project().sql(" AND slug = ").value(slug.as_str()).sql(")");
+                    Statement::new("coalesce(").then(own).sql(", ").then(instead).sql(")")
+                }
+                None => instead,
+            };
+            Ok(pages::load_one(connection, Statement::new("SELECT ").then(which))?
+                .and_then(|page| page.within(project)))
         })
         .await
     }

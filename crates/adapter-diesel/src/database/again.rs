@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use diesel::result::Error as QueryError;
 
-use super::failure::{is_conflict, is_lost, may_pass, passes};
+use super::failure::{is_conflict, may_pass, passes};
 
 /// How often a step runs at most, unless it keeps meeting others.
 const MOST: u32 = 5;
@@ -41,8 +41,7 @@ impl Attempts {
     /// Whether a step that reads runs again after this error. On a server whose transactions are serializable unless told
     /// otherwise even reading may meet others.
     pub fn reading(&self, error: &QueryError, lost: bool) -> bool {
-        let is_lost = lost && is_lost(error);
-        (is_lost && self.count < MOST) || (is_conflict(error) && self.count < MOST_MEETINGS)
+        (lost && self.count < MOST) || (is_conflict(error) && self.count < MOST_MEETINGS)
     }
 
     /// Whether a step that writes runs again after this error.

@@ -11,7 +11,8 @@ use diesel::r2d2::{Pool, PooledConnection, State};
 use kontor_kernel::StoreError;
 
 use super::AnyConnection;
-use super::connection::{Manager, is_broken};
+use super::connection::{Manager, give_up, is_broken};
+use super::failure::{Abort, may_pass};
 
 /// How many connections had been lost when one was last known to work.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,13 +66,20 @@ impl Connections {
         let works = connection.batch_execute("SELECT 1").is_ok();
         if works {
             PooledConnection::extensions_mut(connection).insert(losses);
+        } else {
+            // Diesel does not always know: the pool would keep it.
+            give_up(connection);
         }
         works
     }
 
     /// Looks at a connection over which a step failed. Returns whether it was lost: it leaves the pool, and the others are
-    /// asked before they are used again.
-    pub fn is_lost(&self, connection: &mut AnyConnection) -> bool {
+    /// asked before they are used again. Of some errors it cannot be told: then the connection is asked.
+    pub fn is_lost<R>(&self, connection: &mut AnyConnection, abort: &Abort<R>) -> bool {
+        let unclear = matches!(abort, Abort::Query(error) if connection.is_postgres() && may_pass(error));
+        if unclear && !is_broken(connection) && connection.batch_execute("SELECT 1").is_err() {
+            give_up(connection);
+        }
         let is_lost = is_broken(connection);
         if is_lost {
             self.losses.fetch_add(1, Ordering::SeqCst);

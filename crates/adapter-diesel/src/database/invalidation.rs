@@ -19,7 +19,8 @@ use crate::statement::Statement;
 /// What is cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
-    /// Everything a storefront shows: cards, offers, stock, prices, discounts, plans, categories, brands, tags, pictures.
+    /// Everything a storefront shows: cards, offers, stock, prices, discounts, plans, categories, brands, tags, pictures,
+    /// pages, blocks, menus, shops.
     Storefront,
     /// How often products were viewed. It changes every few seconds, and most of what is shown does not depend on it.
     Views,

@@ -333,7 +333,7 @@ impl Database {
             loop {
                 let mut connection = inner.readers.take()?;
                 let outcome = step(&mut connection);
-                let lost = outcome.is_err() && inner.readers.is_lost(&mut connection);
+                let lost = outcome.as_ref().is_err_and(|abort| inner.readers.is_lost(&mut connection, abort));
                 match outcome {
                     Err(Abort::Query(error)) if attempts.reading(&error, lost) => {
                         drop(connection);

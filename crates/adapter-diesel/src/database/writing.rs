@@ -65,7 +65,8 @@ impl Writing {
                 give_up(&mut connection);
             }
             // A file is not lost on the way; what it reports would be reported again.
-            let lost = outcome.is_err() && self.connections.is_lost(&mut connection) && self.is_server;
+            let lost =
+                outcome.as_ref().is_err_and(|abort| self.connections.is_lost(&mut connection, abort)) && self.is_server;
             match outcome {
                 Err(Abort::Query(error)) if attempts.writing(&error, lost, self.is_server) => {
                     drop(connection);

@@ -7,6 +7,7 @@ mod branches;
 mod callback;
 mod catalog;
 mod collation;
+mod content;
 mod customers;
 mod demo_data;
 mod disk;

@@ -70,7 +70,7 @@ impl Trial {
 }
 
 fn refusal(url: &str) -> String {
-    let options = PoolOptions { connections: 1, wait: Duration::from_secs(2) };
+    let options = PoolOptions { connections: 1, wait: Duration::from_secs(2), ..PoolOptions::default() };
     match Database::open(DatabaseUrl::Postgres(url.to_owned()), options) {
         Ok(_) => panic!("{url} leads somewhere"),
         Err(StoreError::Unavailable(reason) | StoreError::Failed(reason)) => reason,

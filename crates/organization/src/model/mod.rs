@@ -35,7 +35,8 @@ pub use shop::Shop;
 pub use staff_menu::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenuItems, WrongItemCount, default_items};
 pub use staff_shop::{InvalidLatitude, InvalidLongitude, Latitude, Longitude, ShopChange, ShopDetails, StaffShop};
 pub use suggestion::{
-    AddressSuggestion, BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion, NotANumber, SuggestionQuery,
+    AddressSuggestion, BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion, KnownBank, NotANumber,
+    SuggestionQuery,
 };
 
 pub use task::{Task, TaskChange, TaskDraft, TaskLinks, TaskStatus};

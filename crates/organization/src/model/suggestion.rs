@@ -1,4 +1,4 @@
-use kontor_kernel::Line;
+use kontor_kernel::{BankAccount, Bik, Line, Name};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// What is looked for among addresses, banks or companies: a few words or a number.
@@ -54,6 +54,30 @@ pub struct BankSuggestion {
     pub address: Option<String>,
     /// Whether it works; one that is being closed or closed does not.
     pub is_active: bool,
+}
+
+/// What an account takes over from its bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownBank {
+    /// The name used in payments.
+    pub name: Name,
+    /// Its account at the central bank; offices of that one have none.
+    pub correspondent_account: Option<BankAccount>,
+}
+
+impl KnownBank {
+    /// What the suggestion says of the bank with this BIK; nothing when it is about another one, or makes no sense. An account
+    /// that this bank cannot have is left out.
+    pub fn of(suggestion: &BankSuggestion, bik: &Bik) -> Option<Self> {
+        if suggestion.bic.as_deref() != Some(bik) {
+            return None;
+        }
+        let account = suggestion.correspondent_account.as_deref().and_then(|text| BankAccount::parse(text).ok());
+        Some(Self {
+            name: Name::parse(&suggestion.name).ok()?,
+            correspondent_account: account.filter(|account| account.check_correspondent(bik).is_ok()),
+        })
+    }
 }
 
 /// A company that people may mean.

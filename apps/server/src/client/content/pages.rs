@@ -12,6 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::query::PagesQuery;
 use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::page_record::PageTagRecord;
+use crate::http::paging::paginated;
 use crate::http::records::{Picture, picture};
 use crate::http::response_cache::{RankedByViews, ShownViews, Viewed};
 use crate::http::wire::{NamedRecord, PhotoRecord};
@@ -79,33 +80,11 @@ impl From<ShownPage> for ClientPageRecord {
     }
 }
 
-/// A page of the list of pages.
-#[derive(Serialize, ToSchema)]
-struct PagesRecord {
-    current_page: u32,
-    data: Vec<ClientPageRecord>,
-    per_page: u32,
-    total: u64,
-    last_page: u64,
-}
-
-#[derive(Serialize, ToSchema)]
-struct ClientPages {
-    pages: PagesRecord,
-}
-
-impl From<kontor_kernel::Page<ShownPage>> for ClientPages {
-    fn from(page: kontor_kernel::Page<ShownPage>) -> Self {
-        let pages = PagesRecord {
-            current_page: page.request.page(),
-            per_page: page.request.per_page(),
-            total: page.total,
-            last_page: page.last_page(),
-            data: page.items.into_iter().map(Into::into).collect(),
-        };
-        Self { pages }
-    }
-}
+paginated!(
+    /// A page of the list of pages.
+    PagesRecord [ClientPageRecord]
+);
+one!(ClientPages { pages: PagesRecord });
 
 /// The pages of the project that are shown.
 #[utoipa::path(tag = "Client: content", params(PagesQuery), responses((status = 200, body = ClientPages)))]

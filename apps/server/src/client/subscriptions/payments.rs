@@ -9,7 +9,7 @@ use super::answers::OneSubscription;
 use crate::client::queries::SubscriptionPaymentQuery;
 use crate::http::envelope::{Answer, answer};
 use crate::http::limits::SUBSCRIPTION_PAYMENTS;
-use crate::http::paging::Paginator;
+use crate::http::paging::paginated;
 use crate::http::subscription_record::SubscriptionPaymentRecord;
 use crate::http::{PathId, Query, SignedInCustomer, Throttle, TwoIds};
 
@@ -17,11 +17,16 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_subscription_payments).service(retry_subscription_payment);
 }
 
+paginated!(
+    /// Payments of a subscription, a page at a time.
+    SubscriptionPaymentPage [SubscriptionPaymentRecord]
+);
+
 /// The payments of a subscription, newest first.
 #[utoipa::path(
     tag = "Client: subscriptions",
     params(("id" = i64, Path), SubscriptionPaymentQuery),
-    responses((status = 200, body = Paginator<SubscriptionPaymentRecord>)),
+    responses((status = 200, body = SubscriptionPaymentPage)),
 )]
 #[get("/api/counterparty/subscriptions/{id}/payments")]
 async fn list_subscription_payments(
@@ -29,9 +34,9 @@ async fn list_subscription_payments(
     service: Data<SubscriptionService>,
     id: Path<PathId>,
     query: Query<SubscriptionPaymentQuery>,
-) -> Answer<Paginator<SubscriptionPaymentRecord>> {
+) -> Answer<SubscriptionPaymentPage> {
     let page = service.payments(*customer, id.parse()?, query.0.page()?).await?;
-    answer(page.map(SubscriptionPaymentRecord::from))
+    answer(page)
 }
 
 /// Tries the last payment of a subscription again, when it failed and the terms are still the same. What the subscription

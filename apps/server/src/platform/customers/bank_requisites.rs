@@ -1,13 +1,14 @@
 //! Accounts of a customer in banks.
 
 use actix_web::web::{Data, Path};
-use actix_web::{get, post, put};
+use actix_web::{HttpRequest, get, post, put};
 use kontor_customers::CustomerPartService;
 use kontor_kernel::BankRequisite;
+use kontor_organization::SuggestionService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created};
-use crate::http::{Body, PathId, SignedInStaff, TwoIds};
+use crate::http::{Body, PathId, SignedInStaff, Throttle, TwoIds};
 use crate::platform::bank_requisites::{BankRequisiteList, ChangedBankRequisite, NewBankRequisite, OneBankRequisite};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -29,15 +30,27 @@ async fn list_counterparty_bank_requisites(
 }
 
 /// Notes another account of a customer.
-#[utoipa::path(tag = "Customers", request_body = NewBankRequisite, responses((status = 201, body = OneBankRequisite)))]
+#[utoipa::path(
+    tag = "Customers",
+    request_body = NewBankRequisite,
+    responses(
+        (status = 201, body = OneBankRequisite),
+        (status = 429, description = "Too many look-ups of banks; `Retry-After` says when to try again."),
+    ),
+)]
 #[post("/api/counterparties/{id}/bank_requisites")]
 async fn create_counterparty_bank_requisite(
     staff: SignedInStaff,
     service: Data<CustomerPartService<BankRequisite>>,
     id: Path<PathId>,
     body: Body<NewBankRequisite>,
+    request: HttpRequest,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
 ) -> Created<OneBankRequisite> {
-    created(service.create(&staff, id.parse()?, body.0.into()).await?)
+    let customer = id.parse()?;
+    let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
+    created(service.create(&staff, customer, draft).await?)
 }
 
 /// Changes an account of a customer. Fields that are not sent stay as they are.

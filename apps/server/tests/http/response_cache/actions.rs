@@ -22,6 +22,7 @@ pub struct Range {
     /// Another application of the branch.
     twin: i64,
     discounts: Vec<i64>,
+    shops: Vec<i64>,
     /// A second warehouse and its stock record, when there is one.
     depot: Option<(i64, i64)>,
 }
@@ -86,6 +87,16 @@ pub enum Action {
     },
     /// Looks count again.
     Look,
+    /// What becomes of the second shop.
+    Outlet(Outlet),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Outlet {
+    Rename { name: u16 },
+    Show { shown: bool },
+    Open { weekday: i64 },
+    Replace,
 }
 
 impl Action {
@@ -134,6 +145,11 @@ pub fn every_action() -> Vec<BoxedStrategy<Action>> {
         pay(true),
         pay(false),
         Just(Action::Look).boxed(),
+        any::<u16>().prop_map(|name| Action::Outlet(Outlet::Rename { name })).boxed(),
+        Just(Action::Outlet(Outlet::Show { shown: false })).boxed(),
+        Just(Action::Outlet(Outlet::Show { shown: true })).boxed(),
+        (1..8_i64).prop_map(|weekday| Action::Outlet(Outlet::Open { weekday })).boxed(),
+        Just(Action::Outlet(Outlet::Replace)).boxed(),
     ]
 }
 
@@ -155,7 +171,9 @@ impl Range {
         let service = create("/api/nomenclatures", engraving).await;
         let twin = json!({ "name": "Twin", "branch_id": front.project.branch_id });
         let twin = create("/api/applications", twin).await;
-        let mut range = Self { brands, tags: Vec::new(), service, twin, discounts: Vec::new(), depot: None };
+        let second = json!({ "name": "Pier", "address": "Quay 2", "branch_id": front.project.branch_id });
+        let shops = vec![front.shop, create("/api/shops", second).await];
+        let mut range = Self { brands, tags: Vec::new(), service, twin, discounts: Vec::new(), shops, depot: None };
         range.new_tag(front).await;
         range
     }
@@ -180,11 +198,13 @@ impl Range {
             "products?price_from=12&price_to=20",
             "products?country_id[]=1&country_id[]=2",
             "prices?sale=1",
+            "shops",
         ];
         let mut paths: Vec<String> = fixed.into_iter().map(str::to_owned).collect();
         paths.extend(self.brands.iter().map(|brand| format!("products?brand_id[]={brand}")));
         paths.push(format!("products?tag_id[]={}", self.tags[0]));
         paths.push(format!("products/{}", self.service));
+        paths.extend(self.shops.iter().map(|shop| format!("shops/{shop}")));
         paths
     }
 }
@@ -271,6 +291,29 @@ impl Store {
             }
             Action::Look => {
                 self.front.server.clock.advance(700);
+            }
+            Action::Outlet(outlet) => self.outlet(place, outlet).await,
+        }
+    }
+
+    async fn outlet(&mut self, place: &Place, outlet: Outlet) {
+        let path = format!("/api/shops/{}", self.range.shops[1]);
+        match outlet {
+            Outlet::Rename { name } => {
+                self.put(place, &path, json!({ "name": format!("Pier {name}") })).await.expect(200);
+            }
+            Outlet::Show { shown } => {
+                self.put(place, &path, json!({ "is_active": shown })).await.expect(200);
+            }
+            Outlet::Open { weekday } => {
+                let hours = json!({ "weekday": weekday, "opens_at": "09:00", "closes_at": "18:00" });
+                self.post(place, &format!("{path}/hours"), hours).await.expect(201);
+            }
+            Outlet::Replace => {
+                self.remove(place, &path).await.expect(200);
+                let next = json!({ "name": "Wharf", "address": "Quay 3", "branch_id": self.front.project.branch_id });
+                let next = self.post(place, "/api/shops", next).await.expect(201);
+                self.range.shops[1] = next["shop"]["id"].as_i64().unwrap();
             }
         }
     }

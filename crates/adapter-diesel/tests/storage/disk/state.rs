@@ -120,7 +120,7 @@ impl Found {
         if mends {
             db.database.migrate().map_err(told)?;
             db.database.correct(None, chrono::DateTime::UNIX_EPOCH).await.map_err(told)?;
-        } else if db.database.pending_migrations().map_err(told)? > 0 {
+        } else if !db.database.migration_state().map_err(told)?.missing.is_empty() {
             return Err("the schema is an older one".to_owned());
         }
         let mut differences = Vec::new();

@@ -1,0 +1,167 @@
+//! What customers read of an application: in how many statements.
+
+use chrono::{DateTime, Utc};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Database, database_tests};
+use kontor_content::model::{
+    Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageDraft, PageFilter, PageOrder, PartCode, PlaceDraft,
+    Slug, TagName, TagNames,
+};
+use kontor_content::ports::{BlockKey, PageReader, PartReader, PartRepository};
+use kontor_kernel::{AppScope, ApplicationId, BlockTypeId, Name, PageRequest, ProjectId, RecordRepository, Stamp};
+
+use crate::auth::people;
+use crate::fixtures;
+
+const AT: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+fn slug(text: &str) -> Slug {
+    Slug::parse(text).unwrap()
+}
+
+async fn app(db: &TestDatabase) -> AppScope {
+    people(db).await;
+    let project = fixtures::number(db, "SELECT project_id AS value FROM applications WHERE id = 1").await;
+    AppScope {
+        project_id: ProjectId::new(project).unwrap(),
+        application_id: ApplicationId::new(1).unwrap(),
+        wholesale: false,
+    }
+}
+
+async fn item(database: &Database, app: AppScope, text: &str, parent: Option<&MenuItem>) -> MenuItem {
+    let place = PlaceDraft { parent_id: parent.map(|item| item.id), code: None, slug: Some(slug(text)) };
+    let draft = MenuItemDraft { place, name: name(text), avatar: None, preview: None };
+    let stamp = Stamp::of_system(app.project_id, AT);
+    PartRepository::<MenuItem>::insert(database, stamp, app.application_id, draft).await.unwrap()
+}
+
+async fn block(database: &Database, app: AppScope, code: i64, parent: Option<&Block>) -> Block {
+    let place = PlaceDraft {
+        parent_id: parent.map(|block| block.id),
+        code: Some(PartCode::new(code).unwrap()),
+        slug: Some(slug(&format!("block-{code}"))),
+    };
+    let draft = BlockDraft {
+        place,
+        name: name("Block"),
+        avatar: None,
+        block_type_id: BlockTypeId::new(1).unwrap(),
+        link: None,
+        file: None,
+        text: None,
+    };
+    let stamp = Stamp::of_system(app.project_id, AT);
+    PartRepository::<Block>::insert(database, stamp, app.application_id, draft).await.unwrap()
+}
+
+fn page(title: &str, tags: &[&str]) -> PageDraft {
+    let tags = tags.iter().map(|tag| TagName::parse(tag).unwrap()).collect();
+    PageDraft {
+        slug: None,
+        title: name(title),
+        description: None,
+        preview: None,
+        html: None,
+        page_type_id: None,
+        tags: TagNames::new(tags).unwrap(),
+        is_active: true,
+        is_fallback: false,
+    }
+}
+
+fn all<T>(node: &Node<T>) -> usize {
+    1 + node.children.iter().map(all).sum::<usize>()
+}
+
+database_tests! {
+    /// Two statements, however many items there are: of the tree, and of the address before it.
+    async fn a_menu_takes_as_many_statements_with_many_items_as_with_one(db: TestDatabase) {
+        let (app, database) = (app(&db).await, &db.database);
+        let top = item(database, app, "navpanel", None).await;
+        item(database, app, "footer", None).await;
+        let mut read = Vec::new();
+        for round in 0..2 {
+            let before = database.statements();
+            let menu = PartReader::menu(database, app, slug("navpanel")).await.unwrap().unwrap();
+            read.push((all(&menu.root), database.statements() - before));
+            if round == 0 {
+                for number in 0..7 {
+                    let below = item(database, app, &format!("item-{number}"), Some(&top)).await;
+                    for leaf in 0..7 {
+                        item(database, app, &format!("item-{number}-{leaf}"), Some(&below)).await;
+                    }
+                }
+            }
+        }
+        assert_eq!(read, [(1, 2), (57, 2)]);
+        let menu = PartReader::menu(database, app, slug("item-3")).await.unwrap().unwrap();
+        let below: Vec<&str> = menu.root.children.iter().map(|node| node.record.place.slug.as_str()).collect();
+        assert_eq!(below, (0..7).map(|leaf| format!("item-3-{leaf}")).collect::<Vec<_>>());
+        assert_eq!(menu.root.record.place.parent, Some((top.id, name("navpanel"))));
+        assert_eq!(PartReader::menu(database, app, slug("absent")).await.unwrap(), None);
+        let stranger = AppScope { application_id: ApplicationId::new(2).unwrap(), ..app };
+        assert_eq!(PartReader::menu(database, stranger, slug("navpanel")).await.unwrap(), None);
+    }
+
+    async fn a_block_takes_one_statement_with_all_below_it(db: TestDatabase) {
+        let (app, database) = (app(&db).await, &db.database);
+        let top = block(database, app, 100, None).await;
+        block(database, app, 500, None).await;
+        // The order is that of the codes, not of the numbers.
+        for code in (101..=140).rev() {
+            block(database, app, code, Some(&top)).await;
+        }
+        let keys = || [BlockKey::Code(PartCode::new(100).unwrap()), BlockKey::Identifier(slug("block-100"))];
+        for key in keys() {
+            let before = database.statements();
+            let read = PartReader::block(database, app, key).await.unwrap().unwrap();
+            assert_eq!(database.statements() - before, 1);
+            let codes: Vec<i64> = read.children.iter().map(|node| node.record.place.code.get()).collect();
+            assert_eq!((all(&read), codes), (41, (101..=140).collect()));
+        }
+    }
+
+    async fn a_page_takes_as_many_statements_as_one_that_stands_in_for_it(db: TestDatabase) {
+        let (app, database) = (app(&db).await, &db.database);
+        let stamp = || Stamp::of_system(app.project_id, AT);
+        for title in ["News", "Terms"] {
+            RecordRepository::<Page>::insert(database, stamp(), page(title, &["Late", "Early"])).await.unwrap();
+        }
+        let instead = PageDraft { is_fallback: true, ..page("Instead", &[]) };
+        RecordRepository::<Page>::insert(database, stamp(), instead).await.unwrap();
+        let mut read = Vec::new();
+        for asked in [Some("news"), Some("absent"), None] {
+            let before = database.statements();
+            let page = PageReader::find(database, app.project_id, asked.map(slug)).await.unwrap().unwrap();
+            let tags: Vec<String> = page.tags.iter().map(|tag| tag.name.as_str().to_owned()).collect();
+            read.push((page.content.slug.to_string(), tags.join(" "), database.statements() - before));
+        }
+        // Two that read, and both ends of the moment at which they do.
+        let told = |slug: &str, tags: &str| (slug.to_owned(), tags.to_owned(), read[0].2);
+        assert_eq!(read, [told("news", "Late Early"), told("instead", ""), told("instead", "")]);
+        assert!(read[0].2 <= 4, "{read:?}");
+    }
+
+    async fn a_list_of_pages_takes_as_many_statements_with_many_as_with_one(db: TestDatabase) {
+        let (app, database) = (app(&db).await, &db.database);
+        let mut read = Vec::new();
+        for count in [1, 40] {
+            for number in 0..count {
+                let draft = page(&format!("Page {count} {number}"), &["A", "B"]);
+                RecordRepository::<Page>::insert(database, Stamp::of_system(app.project_id, AT), draft).await.unwrap();
+            }
+            let request = PageRequest::new(1, 50, 100).unwrap();
+            let before = database.statements();
+            let pages =
+                PageReader::list(database, app.project_id, PageFilter::default(), PageOrder::DateDesc, request).await;
+            read.push((pages.unwrap().items.len(), database.statements() - before));
+        }
+        assert_eq!(read, [(1, read[0].1), (41, read[0].1)]);
+        assert!(read[0].1 <= 6, "{read:?}");
+    }
+}
