@@ -32,7 +32,7 @@ use crate::report::{Budget, Report};
 use crate::shop::{Data, Shop};
 use crate::till::Till;
 
-/// The most statements of an order.
+/// The most statements with which an order keeps the only writer.
 const MOST_OF_AN_ORDER: u64 = 12;
 /// How often each is done.
 const ROUNDS: usize = 100;
@@ -141,14 +141,13 @@ impl Backroom {
         let mut costs = Vec::with_capacity(self.rounds);
         for round in 0..WARM_UP + self.rounds {
             let work = prepare(round)?;
-            let (statements, before, pages) =
-                (self.store.statements(), self.store.write_costs(), Log::read(&self.data)?);
+            let (before, pages) = (self.store.write_costs(), Log::read(&self.data)?);
             self.data.runtime.block_on(work)?;
             let written = self.store.write_costs().since(before);
             if round >= WARM_UP {
                 costs.push(Budget {
                     name: name.to_owned(),
-                    statements: self.store.statements() - statements,
+                    statements: written.statements,
                     most: None,
                     commits: written.commits,
                     pages: Log::read(&self.data)?.since(&pages),

@@ -80,13 +80,12 @@ impl NewBankRequisite {
     ) -> Result<BankRequisiteDraft, ApiError> {
         let bik = self.bik.0;
         let sent = self.correspondent_account.map(|account| account.0);
-        let (bank_name, correspondent_account) = match self.bank_name {
-            Some(name) => (name.0, sent),
-            None => {
-                count(throttle, request, staff).await?;
-                let bank = look_up(suggestions, &bik).await?;
-                (bank.name, sent.or(bank.correspondent_account))
-            }
+        let (bank_name, correspondent_account) = if let Some(name) = self.bank_name {
+            (name.0, sent)
+        } else {
+            count(throttle, request, staff).await?;
+            let bank = look_up(suggestions, &bik).await?;
+            (bank.name, sent.or(bank.correspondent_account))
         };
         let (account, comment) = (self.account.0, self.comment.map(|comment| comment.0));
         Ok(BankRequisiteDraft { bik, bank_name, correspondent_account, account, comment })

@@ -183,6 +183,12 @@ impl Stage {
         (status, told)
     }
 
+    /// A text of a history that begins with a day.
+    fn begins_with_day(&self, text: String) -> String {
+        let day = text.split_once(' ').and_then(|(day, rest)| Some((day.parse::<NaiveDate>().ok()?, rest)));
+        day.map_or(text.clone(), |(day, rest)| format!("{} {rest}", day - self.away))
+    }
+
     /// An answer as two runs have it in common.
     fn told(&self, body: Value) -> Value {
         match body {
@@ -192,7 +198,8 @@ impl Stage {
                 if let Ok(day) = text.parse::<NaiveDate>() {
                     return json!(day - self.away);
                 }
-                let text = text
+                let text = self
+                    .begins_with_day(text)
                     .replace(&self.file.base_url, "https://shop.example")
                     .replace(&self.file.sandbox_url, "https://outside.example")
                     .replace(&self.file.staff.login, "owner");

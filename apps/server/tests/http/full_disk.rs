@@ -60,8 +60,8 @@ database_tests! {
         let project = site.create_project("owner")["project_id"].to_string();
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let rows: String = (0..2_000).map(|row| format!("A-{row};{}\n", "Mug ".repeat(60))).collect();
-        std::fs::write(path("cards.csv"), format!("article;name\n{rows}")).unwrap();
+        let rows: Vec<_> = (0..2_000).map(|row| format!("A-{row};{}\n", "Mug ".repeat(60))).collect();
+        std::fs::write(path("cards.csv"), format!("article;name\n{}", rows.concat())).unwrap();
         site.run(&["import", "nomenclatures", &path("cards.csv"), "--project", &project]);
         let all = path("all.csv");
         let arguments = ["export", "nomenclatures", &all, "--project", &project];

@@ -105,11 +105,10 @@ pub(super) fn load_one<R>(
     Ok(records::in_order_of(&ids, with_tags(connection, vec![row], &ids)?)?.pop())
 }
 
-fn with_tags<R>(
-    connection: &mut AnyConnection,
-    rows: Vec<PageRow>,
-    ids: &[i64],
-) -> Result<Vec<(i64, i64, Result<Page, StoreError>)>, Abort<R>> {
+/// A page with its number and its project's.
+type Numbered = (i64, i64, Result<Page, StoreError>);
+
+fn with_tags<R>(connection: &mut AnyConnection, rows: Vec<PageRow>, ids: &[i64]) -> Result<Vec<Numbered>, Abort<R>> {
     let tags: Vec<TagRow> = Statement::new(
         "SELECT l.page_id, g.id, g.name, g.created_at FROM page_tag_links l JOIN page_tags g ON g.id = l.page_tag_id \
          WHERE l.page_id",

@@ -174,6 +174,7 @@ mod tests {
 
     /// An error as a server reports it, its texts in whatever language.
     #[derive(Default)]
+    #[expect(clippy::struct_excessive_bools, reason = "each says whether a field of the protocol is there")]
     struct Report {
         details: bool,
         hint: bool,

@@ -80,9 +80,10 @@ impl Cluster {
             Manner::Tls(tls) => tls.script(),
         };
         // The shell stops the server at the end of its input and restarts it for every line. What tests store need not outlive
-        // the machine: it stands in memory where there is such a folder, and nothing waits for a disk.
+        // the machine: it stands in memory where there is room, and nothing waits for a disk.
         let script = format!(
-            "set -e\nfolder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)\nbin={}\n\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\noptions=\n{prepare}\
+            "set -e\nroom=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 {{ print $4 }}')\n\
+             if [ \"${{room:-0}}\" -gt 2000000 ]; then folder=$(mktemp -d -p /dev/shm); else folder=$(mktemp -d); fi\nbin={}\n\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\noptions=\n{prepare}\
              start() {{\n\"$bin/postgres\" -D \"$folder/data\" -h 127.0.0.1 -p {port} -k \"$folder\" -F -c max_connections=300 \
              -c full_page_writes=off -c max_wal_size=4GB $options >>\"$folder/log\" 2>&1 &\n\
              server=$!\nfor _ in $(seq 100); do \"$bin/pg_isready\" -q -h 127.0.0.1 -p {port} && break; sleep 0.1; done\n\

@@ -1,5 +1,5 @@
 //! Runs of the simulator. `SIM_SEED`, `SIM_DAYS` and `SIM_MERCHANTS` choose another one.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod falsified;
 
@@ -13,6 +13,9 @@ fn asked(name: &str) -> Option<u64> {
 }
 
 /// A thread of its own, as the service has none to share.
+///
+/// # Panics
+/// When there is no runtime to be had.
 pub fn on_one_thread<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
 }

@@ -196,10 +196,11 @@ impl<'a> ConnectionUri<'a> {
         }
         url += self.name;
         let encoded = |list: &[String]| utf8_percent_encode(&list.join(","), NON_ALPHANUMERIC).to_string();
-        url += &format!("?host={}&port={}&sslmode=disable", encoded(&hosts), encoded(&ports));
+        url.extend(["?host=", &encoded(&hosts), "&port=", &encoded(&ports), "&sslmode=disable"]);
         let replaced = |key: &str| key.starts_with("ssl") || ["host", "hostaddr", "port"].contains(&key);
         for (key, value) in self.settings.iter().filter(|(key, _)| !replaced(key)) {
-            url += &format!("&{}={value}", utf8_percent_encode(key, NON_ALPHANUMERIC).to_string().replace("%5F", "_"));
+            let key = utf8_percent_encode(key, NON_ALPHANUMERIC).to_string().replace("%5F", "_");
+            url.extend(["&", &key, "=", value]);
         }
         url
     }

@@ -129,7 +129,12 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
 /// A failure as a server would tell it.
 fn told(failure: &Failure) -> Vec<u8> {
     let fields = [('S', "FATAL"), ('V', "FATAL"), ('C', failure.state), ('M', failure.text.as_str())];
-    let mut body: String = fields.iter().map(|(field, text)| format!("{field}{text}\0")).collect();
+    let mut body = String::new();
+    for (field, text) in fields {
+        body.push(field);
+        body.push_str(text);
+        body.push('\0');
+    }
     body.push('\0');
     message(b'E', body.as_bytes())
 }

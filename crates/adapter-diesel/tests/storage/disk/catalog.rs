@@ -58,7 +58,7 @@ scenarios! {
         let id = InventoryId::new(id).unwrap();
         run.begin(db);
         let change = StockChange { quantity: Edit::Set(StockLevel::new(0).unwrap()), price: Edit::Set("1.50".parse().unwrap()) };
-        run.step("set", async || db.database.set_stock(clerk(counter.house.project), id, change.clone()).await).await;
+        run.step("set", async || db.database.set_stock(clerk(counter.house.project), id, change).await).await;
     }
 
     async fn discount_made(db, run) {
@@ -88,8 +88,8 @@ scenarios! {
         let house = Storehouse::open(db).await;
         let (mut cards, mut stock) = ("article;name;kind;category".to_owned(), "article;warehouse;quantity;price".to_owned());
         for number in 0..10 {
-            cards += &format!("\nM-{number};Mug {number};goods;Kitchen / Mugs");
-            stock += &format!("\nM-{number};W1;{number};5.00");
+            cards.extend(["\nM-", &number.to_string(), ";Mug ", &number.to_string(), ";goods;Kitchen / Mugs"]);
+            stock.extend(["\nM-", &number.to_string(), ";W1;", &number.to_string(), ";5.00"]);
         }
         run.begin(db);
         run.step("cards", async || import(&house, &cards, ImportMode::AllOrNothing).await).await;

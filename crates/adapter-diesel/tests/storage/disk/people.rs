@@ -61,7 +61,7 @@ scenarios! {
         let id = run.step("begin", async || db.database.begin(callback::new(project, "79001234567", "n", 0)).await).await;
         run.step("open", async || db.database.open(id, &callback::check("n"), at(300)).await).await;
         let verified = AttemptChange::Verified { expires_at: at(300) };
-        run.step("verify", async || db.database.change(id, verified.clone(), at(1)).await).await;
+        run.step("verify", async || db.database.change(id, verified, at(1)).await).await;
         run.steps_of(2, "exchange", async || db.database.exchange(callback::exchange(project, id, 1, 2)).await).await;
     }
 

@@ -68,7 +68,8 @@ impl<'a> Counter<'a> {
         let category = house.category("All", None).await;
         let clock = Arc::new(FixedClock::at("2026-03-01T12:00:00Z".parse().unwrap()));
         let random: Arc<dyn Random> = Arc::new(Serial(AtomicU64::new(1)));
-        let journey = || Box::pin(tokio::time::sleep(std::time::Duration::from_millis(5))) as BoxFuture<'static, ()>;
+        let journey =
+            || -> BoxFuture<'static, ()> { Box::pin(tokio::time::sleep(std::time::Duration::from_millis(5))) };
         let acquirer = Arc::new(Acquirer::far_away(journey));
         let store = Arc::new(db.database.clone());
         let payments = Arc::new(ChargeService {

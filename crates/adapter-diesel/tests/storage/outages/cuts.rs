@@ -70,22 +70,22 @@ impl Trial<'_> {
         let end = self.order(key.as_deref()).await;
         let met = self.wire.disarm();
         let came = self.came().await;
-        let case = format!("{fault:?}, keyed: {keyed}, {end:?}, {met:?}");
+        let what = format!("{fault:?}, keyed: {keyed}, {end:?}, {met:?}");
         match end {
-            End::Ordered => assert_eq!(came, 1, "{case}"),
-            End::NotOrdered | End::Overtaken => panic!("a connection is replaced: {case}"),
+            End::Ordered => assert_eq!(came, 1, "{what}"),
+            End::NotOrdered | End::Overtaken => panic!("a connection is replaced: {what}"),
             End::Unknown => {
                 // Behind the last message before it, COMMIT is sent over a connection that is no more.
                 let is_lost = fault.way != Break::Before && came == 0;
-                assert!(met == Some(true) || is_lost, "only a commit that was sent can be unknown: {case}");
+                assert!(met == Some(true) || is_lost, "only a commit that was sent can be unknown: {what}");
                 self.unknown[usize::from(came == 1)] += 1;
             }
         }
-        assert!((0..=1).contains(&came), "{case}");
+        assert!((0..=1).contains(&came), "{what}");
         if key.is_some() {
             let again = self.order(key.as_deref()).await;
-            assert_eq!(again, if came == 1 { End::Overtaken } else { End::Ordered }, "{case}");
-            assert_eq!(came + self.came().await, 1, "{case}");
+            assert_eq!(again, if came == 1 { End::Overtaken } else { End::Ordered }, "{what}");
+            assert_eq!(came + self.came().await, 1, "{what}");
         }
         self.cuts += u32::from(met.is_some());
         met.is_some()
