@@ -31,11 +31,6 @@ impl<R> Abort<R> {
 }
 
 impl Abort<StoreError> {
-    /// What is told to the caller.
-    pub(crate) fn conclude(self) -> StoreError {
-        conclude(self)
-    }
-
     /// The same in a step that refuses for other reasons: storage that fails is no refusal there.
     pub(crate) fn in_step<R>(self) -> Abort<R> {
         match self {
@@ -57,7 +52,8 @@ impl<R> From<StoreError> for Abort<R> {
     }
 }
 
-pub(super) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
+/// What is told to the caller.
+pub(crate) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
     match abort {
         Abort::Refused(reason) => reason,
         Abort::Query(error) => store_error(&error).into(),

@@ -36,7 +36,7 @@ pub use backup::{Backup, BackupError};
 pub(crate) use connection::{found, on_each};
 pub(crate) use constraints::{on_duplicate, on_reference};
 pub use failure::Abort;
-pub(crate) use failure::is_lost;
+pub(crate) use failure::{conclude, is_lost};
 pub use invalidation::{CacheVersion, CacheVersions, TRUST, Topic};
 pub(crate) use memory::Memory;
 pub use migrations::MigrationState;

@@ -71,7 +71,7 @@ struct Inner {
 
 impl Inner {
     fn is_sqlite(&self) -> bool {
-        matches!(self.manager.url, DatabaseUrl::Sqlite(_))
+        !self.writing.is_server
     }
 
     /// The thread that writes; PostgreSQL has many writers.

@@ -7,7 +7,7 @@ use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
-use crate::database::{Abort, AnyConnection, Database, is_lost};
+use crate::database::{Abort, AnyConnection, Database, conclude, is_lost};
 use crate::statement::{Statement, by_place};
 
 const EXTENSIONS: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE EXTENSION IF NOT EXISTS btree_gin;";
@@ -59,7 +59,7 @@ impl Database {
             if !connection.is_postgres() {
                 return Ok(true);
             }
-            are_indexed(connection).map_err(Abort::conclude)
+            are_indexed(connection).map_err(conclude)
         })
     }
 }

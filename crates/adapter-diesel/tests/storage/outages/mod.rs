@@ -5,6 +5,7 @@ mod proxy;
 mod restarts;
 mod wire;
 
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
-use kontor_adapter_diesel::{Abort, AnyConnection, Database, PoolOptions, Topic};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database, DatabaseUrl, PoolOptions, Topic};
 use kontor_kernel::{ProjectId, StoreError};
 
 use proxy::{Loss, Proxy};
@@ -20,6 +21,23 @@ use proxy::{Loss, Proxy};
 use crate::fixtures;
 
 const PROJECTS: &str = "SELECT count(*) AS value FROM projects";
+
+/// Listens in front of the server of this address and has every connection led on to it. Returns the address to connect to.
+fn stand_before(url: &DatabaseUrl, mut lead: impl FnMut(&TcpStream, &TcpStream) + Send + 'static) -> DatabaseUrl {
+    let DatabaseUrl::Postgres(url) = url else { panic!("there is no connection to lose") };
+    let (account, rest) = url.rsplit_once('@').unwrap();
+    let (server, name) = rest.split_once('/').unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = server.to_owned();
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let Ok(server) = TcpStream::connect(&server) else { continue };
+            lead(&client, &server);
+        }
+    });
+    DatabaseUrl::Postgres(format!("{account}@{address}/{name}"))
+}
 
 /// A pool whose connections can be lost, and one of the same database whose connections cannot.
 struct Trial {

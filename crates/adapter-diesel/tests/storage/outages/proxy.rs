@@ -1,11 +1,13 @@
 //! A server between the pool and PostgreSQL that loses connections at a chosen moment.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use kontor_adapter_diesel::DatabaseUrl;
+
+use super::stand_before;
 
 /// When a connection is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,20 +40,9 @@ pub struct Proxy {
 impl Proxy {
     /// Stands before the server of this address.
     pub fn before(url: &DatabaseUrl) -> Self {
-        let DatabaseUrl::Postgres(url) = url else { panic!("there is nothing to lose") };
-        let (account, rest) = url.rsplit_once('@').unwrap();
-        let (server, name) = rest.split_once('/').unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
         let state = Arc::<State>::default();
-        let (shared, server) = (Arc::clone(&state), server.to_owned());
-        std::thread::spawn(move || {
-            for client in listener.incoming().map_while(Result::ok) {
-                let Ok(server) = TcpStream::connect(&server) else { continue };
-                connect(&shared, &client, &server);
-            }
-        });
-        Self { state, url: DatabaseUrl::Postgres(format!("{account}@{address}/{name}")) }
+        let shared = Arc::clone(&state);
+        Self { state, url: stand_before(url, move |client, server| connect(&shared, client, server)) }
     }
 
     /// The address to connect to.

@@ -2,11 +2,13 @@
 //! transaction that writes: from `BEGIN` to the answer of `COMMIT`.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kontor_adapter_diesel::DatabaseUrl;
+
+use super::stand_before;
 
 /// Who says a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,27 +57,20 @@ pub struct Wire {
 impl Wire {
     /// Stands before the server of this address.
     pub fn before(url: &DatabaseUrl) -> Self {
-        let DatabaseUrl::Postgres(url) = url else { panic!("there is no protocol") };
-        let (account, rest) = url.rsplit_once('@').unwrap();
-        let (server, name) = rest.split_once('/').unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
         let transaction = Arc::<Mutex<Transaction>>::default();
-        let (shared, server) = (Arc::clone(&transaction), server.to_owned());
-        std::thread::spawn(move || {
-            for (connection, client) in listener.incoming().map_while(Result::ok).enumerate() {
-                let Ok(server) = TcpStream::connect(&server) else { continue };
-                for stream in [&client, &server] {
-                    stream.set_nodelay(true).unwrap();
-                }
-                for (side, from, to) in [(Side::Client, &client, &server), (Side::Server, &server, &client)] {
-                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                    let transaction = Arc::clone(&shared);
-                    std::thread::spawn(move || pass(&Direction { transaction, side, connection }, from, to));
-                }
+        let (shared, mut connection) = (Arc::clone(&transaction), 0);
+        let url = stand_before(url, move |client, server| {
+            for stream in [client, server] {
+                stream.set_nodelay(true).unwrap();
             }
+            for (side, from, to) in [(Side::Client, client, server), (Side::Server, server, client)] {
+                let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                let transaction = Arc::clone(&shared);
+                std::thread::spawn(move || pass(&Direction { transaction, side, connection }, from, to));
+            }
+            connection += 1;
         });
-        Self { transaction, url: DatabaseUrl::Postgres(format!("{account}@{address}/{name}")) }
+        Self { transaction, url }
     }
 
     /// The address to connect to.
