@@ -2,31 +2,39 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, StoreError};
 
 use crate::schema::discounts;
+use crate::statement::by_place;
 use crate::stored;
 
-/// What a discount is, whoever looks at it.
-#[derive(Queryable, QueryableByName, Selectable)]
-#[diesel(table_name = discounts)]
-pub(crate) struct DiscountRow {
-    pub id: i64,
-    pub name: String,
-    pub code: Option<String>,
-    pub kind: String,
-    pub value: i64,
-    pub target: String,
-    pub target_id: Option<i64>,
-    pub minimum_sum: i64,
-    pub starts_at: Option<NaiveDateTime>,
-    pub ends_at: Option<NaiveDateTime>,
-    pub usage_limit: Option<i64>,
-    pub customer_limit: Option<i64>,
-    pub used_count: i64,
-    pub status: String,
-    pub version: i64,
+by_place! {
+    /// What a discount is, whoever looks at it. Read by [`COLUMNS`], too.
+    #[derive(Queryable, Selectable)]
+    #[diesel(table_name = discounts)]
+    pub(crate) struct DiscountRow {
+        pub id: i64 as BigInt,
+        pub name: String as Text,
+        pub code: Option<String> as Nullable<Text>,
+        pub kind: String as Text,
+        pub value: i64 as BigInt,
+        pub target: String as Text,
+        pub target_id: Option<i64> as Nullable<BigInt>,
+        pub minimum_sum: i64 as BigInt,
+        pub starts_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        pub ends_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        pub usage_limit: Option<i64> as Nullable<BigInt>,
+        pub customer_limit: Option<i64> as Nullable<BigInt>,
+        pub used_count: i64 as BigInt,
+        pub status: String as Text,
+        pub version: i64 as BigInt,
+    }
 }
+
+/// The columns of a [`DiscountRow`], in the order of their places.
+pub(crate) const COLUMNS: &str = "id, name, code, kind, value, target, target_id, minimum_sum, starts_at, ends_at, \
+     usage_limit, customer_limit, used_count, status, version";
 
 /// What a discount takes off, from its columns.
 pub(crate) fn value(id: i64, kind: &str, value: i64) -> Result<DiscountValue, StoreError> {

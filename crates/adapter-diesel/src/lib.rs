@@ -27,6 +27,7 @@ mod integration_links;
 mod lease;
 mod listing;
 mod locks;
+mod moments;
 mod orders;
 mod organization;
 mod payments;

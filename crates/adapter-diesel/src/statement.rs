@@ -8,15 +8,18 @@ use std::borrow::Cow;
 
 use chrono::NaiveDateTime;
 use diesel::backend::Backend;
+use diesel::deserialize::{self, FromSql};
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
+use diesel::row::Row;
 use diesel::serialize::ToSql;
-use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Nullable, Text, Timestamp, Untyped};
+use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Integer, Nullable, Text, Timestamp, Untyped};
 use diesel::sqlite::Sqlite;
 use diesel::{QueryableByName, RunQueryDsl};
 
 use crate::database::{AnyConnection, on_each};
+use crate::moments::Moment;
 
 /// One value of a statement.
 #[derive(Debug, Clone)]
@@ -24,8 +27,10 @@ pub(crate) enum Value {
     Int(Option<i64>),
     Text(Option<String>),
     Bool(bool),
-    Moment(Option<NaiveDateTime>),
+    Moment(Option<Moment>),
     Bytes(Vec<u8>),
+    /// What another part of the statement finds.
+    Found(&'static str),
 }
 
 macro_rules! values {
@@ -42,8 +47,8 @@ values! {
     u32 => |value| Self::Int(Some(value.into()));
     Option<i64> => |value| Self::Int(value);
     bool => |value| Self::Bool(value);
-    NaiveDateTime => |value| Self::Moment(Some(value));
-    Option<NaiveDateTime> => |value| Self::Moment(value);
+    NaiveDateTime => |value| Self::Moment(Some(Moment(value)));
+    Option<NaiveDateTime> => |value| Self::Moment(value.map(Moment));
     Vec<u8> => |value| Self::Bytes(value);
     String => |value| Self::Text(Some(value));
     Option<String> => |value| Self::Text(value);
@@ -201,7 +206,7 @@ where
     Option<i64>: ToSql<Nullable<BigInt>, DB>,
     Option<String>: ToSql<Nullable<Text>, DB>,
     bool: ToSql<Bool, DB>,
-    Option<NaiveDateTime>: ToSql<Nullable<Timestamp>, DB>,
+    Option<Moment>: ToSql<Nullable<Timestamp>, DB>,
     Vec<u8>: ToSql<Binary, DB>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
@@ -216,9 +221,65 @@ where
                 Piece::Value(Value::Bool(value)) => out.push_bind_param::<Bool, _>(value)?,
                 Piece::Value(Value::Moment(value)) => out.push_bind_param::<Nullable<Timestamp>, _>(value)?,
                 Piece::Value(Value::Bytes(value)) => out.push_bind_param::<Binary, _>(value)?,
+                Piece::Value(Value::Found(sql)) => out.push_sql(sql),
             }
         }
         Ok(())
+    }
+}
+
+/// A value that is read by its place in a row.
+pub(crate) trait Placed<ST, DB: Backend>: Sized {
+    /// Reads it.
+    fn at<'a>(row: &impl Row<'a, DB>, place: usize) -> deserialize::Result<Self>;
+}
+
+macro_rules! placed {
+    ($($value:ty as $sql:ty,)+) => {$(
+        impl<DB: Backend> Placed<$sql, DB> for $value
+        where
+            Self: FromSql<$sql, DB>,
+        {
+            fn at<'a>(row: &impl Row<'a, DB>, place: usize) -> deserialize::Result<Self> {
+                row.get_value(place)
+            }
+        }
+
+        impl<DB: Backend> Placed<Nullable<$sql>, DB> for Option<$value>
+        where
+            $value: FromSql<$sql, DB>,
+        {
+            fn at<'a>(row: &impl Row<'a, DB>, place: usize) -> deserialize::Result<Self> {
+                row.get_value::<Nullable<$sql>, Self, usize>(place)
+            }
+        }
+    )+};
+}
+
+placed! {
+    i64 as BigInt,
+    i32 as Integer,
+    bool as Bool,
+    String as Text,
+    Vec<u8> as Binary,
+}
+
+impl<DB: Backend> Placed<Timestamp, DB> for NaiveDateTime
+where
+    Moment: FromSql<Timestamp, DB>,
+{
+    fn at<'a>(row: &impl Row<'a, DB>, place: usize) -> deserialize::Result<Self> {
+        row.get_value::<Timestamp, Moment, usize>(place).map(|moment| moment.0)
+    }
+}
+
+impl<DB: Backend> Placed<Nullable<Timestamp>, DB> for Option<NaiveDateTime>
+where
+    Moment: FromSql<Timestamp, DB>,
+{
+    fn at<'a>(row: &impl Row<'a, DB>, place: usize) -> deserialize::Result<Self> {
+        let moment = row.get_value::<Nullable<Timestamp>, Option<Moment>, usize>(place)?;
+        Ok(moment.map(|moment| moment.0))
     }
 }
 
@@ -233,12 +294,12 @@ macro_rules! by_place {
 
         impl<DB: diesel::backend::Backend> diesel::QueryableByName<DB> for $row
         where
-            $($type: diesel::deserialize::FromSql<$sql, DB>,)+
+            $($type: $crate::statement::Placed<$sql, DB>,)+
         {
             fn build<'a>(row: &impl diesel::row::NamedRow<'a, DB>) -> diesel::deserialize::Result<Self> {
                 let mut places = 0_usize..;
                 let mut place = || places.next().ok_or(diesel::result::UnexpectedEndOfRow);
-                Ok(Self { $($field: diesel::row::Row::get_value::<$sql, $type, usize>(row, place()?)?,)+ })
+                Ok(Self { $($field: <$type as $crate::statement::Placed<$sql, DB>>::at(row, place()?)?,)+ })
             }
         }
     };

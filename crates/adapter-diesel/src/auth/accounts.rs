@@ -32,11 +32,8 @@ pub(super) fn bound(
     project: ProjectId,
     contact: &Contact,
 ) -> Result<Option<i64>, QueryError> {
-    login_contacts::table
-        .find((project.get(), contact.as_str()))
-        .select(login_contacts::counterparty_id)
-        .first(connection)
-        .optional()
+    let own = login_contacts::table.find((project.get(), contact.as_str())).select(login_contacts::counterparty_id);
+    on_each!(connection, concrete => own.first(concrete)).optional()
 }
 
 /// The customer a contact logs in, kept from leaving until the transaction ends.

@@ -8,6 +8,7 @@ use super::accounts::{bound, owner};
 use super::{Holder, insert_token};
 use crate::database::{Abort, Database, on_each};
 use crate::schema::one_time_codes;
+use crate::statement::Statement;
 use crate::stored;
 
 #[async_trait]
@@ -47,23 +48,25 @@ impl CodeRepository for Database {
                 });
             };
             // The fingerprint is keyed, so comparing it in the statement tells nothing about the code.
-            let live = one_time_codes::table
-                .find((project.get(), contact.as_str()))
-                .filter(one_time_codes::consumed_at.is_null())
-                .filter(one_time_codes::attempts_left.gt(0))
-                .filter(one_time_codes::expires_at.gt(now));
-            let used = diesel::update(live.filter(one_time_codes::fingerprint.eq(&redemption.fingerprint)))
-                .set(one_time_codes::consumed_at.eq(now))
-                .execute(connection)?;
+            let live = || {
+                Statement::new(" WHERE project_id = ")
+                    .value(project.get())
+                    .sql(" AND contact = ")
+                    .value(contact.as_str())
+                    .sql(" AND consumed_at IS NULL AND attempts_left > 0 AND expires_at > ")
+                    .value(now)
+            };
+            // diesel would prepare its own updates anew every time.
+            let used = Statement::new("UPDATE one_time_codes SET consumed_at = ").value(now).then(live());
+            let used = used.sql(" AND fingerprint = ").value(redemption.fingerprint.as_str()).run(connection)?;
             if used == 1 {
                 let customer = stored::id(customer)?;
                 let holder = Holder::Customer(project, redemption.application_id, customer);
                 let token = insert_token(connection, &holder, &redemption.token)?;
                 return Ok(Redeemed::SignedIn { counterparty_id: customer, token_id: stored::id(token)? });
             }
-            let counted = diesel::update(live)
-                .set(one_time_codes::attempts_left.eq(one_time_codes::attempts_left - 1))
-                .execute(connection)?;
+            let counted = Statement::new("UPDATE one_time_codes SET attempts_left = attempts_left - 1").then(live());
+            let counted = counted.run(connection)?;
             Ok(if counted == 1 { Redeemed::WrongCode } else { Redeemed::NoLiveCode })
         })
         .await

@@ -29,8 +29,9 @@ use diesel::result::Error as QueryError;
 use kontor_auth::model::{Device, NewToken};
 use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
-use crate::database::AnyConnection;
 use crate::database::invalidation::{Topic, leave_valid};
+use crate::database::{AnyConnection, on_each};
+use crate::moments::Moment;
 use crate::people::{EMPLOYEE, guard};
 use crate::schema::access_tokens;
 
@@ -61,20 +62,20 @@ fn insert_token(connection: &mut AnyConnection, holder: &Holder, token: &NewToke
             (guard::COUNTERPARTY, customer.get(), project, Some(application.get()))
         }
     };
-    let id = diesel::insert_into(access_tokens::table)
-        .values((
-            access_tokens::guard.eq(guard),
-            access_tokens::subject_id.eq(subject),
-            access_tokens::project_id.eq(project.get()),
-            access_tokens::application_id.eq(application),
-            access_tokens::device.eq(token.device.as_ref().map(Device::as_str)),
-            access_tokens::fingerprint.eq(&token.fingerprint),
-            access_tokens::created_at.eq(token.created_at.naive_utc()),
-            access_tokens::last_used_at.eq(token.created_at.naive_utc()),
-            access_tokens::expires_at.eq(token.expires_at.naive_utc()),
-        ))
-        .returning(access_tokens::id)
-        .get_result(connection)?;
+    let (created_at, expires_at) = (Moment(token.created_at.naive_utc()), Moment(token.expires_at.naive_utc()));
+    let row = (
+        access_tokens::guard.eq(guard),
+        access_tokens::subject_id.eq(subject),
+        access_tokens::project_id.eq(project.get()),
+        access_tokens::application_id.eq(application),
+        access_tokens::device.eq(token.device.as_ref().map(Device::as_str)),
+        access_tokens::fingerprint.eq(&token.fingerprint),
+        access_tokens::created_at.eq(created_at),
+        access_tokens::last_used_at.eq(created_at),
+        access_tokens::expires_at.eq(expires_at),
+    );
+    let into = diesel::insert_into(access_tokens::table).values(row).returning(access_tokens::id);
+    let id = on_each!(connection, concrete => into.get_result(concrete))?;
     if let Holder::Customer(project, application, customer) = holder {
         sessions::open(connection, (*project, *application, *customer), id, token.created_at.naive_utc())?;
     }

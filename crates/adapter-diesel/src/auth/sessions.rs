@@ -9,7 +9,8 @@ use kontor_auth::model::ClientSession;
 use kontor_auth::ports::{ClientSessions, SessionStart};
 use kontor_kernel::{ApplicationId, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
 
-use crate::database::{AnyConnection, Database, found};
+use crate::database::{AnyConnection, Database, found, on_each};
+use crate::moments::Moment;
 use crate::people::guard;
 use crate::people::sessions::{ACTIVE, close};
 use crate::schema::client_sessions;
@@ -55,18 +56,18 @@ pub(super) fn open(
     token: i64,
     at: NaiveDateTime,
 ) -> Result<(), QueryError> {
-    diesel::insert_into(client_sessions::table)
-        .values((
-            client_sessions::project_id.eq(project.get()),
-            client_sessions::application_id.eq(application.get()),
-            client_sessions::counterparty_id.eq(customer.get()),
-            client_sessions::token_id.eq(token),
-            client_sessions::status.eq(ACTIVE),
-            client_sessions::started_at.eq(at),
-            client_sessions::last_seen_at.eq(at),
-            client_sessions::duration_micros.eq(0),
-        ))
-        .execute(connection)?;
+    let row = (
+        client_sessions::project_id.eq(project.get()),
+        client_sessions::application_id.eq(application.get()),
+        client_sessions::counterparty_id.eq(customer.get()),
+        client_sessions::token_id.eq(token),
+        client_sessions::status.eq(ACTIVE),
+        client_sessions::started_at.eq(Moment(at)),
+        client_sessions::last_seen_at.eq(Moment(at)),
+        client_sessions::duration_micros.eq(0),
+    );
+    let into = diesel::insert_into(client_sessions::table).values(row);
+    on_each!(connection, concrete => into.execute(concrete))?;
     Ok(())
 }
 
@@ -115,16 +116,17 @@ impl ClientSessions for Database {
 
     async fn go_on(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let unseen = client_sessions::table
-                .find(session.id.get())
-                .filter(client_sessions::status.eq(ACTIVE))
-                .filter(client_sessions::last_seen_at.eq(seen_at.naive_utc()));
-            let stored = diesel::update(unseen)
-                .set((
-                    client_sessions::last_seen_at.eq(session.last_seen_at.naive_utc()),
-                    client_sessions::duration_micros.eq(micros(session.duration)),
-                ))
-                .execute(connection)?;
+            let stored = Statement::new("UPDATE client_sessions SET last_seen_at = ")
+                .value(session.last_seen_at.naive_utc())
+                .sql(", duration_micros = ")
+                .value(micros(session.duration))
+                .sql(" WHERE id = ")
+                .value(session.id.get())
+                .sql(" AND status = ")
+                .value(ACTIVE)
+                .sql(" AND last_seen_at = ")
+                .value(seen_at.naive_utc())
+                .run(connection)?;
             Ok(stored == 1)
         })
         .await

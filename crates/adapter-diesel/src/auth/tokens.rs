@@ -11,6 +11,7 @@ use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 use super::{guard, uses};
 use crate::database::invalidation::{Topic, invalidate, leave_valid};
 use crate::database::{Database, on_each};
+use crate::moments::Moment;
 use crate::people::sessions::{close_of_customer, close_of_token};
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
 use crate::stored;
@@ -31,13 +32,13 @@ struct StaffTokenRow {
 #[derive(Queryable)]
 struct CustomerTokenRow {
     fingerprint: String,
-    expires_at: NaiveDateTime,
+    expires_at: Moment,
     counterparty_id: i64,
     project_id: i64,
     application_id: i64,
     wholesale: bool,
     app_is_active: bool,
-    last_used_at: Option<NaiveDateTime>,
+    last_used_at: Option<Moment>,
 }
 
 /// A name that the service does not know opens nothing.
@@ -146,7 +147,7 @@ impl TokenRepository for Database {
             let Some(row) = row else { return Ok(None) };
             Ok(Some(StoredCustomerToken {
                 fingerprint: row.fingerprint,
-                expires_at: stored::moment(row.expires_at),
+                expires_at: stored::moment(row.expires_at.0),
                 counterparty_id: stored::id(row.counterparty_id)?,
                 app: AppScope {
                     project_id: stored::id(row.project_id)?,
@@ -154,7 +155,7 @@ impl TokenRepository for Database {
                     wholesale: row.wholesale,
                 },
                 app_is_active: row.app_is_active,
-                last_used_at: row.last_used_at.map(stored::moment),
+                last_used_at: row.last_used_at.map(|at| stored::moment(at.0)),
             }))
         })
         .await

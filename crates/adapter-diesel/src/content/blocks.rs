@@ -40,11 +40,6 @@ by_place! {
     }
 }
 
-const BLOCKS: &str = "SELECT r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.name, r.avatar, \
-    r.block_type_id, t.name, r.link, r.file, r.text, r.version, r.created_at, r.updated_at FROM blocks r \
-    JOIN dictionary_items t ON t.dictionary = 'block_types' AND t.id = r.block_type_id \
-    LEFT JOIN blocks a ON a.id = r.parent_id WHERE r.id";
-
 impl TryFrom<BlockRow> for Block {
     type Error = StoreError;
 
@@ -100,7 +95,10 @@ impl StoredPart for Block {
         search: |text| key_contains("r.name_key", text),
     };
     const NAMELESS: &'static str = "block";
-    const SELECT: &'static str = BLOCKS;
+    const COLUMNS: &'static str = "r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.name, \
+         r.avatar, r.block_type_id, t.name, r.link, r.file, r.text, r.version, r.created_at, r.updated_at";
+    const BESIDE: &'static str = " JOIN dictionary_items t ON t.dictionary = 'block_types' AND t.id = r.block_type_id \
+         LEFT JOIN blocks a ON a.id = r.parent_id";
 
     type Row = BlockRow;
 
@@ -194,7 +192,7 @@ impl PartReader for Database {
                 BlockKey::Code(code) => Statement::new("code = ").value(code.get()),
                 BlockKey::Identifier(slug) => Statement::new("slug = ").value(slug.as_str()),
             };
-            parts::with_those_below(connection, app, root, "code")
+            parts::with_those_below(connection, app, root)
         })
         .await
     }

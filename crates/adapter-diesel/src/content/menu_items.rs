@@ -4,8 +4,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_content::PartError;
 use kontor_content::model::{
-    ApplicationPart as _, Menu, MenuItem, MenuItemChange, MenuItemDraft, PartCode, Place, PlaceChange, PlaceDraft,
-    Slug, shifted,
+    ApplicationPart as _, Menu, MenuItem, MenuItemChange, MenuItemDraft, Node, PartCode, Place, PlaceChange,
+    PlaceDraft, ShownItem, Slug, Tree, shifted,
 };
 use kontor_content::ports::MenuOrder;
 use kontor_kernel::{
@@ -39,10 +39,6 @@ by_place! {
         updated_at: NaiveDateTime as Timestamp,
     }
 }
-
-const ITEMS: &str = "SELECT r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.position, r.name, \
-    r.avatar, r.preview, r.version, r.created_at, r.updated_at FROM menu_items r \
-    LEFT JOIN menu_items a ON a.id = r.parent_id WHERE r.id";
 
 impl TryFrom<ItemRow> for MenuItem {
     type Error = StoreError;
@@ -106,7 +102,9 @@ impl StoredPart for MenuItem {
         search: |text| key_contains("r.name_key", text),
     };
     const NAMELESS: &'static str = "item";
-    const SELECT: &'static str = ITEMS;
+    const COLUMNS: &'static str = "r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.position, \
+         r.name, r.avatar, r.preview, r.version, r.created_at, r.updated_at";
+    const BESIDE: &'static str = " LEFT JOIN menu_items a ON a.id = r.parent_id";
 
     type Row = ItemRow;
 
@@ -232,19 +230,68 @@ impl MenuOrder for Database {
     }
 }
 
-/// A menu item of the application with those below it.
-pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError> {
-    by_place! {
-        struct AddressRow {
-            url: Option<String> as Nullable<Text>,
-        }
+by_place! {
+    struct ShownRow {
+        id: i64 as BigInt,
+        parent_id: Option<i64> as Nullable<BigInt>,
+        code: i64 as BigInt,
+        slug: String as Text,
+        name: String as Text,
+        avatar: Option<String> as Nullable<Text>,
+        preview: Option<String> as Nullable<Text>,
+        address: Option<String> as Nullable<Text>,
     }
+}
+
+impl TryFrom<ShownRow> for ShownItem {
+    type Error = StoreError;
+
+    fn try_from(row: ShownRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            code: PartCode::new(row.code).map_err(StoreError::corrupt)?,
+            slug: stored::text(&row.slug)?,
+            name: stored::owned(row.name)?,
+            avatar: stored::optional_text(row.avatar.as_deref())?,
+            preview: stored::optional_text(row.preview.as_deref())?,
+        })
+    }
+}
+
+/// A menu item of the application with those below it, in one statement that reads every row once. The top has no parent here, and
+/// the address of the application beside it.
+pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError> {
     database
         .read_page(move |connection| {
-            let root = Statement::new("slug = ").value(slug.as_str());
-            let Some(root) = parts::with_those_below(connection, app, root, "position")? else { return Ok(None) };
-            let address = Statement::new("SELECT url FROM applications WHERE id = ").value(app.application_id.get());
-            Ok(Some(Menu { root, address: address.row::<AddressRow>(connection)?.url }))
+            let application = app.application_id.get();
+            let rows: Vec<ShownRow> = Statement::new(
+                "WITH RECURSIVE below (id, parent_id, code, slug, name, position, avatar, preview, level) AS (SELECT id, \
+                 CAST(NULL AS BIGINT), code, slug, name, position, avatar, preview, 1 FROM menu_items WHERE application_id = ",
+            )
+            .value(application)
+            .sql(" AND slug = ")
+            .value(slug.as_str())
+            .sql(
+                " UNION ALL SELECT n.id, n.parent_id, n.code, n.slug, n.name, n.position, n.avatar, n.preview, b.level + 1 \
+                 FROM menu_items n JOIN below b ON n.parent_id = b.id WHERE b.level < ",
+            )
+            .value(i64::try_from(Tree::DEEPEST).unwrap_or(i64::MAX))
+            .sql(
+                ") SELECT id, parent_id, code, slug, name, avatar, preview, CASE WHEN level = 1 THEN (SELECT url FROM \
+                 applications WHERE id = ",
+            )
+            .value(application)
+            .sql(") END FROM below ORDER BY position, id")
+            .rows(connection)?;
+            let (mut top, mut items) = (None, Vec::with_capacity(rows.len()));
+            for mut row in rows {
+                let (id, parent) = (row.id, row.parent_id);
+                if parent.is_none() {
+                    top = Some((id, row.address.take()));
+                }
+                items.push((id, parent, row.try_into()?));
+            }
+            let menu = top.and_then(|(id, address)| Some(Menu { root: Node::nested(items, id)?, address }));
+            Ok(menu)
         })
         .await
 }

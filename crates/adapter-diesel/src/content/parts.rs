@@ -37,8 +37,10 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
     const SOURCE: Source;
     /// What a slug is made of where a name has neither letters nor digits.
     const NAMELESS: &'static str;
-    /// Reads parts `r`, each with its parent; the text ends where it goes on to say which, by `r.id`.
-    const SELECT: &'static str;
+    /// What is read of a part `r`.
+    const COLUMNS: &'static str;
+    /// What is read with it: ` JOIN ...`.
+    const BESIDE: &'static str;
 
     /// What it reads.
     type Row: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static;
@@ -77,7 +79,8 @@ pub(super) fn load_many<P: StoredPart, R>(
     connection: &mut AnyConnection,
     ids: &[i64],
 ) -> Result<Vec<OfProject<P>>, Abort<R>> {
-    let rows: Vec<P::Row> = Statement::new(P::SELECT).among(ids).rows(connection)?;
+    let these = Statement::new("SELECT ").sql(P::COLUMNS).sql(" FROM ").sql(P::TABLE).sql(" r").sql(P::BESIDE);
+    let rows: Vec<P::Row> = these.sql(" WHERE r.id").among(ids).rows(connection)?;
     Ok(records::in_order_of(ids, rows.into_iter().map(P::told))?)
 }
 
@@ -260,13 +263,12 @@ impl<P: StoredPart> PartRepository<P> for Database {
     }
 }
 
-/// The part of an application that this finds, with all below it, those beside each other by this column. One statement, however
+/// The part of an application that this finds, with all below it, those beside each other by their codes. One statement, however
 /// many they are, which stays prepared.
 pub(super) fn with_those_below<P: StoredPart>(
     connection: &mut AnyConnection,
     app: AppScope,
     root: Statement,
-    order: &'static str,
 ) -> Result<Option<Node<P>>, Abort<StoreError>> {
     let table = P::TABLE;
     let found = Statement::new("WITH RECURSIVE below (id, level) AS (SELECT id, 1 FROM ")
@@ -279,11 +281,13 @@ pub(super) fn with_those_below<P: StoredPart>(
         .sql(table)
         .sql(" n JOIN below b ON n.parent_id = b.id WHERE b.level < ")
         .value(i64::try_from(Tree::DEEPEST).unwrap_or(i64::MAX))
-        .sql(") ")
-        .sql(P::SELECT)
-        .sql(" IN (SELECT id FROM below) ORDER BY r.")
-        .sql(order)
-        .sql(", r.id");
+        .sql(") SELECT ")
+        .sql(P::COLUMNS)
+        .sql(" FROM below f JOIN ")
+        .sql(table)
+        .sql(" r ON r.id = f.id")
+        .sql(P::BESIDE)
+        .sql(" ORDER BY r.code, r.id");
     let rows: Vec<P::Row> = found.rows(connection)?;
     let found = rows.into_iter().map(|row| {
         let (_, project, part) = P::told(row);

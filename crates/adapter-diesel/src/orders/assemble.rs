@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
-use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::{InvalidId, OfProject, Quantity, StoreError, Word};
 use kontor_orders::model::{
@@ -16,121 +15,67 @@ use super::{refunds, tickets};
 use crate::database::{Abort, AnyConnection};
 use crate::receipt_terms;
 use crate::records;
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
 use crate::stored;
 
-#[derive(QueryableByName)]
-struct OrderRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = BigInt)]
-    project_id: i64,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    application_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    application_name: Option<String>,
-    #[diesel(sql_type = BigInt)]
-    counterparty_id: i64,
-    #[diesel(sql_type = Nullable<Text>)]
-    company: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    last_name: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    first_name: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    middle_name: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    phone: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    manager_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    manager_last_name: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    manager_first_name: Option<String>,
-    #[diesel(sql_type = BigInt)]
-    status_id: i64,
-    #[diesel(sql_type = Nullable<Text>)]
-    status_name: Option<String>,
-    #[diesel(sql_type = Text)]
-    currency: String,
-    #[diesel(sql_type = BigInt)]
-    original_price: i64,
-    #[diesel(sql_type = BigInt)]
-    product_discount: i64,
-    #[diesel(sql_type = BigInt)]
-    promo_discount: i64,
-    #[diesel(sql_type = BigInt)]
-    final_price: i64,
-    #[diesel(sql_type = Nullable<Text>)]
-    promo_code: Option<String>,
-    #[diesel(sql_type = BigInt)]
-    type_id: i64,
-    #[diesel(sql_type = Nullable<Text>)]
-    type_name: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    type_price: Option<i64>,
-    #[diesel(sql_type = Nullable<Bool>)]
-    type_active: Option<bool>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    subtype_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    subtype_name: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    subtype_price: Option<i64>,
-    #[diesel(sql_type = Nullable<Bool>)]
-    subtype_active: Option<bool>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    param_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    param_name: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    param_address: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    shop_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    shop_name: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    shop_address: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    address: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    payment_type_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    payment_type_name: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    payment_type_description: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    payment_type_photo: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    payment_method_type: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    payment_link: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    comment: Option<String>,
-    #[diesel(sql_type = Bool)]
-    payment_open: bool,
-    #[diesel(sql_type = Nullable<Timestamp>)]
-    paid_at: Option<NaiveDateTime>,
-    #[diesel(sql_type = BigInt)]
-    captured: i64,
-    #[diesel(sql_type = BigInt)]
-    refunded: i64,
-    #[diesel(sql_type = BigInt)]
-    refunding: i64,
-    #[diesel(sql_type = Nullable<Text>)]
-    ticket_reference: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    total_tickets: Option<i64>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    redeemed_count: Option<i64>,
-    #[diesel(sql_type = Nullable<Timestamp>)]
-    last_redeemed_at: Option<NaiveDateTime>,
-    #[diesel(sql_type = BigInt)]
-    version: i64,
-    #[diesel(sql_type = Timestamp)]
-    created_at: NaiveDateTime,
-    #[diesel(sql_type = Timestamp)]
-    updated_at: NaiveDateTime,
+by_place! {
+    struct OrderRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        application_id: Option<i64> as Nullable<BigInt>,
+        application_name: Option<String> as Nullable<Text>,
+        counterparty_id: i64 as BigInt,
+        company: Option<String> as Nullable<Text>,
+        last_name: Option<String> as Nullable<Text>,
+        first_name: Option<String> as Nullable<Text>,
+        middle_name: Option<String> as Nullable<Text>,
+        phone: Option<String> as Nullable<Text>,
+        manager_id: Option<i64> as Nullable<BigInt>,
+        manager_last_name: Option<String> as Nullable<Text>,
+        manager_first_name: Option<String> as Nullable<Text>,
+        status_id: i64 as BigInt,
+        status_name: Option<String> as Nullable<Text>,
+        currency: String as Text,
+        original_price: i64 as BigInt,
+        product_discount: i64 as BigInt,
+        promo_discount: i64 as BigInt,
+        final_price: i64 as BigInt,
+        promo_code: Option<String> as Nullable<Text>,
+        type_id: i64 as BigInt,
+        type_name: Option<String> as Nullable<Text>,
+        type_price: Option<i64> as Nullable<BigInt>,
+        type_active: Option<bool> as Nullable<Bool>,
+        subtype_id: Option<i64> as Nullable<BigInt>,
+        subtype_name: Option<String> as Nullable<Text>,
+        subtype_price: Option<i64> as Nullable<BigInt>,
+        subtype_active: Option<bool> as Nullable<Bool>,
+        param_id: Option<i64> as Nullable<BigInt>,
+        param_name: Option<String> as Nullable<Text>,
+        param_address: Option<String> as Nullable<Text>,
+        shop_id: Option<i64> as Nullable<BigInt>,
+        shop_name: Option<String> as Nullable<Text>,
+        shop_address: Option<String> as Nullable<Text>,
+        address: Option<String> as Nullable<Text>,
+        payment_type_id: Option<i64> as Nullable<BigInt>,
+        payment_type_name: Option<String> as Nullable<Text>,
+        payment_type_description: Option<String> as Nullable<Text>,
+        payment_type_photo: Option<String> as Nullable<Text>,
+        payment_method_type: Option<String> as Nullable<Text>,
+        payment_link: Option<String> as Nullable<Text>,
+        comment: Option<String> as Nullable<Text>,
+        payment_open: bool as Bool,
+        paid_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        captured: i64 as BigInt,
+        refunded: i64 as BigInt,
+        refunding: i64 as BigInt,
+        ticket_reference: Option<String> as Nullable<Text>,
+        total_tickets: Option<i64> as Nullable<BigInt>,
+        redeemed_count: Option<i64> as Nullable<BigInt>,
+        last_redeemed_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        version: i64 as BigInt,
+        created_at: NaiveDateTime as Timestamp,
+        updated_at: NaiveDateTime as Timestamp,
+    }
 }
 
 const SELECT: &str = "\
@@ -161,44 +106,27 @@ const SELECT: &str = "\
     LEFT JOIN payment_types pt ON pt.id = o.payment_type_id \
     LEFT JOIN order_tickets tk ON tk.order_id = o.id";
 
-#[derive(QueryableByName)]
-struct LineRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = BigInt)]
-    order_id: i64,
-    #[diesel(sql_type = BigInt)]
-    nomenclature_id: i64,
-    #[diesel(sql_type = Text)]
-    name: String,
-    #[diesel(sql_type = Nullable<Text>)]
-    article: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    inventory_id: Option<i64>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    warehouse_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    warehouse_name: Option<String>,
-    #[diesel(sql_type = BigInt)]
-    quantity: i64,
-    #[diesel(sql_type = BigInt)]
-    unit_price: i64,
-    #[diesel(sql_type = BigInt)]
-    product_discount: i64,
-    #[diesel(sql_type = BigInt)]
-    promo_discount: i64,
-    #[diesel(sql_type = BigInt)]
-    total: i64,
-    #[diesel(sql_type = BigInt)]
-    refunded_quantity: i64,
-    #[diesel(sql_type = BigInt)]
-    refunded_amount: i64,
-    #[diesel(sql_type = Nullable<Integer>)]
-    vat_code: Option<i32>,
-    #[diesel(sql_type = Bool)]
-    is_ticket: bool,
-    #[diesel(sql_type = Text)]
-    state: String,
+by_place! {
+    struct LineRow {
+        id: i64 as BigInt,
+        order_id: i64 as BigInt,
+        nomenclature_id: i64 as BigInt,
+        name: String as Text,
+        article: Option<String> as Nullable<Text>,
+        inventory_id: Option<i64> as Nullable<BigInt>,
+        warehouse_id: Option<i64> as Nullable<BigInt>,
+        warehouse_name: Option<String> as Nullable<Text>,
+        quantity: i64 as BigInt,
+        unit_price: i64 as BigInt,
+        product_discount: i64 as BigInt,
+        promo_discount: i64 as BigInt,
+        total: i64 as BigInt,
+        refunded_quantity: i64 as BigInt,
+        refunded_amount: i64 as BigInt,
+        vat_code: Option<i32> as Nullable<Integer>,
+        is_ticket: bool as Bool,
+        state: String as Text,
+    }
 }
 
 const LINES: &str = "\
@@ -209,12 +137,11 @@ const LINES: &str = "\
     LEFT JOIN inventories i ON i.id = r.inventory_id \
     LEFT JOIN warehouses w ON w.id = i.warehouse_id WHERE r.order_id";
 
-#[derive(QueryableByName)]
-struct PhotoRow {
-    #[diesel(sql_type = BigInt)]
-    nomenclature_id: i64,
-    #[diesel(sql_type = Text)]
-    url: String,
+by_place! {
+    struct PhotoRow {
+        nomenclature_id: i64 as BigInt,
+        url: String as Text,
+    }
 }
 
 /// The orders that `condition` (from `WHERE` on, over `orders o`) selects, in its order.
@@ -222,18 +149,18 @@ pub(super) fn orders(
     connection: &mut AnyConnection,
     condition: Statement,
 ) -> Result<Vec<OfProject<Order>>, Abort<StoreError>> {
-    let rows: Vec<OrderRow> = Statement::new(SELECT).then(condition).load(connection)?;
+    let rows: Vec<OrderRow> = Statement::new(SELECT).then(condition).rows(connection)?;
     if rows.is_empty() {
         return Ok(Vec::new());
     }
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let lines: Vec<LineRow> = Statement::new(LINES).among(&ids).sql(" ORDER BY r.id").load(connection)?;
+    let lines: Vec<LineRow> = Statement::new(LINES).among(&ids).sql(" ORDER BY r.id").rows(connection)?;
     let items: Vec<i64> = lines.iter().map(|line| line.nomenclature_id).collect();
     let photos: Vec<PhotoRow> =
         Statement::new("SELECT nomenclature_id, url FROM nomenclature_photos WHERE nomenclature_id")
             .among(&items)
             .sql(" ORDER BY nomenclature_id, position")
-            .load(connection)?;
+            .rows(connection)?;
     let mut photos_of: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     for photo in photos {
         photos_of.entry(photo.nomenclature_id).or_default().push(photo.url);

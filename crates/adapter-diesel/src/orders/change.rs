@@ -85,7 +85,7 @@ pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
     let returned = change.refund.as_ref().map(|refund| refund.decided.amount.to_string());
     let entry = Entry {
         project,
-        order: order.get(),
+        order: order.get().into(),
         actor: change.stamp.author,
         event: change.event(),
         status: change.transition.map_or(before.status, |step| step.to),

@@ -244,7 +244,7 @@ fn enter(
     let captured = heard.captured.map(|amount| figure("captured_amount", Money::ZERO, amount));
     let entry = Entry {
         project: order.project,
-        order: order.id.get(),
+        order: order.id.get().into(),
         actor: Author::System,
         event: heard.event,
         status: heard.to,

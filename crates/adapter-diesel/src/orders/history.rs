@@ -8,16 +8,16 @@ use kontor_kernel::history::{Author, FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::{Money, OrderId, Page, PageRequest, StoreError, Word as _};
 use kontor_orders::model::{OrderEntry, OrderEvent, OrderStatus, PaidEvent};
 
-use crate::database::{Abort, AnyConnection, on_each};
+use crate::database::{Abort, AnyConnection};
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::schema::{order_events, outbox_events};
-use crate::statement::{Statement, by_place};
+use crate::statement::{Statement, Value, by_place};
 use crate::stored;
 
 /// A line of the history of an order that is to be written.
 pub(super) struct Entry<'a> {
     pub project: i64,
-    pub order: i64,
+    pub order: Value,
     pub actor: Author,
     pub event: OrderEvent,
     pub status: OrderStatus,
@@ -37,20 +37,28 @@ pub(super) fn created(status: OrderStatus, final_price: Money) -> Vec<FieldChang
 }
 
 pub(super) fn write<R>(connection: &mut AnyConnection, entry: &Entry<'_>, at: NaiveDateTime) -> Result<(), Abort<R>> {
-    let (actor, actor_id) = stored::actor(entry.actor);
-    let line = diesel::insert_into(order_events::table).values((
-        order_events::project_id.eq(entry.project),
-        order_events::order_id.eq(entry.order),
-        order_events::actor.eq(actor),
-        order_events::actor_id.eq(actor_id),
-        order_events::event.eq(entry.event.word()),
-        order_events::status_id.eq(entry.status.id()),
-        order_events::detail.eq(entry.detail),
-        order_events::changes.eq(serde_json::to_string(&entry.changes).map_err(StoreError::corrupt)?),
-        order_events::created_at.eq(at),
-    ));
-    on_each!(connection, concrete => line.execute(concrete))?;
+    line(entry, at)?.run(connection)?;
     Ok(())
+}
+
+/// The statement that writes a line.
+pub(super) fn line(entry: &Entry<'_>, at: NaiveDateTime) -> Result<Statement, StoreError> {
+    let (actor, actor_id) = stored::actor(entry.actor);
+    let changes = serde_json::to_string(&entry.changes).map_err(StoreError::corrupt)?;
+    Ok(Statement::new(
+        "INSERT INTO order_events (project_id, order_id, actor, actor_id, event, status_id, detail, changes, created_at) VALUES ",
+    )
+    .tuple([
+        entry.project.into(),
+        entry.order.clone(),
+        actor.into(),
+        actor_id.into(),
+        entry.event.word().into(),
+        entry.status.id().into(),
+        entry.detail.into(),
+        changes.into(),
+        at.into(),
+    ]))
 }
 
 by_place! {

@@ -15,12 +15,13 @@ use super::snapshot::SERVICE;
 use super::tickets;
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, on_each};
+use crate::database::{Abort, AnyConnection};
 use crate::locks::lock_cards;
 use crate::people::is_employee;
 use crate::projections::offers;
-use crate::schema::{discount_usages, nomenclatures, orders, reservations};
-use crate::stock::{self, Cause, Movement, Reason, Reserved};
+use crate::schema::{discount_usages, nomenclatures};
+use crate::statement::{IdRow, Statement, Value};
+use crate::stock::{self, Cause, Movement, PLACED, Reason, Reserved, Source};
 use crate::stored;
 
 type Refused = Abort<PlaceRefused>;
@@ -45,10 +46,8 @@ pub(crate) fn place(
     if let Some(promo) = &order.promo {
         discounts::take_use(connection, promo, order.promo_discount, customer.get())?;
     }
-    let id = insert_order(connection, order, customer, at)?;
-    insert_lines(connection, order.project_id.get(), id, &order.lines, at)?;
+    let id = store(connection, order, customer, &reserved, at)?;
     tickets::insert(connection, order, id)?;
-    stock::enter(connection, &reserved, &Cause::of_order(Reason::Reservation, id, order.author, at))?;
     if let Some(promo) = &order.promo {
         diesel::insert_into(discount_usages::table)
             .values((
@@ -61,21 +60,10 @@ pub(crate) fn place(
             .execute(connection)?;
     }
     made("orders", id);
-    let order_id = stored::id(id)?;
-    let entry = Entry {
-        project: order.project_id.get(),
-        order: id,
-        actor: order.author,
-        event: OrderEvent::Created,
-        status: order.status,
-        detail: None,
-        changes: history::created(order.status, order.final_price),
-    };
-    history::write(connection, &entry, at)?;
     let exhausted: Vec<i64> =
         reserved.iter().filter(|movement| movement.left() == 0).map(|movement| movement.item).collect();
     offers::refresh_locked(connection, &exhausted)?;
-    Ok(order_id)
+    Ok(stored::id(id)?)
 }
 
 /// Reserves the stock of every line. The cards are held first, as everybody does who changes stock: what storefronts show
@@ -135,63 +123,85 @@ fn place_of(line: &PlacedLine) -> Option<i64> {
     line.inventory.map(InventoryId::get)
 }
 
-fn insert_order(
+/// Stores the rows of an order, and the movements of what it reserves. On PostgreSQL all in one statement: every further one
+/// would be another way to the server while others wait for what is locked.
+fn store(
     connection: &mut AnyConnection,
     order: &PlacedOrder,
     customer: CounterpartyId,
+    reserved: &[Movement],
     at: NaiveDateTime,
 ) -> Result<i64, Refused> {
-    let delivery = &order.delivery;
-    let row = (
-        (
-            orders::project_id.eq(order.project_id.get()),
-            orders::application_id.eq(order.application_id.map(i64::from)),
-            orders::counterparty_id.eq(customer.get()),
-            orders::status_id.eq(order.status.id()),
-            orders::original_price.eq(order.original_price.minor()),
-            orders::product_discount.eq(order.product_discount.minor()),
-            orders::promo_discount.eq(order.promo_discount.minor()),
-            orders::final_price.eq(order.final_price.minor()),
-            orders::discount_id.eq(order.promo.as_ref().map(|promo| promo.discount_id.get())),
-            orders::promo_code.eq(order.promo.as_ref().map(|promo| promo.code.as_str())),
-        ),
-        (
-            orders::delivery_type_id.eq(delivery.type_id.get()),
-            orders::delivery_subtype_id.eq(delivery.subtype_id.map(i64::from)),
-            orders::delivery_subtype_param_id.eq(delivery.subtype_param_id.map(i64::from)),
-            orders::shop_id.eq(delivery.shop_id.map(i64::from)),
-            orders::address.eq(delivery.address.as_deref()),
-            orders::phone.eq(order.phone.as_deref()),
-            orders::payment_type_id.eq(order.payment_type_id.map(i64::from)),
-            orders::payment_method_type.eq(order.payment_method().map(PaymentMethod::word)),
-            orders::manager_id.eq(order.manager_id.map(i64::from)),
-            orders::comment.eq(order.comment.as_deref()),
-        ),
-        (orders::version.eq(1), orders::created_at.eq(at), orders::updated_at.eq(at)),
-    );
-    // Every order is written here: on the concrete connection the statement is found by its type, without its text.
-    let into = diesel::insert_into(orders::table).values(row).returning(orders::id);
-    Ok(on_each!(connection, concrete => into.get_result(concrete))?)
+    let project = order.project_id.get();
+    let placed = order_row(order, customer, at);
+    let cause = |source| Cause { reason: Reason::Reservation, source: Some(source), by: order.author, at };
+    let entry = |number| Entry {
+        project,
+        order: number,
+        actor: order.author,
+        event: OrderEvent::Created,
+        status: order.status,
+        detail: None,
+        changes: history::created(order.status, order.final_price),
+    };
+    if connection.is_postgres() && order.lines.len() <= AT_ONCE {
+        let mut all = Statement::new("WITH placed AS (")
+            .then(placed)
+            .sql("), held AS (")
+            .then(line_rows(project, &PLACED, &order.lines, at))
+            .sql("), told AS (")
+            .then(history::line(&entry(PLACED), at)?);
+        if !reserved.is_empty() {
+            all = all.sql("), moved AS (").then(stock::entries(reserved, &cause(Source::Placed)));
+        }
+        let all = all.sql(") SELECT id FROM placed");
+        return Ok(all.row::<IdRow>(connection)?.id);
+    }
+    let id = placed.row::<IdRow>(connection)?.id;
+    insert_lines(connection, project, id, &order.lines, at)?;
+    stock::enter(connection, reserved, &cause(Source::Order(id)))?;
+    history::write(connection, &entry(id.into()), at)?;
+    Ok(id)
 }
 
-#[derive(Insertable)]
-#[diesel(table_name = reservations, treat_none_as_default_value = false)]
-struct NewLine {
-    project_id: i64,
-    order_id: i64,
-    nomenclature_id: i64,
-    inventory_id: Option<i64>,
-    name: String,
-    quantity: i64,
-    unit_price: i64,
-    product_discount: i64,
-    promo_discount: i64,
-    total: i64,
-    vat_code: Option<i32>,
-    is_ticket: bool,
-    state: &'static str,
-    created_at: NaiveDateTime,
-    updated_at: NaiveDateTime,
+/// Lines that are stored together with their order.
+const AT_ONCE: usize = 100;
+
+/// The statement that stores an order and returns its number.
+fn order_row(order: &PlacedOrder, customer: CounterpartyId, at: NaiveDateTime) -> Statement {
+    let delivery = &order.delivery;
+    Statement::new(
+        "INSERT INTO orders (project_id, application_id, counterparty_id, status_id, original_price, product_discount, \
+         promo_discount, final_price, discount_id, promo_code, delivery_type_id, delivery_subtype_id, \
+         delivery_subtype_param_id, shop_id, address, phone, payment_type_id, payment_method_type, manager_id, comment, \
+         version, created_at, updated_at) VALUES ",
+    )
+    .tuple([
+        order.project_id.get().into(),
+        order.application_id.map(i64::from).into(),
+        customer.get().into(),
+        order.status.id().into(),
+        order.original_price.minor().into(),
+        order.product_discount.minor().into(),
+        order.promo_discount.minor().into(),
+        order.final_price.minor().into(),
+        order.promo.as_ref().map(|promo| promo.discount_id.get()).into(),
+        order.promo.as_ref().map(|promo| promo.code.as_str()).into(),
+        delivery.type_id.get().into(),
+        delivery.subtype_id.map(i64::from).into(),
+        delivery.subtype_param_id.map(i64::from).into(),
+        delivery.shop_id.map(i64::from).into(),
+        delivery.address.as_deref().into(),
+        order.phone.as_deref().into(),
+        order.payment_type_id.map(i64::from).into(),
+        order.payment_method().map(PaymentMethod::word).into(),
+        order.manager_id.map(i64::from).into(),
+        order.comment.as_deref().into(),
+        1_i64.into(),
+        at.into(),
+        at.into(),
+    ])
+    .sql(" RETURNING id")
 }
 
 /// Stores lines of an order.
@@ -202,29 +212,40 @@ pub(super) fn insert_lines(
     lines: &[PlacedLine],
     at: NaiveDateTime,
 ) -> QueryResult<()> {
-    let line = |line: &PlacedLine| NewLine {
-        project_id: project,
-        order_id: order,
-        nomenclature_id: line.item.get(),
-        inventory_id: place_of(line),
-        name: line.name.clone(),
-        quantity: line.quantity.get().into(),
-        unit_price: line.unit_price.minor(),
-        product_discount: line.price.product_discount.minor(),
-        promo_discount: line.price.promo_discount.minor(),
-        total: line.price.total().minor(),
-        vat_code: line.vat.map(|vat| vat.get().into()),
-        is_ticket: line.is_ticket,
-        state: ReservationState::Held.word(),
-        created_at: at,
-        updated_at: at,
-    };
-    let lines: Vec<NewLine> = lines.iter().map(line).collect();
-    let into = || diesel::insert_into(reservations::table);
-    match lines.as_slice() {
-        // Most orders have one. The statement of one row is prepared once, that of several every time.
-        [one] => on_each!(connection, concrete => into().values(one).execute(concrete))?,
-        many => on_each!(connection, concrete => into().values(many).execute(concrete))?,
-    };
+    for lines in lines.chunks(AT_ONCE) {
+        line_rows(project, &order.into(), lines, at).run(connection)?;
+    }
     Ok(())
 }
+
+/// The statement that stores lines, of which there is one at least, of the order whose number this is.
+fn line_rows(project: i64, order: &Value, lines: &[PlacedLine], at: NaiveDateTime) -> Statement {
+    let line = |line: &PlacedLine| -> [Value; 15] {
+        [
+            project.into(),
+            order.clone(),
+            line.item.get().into(),
+            place_of(line).into(),
+            line.name.as_str().into(),
+            i64::from(line.quantity.get()).into(),
+            line.unit_price.minor().into(),
+            line.price.product_discount.minor().into(),
+            line.price.promo_discount.minor().into(),
+            line.price.total().minor().into(),
+            line.vat.map(|vat| i64::from(vat.get())).into(),
+            line.is_ticket.into(),
+            ReservationState::Held.word().into(),
+            at.into(),
+            at.into(),
+        ]
+    };
+    let rows = Statement::new(
+        "INSERT INTO reservations (project_id, order_id, nomenclature_id, inventory_id, name, quantity, unit_price, \
+         product_discount, promo_discount, total, vat_code, is_ticket, state, created_at, updated_at) VALUES ",
+    )
+    .tuples(lines.iter().map(line));
+    // Most orders have a line or two, so few forms of the statement stay prepared.
+    if lines.len() > KEPT { rows.once() } else { rows }
+}
+
+const KEPT: usize = 8;

@@ -69,7 +69,7 @@ pub(crate) fn place_recurring(
     }
     let entry = Entry {
         project: order.project,
-        order: id,
+        order: id.into(),
         actor: order.author,
         event: OrderEvent::Created,
         status,

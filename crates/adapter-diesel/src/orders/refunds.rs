@@ -268,5 +268,5 @@ pub(crate) fn hear_refund(
     }
     let detail = amount.to_string();
     let (actor, detail) = (Author::System, Some(&*detail));
-    history::write(connection, &Entry { project, order: order.get(), actor, event, status, detail, changes }, at)
+    history::write(connection, &Entry { project, order: order.get().into(), actor, event, status, detail, changes }, at)
 }

@@ -4,60 +4,76 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
 use kontor_kernel::{CategoryId, StoreError};
 use kontor_orders::model::{
     DeliveryRequest, Discount, DiscountTarget, ParamReference, Promo, References, ShopReference, SubtypeReference,
 };
 use kontor_orders::ports::{CartQuery, CartReader, SalesPoint};
 use kontor_orders::{CartSnapshot, ItemKind, Missing, OfferedItem, Packaging, WarehouseStock};
-use kontor_payments::model::{ReceiptTerms, VatCode};
+use kontor_payments::model::VatCode;
 
 use super::discounts::{automatic, used_by};
 use crate::applications::is_taken;
 use crate::database::{Abort, AnyConnection, Database, found};
-use crate::discount_rows::DiscountRow;
+use crate::discount_rows::{COLUMNS, DiscountRow};
 use crate::receipt_terms::terms;
-use crate::schema::{
-    applications, counterparties, delivery_subtype_params, delivery_subtypes, delivery_types, inventories,
-    nomenclatures, projects, receipt_settings, shops,
-};
-use crate::statement::Statement;
+use crate::schema::applications;
+use crate::statement::{Statement, by_place};
 use crate::stored;
 
 type Failed = Abort<StoreError>;
 
-#[derive(QueryableByName)]
-#[diesel(table_name = nomenclatures)]
-struct CardRow {
-    id: i64,
-    name: String,
-    kind_id: i64,
-    category_id: Option<i64>,
-    price: Option<i64>,
-    wholesale: bool,
-    pieces_per_pack: i32,
-    vat_id: Option<i64>,
-    type_id: Option<i64>,
+by_place! {
+    struct CardRow {
+        id: i64 as BigInt,
+        name: String as Text,
+        kind_id: i64 as BigInt,
+        category_id: Option<i64> as Nullable<BigInt>,
+        price: Option<i64> as Nullable<BigInt>,
+        wholesale: bool as Bool,
+        pieces_per_pack: i32 as Integer,
+        vat_id: Option<i64> as Nullable<BigInt>,
+        type_id: Option<i64> as Nullable<BigInt>,
+    }
 }
 
-#[derive(QueryableByName)]
-#[diesel(table_name = inventories)]
-struct StockRow {
-    id: i64,
-    warehouse_id: i64,
-    nomenclature_id: i64,
-    quantity: i64,
-    reserved: i64,
-    price: Option<i64>,
+by_place! {
+    struct StockRow {
+        id: i64 as BigInt,
+        warehouse_id: i64 as BigInt,
+        nomenclature_id: i64 as BigInt,
+        quantity: i64 as BigInt,
+        reserved: i64 as BigInt,
+        price: Option<i64> as Nullable<BigInt>,
+    }
 }
 
-#[derive(QueryableByName)]
-struct AncestorRow {
-    #[diesel(sql_type = BigInt)]
-    leaf: i64,
-    #[diesel(sql_type = BigInt)]
-    id: i64,
+by_place! {
+    struct AncestorRow {
+        leaf: i64 as BigInt,
+        id: i64 as BigInt,
+    }
+}
+
+by_place! {
+    /// The terms of a project, and what it has under the numbers that an order names; `None` where there is nothing.
+    struct TermsRow {
+        currency: String as Text,
+        tax_system_code: Option<i32> as Nullable<Integer>,
+        default_vat_code: Option<i32> as Nullable<Integer>,
+        customer_id: Option<i64> as Nullable<BigInt>,
+        phone: Option<String> as Nullable<Text>,
+        email: Option<String> as Nullable<Text>,
+        type_is_active: Option<bool> as Nullable<Bool>,
+        subtype_of: Option<i64> as Nullable<BigInt>,
+        subtype_is_active: Option<bool> as Nullable<Bool>,
+        param_of: Option<i64> as Nullable<BigInt>,
+        param_is_active: Option<bool> as Nullable<Bool>,
+        param_address: Option<String> as Nullable<Text>,
+        shop_is_active: Option<bool> as Nullable<Bool>,
+        shop_address: Option<String> as Nullable<Text>,
+    }
 }
 
 /// The kind of cards that are sold without a warehouse.
@@ -74,7 +90,6 @@ impl CartReader for Database {
 }
 
 fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapshot, Failed> {
-    let project = query.point.project_id.get();
     let ids: Vec<i64> = query.items.iter().map(|item| item.get()).collect();
     let discounts = discounts(connection, query, &ids)?;
     let by_category = |discount: &Discount| matches!(discount.target, DiscountTarget::Category(_));
@@ -90,49 +105,25 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
             Some(Promo { discount: Some(discount), used_by_customer })
         }
     };
-    let contacts: Option<(Option<String>, Option<String>)> = match query.customer {
-        None => None,
-        Some(customer) => counterparties::table
-            .find(customer.get())
-            .filter(counterparties::project_id.eq(project))
-            .filter(counterparties::deleted_at.is_null())
-            .select((counterparties::phone_1, counterparties::email))
-            .first(connection)
-            .optional()?,
-    };
+    let found = terms_and_references(connection, query)?;
     let missing = Missing {
         application: query.by_staff && !has_application(connection, query.point)?,
-        customer: query.by_staff && query.customer.is_some() && contacts.is_none(),
+        customer: query.by_staff && query.customer.is_some() && found.customer_id.is_none(),
     };
-    let (phone, email) = contacts.unwrap_or_default();
-    let (currency, receipts) = terms_of_trade(connection, project)?;
     Ok(CartSnapshot {
-        currency,
-        receipts,
+        receipts: found.default_vat_code.map(|vat| terms(found.tax_system_code, vat)).transpose()?,
         items,
         automatic,
         promo,
         missing,
+        phone: stored::optional_text(found.phone.as_deref())?,
+        email: stored::optional_text(found.email.as_deref())?,
         references: match &query.delivery {
             None => References::default(),
-            Some(delivery) => references(connection, query.point, delivery)?,
+            Some(delivery) => references(connection, query.point, delivery, &found)?,
         },
-        phone: stored::optional_text(phone.as_deref())?,
-        email: stored::optional_text(email.as_deref())?,
+        currency: found.currency,
     })
-}
-
-/// The currency of a project, and how it has receipts made.
-fn terms_of_trade(connection: &mut AnyConnection, project: i64) -> Result<(String, Option<ReceiptTerms>), Failed> {
-    let (currency, receipts): (String, Option<(Option<i32>, i32)>) = projects::table
-        .left_join(receipt_settings::table.on(receipt_settings::project_id.eq(projects::id)))
-        .filter(projects::id.eq(project))
-        .select((
-            projects::currency,
-            (receipt_settings::tax_system_code, receipt_settings::default_vat_code).nullable(),
-        ))
-        .first(connection)?;
-    Ok((currency, receipts.map(|(tax_system, vat)| terms(tax_system, vat)).transpose()?))
 }
 
 fn has_application(connection: &mut AnyConnection, point: SalesPoint) -> Result<bool, Failed> {
@@ -146,16 +137,19 @@ fn has_application(connection: &mut AnyConnection, point: SalesPoint) -> Result<
 /// Automatic discounts that may concern these items, and the one with the promo code.
 fn discounts(connection: &mut AnyConnection, query: &CartQuery, ids: &[i64]) -> Result<Vec<Discount>, Failed> {
     let project = query.point.project_id.get();
-    let automatic = Statement::new("SELECT *").then(automatic(project, ids));
+    let selected = || Statement::new("SELECT ").sql(COLUMNS);
+    let automatic = selected().then(automatic(project, ids));
     let statement = match &query.promo {
         None => automatic,
         Some(code) => automatic
-            .sql(" UNION ALL SELECT * FROM discounts WHERE project_id = ")
+            .sql(" UNION ALL ")
+            .then(selected())
+            .sql(" FROM discounts WHERE project_id = ")
             .value(project)
             .sql(" AND code = ")
             .value(code.as_str()),
     };
-    let rows: Vec<DiscountRow> = statement.load(connection)?;
+    let rows: Vec<DiscountRow> = statement.rows(connection)?;
     rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
 }
 
@@ -175,7 +169,7 @@ fn items(
     .value(false)
     .sql(" AND id")
     .among(ids)
-    .load(connection)?;
+    .rows(connection)?;
     let mut places = places(connection, query, ids)?;
     let ancestors = if with_ancestors { ancestors(connection, &cards)? } else { BTreeMap::new() };
     let mut items = Vec::with_capacity(cards.len());
@@ -224,7 +218,7 @@ fn places(
             .value(query.point.project_id.get())
             .sql(" AND i.deleted_at IS NULL AND i.nomenclature_id"),
     };
-    let rows: Vec<StockRow> = stock.among(ids).load(connection)?;
+    let rows: Vec<StockRow> = stock.among(ids).rows(connection)?;
     let mut places: BTreeMap<i64, Vec<WarehouseStock>> = BTreeMap::new();
     for row in rows {
         let Some(price) = stored::optional_money(row.price)? else { continue };
@@ -248,7 +242,7 @@ fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeM
                 " UNION SELECT up.leaf, c.id, c.parent_id FROM up JOIN categories c ON c.id = up.parent_id) \
          SELECT leaf, id FROM up",
             )
-            .load(connection)?;
+            .rows(connection)?;
     let mut ancestors: BTreeMap<i64, Vec<CategoryId>> = BTreeMap::new();
     for row in rows {
         ancestors.entry(row.leaf).or_default().push(stored::id(row.id)?);
@@ -256,64 +250,57 @@ fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeM
     Ok(ancestors)
 }
 
+/// Everything that is found by one number each. A number that is not asked for finds nothing.
+fn terms_and_references(connection: &mut AnyConnection, query: &CartQuery) -> QueryResult<TermsRow> {
+    let delivery = query.delivery.as_ref();
+    Statement::new(
+        "SELECT p.currency, t.tax_system_code, t.default_vat_code, c.id, c.phone_1, c.email, dt.is_active, \
+         ds.delivery_type_id, ds.is_active, dp.delivery_subtype_id, dp.is_active, dp.address, sh.is_active, sh.address \
+         FROM projects p LEFT JOIN receipt_settings t ON t.project_id = p.id \
+         LEFT JOIN counterparties c ON c.project_id = p.id AND c.deleted_at IS NULL AND c.id = ",
+    )
+    .value(query.customer.map(i64::from))
+    .sql(" LEFT JOIN delivery_types dt ON dt.project_id = p.id AND dt.id = ")
+    .value(delivery.map(|delivery| delivery.type_id.get()))
+    .sql(" LEFT JOIN delivery_subtypes ds ON ds.project_id = p.id AND ds.id = ")
+    .value(delivery.and_then(|delivery| delivery.subtype_id).map(i64::from))
+    .sql(" LEFT JOIN delivery_subtype_params dp ON dp.project_id = p.id AND dp.id = ")
+    .value(delivery.and_then(|delivery| delivery.subtype_param_id).map(i64::from))
+    .sql(" LEFT JOIN shops sh ON sh.project_id = p.id AND sh.id = ")
+    .value(delivery.and_then(|delivery| delivery.shop_id).map(i64::from))
+    .sql(" WHERE p.id = ")
+    .value(query.point.project_id.get())
+    .row(connection)
+}
+
 fn references(
     connection: &mut AnyConnection,
     point: SalesPoint,
     delivery: &DeliveryRequest,
+    found: &TermsRow,
 ) -> Result<References, Failed> {
-    let project = point.project_id.get();
-    let delivery_type = delivery_types::table
-        .find((project, delivery.type_id.get()))
-        .select(delivery_types::is_active)
-        .first(connection)
-        .optional()?;
-    let subtype: Option<(i64, bool)> = match delivery.subtype_id {
-        None => None,
-        Some(id) => delivery_subtypes::table
-            .find((project, id.get()))
-            .select((delivery_subtypes::delivery_type_id, delivery_subtypes::is_active))
-            .first(connection)
-            .optional()?,
-    };
-    let param: Option<(i64, bool, Option<String>)> = match delivery.subtype_param_id {
-        None => None,
-        Some(id) => delivery_subtype_params::table
-            .find(id.get())
-            .filter(delivery_subtype_params::project_id.eq(project))
-            .select((
-                delivery_subtype_params::delivery_subtype_id,
-                delivery_subtype_params::is_active,
-                delivery_subtype_params::address,
-            ))
-            .first(connection)
-            .optional()?,
-    };
-    let shop: Option<(bool, String)> = match delivery.shop_id {
-        None => None,
-        Some(id) => shops::table
-            .find(id.get())
-            .filter(shops::project_id.eq(project))
-            .select((shops::is_active, shops::address))
-            .first(connection)
-            .optional()?,
-    };
     let payment_type = match delivery.payment_type_id {
         None => false,
         Some(id) => is_taken(connection, point.project_id, point.application_id, id)?,
     };
     Ok(References {
-        delivery_type,
-        subtype: match subtype {
+        delivery_type: found.type_is_active,
+        subtype: match found.subtype_of.zip(found.subtype_is_active) {
             None => None,
             Some((type_id, is_active)) => Some(SubtypeReference { type_id: stored::id(type_id)?, is_active }),
         },
-        subtype_param: match param {
+        subtype_param: match found.param_of.zip(found.param_is_active) {
             None => None,
-            Some((subtype_id, is_active, address)) => {
-                Some(ParamReference { subtype_id: stored::id(subtype_id)?, is_active, address })
-            }
+            Some((subtype_id, is_active)) => Some(ParamReference {
+                subtype_id: stored::id(subtype_id)?,
+                is_active,
+                address: found.param_address.clone(),
+            }),
         },
-        shop: shop.map(|(is_active, address)| ShopReference { is_active, address }),
+        shop: found
+            .shop_is_active
+            .zip(found.shop_address.clone())
+            .map(|(is_active, address)| ShopReference { is_active, address }),
         payment_type,
     })
 }

@@ -255,7 +255,7 @@ fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &ReadScan, ord
     let detail = entering.to_string();
     let entry = Entry {
         project: batch.stamp.project_id.get(),
-        order: order.id,
+        order: order.id.into(),
         actor: batch.stamp.author,
         event: OrderEvent::TicketsRedeemed,
         status: order.status,

@@ -16,18 +16,24 @@ use crate::stored;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Order(i64),
+    /// An order that the same statement stores.
+    Placed,
     Job(i64),
 }
 
 impl Source {
     /// The columns `source` and `source_id`.
-    fn stored(self) -> (&'static str, i64) {
+    fn stored(self) -> (&'static str, Value) {
         match self {
-            Self::Order(id) => ("order", id),
-            Self::Job(id) => ("job", id),
+            Self::Order(id) => ("order", id.into()),
+            Self::Placed => ("order", PLACED),
+            Self::Job(id) => ("job", id.into()),
         }
     }
 }
+
+/// The number of the order that the same statement stores as `placed`.
+pub(crate) const PLACED: Value = Value::Found("(SELECT id FROM placed)");
 
 /// What stands behind movements.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +68,8 @@ impl Cause {
     pub(super) fn values(&self) -> [Value; 6] {
         let (actor, actor_id) = stored::actor(self.by);
         let (source, number) = self.source.map(Source::stored).unzip();
-        [self.reason.word().into(), source.into(), number.into(), actor.into(), actor_id.into(), self.at.into()]
+        let number = number.unwrap_or(Value::Int(None));
+        [self.reason.word().into(), source.into(), number, actor.into(), actor_id.into(), self.at.into()]
     }
 }
 
@@ -113,17 +120,21 @@ impl Movement {
 
 /// Writes movements, all in one statement unless there are very many.
 pub(crate) fn enter(connection: &mut AnyConnection, movements: &[Movement], cause: &Cause) -> QueryResult<()> {
+    for movements in movements.chunks(ROWS) {
+        entries(movements, cause).run(connection)?;
+    }
+    Ok(())
+}
+
+/// The statement that writes movements, of which there is one at least and which are not very many.
+pub(crate) fn entries(movements: &[Movement], cause: &Cause) -> Statement {
     for movement in movements {
         invalidate(Topic::Storefront, movement.project);
     }
-    for movements in movements.chunks(ROWS) {
-        let rows = movements.iter().map(|movement| movement.values().into_iter().chain(cause.values()));
-        let statement = Statement::new(INSERT).sql("VALUES ").tuples(rows);
-        // Carts are small, so few forms of the statement stay prepared.
-        let statement = if movements.len() > KEPT { statement.once() } else { statement };
-        statement.run(connection)?;
-    }
-    Ok(())
+    let rows = movements.iter().map(|movement| movement.values().into_iter().chain(cause.values()));
+    let statement = Statement::new(INSERT).sql("VALUES ").tuples(rows);
+    // Carts are small, so few forms of the statement stay prepared.
+    if movements.len() > KEPT { statement.once() } else { statement }
 }
 
 const KEPT: usize = 8;

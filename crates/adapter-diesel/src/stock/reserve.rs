@@ -1,12 +1,14 @@
-//! Reserving, releasing and selling the stock of orders. The guards are in the statements.
+//! Reserving, releasing and selling the stock of orders. The guards are in the statements, which stay prepared: diesel
+//! prepares its own updates anew every time.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
 use kontor_kernel::Money;
 
 use super::Movement;
-use crate::database::{AnyConnection, on_each};
-use crate::schema::inventories;
+use crate::database::AnyConnection;
+use crate::statement::{Statement, by_place};
 
 /// What came of reserving pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,23 +21,53 @@ pub(crate) enum Reserved {
     PriceChanged,
 }
 
-/// Project, item, warehouse, pieces and reserved pieces of a stock record.
-type Figures = (i64, i64, i64, i64, i64);
-
-fn movement(inventory: i64, figures: Figures, quantity: i64, reserved: i64) -> Movement {
-    let (project, item, warehouse, quantity_after, reserved_after) = figures;
-    Movement { project, inventory, item, warehouse, quantity, reserved, quantity_after, reserved_after, price: None }
+by_place! {
+    struct FiguresRow {
+        project: i64 as BigInt,
+        item: i64 as BigInt,
+        warehouse: i64 as BigInt,
+        quantity: i64 as BigInt,
+        reserved: i64 as BigInt,
+    }
 }
 
-#[diesel::dsl::auto_type]
-fn figures() -> _ {
-    (
-        inventories::project_id,
-        inventories::nomenclature_id,
-        inventories::warehouse_id,
-        inventories::quantity,
-        inventories::reserved,
-    )
+by_place! {
+    struct PriceRow {
+        price: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+/// Changes the figures of a stock record, by the columns that are set, and returns the movement. `None` when there is no such
+/// record, or a condition is not met.
+fn change(
+    connection: &mut AnyConnection,
+    inventory: i64,
+    set: Statement,
+    conditions: Statement,
+    quantity: i64,
+    reserved: i64,
+    at: NaiveDateTime,
+) -> QueryResult<Option<Movement>> {
+    let changed: Option<FiguresRow> = Statement::new("UPDATE inventories SET updated_at = ")
+        .value(at)
+        .then(set)
+        .sql(" WHERE id = ")
+        .value(inventory)
+        .then(conditions)
+        .sql(" RETURNING project_id, nomenclature_id, warehouse_id, quantity, reserved")
+        .row(connection)
+        .optional()?;
+    Ok(changed.map(|after| Movement {
+        project: after.project,
+        inventory,
+        item: after.item,
+        warehouse: after.warehouse,
+        quantity,
+        reserved,
+        quantity_after: after.quantity,
+        reserved_after: after.reserved,
+        price: None,
+    }))
 }
 
 /// Reserves pieces, as long as so many are free and cost what they were sold for.
@@ -46,22 +78,15 @@ pub(crate) fn reserve(
     price: Money,
     at: NaiveDateTime,
 ) -> QueryResult<Reserved> {
-    let free = inventories::quantity - inventories::reserved;
-    let held = diesel::update(
-        inventories::table
-            .filter(inventories::id.eq(inventory))
-            .filter(free.ge(pieces))
-            .filter(inventories::price.eq(price.minor())),
-    )
-    .set((inventories::reserved.eq(inventories::reserved + pieces), inventories::updated_at.eq(at)))
-    .returning(figures());
-    let held: Option<Figures> = on_each!(connection, concrete => held.get_result(concrete)).optional()?;
-    if let Some(held) = held {
-        return Ok(Reserved::Done(movement(inventory, held, 0, pieces)));
+    let set = Statement::new(", reserved = reserved + ").value(pieces);
+    let free = Statement::new(" AND quantity - reserved >= ").value(pieces).sql(" AND price = ").value(price.minor());
+    if let Some(held) = change(connection, inventory, set, free, 0, pieces, at)? {
+        return Ok(Reserved::Done(held));
     }
-    let current: Option<Option<i64>> =
-        inventories::table.find(inventory).select(inventories::price).first(connection).optional()?;
-    Ok(if current == Some(Some(price.minor())) { Reserved::NotEnough } else { Reserved::PriceChanged })
+    let current = Statement::new("SELECT price FROM inventories WHERE id = ").value(inventory);
+    let current: Option<PriceRow> = current.row(connection).optional()?;
+    let is_same = current.is_some_and(|current| current.price == Some(price.minor()));
+    Ok(if is_same { Reserved::NotEnough } else { Reserved::PriceChanged })
 }
 
 /// Gives reserved pieces back.
@@ -71,11 +96,8 @@ pub(crate) fn give_back(
     pieces: i64,
     at: NaiveDateTime,
 ) -> QueryResult<Movement> {
-    let after: Figures = diesel::update(inventories::table.find(inventory))
-        .set((inventories::reserved.eq(inventories::reserved - pieces), inventories::updated_at.eq(at)))
-        .returning(figures())
-        .get_result(connection)?;
-    Ok(movement(inventory, after, 0, -pieces))
+    let set = Statement::new(", reserved = reserved - ").value(pieces);
+    change(connection, inventory, set, Statement::default(), 0, -pieces, at)?.ok_or(diesel::NotFound)
 }
 
 /// Takes reserved pieces out of the warehouse. What is free for others stays the same.
@@ -85,16 +107,11 @@ pub(crate) fn take_out(
     pieces: i64,
     at: NaiveDateTime,
 ) -> QueryResult<Movement> {
-    let after: Figures = diesel::update(inventories::table.find(inventory))
-        .set((
-            inventories::quantity.eq(inventories::quantity - pieces),
-            inventories::version.eq(inventories::version + 1),
-            inventories::reserved.eq(inventories::reserved - pieces),
-            inventories::updated_at.eq(at),
-        ))
-        .returning(figures())
-        .get_result(connection)?;
-    Ok(movement(inventory, after, -pieces, -pieces))
+    let set = Statement::new(", version = version + 1, quantity = quantity - ")
+        .value(pieces)
+        .sql(", reserved = reserved - ")
+        .value(pieces);
+    change(connection, inventory, set, Statement::default(), -pieces, -pieces, at)?.ok_or(diesel::NotFound)
 }
 
 /// Lays pieces that had left back into the warehouse. `None` when it is deleted, and its stock with it.
@@ -104,15 +121,6 @@ pub(crate) fn put_back(
     pieces: i64,
     at: NaiveDateTime,
 ) -> QueryResult<Option<Movement>> {
-    let kept = inventories::table.filter(inventories::id.eq(inventory)).filter(inventories::deleted_at.is_null());
-    let after: Option<Figures> = diesel::update(kept)
-        .set((
-            inventories::quantity.eq(inventories::quantity + pieces),
-            inventories::version.eq(inventories::version + 1),
-            inventories::updated_at.eq(at),
-        ))
-        .returning(figures())
-        .get_result(connection)
-        .optional()?;
-    Ok(after.map(|after| movement(inventory, after, pieces, 0)))
+    let set = Statement::new(", version = version + 1, quantity = quantity + ").value(pieces);
+    change(connection, inventory, set, Statement::new(" AND deleted_at IS NULL"), pieces, 0, at)
 }

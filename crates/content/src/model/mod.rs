@@ -18,7 +18,7 @@ pub use page::{
 };
 pub use part::{
     ApplicationPart, Block, BlockChange, BlockDraft, InvalidPartCode, Menu, MenuItem, MenuItemChange, MenuItemDraft,
-    PartCode, Place, PlaceChange, PlaceDraft, shifted,
+    PartCode, Place, PlaceChange, PlaceDraft, ShownItem, shifted,
 };
 pub use slug::{InvalidSlug, Slug};
 pub use tree::{Node, Tree, TreeRefusal};

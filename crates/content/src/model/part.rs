@@ -245,11 +245,26 @@ impl ApplicationPart for MenuItem {
     }
 }
 
+/// An item of a menu as customers see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownItem {
+    /// Its code.
+    pub code: PartCode,
+    /// Its address is made of it.
+    pub slug: Slug,
+    /// Its name.
+    pub name: Name,
+    /// Its icon.
+    pub avatar: Option<PhotoUrl>,
+    /// Its picture.
+    pub preview: Option<PhotoUrl>,
+}
+
 /// A menu as customers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Menu {
     /// The item that was asked for, with those below it.
-    pub root: Node<MenuItem>,
+    pub root: Node<ShownItem>,
     /// The address of the application, before the slugs of the items.
     pub address: Option<String>,
 }

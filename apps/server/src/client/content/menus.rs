@@ -3,7 +3,7 @@
 use actix_web::get;
 use actix_web::web::{Data, Path};
 use kontor_content::PartShelf;
-use kontor_content::model::{MenuItem, Node, Slug};
+use kontor_content::model::{Node, ShownItem, Slug};
 use kontor_organization::StaffMenuService;
 use kontor_organization::model::StaffMenuItem;
 use serde::Serialize;
@@ -39,14 +39,14 @@ struct MenuNode {
 }
 
 impl MenuNode {
-    fn new(node: Node<MenuItem>, root: &str, placeholder: &str) -> Self {
+    fn new(node: Node<ShownItem>, root: &str, placeholder: &str) -> Self {
         let item = node.record;
         Self {
-            code: item.place.code.get(),
+            code: item.code.get(),
             avatar: item.avatar.map(Into::into),
             preview: item.preview.map_or_else(|| placeholder.to_owned(), Into::into),
             name: item.name.into(),
-            url: format!("{root}/{}", item.place.slug),
+            url: format!("{root}/{}", item.slug),
             children: node.children.into_iter().map(|child| Self::new(child, root, placeholder)).collect(),
         }
     }
