@@ -58,7 +58,7 @@ profile name *filter:
 
 # Breaks the connection at every message of an order's transaction, in every way.
 cuts:
-    CUTS=all REQUIRE_POSTGRES=1 cargo test --workspace --test storage -- outages::cuts --nocapture
+    CUTS=all REQUIRE_POSTGRES=1 cargo test --workspace --test storage --test http -- cuts:: --nocapture
 
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:

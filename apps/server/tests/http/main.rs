@@ -54,6 +54,7 @@ mod messenger;
 mod methods;
 mod office;
 mod order_crash;
+mod order_cuts;
 mod order_files;
 mod order_history;
 mod order_lines;

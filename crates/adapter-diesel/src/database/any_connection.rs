@@ -1,5 +1,7 @@
 //! One connection type for both databases.
 
+use std::time::Instant;
+
 use diesel::backend::Backend as DieselBackend;
 use diesel::connection::{
     CacheSize, Connection, ConnectionSealed, DefaultLoadingMode, Instrumentation, LoadConnection, SimpleConnection,
@@ -29,6 +31,8 @@ pub(crate) type Backend = <Driver as Connection>::Backend;
 /// text and values, and the rest once.
 pub struct AnyConnection {
     driver: Driver,
+    /// When it was asked for.
+    pub(super) asked_at: Instant,
 }
 
 impl AnyConnection {
@@ -45,7 +49,7 @@ impl AnyConnection {
 
 impl From<Driver> for AnyConnection {
     fn from(driver: Driver) -> Self {
-        Self { driver }
+        Self { driver, asked_at: Instant::now() }
     }
 }
 

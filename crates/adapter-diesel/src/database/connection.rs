@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use diesel::connection::{CacheSize, Connection, InstrumentationEvent, SimpleConnection, TransactionManager};
 use diesel::r2d2::{ManageConnection, R2D2Connection};
@@ -100,6 +101,7 @@ impl ManageConnection for Manager {
                 Ok(Driver::Sqlite(connection).into())
             }
             DatabaseUrl::Postgres(url) => {
+                let asked_at = Instant::now();
                 let mut connection = PgConnection::establish(self.tls.as_ref().map_or(url, |tls| tls.url()))?;
                 if self.prepared_statements {
                     connection.batch_execute(POSTGRES_SETTINGS)?;
@@ -107,7 +109,9 @@ impl ManageConnection for Manager {
                     connection.set_prepared_statement_cache_size(CacheSize::Disabled);
                 }
                 connection.set_instrumentation(self.count());
-                Ok(Driver::Postgres(connection).into())
+                let mut connection = AnyConnection::from(Driver::Postgres(connection));
+                connection.asked_at = asked_at;
+                Ok(connection)
             }
         }
     }

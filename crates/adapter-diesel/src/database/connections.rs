@@ -1,10 +1,12 @@
 //! A pool that is not trusted after one of its connections was lost.
 //!
 //! A restart or a fail-over of the server ends all connections at once, and a pool learns it of each only when it is used.
-//! So after one was lost, every other is asked before its next use whether it still works.
+//! So after one was lost, every other is asked before its next use whether it still works. A server that takes no changes any
+//! longer, because another one takes its place, may keep its connections: the first that is refused to write ends all of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use diesel::r2d2::{Pool, PooledConnection, State};
@@ -14,6 +16,9 @@ use super::AnyConnection;
 use super::connection::{Manager, give_up, is_broken};
 use super::failure::{Abort, may_pass};
 
+/// A server is left at most this often: where there is no other that takes changes, reading goes on.
+const LEFT_AT_MOST_EVERY: Duration = Duration::from_secs(1);
+
 /// How many connections had been lost when one was last known to work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct WorkedAt(u64);
@@ -21,6 +26,8 @@ struct WorkedAt(u64);
 pub(super) struct Connections {
     pool: Pool<Manager>,
     losses: AtomicU64,
+    /// When a server was left. Connections that were asked for before lead there.
+    left_at: Mutex<Option<Instant>>,
 }
 
 impl Connections {
@@ -34,7 +41,7 @@ impl Connections {
             .test_on_check_out(false)
             .build(manager)
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        Ok(Self { pool, losses: AtomicU64::new(0) })
+        Ok(Self { pool, losses: AtomicU64::new(0), left_at: Mutex::default() })
     }
 
     /// A connection that works, as far as anybody knows.
@@ -63,7 +70,7 @@ impl Connections {
         if losses == WorkedAt(0) || PooledConnection::extensions(connection).get() == Some(&losses) {
             return true;
         }
-        let works = connection.batch_execute("SELECT 1").is_ok();
+        let works = self.is_newer(connection) && connection.batch_execute("SELECT 1").is_ok();
         if works {
             PooledConnection::extensions_mut(connection).insert(losses);
         } else {
@@ -71,6 +78,24 @@ impl Connections {
             give_up(connection);
         }
         works
+    }
+
+    fn left_at(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.left_at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a connection was asked for after a server was left.
+    fn is_newer(&self, connection: &AnyConnection) -> bool {
+        self.left_at().is_none_or(|left| connection.asked_at > left)
+    }
+
+    /// Leaves the server of a connection, since it takes no changes.
+    pub fn leave_server(&self, connection: &mut AnyConnection) {
+        let mut left_at = self.left_at();
+        if left_at.is_none_or(|left| connection.asked_at > left && left.elapsed() > LEFT_AT_MOST_EVERY) {
+            *left_at = Some(Instant::now());
+        }
+        give_up(connection);
     }
 
     /// Looks at a connection over which a step failed. Returns whether it was lost: it leaves the pool, and the others are

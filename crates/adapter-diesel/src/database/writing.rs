@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use diesel::result::Error as QueryError;
 
 use super::again::Attempts;
-use super::connection::give_up;
 use super::connections::Connections;
 use super::failure::{Abort, is_demoted};
 use super::invalidation::CacheVersions;
@@ -62,7 +61,7 @@ impl Writing {
             let mut connection = self.connections.take()?;
             let outcome = write.alone(&mut connection, self);
             if matches!(&outcome, Err(Abort::Query(error)) if is_demoted(error)) {
-                give_up(&mut connection);
+                self.connections.leave_server(&mut connection);
             }
             // A file is not lost on the way; what it reports would be reported again.
             let lost =

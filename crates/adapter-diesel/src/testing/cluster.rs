@@ -72,25 +72,20 @@ const COMPILE_LANGUAGES: &str = "mkdir \"$folder/locale\"\nfor name in de_DE ru_
 impl Cluster {
     /// Starts a cluster.
     pub fn start(manner: Manner<'_>) -> Result<Self, String> {
-        let binaries = find().ok_or("no PostgreSQL server binaries were found")?;
+        let binaries = binaries(&["initdb", "postgres", "pg_isready"])?;
         let port = free_port()?;
         let prepare = match manner {
             Manner::Plain => String::new(),
             Manner::Speaking => COMPILE_LANGUAGES.to_owned(),
             Manner::Tls(tls) => tls.script(),
         };
-        // The shell stops the server at the end of its input and restarts it for every line. What tests store need not outlive
-        // the machine: it stands in memory where there is room, and nothing waits for a disk.
+        // The shell stops the server at the end of its input and restarts it for every line.
         let script = format!(
-            "set -e\nroom=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 {{ print $4 }}')\n\
-             if [ \"${{room:-0}}\" -gt 2000000 ]; then folder=$(mktemp -d -p /dev/shm); else folder=$(mktemp -d); fi\nbin={}\n\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\noptions=\n{prepare}\
-             start() {{\n\"$bin/postgres\" -D \"$folder/data\" -h 127.0.0.1 -p {port} -k \"$folder\" -F -c max_connections=300 \
-             -c full_page_writes=off -c max_wal_size=4GB $options >>\"$folder/log\" 2>&1 &\n\
-             server=$!\nfor _ in $(seq 100); do \"$bin/pg_isready\" -q -h 127.0.0.1 -p {port} && break; sleep 0.1; done\n\
-             echo ready; }}\nstart\n\
+            "{}\"$bin/initdb\" -D \"$folder/data\" -U postgres -A trust -N >\"$folder/log\" 2>&1\noptions=\n{prepare}\
+             start() {{ serve data {port} $options; echo ready; }}\nstart\n\
              while read -r signal; do kill -$signal $server; wait $server || true; start; done\n\
              kill -INT $server; wait $server || true; rm -rf \"$folder\"\n",
-            binaries.display(),
+            prelude(&binaries),
         );
         Ok(Self { script: Script::start(&script)?, port })
     }
@@ -119,7 +114,23 @@ impl Cluster {
     }
 }
 
-fn find() -> Option<PathBuf> {
+/// How a script begins that runs servers: `serve FOLDER PORT OPTIONS` starts the one in a folder below `$folder`, as `$server`,
+/// and waits until it takes connections. What tests store need not outlive the machine: it stands in memory where there is
+/// room, and nothing waits for a disk.
+pub(super) fn prelude(binaries: &Path) -> String {
+    format!(
+        "set -e\nroom=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 {{ print $4 }}')\n\
+         if [ \"${{room:-0}}\" -gt 2000000 ]; then folder=$(mktemp -d -p /dev/shm); else folder=$(mktemp -d); fi\nbin={}\n\
+         serve() {{\ndata=$1\nport=$2\nshift 2\n\
+         \"$bin/postgres\" -D \"$folder/$data\" -h 127.0.0.1 -p $port -k \"$folder\" -F -c max_connections=300 \
+         -c full_page_writes=off -c max_wal_size=4GB \"$@\" >>\"$folder/log\" 2>&1 &\n\
+         server=$!\nfor _ in $(seq 100); do \"$bin/pg_isready\" -q -h 127.0.0.1 -p $port && break; sleep 0.1; done\n}}\n",
+        binaries.display(),
+    )
+}
+
+/// The folder that has all of these programs.
+pub(super) fn binaries(names: &[&str]) -> Result<PathBuf, String> {
     let on_path = super::environment("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&on_path).collect();
     for root in ["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"] {
@@ -127,7 +138,6 @@ fn find() -> Option<PathBuf> {
         folders.extend(versions.map(|version| version.path().join("bin")));
         folders.push(Path::new(root).join("bin"));
     }
-    folders
-        .into_iter()
-        .find(|folder| ["initdb", "postgres", "pg_isready"].iter().all(|name| folder.join(name).exists()))
+    let mut found = folders.into_iter().filter(|folder| names.iter().all(|name| folder.join(name).exists()));
+    found.next().ok_or_else(|| format!("no PostgreSQL server binaries were found ({})", names.join(", ")))
 }

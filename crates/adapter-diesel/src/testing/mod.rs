@@ -7,12 +7,14 @@
 
 mod cluster;
 mod own_server;
+mod pair;
 mod pooler;
 mod postgres;
 mod profile;
 mod script;
 mod sql;
 pub mod storehouse;
+pub mod wire;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -23,6 +25,7 @@ use crate::{Database, DatabaseUrl, PoolOptions};
 
 pub use cluster::{ServerTls, Stop};
 pub use own_server::OwnServer;
+pub use pair::Pair;
 use profile::Profile;
 
 /// Which database a test runs on.

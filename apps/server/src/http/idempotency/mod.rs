@@ -200,7 +200,8 @@ impl<B: MessageBody + 'static> Errand<B> {
         ticket: Ticket,
     ) -> Result<ServiceResponse<BoxBody>, Error> {
         let status = response.status();
-        let refused_without_effect = !work.is_stored() && !status.is_success();
+        // After a fault it may be this request's own commit that is kept, whose outcome it does not know: the next one is told.
+        let refused_without_effect = !work.is_stored() && !status.is_success() && !status.is_server_error();
         if work.is_overtaken() || refused_without_effect && self.desk.is_kept(&self.claim).await {
             let (request, _) = response.into_parts();
             drop(ticket);
@@ -223,10 +224,12 @@ impl<B: MessageBody + 'static> Errand<B> {
                 Ok(Known::Answered(answer, end)) => return answer.replayed(end),
                 Ok(Known::Reused) => return HttpResponse::from_error(reused()),
                 Err(error) => return HttpResponse::from_error(error),
-                Ok(Known::Elsewhere | Known::Lost(_) | Known::Nothing) if Instant::now() >= self.until => {
+                // Nobody is at it any longer: the next one is told what was done.
+                Ok(Known::Lost(_)) => return HttpResponse::from_error(in_progress()),
+                Ok(Known::Elsewhere | Known::Nothing) if Instant::now() >= self.until => {
                     return HttpResponse::from_error(in_progress());
                 }
-                Ok(_) => tokio::time::sleep(LOOK).await,
+                Ok(Known::Elsewhere | Known::Nothing) => tokio::time::sleep(LOOK).await,
             }
         }
     }

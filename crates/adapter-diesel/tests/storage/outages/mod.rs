@@ -1,48 +1,30 @@
 //! Connections that are lost before, in and at the end of a step.
 
 mod cuts;
-mod proxy;
+mod failover;
 mod restarts;
-mod wire;
+mod rush;
 
-use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
+use futures_util::future::join_all;
+use kontor_adapter_diesel::testing::wire::{Break, Wire};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
-use kontor_adapter_diesel::{Abort, AnyConnection, Database, DatabaseUrl, PoolOptions, Topic};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database, PoolOptions, Topic};
 use kontor_kernel::{ProjectId, StoreError};
-
-use proxy::{Loss, Proxy};
 
 use crate::fixtures;
 
 const PROJECTS: &str = "SELECT count(*) AS value FROM projects";
 
-/// Listens in front of the server of this address and has every connection led on to it. Returns the address to connect to.
-fn stand_before(url: &DatabaseUrl, mut lead: impl FnMut(&TcpStream, &TcpStream) + Send + 'static) -> DatabaseUrl {
-    let DatabaseUrl::Postgres(url) = url else { panic!("there is no connection to lose") };
-    let (account, rest) = url.rsplit_once('@').unwrap();
-    let (server, name) = rest.split_once('/').unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let server = server.to_owned();
-    std::thread::spawn(move || {
-        for client in listener.incoming().map_while(Result::ok) {
-            let Ok(server) = TcpStream::connect(&server) else { continue };
-            lead(&client, &server);
-        }
-    });
-    DatabaseUrl::Postgres(format!("{account}@{address}/{name}"))
-}
-
 /// A pool whose connections can be lost, and one of the same database whose connections cannot.
 struct Trial {
     direct: TestDatabase,
-    proxy: Proxy,
+    wire: Wire,
     database: Database,
     calls: Arc<AtomicU32>,
 }
@@ -50,10 +32,10 @@ struct Trial {
 impl Trial {
     fn open() -> Option<Self> {
         let direct = TestDatabase::fresh(Kind::Postgres)?;
-        let proxy = Proxy::before(&direct.url());
+        let wire = Wire::before(&direct.url());
         let options = PoolOptions { connections: 8, wait: Duration::from_secs(20), ..pool_options() };
-        let database = Database::open(proxy.url(), options).unwrap();
-        Some(Self { direct, proxy, database, calls: Arc::default() })
+        let database = Database::open(wire.url(), options).unwrap();
+        Some(Self { direct, wire, database, calls: Arc::default() })
     }
 
     /// Adds a project, and counts how often the step ran.
@@ -67,34 +49,26 @@ impl Trial {
             .await
     }
 
-    /// Opens as many connections as there may be. The pool does so in the background while all are busy.
-    async fn open_all(&self) {
-        let until = Instant::now() + Duration::from_secs(30);
-        while self.database.pool_state().open < 8 {
-            assert!(Instant::now() < until, "{:?}", self.database.pool_state());
-            let busy: Vec<_> = (0..8)
-                .map(|_| {
-                    let database = self.database.clone();
-                    tokio::spawn(async move {
-                        let sleep = |connection: &mut AnyConnection| -> Result<(), Abort<StoreError>> {
-                            Ok(connection.batch_execute("SELECT pg_sleep(0.1)")?)
-                        };
-                        database.read(sleep).await
-                    })
-                })
-                .collect();
-            for task in busy {
-                task.await.unwrap().unwrap();
-            }
-        }
-    }
-
     fn calls(&self) -> u32 {
         self.calls.swap(0, Ordering::SeqCst)
     }
 
     async fn projects(&self) -> i64 {
         fixtures::number(&self.direct, PROJECTS).await
+    }
+}
+
+/// Opens the eight connections that there may be. The pool does so in the background while all are busy.
+async fn open_all(database: &Database) {
+    let until = Instant::now() + Duration::from_secs(30);
+    while database.pool_state().open < 8 {
+        assert!(Instant::now() < until, "{:?}", database.pool_state());
+        let sleep = |connection: &mut AnyConnection| -> Result<(), Abort<StoreError>> {
+            Ok(connection.batch_execute("SELECT pg_sleep(0.1)")?)
+        };
+        for slept in join_all((0..8).map(|_| database.read(sleep))).await {
+            slept.unwrap();
+        }
     }
 }
 
@@ -116,23 +90,24 @@ fn count(connection: &mut AnyConnection) -> Result<i64, Abort<StoreError>> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_lost_before_the_commit_is_not_noticed() {
     let Some(trial) = Trial::open() else { return };
-    let moments = [("BEGIN", Loss::Before), ("BEGIN", Loss::After), ("INSERT", Loss::Before), ("INSERT", Loss::After)];
-    for (number, (statement, loss)) in moments.into_iter().enumerate() {
-        trial.proxy.lose(statement, loss, 2);
-        trial.add().await.unwrap_or_else(|error| panic!("{statement} {loss:?}: {error}"));
-        assert_eq!(trial.proxy.lost(), 2, "{statement} {loss:?}");
-        assert_eq!(trial.projects().await, i64::try_from(number).unwrap() + 1, "{statement} {loss:?}");
+    let moments =
+        [("BEGIN", Break::Before), ("BEGIN", Break::After), ("INSERT", Break::Before), ("INSERT", Break::After)];
+    for (number, (statement, way)) in moments.into_iter().enumerate() {
+        trial.wire.lose(statement, way, 2);
+        trial.add().await.unwrap_or_else(|error| panic!("{statement} {way:?}: {error}"));
+        assert_eq!(trial.wire.lost(), 2, "{statement} {way:?}");
+        assert_eq!(trial.projects().await, i64::try_from(number).unwrap() + 1, "{statement} {way:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_lost_at_the_commit_leaves_the_outcome_unknown() {
     let Some(trial) = Trial::open() else { return };
-    for (loss, stored) in [(Loss::Before, 0), (Loss::After, 1)] {
-        trial.proxy.lose("COMMIT", loss, 1);
+    for (way, stored) in [(Break::Before, 0), (Break::After, 1)] {
+        trial.wire.lose("COMMIT", way, 1);
         let outcome = trial.add().await;
-        assert!(matches!(outcome, Err(StoreError::OutcomeUnknown(_))), "{loss:?}: {outcome:?}");
-        assert_eq!((trial.calls(), trial.projects().await), (1, stored), "{loss:?}: it never runs again");
+        assert!(matches!(outcome, Err(StoreError::OutcomeUnknown(_))), "{way:?}: {outcome:?}");
+        assert_eq!((trial.calls(), trial.projects().await), (1, stored), "{way:?}: it never runs again");
         trial.add().await.unwrap();
         assert_eq!((trial.calls(), trial.projects().await), (1, 1 + stored));
         fixtures::run(&trial.direct, "DELETE FROM projects;".to_owned()).await;
@@ -144,7 +119,7 @@ async fn what_an_unknown_commit_may_have_changed_is_not_remembered() {
     let Some(trial) = Trial::open() else { return };
     let version = || trial.database.cache_versions().version(Topic::Storefront, ProjectId::new(1).unwrap());
     let before = version();
-    trial.proxy.lose("COMMIT", Loss::After, 1);
+    trial.wire.lose("COMMIT", Break::After, 1);
     trial.add().await.unwrap_err();
     assert!(version().is_some() && version() != before);
 }
@@ -152,11 +127,11 @@ async fn what_an_unknown_commit_may_have_changed_is_not_remembered() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_loses_every_connection_learns_that_nothing_was_done() {
     let Some(trial) = Trial::open() else { return };
-    trial.proxy.lose("INSERT", Loss::After, usize::MAX);
+    trial.wire.lose("INSERT", Break::After, usize::MAX);
     let outcome = trial.add().await;
     assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
     assert!((2..=5).contains(&trial.calls()), "tries are bounded");
-    trial.proxy.lose("INSERT", Loss::After, 0);
+    trial.wire.lose("INSERT", Break::After, 0);
     assert_eq!(trial.projects().await, 0);
     trial.add().await.unwrap();
 }
@@ -165,10 +140,10 @@ async fn who_loses_every_connection_learns_that_nothing_was_done() {
 async fn a_pool_of_dead_connections_costs_nobody_an_answer() {
     let Some(trial) = Trial::open() else { return };
     for round in 1..=3 {
-        trial.open_all().await;
-        trial.proxy.lose_all();
+        open_all(&trial.database).await;
+        trial.wire.lose_all();
         trial.database.read(count).await.unwrap();
-        trial.proxy.lose_all();
+        trial.wire.lose_all();
         trial.add().await.unwrap();
         assert_eq!(trial.projects().await, round);
         assert_eq!(trial.calls(), 1, "the step itself lost nothing");
@@ -178,10 +153,10 @@ async fn a_pool_of_dead_connections_costs_nobody_an_answer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reading_goes_on_over_another_connection() {
     let Some(trial) = Trial::open() else { return };
-    for (statement, loss) in [("BEGIN", Loss::Before), ("SELECT count", Loss::After), ("COMMIT", Loss::Before)] {
-        trial.proxy.lose(statement, loss, 2);
+    for (statement, way) in [("BEGIN", Break::Before), ("SELECT count", Break::After), ("COMMIT", Break::Before)] {
+        trial.wire.lose(statement, way, 2);
         let read = trial.database.read_snapshot(count).await;
-        assert_eq!(read.unwrap_or_else(|error| panic!("{statement} {loss:?}: {error}")), 0);
-        assert_eq!(trial.proxy.lost(), 2, "{statement}");
+        assert_eq!(read.unwrap_or_else(|error| panic!("{statement} {way:?}: {error}")), 0);
+        assert_eq!(trial.wire.lost(), 2, "{statement}");
     }
 }

@@ -1,0 +1,106 @@
+//! A standby takes the place of its primary.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use kontor_adapter_diesel::testing::{Pair, TestDatabase};
+
+use super::open_all;
+use super::rush::Rush;
+use crate::fixtures::{number, project};
+use crate::orders::counter::Counter;
+
+/// Within this time of a promotion orders succeed again. A pool that found nobody tries again after pauses that grow to half
+/// of the time for which a request waits, 2.5 seconds.
+const BOUND: Duration = Duration::from_secs(5);
+
+/// Enough to have orders at every stage when something happens.
+const ORDERS: usize = 40;
+
+const PORT: &str = "SELECT inet_server_port()::bigint AS value";
+const CONFIRMING: &str = "SELECT count(*) AS value FROM pg_stat_replication WHERE sync_state = 'sync'";
+
+/// Tells the pair something that takes a while.
+async fn tell(mut pair: Pair, what: fn(&mut Pair)) -> Pair {
+    let told = tokio::task::spawn_blocking(move || {
+        what(&mut pair);
+        pair
+    });
+    told.await.unwrap()
+}
+
+/// A pair whose primary waits for its standby.
+async fn pair() -> Option<(Pair, TestDatabase)> {
+    let pair = Pair::start()?;
+    let db = pair.database();
+    assert_eq!(number(&db, CONFIRMING).await, 1, "a commit is on the standby before it is answered");
+    Some((pair, db))
+}
+
+/// Has the primary take no changes any more, as somebody does who wants to put the standby in its place.
+async fn fence(pair: &Pair) {
+    let db = pair.database_by_standby();
+    assert_ne!(number(&db, PORT).await, i64::from(pair.standby()), "a standby is passed over");
+    db.run_apart("ALTER SYSTEM SET default_transaction_read_only = on").unwrap();
+    db.run_apart("SELECT pg_reload_conf()").unwrap();
+    // What is under way is still confirmed by the standby.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(db.run_apart("CREATE TABLE too_late ()").is_err());
+}
+
+async fn all_read_from_standby(pair: &Pair, db: &TestDatabase) {
+    for port in join_all((0..20).map(|_| number(db, PORT))).await {
+        assert_eq!(port, i64::from(pair.standby()), "nobody reads from who was the primary");
+    }
+}
+
+/// Promotes the standby of a primary to which nothing can be ordered any more, and ends the rush there.
+async fn take_over(pair: Pair, db: &TestDatabase, counter: &Counter<'_>, rush: Rush<'_>) {
+    let before = rush.ordered();
+    let pair = tell(pair, Pair::promote_standby).await;
+    let promoted = Instant::now();
+    counter.placed(&counter.command(&[(rush.item, 1)])).await;
+    let waited = promoted.elapsed();
+    assert!(waited < BOUND, "{waited:?}");
+    rush.goes_on(ORDERS).await;
+    all_read_from_standby(&pair, db).await;
+    let told = rush.end().await;
+    println!(
+        "{before} orders before and {} after; {} refused, {} unknown, {} sent again; ordered again after {waited:?}",
+        told.ordered.len() - before,
+        told.not_ordered.len(),
+        told.unknown.len(),
+        told.again,
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standby_that_is_promoted_has_every_order_that_was_answered() {
+    let Some((pair, db)) = pair().await else { return };
+    let counter = Counter::open(&db).await;
+    let rush = Rush::begin(&db, &counter).await;
+    rush.goes_on(ORDERS).await;
+    let pair = tell(pair, Pair::kill_primary).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    take_over(pair, &db, &counter, rush).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn customers_are_led_from_a_primary_that_takes_no_changes_to_the_promoted_standby() {
+    let Some((pair, db)) = pair().await else { return };
+    let counter = Counter::open(&db).await;
+    let rush = Rush::begin(&db, &counter).await;
+    rush.goes_on(ORDERS).await;
+    fence(&pair).await;
+    take_over(pair, &db, &counter, rush).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_refusal_to_write_ends_every_connection_to_a_server() {
+    let Some((pair, db)) = pair().await else { return };
+    open_all(&db.database).await;
+    fence(&pair).await;
+    let pair = tell(pair, Pair::promote_standby).await;
+    project(&db).await;
+    all_read_from_standby(&pair, &db).await;
+}

@@ -1,0 +1,164 @@
+//! Customers who order while something happens to the server, and what is then stored.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use kontor_adapter_diesel::IdempotentRequest;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_kernel::{CounterpartyId, CustomerScope, StoreError};
+use kontor_orders::{OrderCommand, PlacementError, PlacementService};
+use tokio::task::JoinHandle;
+
+use crate::fixtures::{number, run};
+use crate::idempotency;
+use crate::orders::counter::Counter;
+
+const PIECES: i64 = 100_000;
+const TASKS: i64 = 4;
+const CUSTOMERS_OF_A_TASK: i64 = 10_000;
+
+/// What customers were told.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub ordered: Vec<i64>,
+    pub not_ordered: Vec<i64>,
+    pub unknown: Vec<i64>,
+    /// How often a request was sent again under its key.
+    pub again: usize,
+}
+
+#[derive(Default)]
+struct Watch {
+    is_over: AtomicBool,
+    ordered: AtomicUsize,
+}
+
+/// Customers, one after the other in each of a few tasks. Each orders once; every other one does so under a key, and sends the
+/// request again until it is answered.
+pub struct Rush<'a> {
+    counter: &'a Counter<'a>,
+    tasks: Vec<JoinHandle<Told>>,
+    watch: Arc<Watch>,
+    pub item: i64,
+}
+
+impl<'a> Rush<'a> {
+    pub async fn begin(db: &TestDatabase, counter: &'a Counter<'a>) -> Self {
+        let item = counter.goods("Vase", PIECES, 100).await;
+        let customers = "INSERT INTO counterparties (project_id, is_company, first_name, last_name, created_at, updated_at) \
+             SELECT project_id, FALSE, 'Anna', 'K', created_at, updated_at FROM counterparties, generate_series(1, 40000);";
+        run(db, customers.to_owned()).await;
+        let first = number(db, "SELECT min(id) + 1 AS value FROM counterparties").await;
+        let watch = Arc::<Watch>::default();
+        let tasks = (0..TASKS).map(|task| {
+            let numbers = (first + task * CUSTOMERS_OF_A_TASK)..(first + (task + 1) * CUSTOMERS_OF_A_TASK);
+            let customer = counter.customer;
+            let of = move |id| CustomerScope { counterparty_id: CounterpartyId::new(id).unwrap(), ..customer };
+            let command = counter.online(&[(item, 1)]);
+            tokio::spawn(order(counter.placement.clone(), numbers.map(of), command, watch.clone()))
+        });
+        Self { counter, tasks: tasks.collect(), watch, item }
+    }
+
+    /// How many orders were answered so far.
+    pub fn ordered(&self) -> usize {
+        self.watch.ordered.load(Ordering::SeqCst)
+    }
+
+    /// Waits until so many more were answered.
+    pub async fn goes_on(&self, orders: usize) {
+        let (enough, until) = (self.ordered() + orders, Instant::now() + Duration::from_secs(20));
+        while self.ordered() < enough {
+            assert!(Instant::now() < until, "{} of {enough} orders", self.ordered());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Ends it. What is stored is what customers were told; what is not known is stored whole or not at all.
+    pub async fn end(self) -> Told {
+        self.watch.is_over.store(true, Ordering::SeqCst);
+        let mut told = Told::default();
+        for task in self.tasks {
+            let part = task.await.unwrap();
+            told.ordered.extend(part.ordered);
+            told.not_ordered.extend(part.not_ordered);
+            told.unknown.extend(part.unknown);
+            told.again += part.again;
+        }
+        check(self.counter, &told).await;
+        let (_, reserved) = self.counter.stock(self.item).await;
+        assert_eq!(reserved, self.counter.count("orders").await);
+        let database = &self.counter.house.db.database;
+        let examined = database.examine(None, |difference| panic!("{difference:?}")).await.unwrap();
+        assert_eq!(examined.differences, 0);
+        told
+    }
+}
+
+async fn order(
+    placement: Arc<PlacementService>,
+    customers: impl Iterator<Item = CustomerScope>,
+    command: OrderCommand,
+    watch: Arc<Watch>,
+) -> Told {
+    let mut told = Told::default();
+    for customer in customers {
+        if watch.is_over.load(Ordering::SeqCst) {
+            return told;
+        }
+        let id = customer.counterparty_id.get();
+        let placed = if id % 2 == 0 {
+            insist(&placement, customer, &command, &mut told.again).await
+        } else {
+            placement.place(customer, &command).await.map(drop)
+        };
+        match placed {
+            Ok(()) => {
+                told.ordered.push(id);
+                watch.ordered.fetch_add(1, Ordering::SeqCst);
+            }
+            Err(PlacementError::Store(StoreError::OutcomeUnknown(_))) => told.unknown.push(id),
+            Err(PlacementError::Store(StoreError::Unavailable(_))) => told.not_ordered.push(id),
+            Err(other) => panic!("{other:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("there are too few customers");
+}
+
+/// Sends an order under a key until it is done.
+async fn insist(
+    placement: &PlacementService,
+    customer: CustomerScope,
+    command: &OrderCommand,
+    again: &mut usize,
+) -> Result<(), PlacementError> {
+    let key = format!("order-{}", customer.counterparty_id.get());
+    loop {
+        let request = IdempotentRequest::new(idempotency::claim(&key, idempotency::now()));
+        let placed = Arc::clone(&request).run(placement.place(customer, command)).await.map(drop);
+        if request.is_overtaken() {
+            return Ok(());
+        }
+        if !matches!(&placed, Err(PlacementError::Store(StoreError::OutcomeUnknown(_) | StoreError::Unavailable(_)))) {
+            return placed;
+        }
+        *again += 1;
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn check(counter: &Counter<'_>, told: &Told) {
+    let orders = async |customers: &[i64]| {
+        let list = customers.iter().map(ToString::to_string).chain(["0".to_owned()]).collect::<Vec<_>>().join(", ");
+        counter.count(&format!("orders WHERE counterparty_id IN ({list})")).await
+    };
+    let expected = i64::try_from(told.ordered.len()).unwrap();
+    assert_eq!(orders(&told.ordered).await, expected, "what was answered is there");
+    assert_eq!(orders(&told.not_ordered).await, 0, "what was refused is not there");
+    let several = "(SELECT 1 FROM orders GROUP BY counterparty_id HAVING count(*) > 1) several";
+    assert_eq!(counter.count(several).await, 0, "nobody ordered twice");
+    let paid = usize::try_from(counter.count("charges").await).unwrap();
+    assert!(counter.acquirer.count() <= paid, "nobody pays twice");
+}
