@@ -114,7 +114,7 @@ impl Trial {
             let mut is_met = false;
             // The way whose turn it is comes first. What is said from COMMIT on breaks in every way.
             for way in ways.into_iter().cycle().skip(number % 4).take(4) {
-                let fault = Fault { from: "INSERT INTO \"orders\"", side, number, way };
+                let fault = Fault { from: "INSERT INTO orders (", side, number, way };
                 let met = self.breaks(fault, keyed, told).await;
                 is_met |= met.is_some();
                 if met == Some(true) {
