@@ -283,11 +283,11 @@ pub(super) fn with_those_below<P: StoredPart>(
         .value(i64::try_from(Tree::DEEPEST).unwrap_or(i64::MAX))
         .sql(") SELECT ")
         .sql(P::COLUMNS)
-        .sql(" FROM below f JOIN ")
+        .sql(" FROM ")
         .sql(table)
-        .sql(" r ON r.id = f.id")
+        .sql(" r")
         .sql(P::BESIDE)
-        .sql(" ORDER BY r.code, r.id");
+        .sql(" WHERE r.id IN (SELECT id FROM below) ORDER BY r.code, r.id");
     let rows: Vec<P::Row> = found.rows(connection)?;
     let found = rows.into_iter().map(|row| {
         let (_, project, part) = P::told(row);
