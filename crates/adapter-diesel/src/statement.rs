@@ -193,6 +193,12 @@ impl Statement {
         if connection.is_postgres() { self.sql(clause) } else { self }
     }
 
+    /// A statement about so many lines of an order. Most orders have a line or two, so few forms of it stay prepared.
+    pub fn of_lines(self, lines: usize) -> Self {
+        const KEPT: usize = 8;
+        if lines > KEPT { self.once() } else { self }
+    }
+
     /// Not to be kept prepared: the text has forms without number.
     pub fn once(mut self) -> Self {
         self.unbounded = true;

@@ -40,6 +40,10 @@ by_place! {
     }
 }
 
+const ITEMS: &str = "SELECT r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.position, r.name, \
+    r.avatar, r.preview, r.version, r.created_at, r.updated_at FROM menu_items r \
+    LEFT JOIN menu_items a ON a.id = r.parent_id WHERE r.id";
+
 impl TryFrom<ItemRow> for MenuItem {
     type Error = StoreError;
 
@@ -102,9 +106,7 @@ impl StoredPart for MenuItem {
         search: |text| key_contains("r.name_key", text),
     };
     const NAMELESS: &'static str = "item";
-    const COLUMNS: &'static str = "r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.position, \
-         r.name, r.avatar, r.preview, r.version, r.created_at, r.updated_at";
-    const BESIDE: &'static str = " LEFT JOIN menu_items a ON a.id = r.parent_id";
+    const SELECT: &'static str = ITEMS;
 
     type Row = ItemRow;
 

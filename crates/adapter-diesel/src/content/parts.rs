@@ -37,10 +37,8 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
     const SOURCE: Source;
     /// What a slug is made of where a name has neither letters nor digits.
     const NAMELESS: &'static str;
-    /// What is read of a part `r`.
-    const COLUMNS: &'static str;
-    /// What is read with it: ` JOIN ...`.
-    const BESIDE: &'static str;
+    /// Reads parts `r`, each with its parent; the text ends where it goes on to say which, by `r.id`.
+    const SELECT: &'static str;
 
     /// What it reads.
     type Row: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static;
@@ -79,8 +77,7 @@ pub(super) fn load_many<P: StoredPart, R>(
     connection: &mut AnyConnection,
     ids: &[i64],
 ) -> Result<Vec<OfProject<P>>, Abort<R>> {
-    let these = Statement::new("SELECT ").sql(P::COLUMNS).sql(" FROM ").sql(P::TABLE).sql(" r").sql(P::BESIDE);
-    let rows: Vec<P::Row> = these.sql(" WHERE r.id").among(ids).rows(connection)?;
+    let rows: Vec<P::Row> = Statement::new(P::SELECT).among(ids).rows(connection)?;
     Ok(records::in_order_of(ids, rows.into_iter().map(P::told))?)
 }
 
@@ -281,13 +278,9 @@ pub(super) fn with_those_below<P: StoredPart>(
         .sql(table)
         .sql(" n JOIN below b ON n.parent_id = b.id WHERE b.level < ")
         .value(i64::try_from(Tree::DEEPEST).unwrap_or(i64::MAX))
-        .sql(") SELECT ")
-        .sql(P::COLUMNS)
-        .sql(" FROM ")
-        .sql(table)
-        .sql(" r")
-        .sql(P::BESIDE)
-        .sql(" WHERE r.id IN (SELECT id FROM below) ORDER BY r.code, r.id");
+        .sql(") ")
+        .sql(P::SELECT)
+        .sql(" IN (SELECT id FROM below) ORDER BY r.code, r.id");
     let rows: Vec<P::Row> = found.rows(connection)?;
     let found = rows.into_iter().map(|row| {
         let (_, project, part) = P::told(row);

@@ -21,7 +21,7 @@ use crate::people::is_employee;
 use crate::projections::offers;
 use crate::schema::{discount_usages, nomenclatures};
 use crate::statement::{IdRow, Statement, Value};
-use crate::stock::{self, Cause, Movement, PLACED, Reason, Reserved, Source};
+use crate::stock::{self, Cause, Movement, Reason, Reserved};
 use crate::stored;
 
 type Refused = Abort<PlaceRefused>;
@@ -134,8 +134,8 @@ fn store(
 ) -> Result<i64, Refused> {
     let project = order.project_id.get();
     let placed = order_row(order, customer, at);
-    let cause = |source| Cause { reason: Reason::Reservation, source: Some(source), by: order.author, at };
-    let entry = |number| Entry {
+    let cause = |number: Value| Cause::of_order(Reason::Reservation, number, order.author, at);
+    let entry = |number: Value| Entry {
         project,
         order: number,
         actor: order.author,
@@ -152,18 +152,20 @@ fn store(
             .sql("), told AS (")
             .then(history::line(&entry(PLACED), at)?);
         if !reserved.is_empty() {
-            all = all.sql("), moved AS (").then(stock::entries(reserved, &cause(Source::Placed)));
+            all = all.sql("), moved AS (").then(stock::entries(reserved, &cause(PLACED)));
         }
         let all = all.sql(") SELECT id FROM placed");
         return Ok(all.row::<IdRow>(connection)?.id);
     }
     let id = placed.row::<IdRow>(connection)?.id;
     insert_lines(connection, project, id, &order.lines, at)?;
-    stock::enter(connection, reserved, &cause(Source::Order(id)))?;
+    stock::enter(connection, reserved, &cause(id.into()))?;
     history::write(connection, &entry(id.into()), at)?;
     Ok(id)
 }
 
+/// The number of the order that the same statement stores as `placed`.
+const PLACED: Value = Value::Found("(SELECT id FROM placed)");
 /// Lines that are stored together with their order.
 const AT_ONCE: usize = 100;
 
@@ -239,13 +241,10 @@ fn line_rows(project: i64, order: &Value, lines: &[PlacedLine], at: NaiveDateTim
             at.into(),
         ]
     };
-    let rows = Statement::new(
+    Statement::new(
         "INSERT INTO reservations (project_id, order_id, nomenclature_id, inventory_id, name, quantity, unit_price, \
          product_discount, promo_discount, total, vat_code, is_ticket, state, created_at, updated_at) VALUES ",
     )
-    .tuples(lines.iter().map(line));
-    // Most orders have a line or two, so few forms of the statement stay prepared.
-    if lines.len() > KEPT { rows.once() } else { rows }
+    .tuples(lines.iter().map(line))
+    .of_lines(lines.len())
 }
-
-const KEPT: usize = 8;

@@ -162,10 +162,6 @@ fn update(connection: &mut AnyConnection, order: OrderId, rework: &Rework, at: N
     .sql(") AS v WHERE reservations.id = v.column1 AND reservations.state = 'held' AND reservations.order_id = ")
     .value(order.get())
     .sql(" RETURNING reservations.id");
-    let statement = if changed.len() > KEPT { statement.once() } else { statement };
-    let rows: Vec<IdRow> = statement.rows(connection)?;
+    let rows: Vec<IdRow> = statement.of_lines(changed.len()).rows(connection)?;
     written(order, &rows, changed.len())
 }
-
-/// Orders are small, so few forms of the statement stay prepared.
-const KEPT: usize = 8;

@@ -12,31 +12,25 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::statement::{Statement, Value};
 use crate::stored;
 
-/// What movements are part of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What movements are part of, by its number.
+#[derive(Debug, Clone)]
 pub(crate) enum Source {
-    Order(i64),
-    /// An order that the same statement stores.
-    Placed,
-    Job(i64),
+    Order(Value),
+    Job(Value),
 }
 
 impl Source {
     /// The columns `source` and `source_id`.
-    fn stored(self) -> (&'static str, Value) {
+    fn stored(&self) -> (&'static str, Value) {
         match self {
-            Self::Order(id) => ("order", id.into()),
-            Self::Placed => ("order", PLACED),
-            Self::Job(id) => ("job", id.into()),
+            Self::Order(id) => ("order", id.clone()),
+            Self::Job(id) => ("job", id.clone()),
         }
     }
 }
 
-/// The number of the order that the same statement stores as `placed`.
-pub(crate) const PLACED: Value = Value::Found("(SELECT id FROM placed)");
-
 /// What stands behind movements.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Cause {
     /// Why.
     pub reason: StockReason,
@@ -56,18 +50,18 @@ impl Cause {
 
     /// Something that is done by a job in the background.
     pub fn of_job(reason: StockReason, job: JobId, stamp: &Stamp) -> Self {
-        Self { source: Some(Source::Job(job.get())), ..Self::new(reason, stamp) }
+        Self { source: Some(Source::Job(job.get().into())), ..Self::new(reason, stamp) }
     }
 
     /// Something that is done for an order.
-    pub fn of_order(reason: StockReason, order: i64, by: Author, at: NaiveDateTime) -> Self {
-        Self { reason, source: Some(Source::Order(order)), by, at }
+    pub fn of_order(reason: StockReason, order: impl Into<Value>, by: Author, at: NaiveDateTime) -> Self {
+        Self { reason, source: Some(Source::Order(order.into())), by, at }
     }
 
     /// The values of [`CAUSE`].
     pub(super) fn values(&self) -> [Value; 6] {
         let (actor, actor_id) = stored::actor(self.by);
-        let (source, number) = self.source.map(Source::stored).unzip();
+        let (source, number) = self.source.as_ref().map(Source::stored).unzip();
         let number = number.unwrap_or(Value::Int(None));
         [self.reason.word().into(), source.into(), number, actor.into(), actor_id.into(), self.at.into()]
     }
@@ -132,9 +126,5 @@ pub(crate) fn entries(movements: &[Movement], cause: &Cause) -> Statement {
         invalidate(Topic::Storefront, movement.project);
     }
     let rows = movements.iter().map(|movement| movement.values().into_iter().chain(cause.values()));
-    let statement = Statement::new(INSERT).sql("VALUES ").tuples(rows);
-    // Carts are small, so few forms of the statement stay prepared.
-    if movements.len() > KEPT { statement.once() } else { statement }
+    Statement::new(INSERT).sql("VALUES ").tuples(rows).of_lines(movements.len())
 }
-
-const KEPT: usize = 8;

@@ -14,7 +14,7 @@ mod retirement;
 pub(crate) use correction::correct;
 pub(crate) use history::history;
 pub(crate) use kontor_catalog::model::StockReason as Reason;
-pub(crate) use ledger::{Cause, Movement, PLACED, Source, enter, entries};
+pub(crate) use ledger::{Cause, Movement, enter, entries};
 pub(crate) use levels::{NewStock, StockLevels, create, set};
 pub(crate) use reserve::{Reserved, give_back, put_back, reserve, take_out};
 pub(crate) use retirement::{keep_warehouses, retire};
