@@ -9,7 +9,7 @@ use kontor_kernel::listing::Sort;
 use kontor_kernel::{Listing, Page as PageOf, PageId, PageRequest, PageTypeId, ProjectId, StoreError};
 
 use super::{page_views, pages};
-use crate::database::{Abort, Database};
+use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::Totals;
 use crate::projections::search::pages_found;
 use crate::records::{self, ListedRecord as _};
@@ -44,7 +44,9 @@ impl PageReader for Database {
         page: PageRequest,
     ) -> Result<PageOf<Page>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        // What a text finds may take long.
+        let is_search = filter.query.is_some();
+        let work = move |connection: &mut AnyConnection| {
             let mut shown = Statement::new("p.project_id = ").value(project.get()).sql(" AND p.is_active = TRUE");
             if let Some(text) = &filter.query {
                 shown = shown.sql(" AND ").then(pages_found(connection, project, text.line()));
@@ -56,8 +58,8 @@ impl PageReader for Database {
             }
             let found = Page::SOURCE.page_of_many(connection, shown, &listing, &totals)?;
             Ok(found.with_items(records::within(pages::load(connection, &found.items)?, project)))
-        })
-        .await
+        };
+        if is_search { self.read_snapshot(work).await } else { self.read_page_snapshot(work).await }
     }
 
     async fn find(&self, project: ProjectId, slug: Option<Slug>) -> Result<Option<Page>, StoreError> {

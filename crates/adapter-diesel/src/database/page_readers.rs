@@ -112,6 +112,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use crate::database::Abort;
+    use crate::statement::{IdRow, Statement};
     use crate::testing::{Kind, TestDatabase};
     use kontor_kernel::StoreError;
 
@@ -134,5 +135,29 @@ mod tests {
         }
         assert_eq!(answers.iter().filter(|answer| answer.is_err()).count(), 1);
         assert_eq!(answers.into_iter().flatten().max(), Some(199));
+    }
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_panic_at_one_moment_leaves_no_reader_at_that_moment() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let keys = "SELECT count(*) FROM idempotency_keys";
+        let count = move |connection: &mut crate::AnyConnection| -> Result<i64, Abort<StoreError>> {
+            Ok(Statement::new(keys).row::<IdRow>(connection)?.id)
+        };
+        let breaks = move |connection: &mut crate::AnyConnection| -> Result<i64, Abort<StoreError>> {
+            panic!("{} keys, and the page cannot be read", count(connection).unwrap_or_default())
+        };
+        // More than there are readers: each of them meets one.
+        for _ in 0..64 {
+            assert!(db.database.read_page_snapshot(breaks).await.is_err());
+        }
+        let key = "INSERT INTO idempotency_keys (id, fingerprint, lease_owner, leased_until, expires_at) \
+                   VALUES ('1', '', '', '2027-01-31 10:00:00', '2027-01-31 10:00:00')";
+        let write = move |connection: &mut crate::AnyConnection| -> Result<usize, Abort<StoreError>> {
+            Ok(Statement::new(key).run(connection)?)
+        };
+        db.database.write(write).await.unwrap();
+        for _ in 0..64 {
+            assert_eq!(db.database.read_page_snapshot(count).await.unwrap(), 1);
+        }
     }
 }

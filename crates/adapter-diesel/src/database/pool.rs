@@ -1,5 +1,6 @@
 //! The two entry points to the data: [`Database::read`] and [`Database::write`].
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -261,6 +262,18 @@ impl Database {
         reveal(self.read_step(at_one_moment(hide(work))).await)
     }
 
+    /// As [`Database::read_snapshot`], of a step as short as those of [`Database::read_page`].
+    pub async fn read_page_snapshot<T, R>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+    ) -> Result<T, R>
+    where
+        T: Send + 'static,
+        R: From<StoreError> + Send + 'static,
+    {
+        reveal(self.read_page_step(at_one_moment(hide(work))).await)
+    }
+
     /// As [`Database::read_snapshot`], of a step as short as those of [`Database::read_brief`].
     pub async fn read_brief_snapshot<T, R>(
         &self,
@@ -393,9 +406,14 @@ fn at_one_moment(step: Step) -> Step {
             )?,
             Driver::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction(sqlite)?,
         }
-        match step(connection) {
-            Ok(answer) => Transactions::commit_transaction(connection).map(|()| answer).map_err(Abort::Query),
-            Err(abort) => Err(rolled_back(connection, abort)),
+        // Whoever reads over this connection next must not find the transaction open, and the data of its moment.
+        match catch_unwind(AssertUnwindSafe(|| step(connection))) {
+            Ok(Ok(answer)) => Transactions::commit_transaction(connection).map(|()| answer).map_err(Abort::Query),
+            Ok(Err(abort)) => Err(rolled_back(connection, abort)),
+            Err(panic) => {
+                let _ = Transactions::rollback_transaction(connection);
+                resume_unwind(panic)
+            }
         }
     })
 }

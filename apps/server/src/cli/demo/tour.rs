@@ -2,9 +2,10 @@
 
 use super::DemoFile;
 
-/// Shell commands, in order, from the first look to the paid order, the received webhook, a refund and a subscription. They need `sh` and `curl`.
+/// Shell commands, in order, from the first look to the paid order, the received webhook, a refund, a
+/// subscription, and what a shop shows besides goods. They need `sh` and `curl`.
 pub fn tour(file: &DemoFile) -> String {
-    let DemoFile { base_url, sandbox_url, app_token, docs_url, .. } = file;
+    let DemoFile { base_url, sandbox_url, application_id, app_token, docs_url, .. } = file;
     let (phone, hook) = (&file.customer.phone, &file.webhook.hook_id);
     let (login, password) = (&file.staff.login, &file.staff.password);
     format!(
@@ -61,6 +62,21 @@ curl -s -w '\n' "$SANDBOX/control/payments/$PAYMENT" -H "$JSON" -d '{{"outcome":
 curl -s -w '\n' "$SANDBOX/control/clock" -H "$JSON" -d '{{"advance_seconds":2678400}}'
 SUBSCRIPTION=$(curl -s "$CLUB" -H "$APP" -H "$CUSTOMER" | grep -o '"id":[0-9]*' | head -n 1 | grep -o '[0-9]*')
 curl -s -w '\n' "$CLUB/$SUBSCRIPTION/payments" -H "$APP" -H "$CUSTOMER"
+
+# 10. What else a shop shows: a page, which anybody reads cleaned of scripts, and a menu that leads to it.
+OFFICE="Authorization: Bearer $STAFF"
+PAGE=$(curl -s "$API/api/pages" -H "$OFFICE" -H "$JSON" -d '{{"title":"How tea is graded","content":"<p>FTGFOP and others.<script>alert(1)</script></p>","page_type_id":2}}' | grep -o '"slug":"[^"]*"' | cut -d'"' -f4)
+curl -s -w '\n' "$API/api/counterparty/pages/$PAGE" -H "$APP"
+MENU=$(curl -s "$API/api/applications/{application_id}/menu_items" -H "$OFFICE" -H "$JSON" -d '{{"code":100,"name":"Top","slug":"navpanel"}}' | grep -o '"id":[0-9]*' | head -n 1 | grep -o '[0-9]*')
+curl -s -w '\n' "$API/api/applications/{application_id}/menu_items" -H "$OFFICE" -H "$JSON" -d '{{"code":110,"name":"Tea guide","slug":"'$PAGE'","parent_id":'$MENU'}}'
+curl -s -w '\n' "$API/api/counterparty/menus" -H "$APP"
+
+# 11. When the shop is open, whether it is now and until when; and a task for a colleague about the order.
+SHOP=$(curl -s "$API/api/counterparty/shops" -H "$APP" | grep -o '"id":[0-9]*' | head -n 1 | grep -o '[0-9]*')
+for DAY in 1 2 3 4 5 6 7; do curl -s -w '\n' "$API/api/shops/$SHOP/hours" -H "$OFFICE" -H "$JSON" -d '{{"weekday":'$DAY',"opens_at":"10:00","closes_at":"02:00"}}'; done
+curl -s -w '\n' "$API/api/shops/$SHOP" -H "$OFFICE"
+curl -s -w '\n' "$API/api/tasks" -H "$OFFICE" -H "$JSON" -d '{{"title":"Call about the broken mug","order_id":'$ID'}}'
+curl -s -w '\n' "$API/api/tables/tasks" -H "$OFFICE"
 "#
     )
 }
