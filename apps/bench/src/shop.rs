@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection as _;
 use diesel::sql_types::BigInt;
+use diesel::{Connection as _, RunQueryDsl, SqliteConnection};
 use kontor::adapters::{ServiceKey, SystemClock, SystemRandom};
 use kontor::cli::project::{self, CreatedProject};
 use kontor::config::{Config, Environment};
@@ -144,6 +145,13 @@ impl Data {
     /// The file of the database.
     pub fn file(&self) -> PathBuf {
         self.folder().join("kontor.db")
+    }
+
+    /// What SQLite does by itself when commits have come to rest: the log becomes part of the file. A long log is searched for
+    /// every page that is read.
+    pub fn fold_log(&self) -> Result<(), Failure> {
+        let mut file = SqliteConnection::establish(&self.file().to_string_lossy())?;
+        Ok(file.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA wal_checkpoint(TRUNCATE)")?)
     }
 
     /// A new project.

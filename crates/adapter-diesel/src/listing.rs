@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use diesel::result::QueryResult;
 use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
-use kontor_kernel::{Line, Listing, Page, ProjectId, StoreError};
+use kontor_kernel::{Line, Listing, Page, PageRequest, ProjectId, StoreError};
 use quick_cache::sync::Cache;
 
 use crate::database::{Abort, AnyConnection};
@@ -83,6 +83,27 @@ impl Walk {
     }
 }
 
+/// Which of the records in their order.
+#[derive(Clone, Copy)]
+struct Window {
+    limit: i64,
+    offset: i64,
+}
+
+impl Window {
+    fn of(page: PageRequest) -> Self {
+        Self { limit: page.limit(), offset: page.offset() }
+    }
+}
+
+/// What is known of a long list after the first look.
+enum First {
+    /// The page, and how many records there are.
+    Few(Vec<i64>, i64),
+    /// More than [`COUNTED`]; the page, if it was among those that were read.
+    Many(Option<Vec<i64>>),
+}
+
 /// Columns of fields that may be empty. The databases disagree where these stand in an order: here before all others.
 const MAY_BE_EMPTY: &[&str] = &["n.price", "i.price", "t.deadline", "s.sort_key"];
 
@@ -146,7 +167,7 @@ impl Source {
         listing: &Listing,
     ) -> Result<Page<i64>, Abort<R>> {
         let matching = self.matching(within, listing)?;
-        let items = self.numbers(connection, matching.clone(), listing)?;
+        let items = self.numbers(connection, matching.clone(), listing, Window::of(listing.page))?;
         let total = self.count(connection, matching)?;
         Ok(Page { items, total: stored::count(total)?, request: listing.page })
     }
@@ -160,23 +181,62 @@ impl Source {
         totals: &Totals,
     ) -> Result<Page<i64>, Abort<R>> {
         let matching = self.matching(within.clone(), listing)?;
-        let some = Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE ", self.from))
-            .then(matching.clone())
-            .sql(format!(" LIMIT {}) AS counted", COUNTED + 1));
-        let few = some.row::<IdRow>(connection)?.id;
-        let (items, total) = if few <= COUNTED {
-            (self.numbers(connection, matching, listing)?, few)
-        } else {
-            let asked = format!("{} {matching:?}", self.from);
-            let total = totals.of(asked, || self.count(connection, matching))?;
-            let walk = if total < DENSE { Walk::AsPlanned } else { Walk::ByOrder };
-            let matching = self.conditions(within, listing, walk)?;
-            (self.numbers(connection, matching, listing)?, total)
+        let first = self.first_of(connection, &matching, listing)?;
+        let (items, total) = match first {
+            First::Few(items, total) => (items, total),
+            First::Many(items) => {
+                let asked = format!("{} {matching:?}", self.from);
+                let total = totals.of(asked, || self.count(connection, matching))?;
+                let walk = if total < DENSE { Walk::AsPlanned } else { Walk::ByOrder };
+                let items = match items {
+                    Some(items) => items,
+                    None => {
+                        let matching = self.conditions(within, listing, walk)?;
+                        self.numbers(connection, matching, listing, Window::of(listing.page))?
+                    }
+                };
+                (items, total)
+            }
         };
         // Records may have come since they were counted.
         let seen = i64::try_from(items.len()).unwrap_or_default();
         let least = if seen > 0 { listing.page.offset() + seen } else { 0 };
         Ok(Page { items, total: stored::count(total.max(least))?, request: listing.page })
+    }
+
+    /// Whether there are more than [`COUNTED`] records, and what of the page is known by then. What a text finds is looked up once:
+    /// the texts cost more than the numbers of all that few records have.
+    fn first_of<R>(
+        &self,
+        connection: &mut AnyConnection,
+        matching: &Statement,
+        listing: &Listing,
+    ) -> Result<First, Abort<R>> {
+        let page = listing.page;
+        if listing.text.is_some() {
+            let most = Window { limit: COUNTED + 1, offset: 0 };
+            let found = self.numbers(connection, matching.clone(), listing, most)?;
+            let total = i64::try_from(found.len()).unwrap_or_default();
+            let of_page = |found: &[i64]| {
+                let place = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
+                found.iter().copied().skip(place(page.offset())).take(place(page.limit())).collect::<Vec<_>>()
+            };
+            let within = page.offset() + page.limit() <= COUNTED;
+            return Ok(match (total <= COUNTED, within) {
+                (true, _) => First::Few(of_page(&found), total),
+                (false, true) => First::Many(Some(of_page(&found))),
+                (false, false) => First::Many(None),
+            });
+        }
+        let some = Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE ", self.from))
+            .then(matching.clone())
+            .sql(format!(" LIMIT {}) AS counted", COUNTED + 1));
+        let few = some.row::<IdRow>(connection)?.id;
+        if few > COUNTED {
+            return Ok(First::Many(None));
+        }
+        let items = self.numbers(connection, matching.clone(), listing, Window::of(page))?;
+        Ok(First::Few(items, few))
     }
 
     fn count(&self, connection: &mut AnyConnection, matching: Statement) -> QueryResult<i64> {
@@ -189,15 +249,15 @@ impl Source {
         connection: &mut AnyConnection,
         matching: Statement,
         listing: &Listing,
+        rows: Window,
     ) -> Result<Vec<i64>, Abort<R>> {
-        let page = listing.page;
         let ids = Statement::new(format!("SELECT {} FROM {} WHERE ", self.id, self.from))
             .then(matching)
             .sql(self.order(listing)?)
             .sql(" LIMIT ")
-            .value(page.limit())
+            .value(rows.limit)
             .sql(" OFFSET ")
-            .value(page.offset());
+            .value(rows.offset);
         let ids: Vec<IdRow> = ids.rows(connection)?;
         Ok(ids.into_iter().map(|row| row.id).collect())
     }
@@ -306,7 +366,18 @@ mod tests {
 
     /// The total and the numbers of a page of all countries.
     async fn page(db: &TestDatabase, totals: &std::sync::Arc<Totals>, page: i64) -> (u64, Vec<i64>) {
-        let listing = Listing::everything(Sort::descending("id"), PageRequest::new(page, 2, 100).unwrap());
+        found(db, totals, None, page).await
+    }
+
+    /// The same of those that a text finds, which are all.
+    async fn found(
+        db: &TestDatabase,
+        totals: &std::sync::Arc<Totals>,
+        text: Option<&str>,
+        page: i64,
+    ) -> (u64, Vec<i64>) {
+        let all = Listing::everything(Sort::descending("id"), PageRequest::new(page, 2, 100).unwrap());
+        let listing = Listing { text: text.map(|text| Line::parse(text).unwrap()), ..all };
         let totals = std::sync::Arc::clone(totals);
         let read = db.database.read_snapshot(move |connection| {
             COUNTRIES.page_of_many::<StoreError>(connection, Statement::new("c.id > 1000"), &listing, &totals)
@@ -344,5 +415,19 @@ mod tests {
         assert_eq!(page(&db, &totals, 900).await, (1_003, vec![]));
         let forgotten = std::sync::Arc::new(Totals::default());
         assert_eq!(page(&db, &forgotten, 1).await.0, 1_004);
+    }
+    #[tokio::test]
+    async fn what_a_text_finds_has_the_pages_that_everything_has() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let mut last = 1_000;
+        for more in [1, 998, 1, 1, 2] {
+            add(&db, last + 1, more).await;
+            last += more;
+            for number in [1, 2, 499, 500, 501, 502, 503, 900] {
+                let page = page(&db, &std::sync::Arc::default(), number).await;
+                let searched = found(&db, &std::sync::Arc::default(), Some("land"), number).await;
+                assert_eq!(searched, page, "page {number} of {}", last - 1_000);
+            }
+        }
     }
 }

@@ -70,7 +70,6 @@ impl<T: ListedRecord> ListedRepository<T> for Database {
             if let Some(text) = &listing.text {
                 own = own.sql(" AND ").then(T::found(connection, project, text));
             }
-            let listing = Listing { text: None, ..listing.clone() };
             let found = T::SOURCE.page_of_many(connection, own, &listing, &totals)?;
             Ok(found.with_items(within(T::load_many(connection, &found.items)?, project)))
         })

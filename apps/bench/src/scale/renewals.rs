@@ -69,8 +69,9 @@ impl Stand {
         let data = Data::create(database.as_ref().map(|database| database.url.clone()))?;
         let stand = Self { data, early: "2026-06-15T12:00:00Z".parse()?, database };
         stand.fill(size, one_of)?;
-        if let Some(database) = &stand.database {
-            database.vacuum()?;
+        match &stand.database {
+            Some(database) => database.vacuum()?,
+            None => stand.data.fold_log()?,
         }
         eprintln!("{name}: {size} subscriptions written in {:.0} s", began.elapsed().as_secs_f64());
         Ok(stand)

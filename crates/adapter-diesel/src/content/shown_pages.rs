@@ -10,7 +10,7 @@ use kontor_kernel::{Listing, Page as PageOf, PageId, PageRequest, PageTypeId, Pr
 
 use super::{page_views, pages};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::listing::Totals;
+use crate::listing::{Totals, of_project};
 use crate::projections::search::pages_found;
 use crate::records::{self, ListedRecord as _};
 use crate::statement::{Statement, by_place};
@@ -47,12 +47,13 @@ impl PageReader for Database {
         // What a text finds may take long.
         let is_search = filter.query.is_some();
         let work = move |connection: &mut AnyConnection| {
-            let mut shown = Statement::new("p.project_id = ").value(project.get()).sql(" AND p.is_active = TRUE");
-            if let Some(text) = &filter.query {
-                shown = shown.sql(" AND ").then(pages_found(connection, project, text.line()));
+            let text = filter.query.as_ref().map(|text| text.line().clone());
+            let mut listing = Listing { text, ..Listing::everything(sort(order), page) };
+            let mut shown = of_project(Page::PROJECT, project, &listing).sql(" AND p.is_active = TRUE");
+            if let Some(text) = &listing.text {
+                shown = shown.sql(" AND ").then(pages_found(connection, project, text));
             }
             let of_type = filter.page_type_id.map(PageTypeId::get);
-            let mut listing = Listing::everything(sort(order), page);
             if let Some(of_type) = of_type {
                 listing = listing.among("page_type_id", [of_type]);
             }

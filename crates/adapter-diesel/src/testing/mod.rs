@@ -81,6 +81,20 @@ impl TestDatabase {
         self.database.with_connection(|connection| connection.batch_execute(statements).map_err(failed))
     }
 
+    /// How many statements have run. From the first question on no commit is refused on purpose: a step that runs again counts
+    /// twice.
+    #[must_use]
+    pub fn statements(&self) -> u64 {
+        self.database.conflicts().set(0);
+        self.database.statements()
+    }
+
+    /// Whether steps that meet others run again, as they do where transactions are serializable.
+    #[must_use]
+    pub fn repeats_steps(&self) -> bool {
+        self.kind == Kind::Postgres && Profile::chosen() == Profile::Serializable
+    }
+
     fn sqlite() -> Self {
         let folder = must(tempfile::tempdir());
         let path = folder.path().join("kontor.db");

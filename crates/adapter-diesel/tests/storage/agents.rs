@@ -177,9 +177,9 @@ database_tests! {
         let mut costs = BTreeSet::new();
         for count in 1..=12_u64 {
             made(&db, office, &format!("Bot {count}"), &[VIEW, EDIT]).await;
-            let before = db.database.statements();
+            let before = db.statements();
             let page = db.database.list(office.0, everything(1)).await.unwrap();
-            costs.insert(db.database.statements() - before);
+            costs.insert(db.statements() - before);
             assert_eq!((page.total, page.items.len()), (count, usize::try_from(count.min(5)).unwrap()));
         }
         assert_eq!(costs.len(), 1, "{costs:?}");
@@ -280,9 +280,9 @@ database_tests! {
     async fn an_approved_request_becomes_an_agent(db: TestDatabase) {
         let office = office(&db).await;
         AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
-        let before = db.database.statements();
+        let before = db.statements();
         let stored = AccessRequestRepository::find(&db.database, Uuid::from_u128(1)).await.unwrap().unwrap();
-        assert_eq!(db.database.statements() - before, 1);
+        assert_eq!(db.statements() - before, 1);
         assert_eq!((stored.fingerprint.as_str(), stored.request.project_id), ("s", None));
         assert_eq!((stored.request.requested, stored.request.stage), (set(&[VIEW, EDIT]), Stage::Pending));
         assert_eq!(state(db.database.consume(consumption(1, minutes(1))).await), RequestStatus::Pending);

@@ -53,9 +53,9 @@ fn token(id: i64) -> TokenId {
 database_tests! {
     async fn a_staff_token_carries_what_the_role_allows(db: TestDatabase) {
         people(&db).await;
-        let before = db.database.statements();
+        let before = db.statements();
         let owner = db.database.staff_token(token(1)).await.unwrap().unwrap();
-        assert_eq!(db.database.statements() - before, 1);
+        assert_eq!(db.statements() - before, 1);
         assert_eq!((owner.fingerprint.as_str(), owner.user_id.get(), owner.is_banned), ("f1", 1, false));
         assert_eq!(owner.expires_at.to_rfc3339(), "2026-02-01T00:00:00+00:00");
         assert_eq!(owner.permissions, Permission::all().collect());
@@ -81,9 +81,9 @@ database_tests! {
             TokenUse { token: token(id), first: at(first), last: at(last) }
         };
         let last_used = async |id: i64| db.database.staff_token(token(id)).await.unwrap().unwrap().last_used_at.unwrap();
-        let before = db.database.statements();
+        let before = db.statements();
         db.database.record_uses(vec![used(1, 0, 0), used(2, 5, 7), used(3, 1, 2), used(404, 1, 2)]).await.unwrap();
-        assert!(db.database.statements() - before <= 7, "begin, locks, a look, one update per table, commit");
+        assert!(db.statements() - before <= 7, "begin, locks, a look, one update per table, commit");
         assert_eq!((last_used(1).await, last_used(2).await), (START, START + TimeDelta::seconds(7)));
         let customer = db.database.customer_token(token(3)).await.unwrap().unwrap();
         assert_eq!(customer.last_used_at, Some(START + TimeDelta::seconds(2)));

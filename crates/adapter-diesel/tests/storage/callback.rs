@@ -158,9 +158,9 @@ database_tests! {
     async fn an_attempt_is_found_in_its_application_only(db: TestDatabase) {
         let (project, other) = (shop(&db).await, fixtures::project(&db).await);
         let id = opened(&db.database, project, PHONE, "n", 0).await;
-        let before = db.database.statements();
+        let before = db.statements();
         let attempt = found(&db.database, project, "n").await.unwrap();
-        assert!(db.database.statements() - before <= 1);
+        assert!(db.statements() - before <= 1);
         assert_eq!((attempt.id, attempt.state, attempt.expires_at), (id, AttemptState::Pending, at(300)));
         assert_eq!((attempt.nonce_fingerprint.as_str(), attempt.check.as_str()), ("n", "n"));
         assert_eq!(db.database.find_by_check(&check("n")).await.unwrap(), Some(attempt));

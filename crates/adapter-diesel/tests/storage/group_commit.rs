@@ -231,10 +231,10 @@ async fn what_waits_together_is_committed_together() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_that_comes_alone_is_a_transaction_of_its_own() {
     let db = shelf().await;
-    let before = (db.database.statements(), db.database.write_costs().commits);
+    let before = (db.statements(), db.database.write_costs().commits);
     run(&db.database, Deed::Make(1)).await.unwrap();
     // Begin, insert, select, insert, commit: no savepoint.
-    assert_eq!(db.database.statements() - before.0, 5);
+    assert_eq!(db.statements() - before.0, 5);
     assert_eq!(db.database.write_costs().commits - before.1, 1);
     assert_eq!(run(&db.database, Deed::Make(1)).await, Err(Refusal::Taken));
     assert_eq!(db.database.write_costs().commits - before.1, 1, "nothing to commit");

@@ -238,9 +238,9 @@ database_tests! {
         let row = |n: u32, shift: u32| format!("A-{n};Item {n};Tag {}|Tag {}\n", (n + shift) % 90, n % 7);
         let rows = |from: u32, shift: u32| (from..from + 1_000).fold(String::new(), |text, n| text + &row(n, shift));
         let spent = async |text: String| {
-            let before = db.database.statements();
+            let before = db.statements();
             import(&house, &text, ImportMode::AllOrNothing).await.unwrap();
-            db.database.statements() - before
+            db.statements() - before
         };
         let without = spent(format!("article;name;colour\n{}", rows(0, 0))).await;
         let with = spent(format!("article;name;tags\n{}", rows(1_000, 0))).await;
@@ -289,15 +289,15 @@ database_tests! {
         let row = |n: u32| format!("A-{n};Item {n};Root / Branch {};Brand {};{n};https://a/{n}", n % 20, n % 50);
         let rows: Vec<String> = (0..2_000).map(row).collect();
         let text = format!("article;name;category;brand;price;photos\n{}\n", rows.join("\n"));
-        let before = db.database.statements();
+        let before = db.statements();
         let report = import(&house, &text, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [2_000, 0, 0, 0]);
-        let spent = db.database.statements() - before;
+        let spent = db.statements() - before;
         assert!(spent < 140, "{spent} statements");
         let changed = text.replace("Item", "Thing");
-        let before = db.database.statements();
+        let before = db.statements();
         assert_eq!(counts(&import(&house, &changed, ImportMode::AllOrNothing).await.unwrap()), [0, 2_000, 0, 0]);
-        let spent = db.database.statements() - before;
+        let spent = db.statements() - before;
         assert!(spent < 80, "{spent} statements");
     }
 }

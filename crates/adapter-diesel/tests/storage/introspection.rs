@@ -34,9 +34,9 @@ database_tests! {
     async fn a_token_of_the_application_is_found_in_one_statement(db: TestDatabase) {
         people(&db).await;
         db.database.insert(client(7, 1, "billing")).await.unwrap();
-        let before = db.database.statements();
+        let before = db.statements();
         let found = inquiry(&db, 7, 3).await.unwrap();
-        assert_eq!(db.database.statements() - before, 1);
+        assert_eq!(db.statements() - before, 1);
         assert_eq!((found.fingerprint.as_str(), found.is_active, found.audience.as_str()), ("f7", true, "billing"));
         assert_eq!((found.application_id.get(), found.application_name.as_str()), (1, "Shop"));
         let token = found.token.unwrap();

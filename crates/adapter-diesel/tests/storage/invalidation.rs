@@ -115,9 +115,9 @@ database_tests! {
         while asked.last() != Some(&0) {
             assert!(asked.len() < 50, "nothing is remembered: {asked:?}");
             assert!(is_known(&db.database).await);
-            let before = db.database.statements();
+            let before = db.statements();
             assert!(is_known(&db.database).await);
-            asked.push(db.database.statements() - before);
+            asked.push(db.statements() - before);
         }
         sign_out(&db.database).await;
         assert!(!is_known(&db.database).await);
@@ -154,9 +154,9 @@ database_tests! {
         let _watch = db.database.watch().unwrap();
         watched(&db.database).await;
         assert!(db.database.by_token("x").await.unwrap().is_some());
-        let before = db.database.statements();
+        let before = db.statements();
         assert!(db.database.by_token("x").await.unwrap().is_some());
-        assert_eq!(db.database.statements(), before);
+        assert_eq!(db.statements(), before);
         fixtures::run(&db, "UPDATE applications SET is_active = FALSE;".to_owned()).await;
         assert!(db.database.by_token("x").await.unwrap().is_none());
     }

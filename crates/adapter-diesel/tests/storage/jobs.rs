@@ -514,10 +514,10 @@ database_tests! {
         let yard = Yard::open(&db).await;
         let mut spent = Vec::new();
         for (from, count) in [(0, 2_000), (10_000, 6_000)] {
-            let before = db.database.statements();
+            let before = db.statements();
             let job = yard.done(JobKind::Cards, STRICT, &cards(from, count)).await;
             assert_eq!(job.tally.created, u64::from(count));
-            spent.push(db.database.statements() - before);
+            spent.push(db.statements() - before);
         }
         let per_part = (spent[1] - spent[0]) / 4;
         assert!(per_part <= 50, "{per_part} statements of a part");
@@ -534,9 +534,9 @@ database_tests! {
         let list = async |kinds: &[JobKind], states: &[JobState], per_page| {
             let filter = JobFilter { kinds: kinds.to_vec(), states: states.to_vec() };
             let page = PageRequest::new(1, per_page, 100).unwrap();
-            let before = db.database.statements();
+            let before = db.statements();
             let page = yard.jobs().list(yard.house.project, filter, page).await.unwrap();
-            (page.total, page.items.iter().map(|job| job.id.get()).collect::<Vec<_>>(), db.database.statements() - before)
+            (page.total, page.items.iter().map(|job| job.id.get()).collect::<Vec<_>>(), db.statements() - before)
         };
         let (total, ids, few) = list(JobKind::all(), &[], 2).await;
         assert_eq!((total, ids[0], ids.len()), (4, stock.get(), 2));

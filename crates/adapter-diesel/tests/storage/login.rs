@@ -103,9 +103,9 @@ database_tests! {
         assert_eq!((stored.user_id, stored.last_used_at, stored.fingerprint.as_str()), (user, Some(START), "f"));
         assert_eq!(stored.permissions, Permission::all().collect());
 
-        let before = db.database.statements();
+        let before = db.statements();
         let record = db.database.employee(user).await.unwrap().unwrap();
-        assert!(db.database.statements() - before <= 4, "begin, record, permissions, commit");
+        assert!(db.statements() - before <= 4, "begin, record, permissions, commit");
         assert_eq!((record.login.as_str(), record.role.name.as_str()), ("boss", "Owner"));
         assert_eq!(record.branch.unwrap().name.as_str(), "Main");
         assert_eq!((record.last_activity_at, record.creator), (Some(START), None));
@@ -184,9 +184,9 @@ database_tests! {
         assert_eq!(db.database.find_or_create(project, &phone(), START).await.unwrap(), signed[0].0);
         let stored = db.database.customer_token(signed[0].1).await.unwrap().unwrap();
         assert_eq!((stored.counterparty_id, stored.app), (signed[0].0, app(project)));
-        let before = db.database.statements();
+        let before = db.statements();
         db.database.sign_in_customer(app(project), &phone(), token("again", START)).await.unwrap();
-        assert!(db.database.statements() - before <= 6, "begin, binding, customer, token, session, commit");
+        assert!(db.statements() - before <= 6, "begin, binding, customer, token, session, commit");
     }
 
     async fn a_proven_contact_adopts_the_customer_of_staff(db: TestDatabase) {
@@ -228,9 +228,9 @@ database_tests! {
         assert_eq!(redeem(&db.database, project, "c", 1).await, Redeemed::NoLiveCode);
         let adopted = db.database.find_or_create(project, &phone(), START).await.unwrap();
         assert_eq!(adopted.get(), 5);
-        let before = db.database.statements();
+        let before = db.statements();
         let record = fixtures::customer(&db.database, project, adopted).await;
-        assert_eq!(db.database.statements() - before, 1);
+        assert_eq!(db.statements() - before, 1);
         assert_eq!((record.kind.id, record.kind.name.as_str()), (2, "Company"));
         assert_eq!(record.manager.unwrap().name(), "Project Owner");
         assert_eq!(record.birthday.unwrap().to_string(), "1990-02-03");

@@ -302,9 +302,9 @@ database_tests! {
                 let user = db.database.insert_employee(new).await.unwrap();
                 fixtures::run(&db, format!("UPDATE users SET creator_id = {boss} WHERE id = {user}")).await;
             }
-            let before = db.database.statements();
+            let before = db.statements();
             let all = db.database.employees(project, EmployeeFilter::default(), page(1, 100)).await.unwrap();
-            costs.push(db.database.statements() - before);
+            costs.push(db.statements() - before);
             assert_eq!(all.items.len(), usize::try_from(4 + round * 3).unwrap());
             let last = all.items.last().unwrap();
             assert_eq!(i64::try_from(last.permissions.len()).unwrap(), last.role.id.get());

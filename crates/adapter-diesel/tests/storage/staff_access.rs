@@ -121,9 +121,9 @@ database_tests! {
         let agents = StaffRole { id: private, version: 1, ..used };
         assert_eq!(refusal(grant(roles, project, &agents, &[1]).await), RoleRefusal::Stale);
         assert_eq!(refusal(roles.delete(project, private, 1).await), RoleRefusal::Stale);
-        let before = db.database.statements();
+        let before = db.statements();
         roles.list(project).await.unwrap();
-        assert!(db.database.statements() - before <= 5, "begin, roles, two for permissions, commit");
+        assert!(db.statements() - before <= 5, "begin, roles, two for permissions, commit");
     }
 
     async fn projects_define_permissions_of_their_own(db: TestDatabase) {

@@ -83,9 +83,9 @@ database_tests! {
         let (busy, quiet) = (shop(&db).await, shop(&db).await);
         many_paid_orders(&db, &busy, 5_000).await;
         paid_orders(&db, &quiet, 1).await;
-        let before = db.database.statements();
+        let before = db.statements();
         let leased = lease_due(&db.database, "me", 64, START).await;
-        assert!(db.database.statements() - before <= 12, "{} statements", db.database.statements() - before);
+        assert!(db.statements() - before <= 12, "{} statements", db.statements() - before);
         assert_eq!((of(&leased, &busy), of(&leased, &quiet)), (MOST_PER_ENDPOINT, 1));
         assert!(lease_due(&db.database, "other", 64, START).await.is_empty(), "no worker sends it more");
         record(&db.database, &leased[..1], SendOutcome::Answered(200), 0).await;

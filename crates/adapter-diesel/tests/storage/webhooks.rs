@@ -352,10 +352,10 @@ database_tests! {
     async fn deliveries_are_listed_newest_first_in_three_statements(db: TestDatabase) {
         let shop = shop(&db).await;
         paid_orders(&db, &shop, 18).await;
-        let before = db.database.statements();
+        let before = db.statements();
         let page = db.database.page(shop.webhook.id, PageRequest::new(2, 15, 100).unwrap()).await.unwrap();
         // Beginning and ending the snapshot, the count and the rows.
-        assert!(db.database.statements() - before <= 4);
+        assert!(db.statements() - before <= 4);
         assert_eq!((page.total, page.items.len()), (18, 3));
         assert!(page.items.is_sorted_by(|newer, older| newer.id > older.id));
         assert_eq!(page.items[2].event_id.to_string(), "00000000-0000-4000-8000-000000000001");

@@ -257,9 +257,9 @@ database_tests! {
                 let photos = photos(&["https://a/1", "https://a/2"]);
                 item(&db, project, Card { photos, ..goods(&format!("{count}-{number}")) }).await;
             }
-            let before = db.database.statements();
+            let before = db.statements();
             listed(&db, project, everything()).await;
-            costs.push(db.database.statements() - before);
+            costs.push(db.statements() - before);
         }
         assert_eq!(costs[0], costs[1]);
         assert!(costs[0] <= 8, "{costs:?}");

@@ -237,11 +237,11 @@ database_tests! {
             let plan = item(&db, club.project, card).await;
             club.assign(draft(&plan, &format!("gold-{number}"))).await;
         }
-        let before = db.database.statements();
+        let before = db.statements();
         assert_eq!(db.database.plans(club.app(club.site)).await.unwrap().len(), 20);
-        assert_eq!(db.database.statements() - before, 1);
+        assert_eq!(db.statements() - before, 1);
         let cards = db.database.plan_cards(club.app(club.site)).await.unwrap();
-        assert_eq!(db.database.statements() - before, 2);
+        assert_eq!(db.statements() - before, 2);
         assert_eq!((cards.len(), cards[7].photos.as_slice()), (20, photos.photos()));
         assert_eq!(cards[7].category.as_ref().map(|category| category.name.as_str()), Some("Clubs"));
     }

@@ -484,9 +484,9 @@ database_tests! {
                 wish.push((counter.goods("Vase", 9, 100).await, 1));
             }
             let order = counter.placed(&counter.command(&wish)).await;
-            let before = db.database.statements();
+            let before = db.statements();
             change(&counter, &office, order.id, set(order.lines[0].id, 3)).await.unwrap();
-            costs.push(db.database.statements() - before);
+            costs.push(db.statements() - before);
         }
         assert_eq!(costs[0], costs[1]);
         assert!(costs[0] <= 45, "{costs:?}");

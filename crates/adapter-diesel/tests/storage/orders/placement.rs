@@ -108,13 +108,13 @@ database_tests! {
         for size in [1, 30] {
             let command = counter.command(&lines[..size]);
             let lines = command.cart.lines().iter().map(|line| CartLine { ..*line }).collect();
-            let before = db.database.statements();
+            let before = db.statements();
             counter.placement.precalculate(counter.house.first, &Cart::new(lines).unwrap(), None).await.unwrap();
-            counts.push(db.database.statements() - before);
+            counts.push(db.statements() - before);
             assert!(matches!(counter.place(&command).await, Ok(PlacedOutcome::Ready(_))));
-            let before = db.database.statements();
+            let before = db.statements();
             db.database.of_customer(counter.customer).await.unwrap();
-            counts.push(db.database.statements() - before);
+            counts.push(db.statements() - before);
         }
         assert_eq!((counts[0], counts[1]), (counts[2], counts[3]));
         assert_eq!(counts[1], 3);

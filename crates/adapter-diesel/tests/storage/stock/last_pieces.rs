@@ -123,6 +123,6 @@ database_tests! {
         }
         assert!(market.orders() >= ORDERS, "{} orders", market.orders());
         assert_eq!(differences(&db).await, []);
-        assert_eq!(db.database.repeated(), 0, "steps that had to run again");
+        assert!(db.repeats_steps() || db.database.repeated() == 0, "steps that had to run again");
     }
 }

@@ -118,9 +118,9 @@ database_tests! {
         }
         let mut costs = Vec::new();
         for size in [1, 2, 20] {
-            let before = db.database.statements();
+            let before = db.statements();
             counter.placed(&counter.command(&lines[..size])).await;
-            costs.push(db.database.statements() - before);
+            costs.push(db.statements() - before);
         }
         // A line more is a claim more, and nothing else.
         assert_eq!((costs[1] - costs[0], costs[2] - costs[0]), (1, 19));
@@ -139,10 +139,10 @@ database_tests! {
         db.database.rebuild_offers().await.unwrap();
         let upload = async |quantity: i64, price: i64| {
             let rows: Vec<String> = (0..1_200).map(|number| format!("A{number};W1;{quantity};{price}")).collect();
-            let before = db.database.statements();
+            let before = db.statements();
             let sheet = sheet(&rows.join("\n"));
             db.database.upload(clerk(house.project), sheet, ImportMode::AllOrNothing).await.unwrap();
-            db.database.statements() - before
+            db.statements() - before
         };
         let spent = [upload(5, 1).await, upload(7, 1).await, upload(7, 2).await, upload(7, 2).await];
         assert!(spent.iter().all(|spent| *spent < 45), "{spent:?} statements");
