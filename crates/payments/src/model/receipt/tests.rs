@@ -80,6 +80,7 @@ fn a_part_has_its_customer_and_is_no_more_than_the_whole() {
     assert_eq!(whole.of_part(&[item("Anchor", 1, 151)], money(151)), Err(ReceiptProblem::MoreThanPaid));
     let share = whole.of_amount(money(30), PaymentMode::FullPrepayment).unwrap();
     assert_eq!((share.total(), share.lines().len()), (money(30), 3));
+    assert!(share.lines().iter().all(|line| line.quantity() == 1), "money is no number of pieces");
     assert_eq!(whole.of_amount(money(151), PaymentMode::FullPayment), Err(ReceiptProblem::MoreThanPaid));
 }
 
