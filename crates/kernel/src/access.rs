@@ -246,4 +246,22 @@ mod tests {
         }
         assert!("delete-orders".parse::<Permission>().is_err());
     }
+
+    #[test]
+    fn a_visitor_is_known_only_when_signed_in() {
+        let [project_id, other] = [1, 2].map(|number| ProjectId::new(number).unwrap());
+        assert_ne!(project_id, other);
+        let app = AppScope { project_id, application_id: ApplicationId::new(3).unwrap(), wholesale: true };
+        let counterparty_id = CounterpartyId::new(4).unwrap();
+        let customer = CustomerScope { app, counterparty_id, token_id: TokenId::new(5).unwrap() };
+        assert_eq!(Visitor::from(app), Visitor { app, counterparty_id: None });
+        assert_eq!(Visitor::from(customer), Visitor { app, counterparty_id: Some(counterparty_id) });
+    }
+
+    #[test]
+    fn the_name_of_an_unknown_permission_is_told() {
+        assert_eq!("view-moons".parse::<Permission>(), Err(UnknownPermission("view-moons".to_owned())));
+        assert_eq!(Permission::all().count(), 3 * Resource::ALL.len());
+        assert_eq!(Permission::edit(Resource::Orders).to_string(), "edit-orders");
+    }
 }

@@ -160,4 +160,32 @@ mod tests {
         drop(standing);
         assert_eq!(other.now(), base.now());
     }
+
+    #[test]
+    fn a_clock_that_is_held_is_moved_by_what_it_is_told_alone() {
+        let base = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        let clock = AdjustableClock::new(base.clone());
+        let at = |seconds| DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds);
+        let hold = clock.hold();
+        assert_eq!(clock.advance(5), 5);
+        base.advance(TimeDelta::seconds(2));
+        assert_eq!((clock.now(), clock.offset_seconds()), (at(5), 3));
+        drop(hold);
+        assert_eq!((clock.now(), clock.offset_seconds()), (at(5), 3));
+        assert_eq!(clock.advance(1), 4);
+        clock.advance_to(at(20));
+        assert_eq!((clock.now(), clock.offset_seconds()), (at(20), 18));
+    }
+
+    #[test]
+    fn an_offset_is_told_to_the_nearest_second() {
+        let base = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        let clock = AdjustableClock::new(base);
+        let mut told = Vec::new();
+        for millis in [499, 500, 1_499, 1_500] {
+            clock.advance_to(DateTime::UNIX_EPOCH + TimeDelta::milliseconds(millis));
+            told.push(clock.offset_seconds());
+        }
+        assert_eq!(told, [0, 1, 1, 2]);
+    }
 }

@@ -222,4 +222,48 @@ mod tests {
             assert_eq!(Email::parse(text), Err(ContactError::Email), "{text}");
         }
     }
+
+    #[test]
+    fn a_written_phone_has_at_most_forty_signs() {
+        let spaced = |signs: usize| format!("7{}9001234567", " ".repeat(signs - 11));
+        assert_eq!(Phone::parse(&spaced(40)).unwrap().as_str(), "79001234567");
+        assert_eq!(Phone::parse(&spaced(41)), Err(ContactError::Phone));
+    }
+
+    #[test]
+    fn an_address_may_be_as_long_as_mail_servers_take_it() {
+        let address = |local: usize, label: usize, rest: usize| {
+            format!("{}@{}.{}ru", "a".repeat(local), "x".repeat(label), "y.".repeat(rest))
+        };
+        assert!(Email::parse(&address(64, 63, 0)).is_ok());
+        assert!(Email::parse(&address(65, 63, 0)).is_err(), "the local part is longer than 64 bytes");
+        assert!(Email::parse(&address(64, 64, 0)).is_err(), "a label is longer than 63 bytes");
+        assert_eq!(address(64, 63, 61).len(), 253);
+        assert!(Email::parse(&address(64, 63, 61)).is_ok());
+        assert_eq!(address(63, 63, 62).len(), 254);
+        assert!(Email::parse(&address(63, 63, 62)).is_ok());
+        assert_eq!(address(64, 63, 62).len(), 255);
+        assert!(Email::parse(&address(64, 63, 62)).is_err(), "the whole is longer than 254 bytes");
+    }
+
+    #[test]
+    fn a_label_neither_begins_nor_ends_with_a_hyphen() {
+        for text in ["a@-x.ru", "a@x-.ru", "a@x.ru-", "a@x.-ru", "a@x_y.ru"] {
+            assert_eq!(Email::parse(text), Err(ContactError::Email), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_contact_is_an_address_when_it_has_an_at_sign() {
+        let (phone, email) = (Phone::parse("79001234567").unwrap(), Email::parse("anna@x.ru").unwrap());
+        assert_eq!(Contact::parse("+7 900 123-45-67"), Ok(Contact::Phone(phone.clone())));
+        assert_eq!(Contact::parse("Anna@X.ru"), Ok(Contact::Email(email.clone())));
+        for text in ["", "anna", "anna@", "7900@123"] {
+            assert_eq!(Contact::parse(text), Err(ContactError::Neither), "{text}");
+        }
+        // All forms of a contact are its normalized text.
+        assert_eq!([&*phone, &phone.to_string(), Contact::Phone(phone.clone()).as_str()], ["79001234567"; 3]);
+        assert_eq!([&*email, &email.to_string(), Contact::Email(email.clone()).as_str()], ["anna@x.ru"; 3]);
+        assert_eq!(Contact::Phone(phone).to_string(), "79001234567");
+    }
 }

@@ -134,4 +134,19 @@ mod tests {
         assert_eq!(DiscountValue::fixed(Money::ZERO), Err(InvalidDiscountValue::Nothing));
         assert_eq!(DiscountValue::fixed(money("700")).unwrap().to_string(), "700.00");
     }
+
+    #[test]
+    fn a_promo_code_is_kept_as_it_was_written() {
+        let longest = "x".repeat(64);
+        for text in ["a", "Spring-10", &longest] {
+            let code = PromoCode::parse(text).unwrap();
+            assert_eq!((code.as_str(), code.to_string().as_str()), (text, text));
+        }
+    }
+
+    #[test]
+    fn the_contract_has_a_word_for_each_kind_of_value() {
+        assert_eq!(DiscountValue::Percent(1).kind(), "percent");
+        assert_eq!(DiscountValue::Fixed(Money::MAX).kind(), "fixed");
+    }
 }

@@ -47,3 +47,26 @@ impl<T> From<Option<T>> for Edit<T> {
         value.map_or(Self::Keep, Self::Set)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_is_left_out_stays_and_one_that_is_set_changes() {
+        assert_eq!((Edit::Keep.or(1), Edit::Set(2).or(1)), (1, 2));
+        assert_eq!((Edit::<i32>::Keep.as_set(), Edit::Set(2).as_set()), (None, Some(&2)));
+        assert_eq!((Edit::from(None::<i32>), Edit::from(Some(2))), (Edit::Keep, Edit::Set(2)));
+        assert_eq!(
+            (Edit::<i32>::Keep.map(|value| value + 1), Edit::Set(2).map(|value| value + 1)),
+            (Edit::Keep, Edit::Set(3))
+        );
+    }
+
+    #[test]
+    fn an_emptied_field_is_set_and_not_filled() {
+        let emptied = Edit::Set(None::<i32>);
+        assert_eq!((emptied.as_set(), emptied.as_filled(), emptied.or(Some(1))), (Some(&None), None, None));
+        assert_eq!((Edit::<Option<i32>>::Keep.as_filled(), Edit::Set(Some(2)).as_filled()), (None, Some(&2)));
+    }
+}

@@ -50,4 +50,12 @@ mod tests {
             assert_eq!(FileKey::parse(wrong), Err(InvalidFileKey), "{wrong}");
         }
     }
+
+    #[test]
+    fn a_new_key_is_a_key_and_its_own() {
+        let random = crate::testing::CountingRandom::new();
+        let (one, other) = (FileKey::generate(&random), FileKey::generate(&random));
+        assert_eq!(FileKey::parse(one.as_str()), Ok(one.clone()));
+        assert_ne!(one, other);
+    }
 }

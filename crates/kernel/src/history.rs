@@ -188,4 +188,21 @@ mod tests {
         assert_eq!(diff(None, Some(&thing)), [change("size", None, Some("1"))]);
         assert_eq!(diff(Some(&thing), None), [change("size", Some("1"), None)]);
     }
+
+    #[test]
+    fn a_part_of_a_record_is_told_under_its_name_and_number() {
+        let fields = |value: &str| vec![("value", Some(value.to_owned())), ("kind", Some("home".to_owned()))];
+        let came = [change("contacts.7.value", None, Some("a")), change("contacts.7.kind", None, Some("home"))];
+        assert_eq!(part_changes("contacts", 7, None, fields("a")), came);
+        let changed = [change("contacts.7.value", Some("a"), Some("b"))];
+        assert_eq!(part_changes("contacts", 7, Some(fields("a")), fields("b")), changed);
+    }
+
+    #[test]
+    fn a_stamp_names_who_changes_what_and_when() {
+        let (staff, at) = (crate::testing::staff_with([]), DateTime::UNIX_EPOCH);
+        let project_id = staff.project_id;
+        assert_eq!(Stamp::of(&staff, at), Stamp { project_id, author: Author::User(staff.user_id), at });
+        assert_eq!(Stamp::of_system(project_id, at), Stamp { project_id, author: Author::System, at });
+    }
 }

@@ -104,4 +104,25 @@ mod tests {
         assert_eq!(SafeHtml::of("<b>a", &NoTags).map(String::from).as_deref(), Some("a"));
         assert_eq!(SafeHtml::of("<b> ", &NoTags), None);
     }
+
+    #[test]
+    fn a_tag_ends_behind_its_values_in_quotes() {
+        let text = |html: &str| readable_text(html).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text("<a title='>\"'>one</a>"), "one");
+        assert_eq!(text("<a title=\"'>\">one</a>"), "one");
+        assert_eq!(text("<!-- \" --> one"), "one");
+    }
+
+    #[test]
+    fn only_a_whole_name_is_an_element_nobody_reads() {
+        let text = |html: &str| readable_text(html).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text("<scripts>one</scripts> <style2>two</style2> <styl>three"), "one two three");
+        assert_eq!(text("<script src=x>no</script >one"), "one");
+        assert_eq!(text("<style>no</styles>no</style>one"), "one");
+    }
+
+    #[test]
+    fn clean_html_is_what_the_cleaner_left() {
+        assert_eq!(SafeHtml::of("<b> a ", &NoTags).unwrap().as_str(), " a ");
+    }
 }

@@ -36,3 +36,16 @@ impl Language {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_is_written_as_people_of_the_language_do() {
+        let amount: Money = "1265.50".parse().unwrap();
+        assert_eq!(Language::Ru.sum(amount, "RUB"), "1265,50 ₽");
+        assert_eq!(Language::Ru.sum(amount, "USD"), "1265,50 USD");
+        assert_eq!(Language::En.sum(amount, "RUB"), "1265.50 RUB");
+    }
+}

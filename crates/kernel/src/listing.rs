@@ -89,3 +89,20 @@ impl Listing {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_of_everything_is_narrowed_by_numbers_alone() {
+        let (sort, page) = (Sort::descending("id"), PageRequest::new(1, 10, 10).unwrap());
+        assert_eq!((sort.field, sort.descending, Sort::ascending("id").descending), ("id", true, false));
+        let everything = Listing::everything(sort, page);
+        let expected = Listing { conditions: vec![], text: None, sort, unsorted: false, page };
+        assert_eq!(everything, expected);
+        let comparison = Comparison::AnyOf(vec![FilterValue::Number(3), FilterValue::Number(5)]);
+        let conditions = vec![Condition { field: "brand_id", comparison }];
+        assert_eq!(everything.among("brand_id", [3, 5]), Listing { conditions, ..expected });
+    }
+}

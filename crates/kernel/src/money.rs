@@ -141,4 +141,48 @@ mod tests {
             prop_assert_eq!(Money::from_decimal(amount.to_decimal()), Ok(amount));
         }
     }
+
+    #[test]
+    fn an_amount_is_never_negative_and_nothing_is_zero() {
+        assert_eq!(Money::from_minor(-1), Err(MoneyError::Negative));
+        assert_eq!(Money::from_minor(0), Ok(Money::ZERO));
+        assert!(Money::ZERO.is_zero());
+        assert!(!Money(1).is_zero());
+        assert_eq!(Money::from_decimal(Decimal::new(-1, 2)), Err(MoneyError::Negative));
+        assert_eq!(Money(3).saturating_sub(Money(2)), Money(1));
+        assert_eq!(Money(2).saturating_sub(Money(3)), Money::ZERO);
+    }
+
+    #[test]
+    fn sums_and_products_are_exact_or_none() {
+        assert_eq!(Money(2).checked_add(Money(3)), Some(Money(5)));
+        assert_eq!(Money(i64::MAX).checked_add(Money(1)), None);
+        assert_eq!(Money(250).checked_times(3), Some(Money(750)));
+        assert_eq!(Money(i64::MAX).checked_times(2), None);
+    }
+
+    #[test]
+    fn an_amount_may_have_zeros_at_both_ends_and_no_third_decimal() {
+        assert_eq!("10000000000.00".parse(), Ok(Money::MAX));
+        assert_eq!("0000000000000000000001.5".parse(), Ok(Money(150)));
+        assert_eq!("+.5".parse(), Ok(Money(50)));
+        assert_eq!("5.".parse(), Ok(Money(500)));
+        let fifteen = "9".repeat(15);
+        for (text, error) in [
+            (".", MoneyError::NotANumber),
+            ("-", MoneyError::NotANumber),
+            ("+-1", MoneyError::NotANumber),
+            ("1.a", MoneyError::NotANumber),
+            ("a.1", MoneyError::NotANumber),
+            ("1.2.3", MoneyError::NotANumber),
+            ("1.0010", MoneyError::TooPrecise),
+            (&fifteen, MoneyError::TooLarge),
+            (&format!("1{fifteen}.001"), MoneyError::TooLarge),
+            (&format!("{fifteen}.001"), MoneyError::TooPrecise),
+        ] {
+            assert_eq!(text.parse::<Money>(), Err(error), "{text}");
+        }
+        assert_eq!(Money::from_decimal(Decimal::new(1, 3)), Err(MoneyError::TooPrecise));
+        assert_eq!(Money::from_decimal(Decimal::MAX), Err(MoneyError::TooLarge));
+    }
 }

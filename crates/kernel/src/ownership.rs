@@ -53,3 +53,26 @@ impl Staff {
         Ok(found.ok_or(RecordError::NotFound)?.open(self)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::staff_with;
+    use std::convert::Infallible;
+
+    #[test]
+    fn a_record_opens_for_its_project_alone() {
+        let staff = staff_with([]);
+        let (own, other) = (staff.project_id, ProjectId::new(staff.project_id.get() + 1).unwrap());
+        assert_eq!((OfProject::new(own, 7).within(own), OfProject::new(own, 7).within(other)), (Some(7), None));
+        assert_eq!(OfProject::new(own, 7).open(&staff), Ok(7));
+        assert_eq!(OfProject::new(other, 7).open(&staff), Err(AccessDenied::ForeignProject));
+        let found = |found| staff.own::<_, Infallible>(found);
+        assert_eq!(found(Some(OfProject::new(own, 7))).unwrap(), 7);
+        assert!(matches!(found(None), Err(RecordError::NotFound)));
+        assert!(matches!(
+            found(Some(OfProject::new(other, 7))),
+            Err(RecordError::Denied(AccessDenied::ForeignProject))
+        ));
+    }
+}

@@ -125,4 +125,27 @@ mod tests {
         assert_eq!(PageRequest::new(1, 101, 100), Err(PageError::PerPageAbove(100)));
         assert_eq!(PageRequest::new(i64::MAX, 1, 100), Err(PageError::PageTooLarge));
     }
+
+    #[test]
+    fn the_first_and_the_last_page_and_size_are_taken() {
+        let most = PageRequest::new(1_000_000_000, 100, 100).unwrap();
+        assert_eq!(
+            (most.page(), most.per_page(), most.limit(), most.offset()),
+            (1_000_000_000, 100, 100, 99_999_999_900)
+        );
+        let least = PageRequest::new(1, 1, 100).unwrap();
+        assert_eq!((least.page(), least.per_page(), least.limit(), least.offset()), (1, 1, 1, 0));
+        assert_eq!(PageRequest::page_number(1_000_000_001), Err(PageError::PageTooLarge));
+        assert_eq!(PageRequest::page_size(0, 100), Err(PageError::PerPageBelowOne));
+        assert_eq!(PageRequest::page_size(-1, 100), Err(PageError::PerPageBelowOne));
+    }
+
+    #[test]
+    fn a_page_of_other_records_keeps_its_place() {
+        let request = PageRequest::new(2, 2, 100).unwrap();
+        let page = Page { items: vec![3, 4], total: 5, request };
+        let expected = Page { items: vec!["3".to_owned(), "4".to_owned()], total: 5, request };
+        assert_eq!(page.with_items(expected.items.clone()), expected);
+        assert_eq!(page.map(|number: i32| number.to_string()), expected);
+    }
 }

@@ -90,4 +90,17 @@ mod tests {
         }
         assert_eq!(PhotoUrl::parse(&format!("https://a/{}", "x".repeat(2048))), Err(PhotoUrlError::TooLong));
     }
+
+    #[test]
+    fn an_address_is_kept_as_it_was_written_up_to_its_longest() {
+        let longest = format!("https://a/{}", "ф".repeat(2038));
+        assert_eq!(longest.chars().count(), PhotoUrl::MAX);
+        for text in ["http://a/b.jpg", &longest] {
+            let url = PhotoUrl::parse(text).unwrap();
+            assert_eq!((url.as_str(), url.to_string().as_str()), (text, text));
+            assert_eq!(String::from(url), text);
+        }
+        assert_eq!(PhotoUrl::parse(&format!("{longest}ф")), Err(PhotoUrlError::TooLong));
+        assert!(PhotoUrl::parse(&format!("https://a/{}", "x".repeat(2038))).is_ok());
+    }
 }

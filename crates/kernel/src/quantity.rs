@@ -76,4 +76,16 @@ mod tests {
         assert_eq!(StockLevel::new(-1), Err(QuantityError::Negative));
         assert_eq!(StockLevel::new(0), Ok(StockLevel::EMPTY));
     }
+
+    #[test]
+    fn a_thousand_million_pieces_are_the_most() {
+        assert_eq!(Quantity::new(1_000_000_000).map(Quantity::get), Ok(1_000_000_000));
+        assert_eq!(StockLevel::new(1_000_000_000).map(StockLevel::get), Ok(1_000_000_000));
+        assert_eq!(Quantity::new(1_000_000_001), Err(QuantityError::TooLarge));
+        assert_eq!(StockLevel::new(1_000_000_001), Err(QuantityError::TooLarge));
+        assert_eq!(Quantity::new(1), Ok(Quantity::ONE));
+        let nearly = Quantity::new(999_999_999).unwrap();
+        assert_eq!(nearly.checked_add(Quantity::ONE), Quantity::new(1_000_000_000).ok());
+        assert_eq!(nearly.checked_add(nearly), None);
+    }
 }

@@ -66,4 +66,16 @@ mod tests {
         assert!(source.digits(6).bytes().all(|b| b.is_ascii_digit()));
         assert_eq!(source.uuid().get_version_num(), 4);
     }
+
+    #[test]
+    fn every_letter_is_equally_likely() {
+        let count = |text: &str, letter: char| text.chars().filter(|found| *found == letter).count();
+        // All values of a byte come once; those that would favour the first letters are left out.
+        let source: &dyn Random = &Counting(AtomicU8::new(0));
+        let text = source.alphanumeric(248);
+        assert!(('0'..='9').chain('A'..='Z').chain('a'..='z').all(|letter| count(&text, letter) == 4), "{text}");
+        let source: &dyn Random = &Counting(AtomicU8::new(0));
+        let text = source.digits(250);
+        assert!(('0'..='9').all(|digit| count(&text, digit) == 25), "{text}");
+    }
 }

@@ -266,4 +266,28 @@ mod tests {
         let refused = service(shelf).update(&staff_with(Permission::all()), id(), 1).await;
         assert!(matches!(refused, Err(RecordError::NotFound)));
     }
+
+    #[tokio::test]
+    async fn records_and_histories_are_those_of_the_own_project() {
+        let mut shelf = MockShelf::new();
+        let [own, _] = projects();
+        shelf.expect_list().withf(move |project| *project == own).returning(|_| Ok(vec![Label(7), Label(8)]));
+        shelf.expect_find().returning(move |_| Ok(Some(OfProject::new(own, Label(7)))));
+        let (shelf, staff) = (Arc::new(shelf), staff_with(Permission::all()));
+        let service = RecordService::new(shelf.clone(), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
+        assert_eq!(service.list(&staff).await.unwrap(), [Label(7), Label(8)]);
+        assert_eq!(service.read(&staff, id()).await.unwrap(), Label(7));
+
+        let request = PageRequest::new(1, 10, 10).unwrap();
+        let mut histories = crate::history::MockHistories::new();
+        histories
+            .expect_page()
+            .withf(move |project, resource, number, page| {
+                (*project, *resource, *number, *page) == (own, Resource::Brands, 7, request)
+            })
+            .returning(|_, _, _, request| Ok(Page { items: vec![], total: 3, request }));
+        let history = RecordHistory::new(shelf, Arc::new(histories));
+        assert_eq!(history.page(&staff, id(), request).await.unwrap().total, 3);
+        assert!(history.page(&staff_with([]), id(), request).await.is_err());
+    }
 }

@@ -216,4 +216,20 @@ mod tests {
             assert_eq!(BankAccount::parse(text), Err(RequisiteError::Account), "{text}");
         }
     }
+
+    #[test]
+    fn a_number_is_written_as_it_was_read() {
+        let (inn, bik) = (Inn::parse(" 7707083893 ").unwrap(), Bik::parse("044525225").unwrap());
+        assert_eq!((inn.as_str(), &*inn, inn.to_string().as_str()), ("7707083893", "7707083893", "7707083893"));
+        assert_eq!((bik.as_str(), &*bik, bik.to_string().as_str()), ("044525225", "044525225", "044525225"));
+    }
+
+    #[test]
+    fn accounts_in_each_office_of_the_central_bank_are_checked_as_its_own() {
+        let account = BankAccount::parse("30101810400000000225").unwrap();
+        for ending in ["000", "001", "002"] {
+            assert_eq!(account.check(&Bik::parse(&format!("044525{ending}")).unwrap()), Ok(()), "{ending}");
+        }
+        assert_eq!(account.check(&Bik::parse("044525003").unwrap()), Err(RequisiteError::AccountCheck));
+    }
 }

@@ -33,3 +33,20 @@ impl StoreError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_after_a_commit_may_have_been_stored() {
+        let gone = StoreError::Unavailable("no route".to_owned()).after_commit();
+        assert!(matches!(gone, StoreError::OutcomeUnknown(why) if why.ends_with("no route")));
+        for error in
+            [StoreError::corrupt("a date"), StoreError::Failed("a".into()), StoreError::OutcomeUnknown("b".into())]
+        {
+            let text = error.to_string();
+            assert_eq!(error.after_commit().to_string(), text);
+        }
+    }
+}

@@ -156,4 +156,26 @@ mod tests {
         assert_eq!(Name::parse("a\nb"), Err(TextError::ControlCharacter));
         assert!(Prose::parse("<p>a</p>\n<p>b</p>").is_ok());
     }
+
+    #[test]
+    fn a_text_has_no_other_form_than_its_own() {
+        let name = Name::parse(" Ёж ").unwrap();
+        assert_eq!((&*name, name.as_str(), name.to_string().as_str(), name.key().as_str()), ("Ёж", "Ёж", "Ёж", "ёж"));
+        assert_eq!(String::from(name), "Ёж");
+        let prose = Prose::parse(" a\r\n\tb ").unwrap();
+        assert_eq!((&*prose, prose.as_str()), (" a\r\n\tb ", " a\r\n\tb "), "kept as written");
+        assert_eq!(String::from(prose), " a\r\n\tb ");
+    }
+
+    #[test]
+    fn prose_has_its_own_bounds() {
+        assert_eq!(Prose::parse(" \n"), Err(TextError::Empty));
+        for control in ["a\u{0}", "a\u{1b}", "a\u{7f}", "a\u{85}"] {
+            assert_eq!(Prose::parse(control), Err(TextError::ControlCharacter), "{control:?}");
+        }
+        for letter in ["a", "ё"] {
+            assert!(Prose::parse(&letter.repeat(Prose::MAX)).is_ok());
+            assert_eq!(Prose::parse(&letter.repeat(Prose::MAX + 1)), Err(TextError::TooLong(Prose::MAX)));
+        }
+    }
 }

@@ -78,3 +78,58 @@ impl<Id: Copy + Ord + Hash + Display> PendingViews<Id> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MockRateLimiter, Quota};
+
+    const fn quota(allowed: bool) -> Quota {
+        Quota { allowed, limit: 1, remaining: 0, resets_in: Duration::ZERO }
+    }
+
+    #[tokio::test]
+    async fn one_viewer_counts_once_in_ten_minutes() {
+        let mut limiter = MockRateLimiter::new();
+        let one_view = RateRule { name: "views", limit: 1, window: Duration::from_mins(10) };
+        let mut seen = std::collections::BTreeSet::new();
+        limiter.expect_hit().times(4).returning(move |rule, subject| {
+            assert_eq!(rule, one_view);
+            quota(seen.insert(subject.to_owned()))
+        });
+        let views = PendingViews::default();
+        let mut counts = Vec::new();
+        for (id, viewer) in [(7, "anna"), (7, "anna"), (7, "ivan"), (8, "anna")] {
+            counts.push(views.look(&limiter, "views", id, viewer).await);
+        }
+        assert_eq!(counts, [1, 1, 2, 1]);
+        assert_eq!([views.of(7), views.of(8), views.of(9)], [2, 1, 0]);
+    }
+
+    #[tokio::test]
+    async fn views_are_stored_once_and_those_that_come_meanwhile_later() {
+        let views = PendingViews::default();
+        views.add(8);
+        views.add(7);
+        views.add(7);
+        let refused = views.store(async |_| Err(StoreError::Unavailable(String::new()))).await;
+        assert!(refused.is_err());
+        assert_eq!([views.of(7), views.of(8)], [2, 1], "what was not stored waits");
+        let add = async |stored: Vec<(i64, u64)>| {
+            assert_eq!(stored, [(7, 2), (8, 1)]);
+            views.add(7);
+            Ok(())
+        };
+        assert_eq!(views.store(add).await.unwrap(), 2);
+        assert_eq!(views.snapshot(), [(7, 1)]);
+    }
+
+    #[tokio::test]
+    async fn views_that_may_have_been_stored_are_not_stored_again() {
+        let views = PendingViews::default();
+        views.add(7);
+        assert!(views.store(async |_| Err(StoreError::OutcomeUnknown(String::new()))).await.is_err());
+        let nothing = views.store(async |_: Vec<(i64, u64)>| panic!("there is nothing to store")).await;
+        assert_eq!(nothing.unwrap(), 0);
+    }
+}

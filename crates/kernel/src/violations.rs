@@ -51,3 +51,29 @@ impl Violations {
         self.0.values().flatten().next().map(String::as_str)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_is_wrong_is_told_by_field() {
+        let mut wrong = Violations::default();
+        assert!(wrong.is_empty());
+        assert_eq!(wrong.first(), None);
+        assert_eq!(wrong.clone().into_result(), Ok(()));
+        assert_eq!(wrong.check("size", "5".parse::<i32>()), Some(5));
+        assert!(wrong.is_empty(), "what is right is not wrong");
+        assert_eq!(wrong.check::<i32, _>("size", Err("must be a number")), None);
+        wrong.merge(Violations::one("name", "must not be empty"));
+        wrong.merge(Violations::one("size", "must be even"));
+        assert!(!wrong.is_empty());
+        assert_eq!(wrong.first(), Some("must not be empty"));
+        let told = wrong.into_result().unwrap_err();
+        let fields: Vec<_> = told.fields().iter().map(|(path, texts)| (path.as_str(), texts.join(", "))).collect();
+        assert_eq!(
+            fields,
+            [("name", "must not be empty".to_owned()), ("size", "must be a number, must be even".to_owned())]
+        );
+    }
+}

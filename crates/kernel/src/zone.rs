@@ -123,4 +123,10 @@ mod tests {
             assert!(zone.local(moment) >= shown.parse().unwrap());
         }
     }
+
+    #[test]
+    fn a_zone_is_written_by_its_name() {
+        assert_eq!(Zone::parse("Asia/Tokyo").unwrap().to_string(), "Asia/Tokyo");
+        assert_eq!(Zone::UTC.name(), "UTC");
+    }
 }

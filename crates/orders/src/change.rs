@@ -370,3 +370,127 @@ impl OrderedRefund {
         RefundIntent::new(self.key, self.decided.amount, format!("Refund of order {order}")).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn money(minor: i64) -> Money {
+        Money::from_minor(minor).unwrap()
+    }
+
+    fn person(middle_name: Option<&str>) -> ContactPerson {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let phone = Phone::parse("79001234567").unwrap();
+        ContactPerson {
+            first_name: name("Anna"),
+            last_name: name("Karenina"),
+            middle_name: middle_name.map(name),
+            phone,
+        }
+    }
+
+    fn placed() -> PlacedOrder {
+        PlacedOrder {
+            project_id: ProjectId::new(1).unwrap(),
+            application_id: ApplicationId::new(3).ok(),
+            orderer: Orderer::Contact(person(None)),
+            author: Author::System,
+            manager_id: None,
+            comment: None,
+            status: OrderStatus::Created,
+            lines: vec![],
+            original_price: money(450),
+            product_discount: Money::ZERO,
+            promo_discount: Money::ZERO,
+            final_price: money(450),
+            automatic: AppliedDiscounts::default(),
+            promo: None,
+            delivery: Delivery {
+                type_id: kontor_kernel::DeliveryTypeId::new(1).unwrap(),
+                subtype_id: None,
+                subtype_param_id: None,
+                shop_id: None,
+                address: None,
+            },
+            payment_type_id: None,
+            phone: None,
+            tickets: None,
+            payment: None,
+            at: DateTime::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn an_order_that_is_paid_online_has_a_charge_of_its_payment() {
+        let (order, customer) = (OrderId::new(7).unwrap(), CounterpartyId::new(4).unwrap());
+        assert_eq!((placed().charge(order, customer), placed().payment_method()), (None, None));
+        let payment = PreparedPayment {
+            key: Uuid::from_u128(5),
+            amount: money(450),
+            currency: "RUB".to_owned(),
+            method: PaymentMethod::Sbp,
+            return_url: "https://shop.example".to_owned(),
+            next_check_at: DateTime::UNIX_EPOCH + chrono::TimeDelta::minutes(1),
+            receipt: None,
+        };
+        let online = PlacedOrder { payment: Some(payment.clone()), ..placed() };
+        assert_eq!(online.payment_method(), Some(PaymentMethod::Sbp));
+        let expected = NewCharge {
+            project_id: online.project_id,
+            application_id: online.application_id,
+            counterparty_id: customer,
+            request: payment.request(order),
+            next_check_at: payment.next_check_at,
+            at: online.at,
+        };
+        assert_eq!(online.charge(order, customer), Some(expected));
+    }
+
+    #[test]
+    fn people_are_called_by_all_their_names() {
+        assert_eq!(person(None).full_name(), "Karenina Anna");
+        assert_eq!(person(Some("Arkadyevna")).full_name(), "Karenina Anna Arkadyevna");
+        let customer = CounterpartyId::new(4).unwrap();
+        assert_eq!(Orderer::Customer(customer).known(), Some(customer));
+        assert_eq!(Orderer::Contact(person(None)).known(), None);
+    }
+
+    #[test]
+    fn totals_of_an_order_are_told_as_they_are() {
+        let order = crate::model::testing::an_order(OrderStatus::Created);
+        let expected = Totals {
+            original_price: money(500),
+            product_discount: money(0),
+            promo_discount: money(50),
+            final_price: money(450),
+        };
+        assert_eq!(Totals::from(&order), expected);
+        let line = LinePrice { original: money(500), product_discount: money(30), promo_discount: money(20) };
+        let pricing = Pricing { lines: vec![line, line], applied: None, promo_problem: None };
+        let expected = Totals {
+            original_price: money(1_000),
+            product_discount: money(60),
+            promo_discount: money(40),
+            final_price: money(900),
+        };
+        assert_eq!(Totals::from(&pricing), expected);
+        assert_eq!(pricing.total_discount(), money(100));
+    }
+
+    #[test]
+    fn a_refund_is_of_the_order_under_its_key() {
+        let decided = DecidedRefund { amount: money(100), lines: vec![], transition: None };
+        let refund = OrderedRefund {
+            key: Uuid::from_u128(5),
+            decided,
+            reason: "late".to_owned(),
+            restock: true,
+            ends_period: false,
+        };
+        let expected = RefundIntent::new(Uuid::from_u128(5), money(100), "Refund of order 7".to_owned()).ok();
+        assert_eq!(refund.intent(OrderId::new(7).unwrap()), expected);
+        let decided = DecidedRefund { amount: Money::ZERO, ..refund.decided.clone() };
+        assert_eq!(OrderedRefund { decided, ..refund }.intent(OrderId::new(7).unwrap()), None);
+    }
+}

@@ -234,3 +234,79 @@ impl ReceiptChange {
         matches!(self, Self::Pending { overdue: true, .. } | Self::Postponed { overdue: true, .. })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn provider() -> ProviderId {
+        ProviderId::parse("id-1").unwrap()
+    }
+
+    fn why() -> String {
+        "why".to_owned()
+    }
+
+    /// The moment of every next question here.
+    fn later() -> DateTime<Utc> {
+        DateTime::from_timestamp_secs(60).unwrap()
+    }
+
+    #[test]
+    fn a_charge_is_asked_about_until_it_has_ended() {
+        let next_check_at = later();
+        let pending = ChargeChange::Pending { provider_id: provider(), confirmation_url: None, next_check_at };
+        assert_eq!((pending.state(), pending.next_check_at()), (Some(ChargeState::Pending), Some(later())));
+        let postponed = ChargeChange::Postponed { why: why(), unanswered: false, next_check_at };
+        assert_eq!((postponed.state(), postponed.next_check_at()), (None, Some(later())));
+        let suspicious = ChargeChange::Suspicious { why: why(), next_check_at };
+        assert_eq!((suspicious.state(), suspicious.next_check_at()), (None, Some(later())));
+        let (event_id, refund, method, receipt) = (Uuid::nil(), None, None, None);
+        let succeeded = ChargeChange::Succeeded { provider_id: provider(), event_id, refund, method, receipt };
+        assert_eq!((succeeded.state(), succeeded.next_check_at()), (Some(ChargeState::Succeeded), None));
+        for (failure, state) in [
+            (ChargeFailure::Canceled, ChargeState::Canceled),
+            (ChargeFailure::Withdrawn, ChargeState::Canceled),
+            (ChargeFailure::Expired, ChargeState::Expired),
+            (ChargeFailure::Refused, ChargeState::Refused),
+        ] {
+            let failed = ChargeChange::Failed { provider_id: None, failure, reason: why() };
+            assert_eq!((failed.state(), failed.next_check_at()), (Some(state), None));
+        }
+    }
+
+    #[test]
+    fn a_refund_is_asked_about_until_it_has_ended() {
+        let next_check_at = later();
+        for (change, state, next) in [
+            (RefundChange::Pending { provider_id: provider(), next_check_at }, Some(RefundState::Pending), true),
+            (RefundChange::Succeeded { provider_id: provider(), receipt: None }, Some(RefundState::Succeeded), false),
+            (RefundChange::Postponed { why: why(), unanswered: true, next_check_at }, None, true),
+            (RefundChange::Suspicious { why: why(), next_check_at }, None, true),
+            (RefundChange::Retry { key: Uuid::nil(), why: why(), next_check_at }, Some(RefundState::Due), true),
+            (RefundChange::Failed { why: why() }, Some(RefundState::Failed), false),
+        ] {
+            assert_eq!((change.state(), change.next_check_at()), (state, next.then(later)), "{change:?}");
+        }
+    }
+
+    #[test]
+    fn a_receipt_is_asked_about_until_it_has_ended() {
+        let next_check_at = later();
+        for overdue in [false, true] {
+            let pending = ReceiptChange::Pending { provider_id: None, overdue, next_check_at };
+            assert_eq!((pending.state(), pending.next_check_at()), (Some(ReceiptState::Pending), Some(later())));
+            let postponed = ReceiptChange::Postponed { why: why(), unanswered: true, overdue, next_check_at };
+            assert_eq!((postponed.state(), postponed.next_check_at()), (None, Some(later())));
+            assert_eq!((pending.is_overdue(), postponed.is_overdue()), (overdue, overdue));
+        }
+        for (change, state, next) in [
+            (ReceiptChange::Succeeded { provider_id: None }, ReceiptState::Succeeded, false),
+            (ReceiptChange::Canceled { why: why() }, ReceiptState::Canceled, false),
+            (ReceiptChange::Retry { key: "k".to_owned(), why: why(), next_check_at }, ReceiptState::Due, true),
+        ] {
+            assert_eq!((change.state(), change.next_check_at()), (Some(state), next.then(later)), "{change:?}");
+            assert!(!change.is_overdue(), "{change:?}");
+        }
+    }
+}

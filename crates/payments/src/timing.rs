@@ -78,4 +78,21 @@ mod tests {
         let asked = next_check(0, DateTime::UNIX_EPOCH, Some(Duration::from_secs(40)));
         assert_eq!(asked.timestamp(), 40);
     }
+
+    #[test]
+    fn the_acquirer_may_ask_for_a_longer_pause_of_at_most_an_hour() {
+        let asked = |seconds| Some(Duration::from_secs(seconds));
+        for (seconds, pause) in [(1, 5), (40, 40), (3_600, 3_600), (3_601, 3_600)] {
+            assert_eq!(next_registration_check(0, DateTime::UNIX_EPOCH, asked(seconds)).timestamp(), pause);
+        }
+        assert_eq!(next_check(9, DateTime::UNIX_EPOCH, asked(40)).timestamp(), 300);
+        assert_eq!(next_check(0, DateTime::UNIX_EPOCH, asked(u64::MAX)).timestamp(), 2, "no pause at all");
+    }
+
+    #[test]
+    fn a_key_is_given_up_before_the_acquirer_forgets_it() {
+        // The acquirer keeps a key for 24 hours; a request is on its way for less than two minutes.
+        assert!(KEY_LIFETIME < TimeDelta::hours(24) && KEY_LIFETIME > TimeDelta::hours(20));
+        assert!(SURELY_ABSENT < LEASE && TAKEOVER < SURELY_ABSENT);
+    }
 }

@@ -77,4 +77,19 @@ mod tests {
         assert_eq!(pace.take(10, DateTime::UNIX_EPOCH), 2);
         assert_eq!(pace.take(10, DateTime::UNIX_EPOCH), 0);
     }
+
+    #[test]
+    fn no_more_is_taken_than_was_asked_for_and_time_gives_it_back() {
+        let pace = Pace::per_second(10);
+        let at = |millis| DateTime::UNIX_EPOCH + TimeDelta::milliseconds(millis);
+        assert_eq!([pace.take(3, at(0)), pace.take(50, at(0)), pace.take(50, at(0))], [3, 17, 0]);
+        assert_eq!([pace.take(50, at(99)), pace.take(50, at(100)), pace.take(50, at(1_100))], [0, 1, 10]);
+        pace.give_back(4);
+        assert_eq!(pace.take(50, at(1_100)), 4);
+        // At least one charge a second, or nothing would ever be charged.
+        assert_eq!(Pace::per_second(0).take(50, at(0)), 2);
+        let unused = Pace::per_second(10);
+        unused.give_back(5);
+        assert_eq!(unused.take(50, at(0)), 20);
+    }
 }

@@ -188,3 +188,98 @@ async fn customers_see_what_they_ordered_in_this_application_and_nothing_else() 
         assert!(matches!(hidden, Err(OrderError::NotFound)), "{other:?}");
     }
 }
+
+#[tokio::test]
+async fn a_preview_of_a_move_tells_what_the_move_would_do_and_commits_nothing() {
+    let held = Order { lines: vec![a_line(450)], ..order(OrderStatus::Created) };
+    // The store expects nothing: whoever changes an order here fails.
+    let service = service(knowing(1, held.clone()), MockOrderStore::new());
+    let (seen, preview) = service.preview_update(&editor(), id(), &to(OrderStatus::Canceled)).await.unwrap();
+    assert_eq!((&seen, preview.status), (&held, OrderStatus::Canceled));
+    let stock: Vec<_> = preview.stock.iter().map(|effect| (effect.quantity, effect.reserved)).collect();
+    assert_eq!(stock, [(0, -1)]);
+    let (_, issued) = service.preview_update(&editor(), id(), &to(OrderStatus::Issued)).await.unwrap();
+    let stock: Vec<_> = issued.stock.iter().map(|effect| (effect.quantity, effect.reserved)).collect();
+    assert_eq!(stock, [(-1, -1)]);
+    let (_, kept) = service.preview_update(&editor(), id(), &to(OrderStatus::InProcessing)).await.unwrap();
+    assert_eq!((kept.stock, kept.status), (vec![], OrderStatus::InProcessing));
+    let (_, same) = service.preview_update(&editor(), id(), &OrderChange::default()).await.unwrap();
+    assert_eq!((same.stock, same.status, same.difference), (vec![], OrderStatus::Created, 0));
+    let viewer = staff_with([Permission::view(Resource::Orders)]);
+    assert!(service.preview_update(&viewer, id(), &to(OrderStatus::Canceled)).await.is_err());
+}
+
+#[tokio::test]
+async fn what_has_been_released_moves_no_stock_once_more() {
+    let released = crate::model::OrderLine { state: crate::model::ReservationState::Released, ..a_line(450) };
+    let service_line = crate::model::OrderLine { inventory: None, warehouse: None, ..a_line(450) };
+    let given_back = crate::model::OrderLine { refunded_quantity: 1, ..a_line(450) };
+    let held = Order { lines: vec![released, service_line, given_back], ..order(OrderStatus::Created) };
+    let service = service(knowing(1, held), MockOrderStore::new());
+    let (_, preview) = service.preview_update(&editor(), id(), &to(OrderStatus::Canceled)).await.unwrap();
+    assert_eq!(preview.stock, []);
+}
+
+#[tokio::test]
+async fn a_manager_is_an_employee_of_the_project() {
+    let manager = UserId::new(3).unwrap();
+    let change = OrderChange { manager: Edit::Set(Some(manager)), ..OrderChange::default() };
+    for known in [true, false] {
+        let mut orders = knowing(1, order(OrderStatus::Created));
+        orders
+            .expect_has_employee()
+            .withf(move |project, user| (project.get(), *user) == (1, manager))
+            .times(1)
+            .returning(move |_, _| Ok(known));
+        let previewed = service(orders, MockOrderStore::new()).preview_update(&editor(), id(), &change).await;
+        match previewed {
+            Ok(_) => assert!(known),
+            Err(OrderError::Refused(OrderRefusal::UnknownManager)) => assert!(!known),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_preview_of_a_refund_is_decided_as_the_refund() {
+    let paid = Order { lines: vec![a_line(450)], ..order(OrderStatus::Paid) };
+    let command = RefundCommand {
+        lines: vec![],
+        amount: None,
+        reason: Line::parse("late").unwrap(),
+        restock: true,
+        ends_period: false,
+    };
+    let service = service(knowing(1, paid), MockOrderStore::new());
+    let (_, preview) = service.preview_refund(&editor(), id(), &command).await.unwrap();
+    assert_eq!((preview.difference, preview.left, preview.status), (-450, Money::ZERO, OrderStatus::Canceled));
+    assert_eq!(preview.refund.map(|refund| refund.amount.minor()), Some(450));
+    let viewer = staff_with([Permission::view(Resource::Orders)]);
+    assert!(matches!(service.preview_refund(&viewer, id(), &command).await, Err(OrderError::Denied(_))));
+}
+
+#[tokio::test]
+async fn canceling_is_a_move_and_lists_and_histories_are_of_the_project() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let store = deciding(1, order(OrderStatus::Created), seen.clone());
+    let outcome = service(knowing(1, order(OrderStatus::Created)), store).cancel(&editor(), id()).await;
+    let update = only(outcome, &seen).unwrap();
+    assert_eq!(update.transition.map(|step| step.to), Some(OrderStatus::Canceled));
+
+    let request = PageRequest::new(1, 10, 10).unwrap();
+    let mut orders = knowing(1, order(OrderStatus::Created));
+    orders
+        .expect_list()
+        .withf(|project, _| project.get() == 1)
+        .returning(|_, listing| Ok(Page { items: vec![order(OrderStatus::Created)], total: 1, request: listing.page }));
+    orders
+        .expect_history()
+        .withf(move |asked, page| (*asked, *page) == (id(), request))
+        .returning(|_, request| Ok(Page { items: vec![], total: 3, request }));
+    let service = service(orders, MockOrderStore::new());
+    let viewer = staff_with([Permission::view(Resource::Orders)]);
+    let listing = Listing::everything(Sort::ascending("id"), request);
+    assert_eq!(service.list(&viewer, listing).await.unwrap().items, [order(OrderStatus::Created)]);
+    assert_eq!(service.history(&viewer, id(), request).await.unwrap().total, 3);
+    assert!(service.history(&staff_with([]), id(), request).await.is_err());
+}

@@ -239,4 +239,50 @@ mod tests {
         let elsewhere = References { subtype_param: param, ..project(2) };
         assert_eq!(wrong(&point, &elsewhere), ["delivery_subtype_param_id"]);
     }
+
+    #[test]
+    fn what_was_closed_or_is_of_another_way_is_not_chosen() {
+        let pickup = DeliveryRequest { shop_id: ShopId::new(3).ok(), ..request(1) };
+        let shop = |is_active| Some(ShopReference { is_active, address: "Market square 1".to_owned() });
+        assert_eq!(wrong(&pickup, &References { shop: shop(false), ..project(2) }), ["shop_id"]);
+        assert_eq!(wrong(&pickup, &project(2)), ["shop_id"]);
+        let chosen = pickup.check(&References { shop: shop(true), ..project(2) }).unwrap();
+        assert_eq!((chosen.shop_id, chosen.subtype_id), (ShopId::new(3).ok(), None));
+
+        let point = DeliveryRequest {
+            subtype_id: DeliverySubtypeId::new(1).ok(),
+            subtype_param_id: DeliverySubtypeParamId::new(5).ok(),
+            ..request(2)
+        };
+        let at = |of: i64, is_active| References {
+            subtype_param: Some(ParamReference {
+                subtype_id: DeliverySubtypeId::new(of).unwrap(),
+                is_active,
+                address: Some("Point 5".to_owned()),
+            }),
+            ..project(2)
+        };
+        let chosen = point.check(&at(1, true)).unwrap();
+        assert_eq!((chosen.subtype_param_id, chosen.address.as_deref()), (point.subtype_param_id, Some("Point 5")));
+        assert_eq!(chosen.subtype_id, point.subtype_id);
+        assert_eq!(wrong(&point, &at(1, false)), ["delivery_subtype_param_id"]);
+        assert_eq!(wrong(&point, &at(2, true)), ["delivery_subtype_param_id"]);
+        let type_id = DeliveryTypeId::new(2).unwrap();
+        let closed = References { subtype: Some(SubtypeReference { type_id, is_active: false }), ..at(1, true) };
+        assert_eq!(wrong(&point, &closed), ["delivery_subtype_id"]);
+    }
+
+    #[test]
+    fn a_courier_brings_it_to_the_address() {
+        let address = Address::parse("Lenina 1").unwrap();
+        let courier = DeliveryRequest::by_courier(address, PaymentTypeId::new(9).unwrap());
+        let known = References { payment_type: true, ..project(2) };
+        let chosen = courier.check(&known).unwrap();
+        assert_eq!((chosen.type_id.get(), chosen.subtype_id), (2, DeliverySubtypeId::new(2).ok()));
+        assert_eq!(chosen.address.as_deref(), Some("Lenina 1"));
+        assert_eq!(wrong(&courier, &project(2)), ["payment_type_id"]);
+        assert_eq!(wrong(&courier, &References { delivery_type: None, ..known }), ["delivery_type_id"]);
+        // Ways that a project has made itself ask for nothing.
+        assert!(request(7).check(&project(2)).is_ok());
+    }
 }

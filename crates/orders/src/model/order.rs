@@ -294,4 +294,36 @@ mod tests {
         let problems = [PromoProblem::NotStarted, PromoProblem::CustomerLimit, PromoProblem::MinimumSum(Money::ZERO)];
         assert_eq!(problems.map(PromoProblem::code), ["not_started", "customer_limit", "minimum_sum"]);
     }
+
+    #[test]
+    fn money_tells_how_an_order_is_paid() {
+        use crate::model::testing::an_order;
+        let money = |minor| Money::from_minor(minor).unwrap();
+        let unpaid = an_order(OrderStatus::Created);
+        assert_eq!((unpaid.payment_state(), unpaid.total_discount()), (PaymentState::Unpaid, money(50)));
+        let open = Order { payment_open: true, ..unpaid };
+        assert_eq!(open.payment_state(), PaymentState::Pending);
+        let paid = an_order(OrderStatus::Paid);
+        assert_eq!((paid.payment_state(), paid.left_to_refund()), (PaymentState::Paid, money(450)));
+        let partly = Order { refunded: money(100), refunding: money(50), ..paid.clone() };
+        assert_eq!((partly.payment_state(), partly.left_to_refund()), (PaymentState::PartiallyRefunded, money(300)));
+        assert!(!partly.transition_context().returned);
+        let back = Order { refunded: money(100), refunding: money(350), ..paid };
+        assert_eq!((back.payment_state(), back.left_to_refund()), (PaymentState::Refunded, Money::ZERO));
+        assert!(back.transition_context().returned && back.transition_context().paid);
+        // Nothing was paid, so nothing has come back.
+        let context = an_order(OrderStatus::Created).transition_context();
+        assert!(!context.returned && !context.paid && !context.online);
+        let online = Order { payment_method: Some(PaymentMethod::Sbp), ..an_order(OrderStatus::Created) };
+        assert!(online.transition_context().online);
+    }
+
+    #[test]
+    fn what_has_gone_back_of_a_line_is_no_longer_left() {
+        let line = OrderLine { refunded_quantity: 1, ..crate::model::testing::a_line(100) };
+        assert_eq!((line.pieces_left(), line.money_left().minor()), (0, 100));
+        let refunded_amount = Money::from_minor(30).unwrap();
+        let line = OrderLine { refunded_amount, ..crate::model::testing::a_line(100) };
+        assert_eq!((line.pieces_left(), line.money_left().minor()), (1, 70));
+    }
 }

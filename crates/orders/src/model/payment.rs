@@ -106,4 +106,32 @@ mod tests {
         assert_eq!(request.return_url, "https://shop.example/thanks?order=7");
         assert_eq!((request.purpose.number(), request.description.as_str()), (7, "Order 7"));
     }
+
+    #[test]
+    fn applications_are_told_who_paid_what_and_when() {
+        let event = PaidEvent {
+            event_id: Uuid::from_u128(5),
+            order_id: OrderId::new(7).unwrap(),
+            application_id: ApplicationId::new(3).unwrap(),
+            project_id: ProjectId::new(1).unwrap(),
+            amount: Money::from_minor(26_550).unwrap(),
+            currency: "RUB".to_owned(),
+            paid_at: DateTime::UNIX_EPOCH,
+        };
+        let expected = serde_json::json!({
+            "id": "00000000-0000-0000-0000-000000000005",
+            "event": "order.paid",
+            "created_at": "1970-01-01T00:00:00Z",
+            "data": {
+                "order_id": 7,
+                "application_id": 3,
+                "project_id": 1,
+                "status_id": 22,
+                "amount": "265.50",
+                "currency": "RUB",
+                "paid_at": "1970-01-01T00:00:00Z",
+            },
+        });
+        assert_eq!(event.payload(), expected);
+    }
 }

@@ -79,4 +79,11 @@ mod tests {
         assert!(OrderStatus::ALL.iter().all(|status| OrderStatus::from_id(status.id()) == Some(*status)));
         assert_eq!(OrderStatus::from_id(7), None);
     }
+
+    #[test]
+    fn an_order_ends_when_it_is_issued_or_canceled() {
+        let ended: Vec<_> = OrderStatus::ALL.iter().filter(|status| status.is_final()).collect();
+        assert_eq!(ended, [&OrderStatus::Issued, &OrderStatus::Canceled]);
+        assert_eq!(i64::from(OrderStatus::Paid), 22);
+    }
 }

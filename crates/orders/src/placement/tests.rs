@@ -341,3 +341,174 @@ async fn what_staff_name_must_be_of_the_project_and_they_must_be_allowed() {
     let refused = service.calculate(&idle, None, None, &command(1).cart, None).await;
     assert!(matches!(refused, Err(CartError::Denied(_))), "{refused:?}");
 }
+
+fn spring() -> Discount {
+    Discount {
+        id: DiscountId::new(5).unwrap(),
+        name: "Spring".to_owned(),
+        code: Some("SPRING".to_owned()),
+        value: DiscountValue::Percent(1_000),
+        target: DiscountTarget::Cart,
+        minimum_sum: Money::ZERO,
+        starts_at: None,
+        ends_at: None,
+        usage_limit: None,
+        customer_limit: None,
+        used_count: 0,
+        status: DiscountStatus::Active,
+        version: 4,
+    }
+}
+
+#[test]
+fn an_order_uses_the_promo_code_that_it_was_priced_by() {
+    let promo = Some(Promo { discount: Some(spring()), used_by_customer: 0 });
+    let shop = CartSnapshot { promo, ..snapshot(vec![place(1, 1, 500, 9)]) };
+    let command = OrderCommand { promo_code: PromoCode::parse("SPRING").ok(), ..command(2) };
+    let order = decide(&shop, &command, &circumstances()).unwrap();
+    let expected =
+        crate::change::PromoUse { discount_id: DiscountId::new(5).unwrap(), code: "SPRING".to_owned(), version: 4 };
+    assert_eq!(order.promo, Some(expected));
+    assert_eq!((order.promo_discount.minor(), order.final_price.minor()), (100, 900));
+    let without = snapshot(vec![place(1, 1, 500, 9)]);
+    assert_eq!(decide(&without, &command, &circumstances()).unwrap().promo, None);
+}
+
+#[test]
+fn a_line_that_is_worth_too_much_is_named_by_its_place_in_the_cart() {
+    let dear = Money::MAX.minor();
+    // The first line of the cart comes from two warehouses, so the second is the third that is priced.
+    let mut shop = snapshot(vec![place(1, 1, 1, 5), place(2, 2, 1, 2)]);
+    let second = OfferedItem {
+        id: NomenclatureId::new(2).unwrap(),
+        kind: ItemKind::Service { price: Money::from_minor(dear).unwrap() },
+        ..shop.items[0].clone()
+    };
+    shop.items.push(second);
+    let line = |item, quantity| CartLine {
+        item: NomenclatureId::new(item).unwrap(),
+        quantity: Quantity::new(quantity).unwrap(),
+    };
+    let command = OrderCommand { cart: Cart::new(vec![line(1, 7), line(2, 2)]).unwrap(), ..command(1) };
+    let refused = decide(&shop, &command, &circumstances()).unwrap_err().violations();
+    assert_eq!(refused.fields().keys().collect::<Vec<_>>(), ["products.1.quantity"]);
+}
+
+#[test]
+fn what_is_nowhere_is_unknown_and_a_service_is_everywhere() {
+    let refused = decide(&snapshot(vec![]), &command(1), &circumstances()).unwrap_err().violations();
+    assert_eq!(refused.first(), Some("there is no such product"));
+    let mut shop = snapshot(vec![]);
+    shop.items[0].kind = ItemKind::Service { price: Money::from_minor(700).unwrap() };
+    let order = decide(&shop, &command(3), &circumstances()).unwrap();
+    assert_eq!((order.lines[0].inventory, order.final_price.minor()), (None, 2_100));
+    shop.items.clear();
+    let refused = decide(&shop, &command(1), &circumstances()).unwrap_err().violations();
+    assert_eq!(refused.fields().keys().collect::<Vec<_>>(), ["products.0.id"]);
+}
+
+/// An order that is stored, as it is read afterwards.
+fn stored() -> crate::model::Order {
+    crate::model::testing::an_order(OrderStatus::Created)
+}
+
+fn found(project: i64) -> MockOrderReader {
+    let mut orders = MockOrderReader::new();
+    orders
+        .expect_find()
+        .returning(move |_| Ok(Some(kontor_kernel::OfProject::new(ProjectId::new(project).unwrap(), stored()))));
+    orders
+}
+
+#[tokio::test]
+async fn an_order_is_ready_when_it_is_stored_and_read_in_its_project() {
+    for project in [1, 2] {
+        let mut carts = MockCartReader::new();
+        let asked = |query: &CartQuery| !query.by_staff && query.customer == Some(customer().counterparty_id);
+        carts.expect_snapshot().withf(asked).once().returning(|_| Ok(snapshot(vec![place(1, 1, 500, 9)])));
+        let mut store = MockOrderStore::new();
+        store.expect_place().once().returning(|_| Ok(Placed { order_id: OrderId::new(7).unwrap(), charge: None }));
+        let outcome = reading(carts, store, found(project)).place(customer(), &command(1)).await;
+        match outcome {
+            Ok(placed) => assert_eq!((project, placed), (1, PlacedOutcome::Ready(stored()))),
+            Err(error) => assert!(project == 2 && matches!(error, PlacementError::Store(StoreError::Corrupt(_)))),
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_refusal_of_the_storage_is_told_by_its_name() {
+    let refused_by = async |refusal: fn() -> PlaceRefused| {
+        let mut carts = MockCartReader::new();
+        carts.expect_snapshot().returning(|_| Ok(snapshot(vec![place(1, 1, 500, 9)])));
+        let mut store = MockOrderStore::new();
+        store.expect_place().returning(move |_| Err(refusal()));
+        service(carts, store).place(customer(), &command(1)).await.unwrap_err()
+    };
+    assert!(matches!(refused_by(|| PlaceRefused::CustomerGone).await, PlacementError::CustomerGone));
+    let PlacementError::Refused(refused) = refused_by(|| PlaceRefused::PromoExhausted).await else { panic!() };
+    assert_eq!(refused.promo, Some(crate::model::PromoProblem::LimitReached));
+    let PlacementError::Refused(refused) = refused_by(|| PlaceRefused::OutOfStock { line: 3 }).await else { panic!() };
+    assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["products.3.quantity"]);
+}
+
+#[tokio::test]
+async fn a_cart_is_priced_for_who_asks() {
+    let shop = || Ok(snapshot(vec![place(1, 1, 500, 9)]));
+    let mut carts = MockCartReader::new();
+    let by_customer = |query: &CartQuery| !query.by_staff && query.point.application_id.is_some();
+    carts.expect_snapshot().withf(by_customer).once().returning(move |_| shop());
+    let by_staff = |query: &CartQuery| query.by_staff && query.point.application_id.is_none();
+    carts.expect_snapshot().withf(by_staff).once().returning(move |_| shop());
+    let service = service(carts, MockOrderStore::new());
+    let view = service.precalculate(customer().app, &command(2).cart, None).await.unwrap();
+    assert_eq!(view.pricing.final_price().minor(), 1_000);
+    let staff = staff_with([Permission::view(Resource::Orders)]);
+    let view = service.calculate(&staff, None, None, &command(3).cart, None).await.unwrap();
+    assert_eq!(view.pricing.final_price().minor(), 1_500);
+}
+
+#[tokio::test]
+async fn who_is_no_customer_yet_orders_by_their_name_and_phone() {
+    let name = |text: &str| kontor_kernel::Name::parse(text).unwrap();
+    let person = crate::change::ContactPerson {
+        first_name: name("Anna"),
+        last_name: name("Karenina"),
+        middle_name: None,
+        phone: Phone::parse("79001234567").unwrap(),
+    };
+    let mut carts = MockCartReader::new();
+    let asked = |query: &CartQuery| query.customer.is_none() && !query.by_staff && query.promo.is_none();
+    let type_id = DeliveryTypeId::new(2).unwrap();
+    let references = References {
+        delivery_type: Some(true),
+        subtype: Some(crate::model::SubtypeReference { type_id, is_active: true }),
+        payment_type: true,
+        ..References::default()
+    };
+    carts
+        .expect_snapshot()
+        .withf(asked)
+        .once()
+        .returning(move |_| Ok(CartSnapshot { references: references.clone(), ..snapshot(vec![place(1, 1, 500, 9)]) }));
+    let mut store = MockOrderStore::new();
+    store
+        .expect_place()
+        .withf(|order| {
+            let told = order.comment.as_ref().map(kontor_kernel::Prose::as_str);
+            order.author == Author::System
+                && told == Some("Karenina Anna")
+                && order.phone == Phone::parse("79001234567").ok()
+                && order.delivery.address.as_deref() == Some("Lenina 1")
+        })
+        .once()
+        .returning(|_| Ok(Placed { order_id: OrderId::new(7).unwrap(), charge: None }));
+    let command = ContactOrderCommand {
+        person,
+        cart: command(1).cart,
+        address: crate::model::Address::parse("Lenina 1").unwrap(),
+        payment_type_id: kontor_kernel::PaymentTypeId::new(9).unwrap(),
+    };
+    let outcome = reading(carts, store, found(1)).place_by_contact(customer().app, &command).await.unwrap();
+    assert_eq!(outcome, PlacedOutcome::Ready(stored()));
+}

@@ -16,4 +16,11 @@ mod tests {
         assert_eq!(percent(1, 5_000), 1);
         assert_eq!(percent(333, 1_000), 33);
     }
+
+    #[test]
+    fn a_share_is_rounded_half_up_and_is_never_more_than_the_whole() {
+        assert_eq!((percent(10_049, 100), percent(10_050, 100)), (100, 101));
+        assert_eq!((percent(333, 10_000), percent(333, 20_000), percent(0, 10_000)), (333, 333, 0));
+        assert_eq!(percent(i64::MAX, 10_000), i64::MAX);
+    }
 }

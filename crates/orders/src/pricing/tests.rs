@@ -158,3 +158,61 @@ proptest! {
         prop_assert_eq!(promo.is_some(), pricing.applied.is_some() || pricing.promo_problem.is_some());
     }
 }
+
+#[test]
+fn a_promo_code_works_from_its_first_to_its_last_moment_and_use() {
+    let base = || discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
+    let second = TimeDelta::seconds(1);
+    for (promo, why) in [
+        (promo(Discount { starts_at: Some(at()), ..base() }), "from the moment it starts"),
+        (promo(Discount { ends_at: Some(at() + second), ..base() }), "until it ends"),
+        (promo(Discount { usage_limit: Some(3), used_count: 2, ..base() }), "for the last time"),
+        (Promo { used_by_customer: 1, ..promo(Discount { customer_limit: Some(2), ..base() }) }, "once more for them"),
+        (promo(Discount { minimum_sum: money(10_000), ..base() }), "from exactly this sum"),
+    ] {
+        let pricing = price(&[line(1, 1, 1, 10_000)], &[], Some(&promo), at()).unwrap();
+        assert_eq!((pricing.promo_problem, pricing.promo_discount()), (None, money(1_000)), "{why}");
+        assert_eq!(pricing.applied, promo.discount, "{why}");
+    }
+    let archived = promo(Discount { status: DiscountStatus::Archived, ..base() });
+    let pricing = price(&[line(1, 1, 1, 10_000)], &[], Some(&archived), at()).unwrap();
+    assert_eq!(pricing.promo_problem, Some(PromoProblem::Expired));
+}
+
+#[test]
+fn automatic_discounts_are_current_and_have_their_minimum() {
+    let base = || discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
+    let off = |automatic: Discount| {
+        price(&[line(1, 1, 1, 10_000)], &[automatic], None, at()).unwrap().product_discount().minor()
+    };
+    assert_eq!(off(Discount { minimum_sum: money(10_000), starts_at: Some(at()), ..base() }), 1_000);
+    assert_eq!(off(Discount { minimum_sum: money(10_001), ..base() }), 0);
+    assert_eq!(off(Discount { ends_at: Some(at()), ..base() }), 0);
+    assert_eq!(off(Discount { status: DiscountStatus::Paused, ..base() }), 0);
+    assert_eq!(off(Discount { starts_at: Some(at() + TimeDelta::seconds(1)), ..base() }), 0);
+}
+
+#[test]
+fn a_fixed_discount_on_the_cart_is_spread_over_its_lines_and_takes_no_more_than_they_cost() {
+    let lines = [line(1, 1, 1, 200), line(2, 2, 1, 100)];
+    let off = |minor| {
+        let fixed = discount(DiscountValue::Fixed(money(minor)), DiscountTarget::Cart);
+        let automatic = price(&lines, std::slice::from_ref(&fixed), None, at()).unwrap();
+        let code = price(&lines, &[], Some(&promo(fixed)), at()).unwrap();
+        let automatic: Vec<_> = automatic.lines.iter().map(|line| line.product_discount.minor()).collect();
+        assert_eq!(automatic, code.lines.iter().map(|line| line.promo_discount.minor()).collect::<Vec<_>>());
+        automatic
+    };
+    assert_eq!(off(30), [20, 10]);
+    assert_eq!(off(1_000), [200, 100]);
+}
+
+#[test]
+fn the_largest_amount_is_still_an_amount() {
+    let most = Money::MAX.minor();
+    assert_eq!(price(&[line(1, 1, 1, most)], &[], None, at()).unwrap().final_price(), Money::MAX);
+    let halves = [line(1, 1, 1, most / 2), line(2, 1, 1, most / 2)];
+    assert_eq!(price(&halves, &[], None, at()).unwrap().final_price(), Money::MAX);
+    let refused = price(&[line(1, 1, 2, most / 2 + 1)], &[], None, at()).unwrap_err();
+    assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["products.0.quantity"]);
+}

@@ -177,3 +177,70 @@ fn tickets_that_were_redeemed_do_not_go_back() {
     assert_eq!(refused(&spent, &[(1, 1)]), RefundRefused::TicketsRedeemed { left: 0 });
     assert_eq!(decide(&spent, &command(&[(2, 1)], None)).unwrap().amount, money(500));
 }
+
+#[test]
+fn a_refund_of_a_part_has_a_receipt_about_the_part() {
+    use kontor_payments::model::{
+        PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem, ReceiptLine, VatCode,
+    };
+    let vat = VatCode::new(2).unwrap();
+    let taxed = |line: OrderLine| OrderLine { vat: Some(vat), ..line };
+    let service = OrderLine { warehouse: None, ..line(2, 1, 500) };
+    let order = paid(vec![taxed(line(1, 3, 900)), taxed(service)]);
+    let item = |quantity: i64, total| ReceiptItem {
+        name: "Tea".to_owned(),
+        quantity: Quantity::new(quantity).unwrap(),
+        total: money(total),
+        vat,
+        subject: PaymentSubject::Commodity,
+        mode: PaymentMode::FullPrepayment,
+    };
+    let customer = ReceiptContact::Phone(kontor_kernel::Phone::parse("79001234567").unwrap());
+    let whole = Receipt::new(customer, None, &[item(3, 900), item(1, 500)], money(1_400)).unwrap();
+    let told = |order: &Order, asked: &RefundCommand| {
+        let refund = decide(order, asked).unwrap();
+        let receipt = receipt_of(order, &refund, &whole).unwrap()?;
+        let brief = |line: &ReceiptLine| (line.quantity(), line.price().minor(), line.subject(), line.mode());
+        Some(receipt.lines().iter().map(brief).collect::<Vec<_>>())
+    };
+    let (goods, services) = (PaymentSubject::Commodity, PaymentSubject::Service);
+    let (before, full) = (PaymentMode::FullPrepayment, PaymentMode::FullPayment);
+    let pieces = command(&[(1, 2), (2, 1)], None);
+    assert_eq!(told(&order, &command(&[], None)), None, "the receipt of the payment tells it all");
+    assert_eq!(told(&order, &pieces), Some(vec![(2, 300, goods, before), (1, 500, services, before)]));
+    // What was handed over is no prepayment any more.
+    let mut sold = order.clone();
+    sold.lines[0].state = ReservationState::Sold;
+    assert_eq!(told(&sold, &pieces), Some(vec![(2, 300, goods, full), (1, 500, services, before)]));
+    // A line whose VAT nobody noted is told by its share of what was paid.
+    for (mut old, mode) in [(order, before), (sold, full)] {
+        old.lines[1].vat = None;
+        let share = told(&old, &pieces).unwrap();
+        let total: i64 = share.iter().map(|(quantity, price, ..)| i64::from(*quantity) * price).sum();
+        assert_eq!(total, 1_100);
+        assert!(share.iter().all(|line| line.3 == mode), "{share:?}");
+    }
+}
+
+#[test]
+fn a_period_ends_only_with_all_of_its_money() {
+    let order = paid(vec![line(1, 2, 1_000)]);
+    let ending = |asked: RefundCommand| decide(&order, &RefundCommand { ends_period: true, ..asked });
+    assert_eq!(ending(command(&[(1, 1)], None)), Err(RefundRefused::PeriodKept));
+    assert_eq!(ending(command(&[], None)).unwrap().amount, money(1_000));
+    assert_eq!(ending(command(&[], Some(1_000))).unwrap().amount, money(1_000));
+}
+
+#[test]
+fn pieces_without_money_can_go_back_and_all_of_it_is_no_more() {
+    let order = paid(vec![line(1, 2, 1_000), line(2, 1, 0)]);
+    let free = decide(&order, &command(&[(2, 1)], None)).unwrap();
+    assert_eq!((free.amount, free.lines.len()), (Money::ZERO, 1));
+    let exact = decide(&order, &command(&[(1, 2)], Some(1_000))).unwrap();
+    assert_eq!(exact.amount, money(1_000));
+    let whole = everything_left(&order).unwrap();
+    assert_eq!(
+        (whole.amount, whole.lines.iter().map(|line| line.effect).collect::<Vec<_>>()),
+        (money(1_000), vec![ReturnEffect::Release; 2])
+    );
+}

@@ -130,6 +130,9 @@ fn scans_are_of_their_time() {
     assert_eq!(at(&order(), 1, days(5), days(36)), ScanOutcome::Expired);
     assert_eq!(at(&order(), 1, days(1_095), days(1_095)), ScanOutcome::Admitted);
     assert_eq!(at(&order(), 1, days(1_096), days(1_096)), ScanOutcome::Expired);
+    let last = minutes(10) + TicketTerms::default().validity;
+    assert_eq!(at(&order(), 1, last, last), ScanOutcome::Admitted);
+    assert_eq!(at(&order(), 1, last + TimeDelta::microseconds(1), last), ScanOutcome::Expired);
     let far = DateTime::<Utc>::MAX_UTC;
     assert_eq!(at(&order(), 1, far, minutes(20)), ScanOutcome::NotYet);
     assert_eq!(at(&order(), 1, DateTime::<Utc>::MIN_UTC, minutes(20)), ScanOutcome::NotYet);

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta};
 use kontor_kernel::testing::CountingRandom;
-use kontor_kernel::{ApplicationId, ChargeId, CounterpartyId, FixedClock, Money, OrderId, ProjectId, VerificationId};
+use kontor_kernel::{
+    ApplicationId, ChargeId, CounterpartyId, FixedClock, Money, OrderId, ProjectId, SavedMethodId, VerificationId,
+};
 use strum::VariantArray;
 use uuid::Uuid;
 
@@ -10,9 +12,9 @@ use super::*;
 use crate::change::{Change, ChargeChange};
 use crate::model::{
     Charge, ChargeFailure, ChargePurpose, ChargeRequest, ChargeState, GatewayMethod, GatewayPayment, GatewayStatus,
-    PaymentMethod, ProviderId,
+    MethodReference, NewCharge, PaymentMethod, ProviderId, Registration,
 };
-use crate::ports::{Answer, MockChargeStore, MockPaymentGateway, Reading};
+use crate::ports::{Answer, ChargeStored, MockChargeStore, MockPaymentGateway, Reading};
 
 fn purpose() -> ChargePurpose {
     ChargePurpose::Order(OrderId::new(7).unwrap())
@@ -346,4 +348,152 @@ async fn money_that_arrived_first_counts() {
     let paid = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
     let trial = Trial::new().reading(Reading::Known(payment(GatewayStatus::Succeeded))).recording(paid, Change::Done);
     assert_eq!(withdrawing(trial, refused()).await, Withdrawal::Settled);
+}
+
+fn by_saved_method() -> Charge {
+    let saved_method =
+        Some(MethodReference { id: SavedMethodId::new(3).unwrap(), provider_id: ProviderId::parse("pm-1").unwrap() });
+    Charge { request: ChargeRequest { saved_method, ..charge().request }, ..charge() }
+}
+
+#[tokio::test]
+async fn a_method_that_was_deleted_is_charged_no_more() {
+    let mut trial = Trial::new();
+    let until = DateTime::UNIX_EPOCH + TimeDelta::seconds(60);
+    trial.charges.expect_departs().withf(move |_, moment| *moment == until).times(1).returning(|_, _| Ok(false));
+    // The gateway expects nothing: whoever asks it here fails.
+    let trial = trial.recording(withdrawn, Change::Done);
+    let opened = trial.service().open(&by_saved_method()).await.unwrap();
+    assert_eq!(opened, Opened::Refused { reason: "payment_method_deleted".to_owned() });
+
+    let mut raced = Trial::new();
+    raced.charges.expect_departs().returning(|_, _| Ok(false));
+    let raced = raced.recording(withdrawn, Change::Stale);
+    assert_eq!(raced.service().open(&by_saved_method()).await.unwrap(), Opened::Known, "somebody else was first");
+}
+
+#[tokio::test]
+async fn a_deleted_method_is_looked_for_once_it_may_have_been_asked() {
+    let mut trial = Trial { age: TimeDelta::minutes(3), ..Trial::new() }.due(by_saved_method());
+    trial.charges.expect_departs().times(1).returning(|_, _| Ok(false));
+    let trial = trial.finding(Reading::Absent).recording(withdrawn, Change::Done);
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
+    // Whoever may still leave is asked for again under the same key.
+    let mut trial = Trial { age: TimeDelta::minutes(3), ..Trial::new() }.due(by_saved_method());
+    trial.charges.expect_departs().times(1).returning(|_, _| Ok(true));
+    trial.gateway.expect_create().times(1).return_const(Answer::Known(payment(GatewayStatus::Pending)));
+    let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
+    let round = trial.service().reconcile("w", 5).await.unwrap();
+    assert_eq!((round.checked, round.settled, round.suspicious), (1, 0, vec![]));
+}
+
+#[tokio::test]
+async fn a_payment_that_is_known_is_only_read() {
+    let reads = |reading| Trial::new().due(Charge { ..pending() }).reading(reading);
+    let suspicious = |change: &ChargeChange| matches!(change, ChargeChange::Suspicious { next_check_at, .. } if *next_check_at == DateTime::UNIX_EPOCH + TimeDelta::hours(1));
+    let trial = reads(Reading::Absent).recording(suspicious, Change::Done);
+    let round = trial.service().reconcile("w", 5).await.unwrap();
+    assert_eq!(round.suspicious, [(purpose(), "the acquirer no longer knows payment pay-1".to_owned())]);
+    let postponed = |change: &ChargeChange| matches!(change, ChargeChange::Postponed { unanswered: false, .. });
+    let trial = reads(Reading::Unknown { why: "500".to_owned() }).recording(postponed, Change::Done);
+    let round = trial.service().reconcile("w", 5).await.unwrap();
+    assert_eq!((round.checked, round.settled, round.suspicious), (1, 0, vec![]));
+}
+
+#[tokio::test]
+async fn a_round_checks_no_more_than_it_was_asked_to() {
+    let mut trial = Trial::new().reading(Reading::Unknown { why: "500".to_owned() });
+    let lease = TimeDelta::seconds(150);
+    trial
+        .charges
+        .expect_lease()
+        .withf(move |_, at, until| *until == *at + lease)
+        .returning(|_, _, _| Ok(Some(pending())));
+    trial.charges.expect_record().times(3).returning(|_, _, _| Ok(Change::Done));
+    assert_eq!(trial.service().reconcile("w", 3).await.unwrap().checked, 3);
+}
+
+#[tokio::test]
+async fn what_somebody_else_has_settled_is_not_settled_again() {
+    let paid = || Reading::Known(payment(GatewayStatus::Succeeded));
+    let succeeded = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
+    let trial = Trial::new().due(pending()).reading(paid()).recording(succeeded, Change::Stale);
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 0);
+    let mut trial = Trial::new().reading(paid()).recording(succeeded, Change::Stale);
+    trial.charges.expect_by_provider().returning(|_| Ok(Some(pending())));
+    let id = ProviderId::parse("pay-1").unwrap();
+    let heard = trial.service().acquirer_notified(&id, Some(GatewayStatus::Succeeded)).await.unwrap();
+    assert_eq!(heard, Notified::AlreadySettled(purpose()));
+}
+
+#[tokio::test]
+async fn a_notification_about_a_payment_that_goes_on_settles_nothing() {
+    let mut trial = Trial::new().reading(Reading::Known(payment(GatewayStatus::Pending)));
+    trial.charges.expect_by_provider().returning(|_| Ok(Some(pending())));
+    let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
+    let id = ProviderId::parse("pay-1").unwrap();
+    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), Notified::StillOpen(purpose()));
+    // Nor does a payment of a stranger, with a key of theirs or without.
+    for key in [None, Some(Uuid::from_u128(6))] {
+        let mut trial =
+            Trial::new().reading(Reading::Known(GatewayPayment { key, ..payment(GatewayStatus::Succeeded) }));
+        trial.charges.expect_by_provider().returning(|_| Ok(None));
+        trial.charges.expect_by_key().returning(|_| Ok(None));
+        assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), Notified::Ignored);
+    }
+}
+
+#[tokio::test]
+async fn a_receipt_is_waited_for_when_one_was_asked_for() {
+    let item = crate::model::ReceiptItem {
+        name: "Tea".to_owned(),
+        quantity: kontor_kernel::Quantity::ONE,
+        total: charge().request.amount,
+        vat: crate::model::VatCode::NONE,
+        subject: crate::model::PaymentSubject::Commodity,
+        mode: crate::model::PaymentMode::FullPrepayment,
+    };
+    let customer = crate::model::ReceiptContact::Phone(kontor_kernel::Phone::parse("79001234567").unwrap());
+    let receipt = crate::model::Receipt::new(customer, None, &[item], charge().request.amount).ok();
+    let asking = Charge { request: ChargeRequest { receipt, ..charge().request }, ..charge() };
+    let told = |registration| GatewayPayment { receipt: registration, ..payment(GatewayStatus::Succeeded) };
+    let open = async |charge: &Charge, paid, expected: fn(&ChargeChange) -> bool| {
+        let mut trial = Trial::new().recording(expected, Change::Done);
+        trial.gateway.expect_create().return_const(Answer::Known(paid));
+        trial.service().open(charge).await.unwrap()
+    };
+    let waits =
+        |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { receipt: Some(Registration::Pending), .. });
+    assert_eq!(open(&asking, told(None), waits).await, Opened::Known);
+    let done = |change: &ChargeChange| {
+        matches!(change, ChargeChange::Succeeded { receipt: Some(Registration::Succeeded), .. })
+    };
+    assert_eq!(open(&asking, told(Some(Registration::Succeeded)), done).await, Opened::Known);
+    let none = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { receipt: None, .. });
+    assert_eq!(open(&charge(), told(Some(Registration::Succeeded)), none).await, Opened::Known);
+}
+
+#[tokio::test]
+async fn only_a_new_charge_is_asked_for() {
+    let new = NewCharge {
+        project_id: charge().project_id,
+        application_id: None,
+        counterparty_id: charge().counterparty_id,
+        request: charge().request,
+        next_check_at: DateTime::UNIX_EPOCH,
+        at: DateTime::UNIX_EPOCH,
+    };
+    for (stored, expected) in [
+        (ChargeStored::Present(charge()), Charged::Present(charge())),
+        (ChargeStored::MethodGone, Charged::MethodGone),
+        (ChargeStored::CustomerGone, Charged::CustomerGone),
+    ] {
+        let mut trial = Trial::new();
+        trial.charges.expect_store().return_once(move |_| Ok(stored));
+        assert_eq!(trial.service().charge(new.clone()).await.unwrap(), expected);
+    }
+    let mut trial = Trial::new().creating(Answer::Known(payment(GatewayStatus::Pending)));
+    trial.charges.expect_store().returning(|_| Ok(ChargeStored::New(charge())));
+    let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
+    assert_eq!(trial.service().charge(new).await.unwrap(), Charged::Asked(charge(), Opened::Known));
 }

@@ -167,3 +167,103 @@ impl NewCharge {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use kontor_kernel::OrderId;
+
+    use super::super::{GatewayStatus, PaymentMethod};
+
+    fn money(minor: i64) -> Money {
+        Money::from_minor(minor).unwrap()
+    }
+
+    fn charge() -> Charge {
+        let new = NewCharge {
+            project_id: ProjectId::new(1).unwrap(),
+            application_id: ApplicationId::new(2).ok(),
+            counterparty_id: CounterpartyId::new(3).unwrap(),
+            request: ChargeRequest {
+                purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
+                key: Uuid::from_u128(5),
+                amount: money(1_000),
+                currency: "RUB".to_owned(),
+                method: PaymentMethod::Sbp,
+                description: "Order 7".to_owned(),
+                return_url: "https://shop.example".to_owned(),
+                save_method: false,
+                saved_method: None,
+                receipt: None,
+            },
+            next_check_at: DateTime::UNIX_EPOCH,
+            at: DateTime::UNIX_EPOCH,
+        };
+        new.stored_as(ChargeId::new(9).unwrap())
+    }
+
+    #[test]
+    fn a_new_charge_is_prepared_and_has_taken_nothing() {
+        let charge = charge();
+        assert_eq!((charge.id.get(), charge.state, charge.checks), (9, ChargeState::Prepared, 0));
+        assert_eq!([charge.captured, charge.refunded, charge.refunding, charge.refundable()], [Money::ZERO; 4]);
+        assert_eq!((charge.asked_at, charge.settled_at), (charge.created_at, None));
+    }
+
+    #[test]
+    fn what_has_gone_back_and_what_is_on_its_way_goes_back_no_more() {
+        let paid = Charge { captured: money(1_000), ..charge() };
+        assert_eq!(paid.refundable(), money(1_000));
+        let partly = Charge { refunded: money(300), refunding: money(200), ..paid.clone() };
+        assert_eq!(partly.refundable(), money(500));
+        assert_eq!(Charge { refunded: money(900), refunding: money(200), ..paid }.refundable(), Money::ZERO);
+    }
+
+    #[test]
+    fn what_is_prepared_or_pending_is_open() {
+        let open: Vec<_> = ChargeState::VARIANTS.iter().filter(|state| state.is_open()).collect();
+        assert_eq!(open, [&ChargeState::Prepared, &ChargeState::Pending]);
+    }
+
+    #[test]
+    fn the_acquirer_tells_why_it_was_canceled() {
+        let of = ChargeFailure::of_canceled;
+        assert_eq!(of(Some("expired_on_confirmation")), ChargeFailure::Expired);
+        assert_eq!(of(Some("canceled_by_merchant")), ChargeFailure::Withdrawn);
+        assert_eq!((of(Some("insufficient_funds")), of(None)), (ChargeFailure::Canceled, ChargeFailure::Canceled));
+    }
+
+    #[test]
+    fn a_payment_under_another_identifier_is_not_that_of_the_charge() {
+        let charge = charge();
+        let id = ProviderId::parse("pay-1").unwrap();
+        let payment = GatewayPayment {
+            id: id.clone(),
+            status: GatewayStatus::Succeeded,
+            amount: money(1_000),
+            currency: "RUB".to_owned(),
+            confirmation_url: None,
+            reason: None,
+            purpose: Some(charge.purpose()),
+            key: Some(charge.request.key),
+            saved_method: None,
+            receipt: None,
+        };
+        assert_eq!(charge.ensure_matches(&payment), Ok(()));
+        let known = Charge { provider_id: Some(id), ..charge };
+        assert_eq!(known.ensure_matches(&payment), Ok(()));
+        let other = GatewayPayment { id: ProviderId::parse("pay-2").unwrap(), ..payment };
+        assert_eq!(known.ensure_matches(&other).unwrap_err().part, "the identifier");
+    }
+
+    #[test]
+    fn only_what_proves_something_is_given_back_by_itself() {
+        let charge = charge();
+        assert_eq!(charge.automatic_refund(Uuid::nil()), None);
+        let purpose = ChargePurpose::Verification(kontor_kernel::VerificationId::new(3).unwrap());
+        let proof = Charge { request: ChargeRequest { purpose, ..charge.request.clone() }, ..charge };
+        let expected = RefundIntent::new(Uuid::nil(), money(1_000), "Order 7".to_owned()).unwrap();
+        assert_eq!(proof.automatic_refund(Uuid::nil()), Some(expected));
+    }
+}

@@ -154,4 +154,16 @@ mod tests {
         }
         assert!(ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").is_ok());
     }
+
+    #[test]
+    fn an_identifier_is_kept_as_the_acquirer_wrote_it() {
+        let longest = "a".repeat(64);
+        for text in ["a", "pay_1-X", &longest] {
+            let id = ProviderId::parse(text).unwrap();
+            assert_eq!((id.as_str(), id.to_string().as_str()), (text, text));
+            assert_eq!(ProviderId::try_from(text.to_owned()), Ok(id.clone()));
+            assert_eq!(String::from(id), text);
+        }
+        assert_eq!(ProviderId::try_from("a/b".to_owned()), Err(InvalidProviderId));
+    }
 }

@@ -88,4 +88,21 @@ mod tests {
         }
         assert_eq!(ChargePurpose::from_parts("gift", 7), Ok(None));
     }
+
+    #[test]
+    fn what_proves_something_goes_back_at_once_and_subscriptions_recur() {
+        let told = ChargePurpose::KINDS.map(|kind| {
+            let purpose = ChargePurpose::from_parts(kind, 7).unwrap().unwrap();
+            (purpose.to_string(), purpose.is_refunded_at_once(), purpose.recurs())
+        });
+        assert_eq!(
+            told,
+            [
+                ("order 7".to_owned(), false, false),
+                ("verification 7".to_owned(), true, false),
+                ("subscription 7".to_owned(), false, true),
+                ("method binding 7".to_owned(), true, false),
+            ]
+        );
+    }
 }

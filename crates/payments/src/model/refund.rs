@@ -169,6 +169,9 @@ impl RefundRequest {
 
 #[cfg(test)]
 mod tests {
+    use kontor_kernel::{Phone, Quantity};
+
+    use super::super::{PaymentMode, PaymentSubject, ReceiptContact, ReceiptItem, VatCode};
     use super::*;
 
     #[test]
@@ -201,5 +204,78 @@ mod tests {
             |request: &RefundRequest| [&own, &others, &by_hand, &canceled].map(|refund| request.is_met_by(refund));
         assert_eq!(met(&request), [true, false, false, false]);
         assert_eq!(met(&whole), [true, true, true, false]);
+    }
+
+    #[test]
+    fn what_is_due_or_pending_is_open() {
+        let open: Vec<_> = RefundState::VARIANTS.iter().filter(|state| state.is_open()).collect();
+        assert_eq!(open, [&RefundState::Due, &RefundState::Pending]);
+    }
+
+    #[test]
+    fn a_refund_is_of_something_and_its_receipt_of_the_same_money() {
+        let money = |minor| Money::from_minor(minor).unwrap();
+        let of = |minor| RefundIntent::new(Uuid::from_u128(1), money(minor), "Order 7".to_owned());
+        assert_eq!(of(0), Err(NothingToRefund));
+        let intent = of(100).unwrap();
+        assert_eq!((intent.key(), intent.amount(), intent.description()), (Uuid::from_u128(1), money(100), "Order 7"));
+        assert_eq!(intent.receipt(), None);
+        let receipt = |minor| {
+            let item = ReceiptItem {
+                name: "Tea".to_owned(),
+                quantity: Quantity::ONE,
+                total: money(minor),
+                vat: VatCode::NONE,
+                subject: PaymentSubject::Commodity,
+                mode: PaymentMode::FullPrepayment,
+            };
+            let customer = ReceiptContact::Phone(Phone::parse("79001234567").unwrap());
+            Receipt::new(customer, None, &[item], money(minor)).unwrap()
+        };
+        assert_eq!(intent.clone().with_receipt(receipt(100)).unwrap().receipt(), Some(&receipt(100)));
+        let differs = ReceiptProblem::SumDiffers { lines: money(99), amount: money(100) };
+        assert_eq!(intent.with_receipt(receipt(99)), Err(differs));
+    }
+
+    #[test]
+    fn a_refund_of_other_money_is_not_ours() {
+        let id = |text: &str| ProviderId::parse(text).unwrap();
+        let request = RefundRequest {
+            payment: id("pay-1"),
+            key: Uuid::from_u128(1),
+            amount: Money::from_minor(100).unwrap(),
+            whole: false,
+            currency: "RUB".to_owned(),
+            description: String::new(),
+            receipt: None,
+        };
+        let own = GatewayRefund {
+            id: id("ref-1"),
+            payment: id("pay-1"),
+            status: GatewayStatus::Pending,
+            amount: request.amount,
+            currency: "RUB".to_owned(),
+            reason: None,
+            key: None,
+            receipt: None,
+        };
+        assert_eq!(request.ensure_matches(&own), Ok(()));
+        let part = |refund| request.ensure_matches(&refund).unwrap_err().part;
+        assert_eq!(part(GatewayRefund { payment: id("pay-2"), ..own.clone() }), "the refunded payment");
+        assert_eq!(part(GatewayRefund { amount: Money::ZERO, ..own.clone() }), "the amount");
+        assert_eq!(part(GatewayRefund { currency: "USD".to_owned(), ..own }), "the currency");
+        // Nor is one of another payment found for it, whoever asked for it.
+        let elsewhere = RefundRequest { whole: true, payment: id("pay-2"), ..request };
+        let shown = GatewayRefund {
+            id: id("ref-1"),
+            payment: id("pay-1"),
+            status: GatewayStatus::Succeeded,
+            amount: elsewhere.amount,
+            currency: "RUB".to_owned(),
+            reason: None,
+            key: Some(elsewhere.key),
+            receipt: None,
+        };
+        assert!(!elsewhere.is_met_by(&shown));
     }
 }

@@ -7,8 +7,9 @@ use uuid::Uuid;
 use super::*;
 use crate::change::{Change, ReceiptChange};
 use crate::model::{
-    ChargePurpose, FiscalReceipt, GatewayPayment, GatewayReceipt, GatewayStatus, HandOverRequest, PaymentMode,
-    PaymentSubject, ProviderId, Receipt, ReceiptContact, ReceiptItem, ReceiptState, ReceiptTask, Registration, VatCode,
+    ChargePurpose, FiscalReceipt, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest,
+    PaymentMode, PaymentSubject, ProviderId, Receipt, ReceiptContact, ReceiptItem, ReceiptState, ReceiptTask,
+    Registration, VatCode,
 };
 use crate::ports::{Answer, MockPaymentGateway, MockReceiptStore, Reading};
 
@@ -197,6 +198,116 @@ async fn after_the_life_of_its_key_a_hand_over_is_only_looked_for() {
 
 #[test]
 fn keys_of_tries_are_fit_for_the_acquirer() {
+    assert_eq!(HandOverRequest::key(CHARGE, 2), "hand-over-00000000-0000-0000-0000-000000000007-2");
     let key = HandOverRequest::key(Uuid::from_u128(u128::MAX), u32::MAX);
     assert!(key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'), "{key}");
+}
+
+#[tokio::test]
+async fn a_refund_tells_how_its_receipt_stands() {
+    let works = async |reading: Reading<GatewayRefund>| {
+        let mut gateway = MockPaymentGateway::new();
+        gateway.expect_read_refund().withf(|id| *id == provider("ref-1")).times(1).return_const(reading);
+        worked(receipt(ReceiptTask::Refund(provider("ref-1"))), TimeDelta::minutes(1), gateway).await
+    };
+    let shown = |receipt| GatewayRefund {
+        id: provider("ref-1"),
+        payment: provider("pay-1"),
+        status: GatewayStatus::Succeeded,
+        amount: money(),
+        currency: "RUB".to_owned(),
+        reason: None,
+        key: None,
+        receipt,
+    };
+    let (change, _) = works(Reading::Known(shown(Some(Registration::Succeeded)))).await;
+    assert_eq!(change, ReceiptChange::Succeeded { provider_id: None });
+    for reading in [Reading::Absent, Reading::Unknown { why: "500".to_owned() }] {
+        let (change, concerns) = works(reading).await;
+        assert!(matches!(change, ReceiptChange::Postponed { unanswered: false, overdue: false, .. }) && concerns == 0);
+    }
+}
+
+#[tokio::test]
+async fn a_receipt_that_the_acquirer_no_longer_knows_is_asked_for_later() {
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_read().return_const(Reading::Absent);
+    let (change, _) = worked(of_payment(), TimeDelta::minutes(1), gateway).await;
+    assert!(matches!(change, ReceiptChange::Postponed { why, .. } if why.ends_with("pay-1")));
+    let known = || FiscalReceipt { provider_id: Some(provider("rt-1")), ..of_hand_over() };
+    for (reading, ending) in [(Reading::Absent, "rt-1"), (Reading::Unknown { why: "500".to_owned() }, "500")] {
+        let mut gateway = MockPaymentGateway::new();
+        gateway.expect_read_receipt().times(1).return_const(reading);
+        let (change, _) = worked(known(), TimeDelta::minutes(1), gateway).await;
+        assert!(matches!(change, ReceiptChange::Postponed { why, unanswered: false, .. } if why.ends_with(ending)));
+    }
+}
+
+#[tokio::test]
+async fn a_hand_over_is_tried_twelve_times() {
+    let refused_after = async |tries| {
+        let mut gateway = answering(refused());
+        gateway.expect_find_receipt().times(1).return_const(Reading::Absent);
+        let mut store = MockReceiptStore::new();
+        let mut queue = vec![FiscalReceipt { tries, ..of_hand_over() }];
+        store.expect_lease().returning(move |_, _, _| Ok(queue.pop()));
+        let given_up = tries == 11;
+        store
+            .expect_record()
+            .withf(move |_, tried, change, _| {
+                *tried == tries && matches!(change, ReceiptChange::Canceled { .. }) == given_up
+            })
+            .times(1)
+            .returning(|_, _, _, _| Ok(Change::Done));
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH + TimeDelta::minutes(5)));
+        let service = ReceiptService { receipts: Arc::new(store), gateway: Arc::new(gateway), clock };
+        service.reconcile("w", 5).await.unwrap().suspicious
+    };
+    let purpose = of_hand_over().purpose;
+    let later = "the receipt of its hand-over was refused and is tried again later: invalid_request: no".to_owned();
+    assert_eq!(refused_after(10).await, [(purpose, later)]);
+    let canceled = "the receipt of its hand-over is canceled: invalid_request: no".to_owned();
+    assert_eq!(refused_after(11).await, [(purpose, canceled)]);
+}
+
+#[tokio::test]
+async fn another_key_waits_an_hour() {
+    let mut gateway = answering(refused());
+    gateway.expect_find_receipt().times(1).return_const(Reading::Absent);
+    let (change, _) = worked(of_hand_over(), TimeDelta::minutes(2), gateway).await;
+    let expected = DateTime::UNIX_EPOCH + TimeDelta::minutes(62);
+    assert!(matches!(change, ReceiptChange::Retry { next_check_at, .. } if next_check_at == expected), "{change:?}");
+    let mut gateway = answering(refused());
+    gateway.expect_find_receipt().times(1).return_const(Reading::Unknown { why: "500".to_owned() });
+    let (change, _) = worked(of_hand_over(), TimeDelta::minutes(2), gateway).await;
+    assert!(matches!(change, ReceiptChange::Postponed { why, .. } if why == "500"));
+}
+
+#[tokio::test]
+async fn a_round_checks_no_more_than_it_was_asked_to_and_tells_only_what_it_committed() {
+    let mut store = MockReceiptStore::new();
+    let lease = TimeDelta::seconds(150);
+    store.expect_lease().withf(move |_, at, until| *until == *at + lease).returning(|_, _, _| Ok(Some(of_payment())));
+    store.expect_record().times(3).returning(|_, _, _, _| Ok(Change::Stale));
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_read().times(3).return_const(payment(Some(Registration::Canceled)));
+    let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+    let service = ReceiptService { receipts: Arc::new(store), gateway: Arc::new(gateway), clock };
+    assert_eq!(service.reconcile("w", 3).await.unwrap(), ReconciledReceipts { checked: 3, suspicious: vec![] });
+}
+
+#[test]
+fn a_receipt_of_another_payment_is_not_that_of_the_hand_over() {
+    let own = shown(Registration::Pending);
+    assert_eq!(request().ensure_matches(&own), Ok(()));
+    assert!(request().is_met_by(&own));
+    for (odd, part) in [
+        (GatewayReceipt { payment: None, ..own.clone() }, "the payment"),
+        (GatewayReceipt { payment: Some(provider("pay-2")), ..own.clone() }, "the payment"),
+        (GatewayReceipt { prepaid: Money::ZERO, ..own.clone() }, "the prepayment"),
+    ] {
+        assert_eq!(request().ensure_matches(&odd).unwrap_err().part, part);
+        assert!(!request().is_met_by(&odd));
+    }
+    assert!(!request().is_met_by(&shown(Registration::Canceled)));
 }

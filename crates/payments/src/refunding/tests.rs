@@ -9,6 +9,7 @@ use super::*;
 use crate::change::{Change, RefundChange};
 use crate::model::{
     ChargePurpose, GatewayRefund, GatewayStatus, ProviderId, Refund, RefundIntent, RefundRequest, RefundState,
+    Registration,
 };
 use crate::ports::{Answer, MockPaymentGateway, MockRefundStore, Reading, RefundStored};
 
@@ -180,4 +181,74 @@ async fn a_refund_is_due_at_once() {
     assert!(amount(0).is_err());
     let order = amount(100).unwrap();
     assert_eq!(service.request(due().charge_id, order).await.unwrap(), RefundStored::New(due()));
+}
+
+#[tokio::test]
+async fn a_refund_that_is_known_is_only_read() {
+    let known = || Refund { provider_id: ProviderId::parse("ref-1").ok(), ..due() };
+    let reads = |reading: Reading<GatewayRefund>| {
+        let mut trial = Trial::due(known());
+        trial.gateway.expect_read_refund().times(1).return_const(reading);
+        trial
+    };
+    assert_eq!(reads(Reading::Known(refund(GatewayStatus::Succeeded))).records(succeeded).await, 0);
+    assert_eq!(reads(Reading::Unknown { why: "500".to_owned() }).records(postponed).await, 0);
+    let suspicious = |change: &RefundChange| matches!(change, RefundChange::Suspicious { next_check_at, .. } if *next_check_at == DateTime::UNIX_EPOCH + TimeDelta::minutes(70));
+    assert_eq!(reads(Reading::Absent).records(suspicious).await, 1);
+    // One that the acquirer has canceled is asked for under another key, an hour later.
+    let later = |change: &RefundChange| matches!(change, RefundChange::Retry { next_check_at, .. } if *next_check_at == DateTime::UNIX_EPOCH + TimeDelta::minutes(70));
+    assert_eq!(reads(Reading::Known(refund(GatewayStatus::Canceled))).records(later).await, 1);
+}
+
+#[tokio::test]
+async fn a_refund_is_tried_twelve_times() {
+    let almost = Refund { tries: 10, ..due() };
+    assert_eq!(Trial::due(almost).answering(refused()).finding(Reading::Absent).records(retried).await, 1);
+}
+
+#[tokio::test]
+async fn a_receipt_is_waited_for_when_a_refund_asked_for_one() {
+    let item = crate::model::ReceiptItem {
+        name: "Tea".to_owned(),
+        quantity: kontor_kernel::Quantity::ONE,
+        total: due().request.amount,
+        vat: crate::model::VatCode::NONE,
+        subject: crate::model::PaymentSubject::Commodity,
+        mode: crate::model::PaymentMode::FullPrepayment,
+    };
+    let customer = crate::model::ReceiptContact::Phone(kontor_kernel::Phone::parse("79001234567").unwrap());
+    let receipt = crate::model::Receipt::new(customer, None, &[item], due().request.amount).ok();
+    let works = async |receipt, told, expected: fn(&RefundChange) -> bool| {
+        let mut trial = Trial::due(Refund { request: RefundRequest { receipt, ..due().request }, ..due() });
+        let known = GatewayRefund { receipt: told, ..refund(GatewayStatus::Succeeded) };
+        trial.gateway.expect_refund().return_const(Answer::Known(known));
+        trial.records(expected).await
+    };
+    let waits =
+        |change: &RefundChange| matches!(change, RefundChange::Succeeded { receipt: Some(Registration::Pending), .. });
+    let done = |change: &RefundChange| {
+        matches!(change, RefundChange::Succeeded { receipt: Some(Registration::Succeeded), .. })
+    };
+    let none = |change: &RefundChange| matches!(change, RefundChange::Succeeded { receipt: None, .. });
+    assert_eq!(works(receipt.clone(), None, waits).await, 0);
+    assert_eq!(works(receipt, Some(Registration::Succeeded), done).await, 0);
+    assert_eq!(works(None, None, none).await, 0);
+}
+
+#[tokio::test]
+async fn a_round_checks_no_more_than_it_was_asked_to_and_tells_only_what_it_committed() {
+    let mut store = MockRefundStore::new();
+    let lease = TimeDelta::seconds(150);
+    store.expect_lease().withf(move |_, at, until| *until == *at + lease).returning(|_, _, _| Ok(Some(due())));
+    store.expect_record().times(3).returning(|_, _, _, _| Ok(Change::Stale));
+    let mut gateway = MockPaymentGateway::new();
+    let other = GatewayRefund { amount: Money::from_minor(1).unwrap(), ..refund(GatewayStatus::Succeeded) };
+    gateway.expect_refund().times(3).return_const(Answer::Known(other));
+    let service = RefundService {
+        refunds: Arc::new(store),
+        gateway: Arc::new(gateway),
+        clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+        random: Arc::new(CountingRandom::new()),
+    };
+    assert_eq!(service.reconcile("w", 3).await.unwrap(), ReconciledRefunds { checked: 3, suspicious: vec![] });
 }

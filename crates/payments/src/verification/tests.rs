@@ -156,3 +156,52 @@ async fn one_that_ran_out_of_time_is_cleared_up_before_another_is_started() {
     let trial = Trial::default().starting(vec![Started::Present(open.clone())]);
     assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Present(open));
 }
+
+#[test]
+fn a_verification_is_charged_by_its_terms_and_lasts_for_its_window() {
+    let verification = verification();
+    let request = &verification.charge.request;
+    assert_eq!((request.amount, request.description.as_str()), (terms().amount, "Verification 3"));
+    assert_eq!((request.purpose.number(), request.save_method), (3, false));
+    assert_eq!(verification.expires_at, DateTime::UNIX_EPOCH + VERIFICATION_WINDOW);
+}
+
+#[tokio::test]
+async fn what_was_started_counts_for_a_day_and_is_looked_at_soon() {
+    let mut trial = Trial { age: TimeDelta::days(2), ..Trial::default() };
+    let at = DateTime::UNIX_EPOCH + TimeDelta::days(2);
+    trial
+        .store
+        .expect_start()
+        .withf(move |new| {
+            (new.at, new.still_counts_since, new.next_check_at)
+                == (at, at - TimeDelta::hours(24), at + TimeDelta::seconds(60))
+        })
+        .times(1)
+        .returning(|_| Ok(Started::Gone));
+    assert!(matches!(trial.service().start(customer()).await, Err(VerificationError::CustomerGone)));
+}
+
+#[tokio::test]
+async fn one_that_is_settled_is_shown_and_not_looked_up() {
+    let settled = Verification { charge: Charge { state: ChargeState::Succeeded, ..pending().charge }, ..pending() };
+    let trial =
+        Trial { age: VERIFICATION_WINDOW, ..Trial::default() }.starting(vec![Started::Present(settled.clone())]);
+    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Present(settled));
+}
+
+#[tokio::test]
+async fn one_whose_payment_is_not_known_after_all_is_unclear() {
+    let opening = |answer| Trial::default().creating(answer);
+    let mut trial = opening(Answer::Known(payment(GatewayStatus::Pending)));
+    trial.store.expect_start().returning(|_| Ok(Started::New(verification())));
+    trial.store.expect_find().returning(|_| Ok(Some(verification())));
+    let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }));
+    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Unclear(verification()));
+    // A storage that fails after the commit is no failure of the verification.
+    let mut trial = opening(Answer::Known(payment(GatewayStatus::Pending)));
+    trial.store.expect_start().returning(|_| Ok(Started::New(verification())));
+    trial.store.expect_find().returning(|_| Ok(Some(pending())));
+    trial.charges.expect_record().returning(|_, _, _| Err(kontor_kernel::StoreError::Failed(String::new())));
+    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Unclear(pending()));
+}

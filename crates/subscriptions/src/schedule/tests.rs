@@ -62,6 +62,61 @@ fn the_period_before_a_late_anchor_lasts_up_to_it() {
     assert_eq!(schedule.period_at(resumed.first()).map(|period| period.number), Some(3));
 }
 
+#[test]
+fn a_stored_schedule_reads_back_and_none_that_goes_back_is_read() {
+    let moved = schedule("2027-01-31T09:00:00Z", 1).on_day(3, 10).unwrap().lasting(5, 12).unwrap();
+    let anchors: Vec<_> = moved.anchors().collect();
+    assert_eq!(anchors.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 3, 5]);
+    assert_eq!(Schedule::from_anchors(anchors.clone()), Some(moved));
+    let [first, second, third] = [anchors[0], anchors[1], anchors[2]];
+    for wrong in [
+        vec![],
+        vec![second, third],
+        vec![first, third, second],
+        vec![first, second, (3, third.1)],
+        vec![first, second, (5, second.1)],
+        vec![first, (1, second.1)],
+    ] {
+        assert_eq!(Schedule::from_anchors(wrong.clone()), None, "{wrong:?}");
+    }
+    let elsewhere = Anchor::new("2028-06-03T00:00:00Z".parse().unwrap(), Zone::UTC, 1).unwrap();
+    let in_another_zone = Schedule::from_anchors([first, (2, elsewhere)]).unwrap();
+    assert_eq!((in_another_zone.zone(), Schedule::new(first.1).zone()), (Zone::UTC, first.1.zone()));
+}
+
+#[test]
+fn who_comes_back_begins_anew_with_a_later_moment() {
+    let monthly = schedule("2027-01-31T09:00:00Z", 1);
+    let at = |text: &str| Anchor::new(text.parse().unwrap(), Zone::UTC, 1).unwrap();
+    // Earlier than the period would have begun, which no other change may do.
+    let early = monthly.resumed(3, at("2027-03-05T12:00:00Z")).unwrap();
+    assert_eq!(early.period(2).unwrap().end, early.period(3).unwrap().start);
+    assert_eq!(early.period(3).unwrap().start.to_string(), "2027-03-05 12:00:00 UTC");
+    for number in [0, 1] {
+        assert_eq!(monthly.resumed(number, at("2027-03-05T12:00:00Z")), Err(ScheduleRefused::TooEarly));
+    }
+    assert_eq!(monthly.resumed(3, at("2027-01-31T09:00:00Z")), Err(ScheduleRefused::TooEarly), "not a moment later");
+    assert_eq!(early.resumed(4, at("2027-03-05T12:00:00Z")), Err(ScheduleRefused::TooEarly));
+    let again = early.resumed(3, at("2027-02-10T00:00:00Z")).unwrap();
+    assert_eq!(again, monthly.resumed(3, at("2027-02-10T00:00:00Z")).unwrap(), "what was planned later is forgotten");
+}
+
+#[test]
+fn a_skipped_period_is_added_to_the_one_before_and_a_pause_lasts_until_its_moment() {
+    let monthly = schedule("2027-01-31T09:00:00Z", 1);
+    let skipped = monthly.skipping(3).unwrap();
+    let expected = ["2027-01-31 10:00", "2027-02-28 10:00", "2027-04-30 10:00", "2027-05-31 10:00"];
+    assert_eq!(starts(&skipped, 1..=4), expected);
+    let paused = monthly.pausing(3, "2027-06-15T10:00:00Z".parse().unwrap()).unwrap();
+    let expected = ["2027-02-28 10:00", "2027-06-15 12:00", "2027-07-15 12:00"];
+    assert_eq!(starts(&paused, 2..=4), expected);
+    // Another pause takes the place of the one before, also when it is shorter.
+    let shorter = paused.pausing(3, "2027-05-15T10:00:00Z".parse().unwrap()).unwrap();
+    assert_eq!(starts(&shorter, 2..=3), ["2027-02-28 10:00", "2027-05-15 12:00"]);
+    let early = monthly.pausing(3, "2027-03-30T00:00:00Z".parse().unwrap());
+    assert_eq!(early, Err(ScheduleRefused::Shortens));
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Change {
     Day(u8),

@@ -80,6 +80,7 @@ fn a_part_has_its_customer_and_is_no_more_than_the_whole() {
     assert_eq!(whole.of_part(&[item("Anchor", 1, 151)], money(151)), Err(ReceiptProblem::MoreThanPaid));
     let share = whole.of_amount(money(30), PaymentMode::FullPrepayment).unwrap();
     assert_eq!((share.total(), share.lines().len()), (money(30), 3));
+    assert!(share.lines().iter().all(|line| line.quantity() == 1), "money is no number of pieces");
     assert_eq!(whole.of_amount(money(151), PaymentMode::FullPayment), Err(ReceiptProblem::MoreThanPaid));
 }
 
@@ -218,4 +219,84 @@ proptest! {
             prop_assert_eq!(rest.total().minor(), amount - back);
         }
     }
+}
+
+#[test]
+fn lines_of_another_sort_or_price_are_not_joined() {
+    let tea = item("Tea", 1, 50);
+    let service = ReceiptItem { subject: PaymentSubject::Service, ..tea.clone() };
+    let taxed = ReceiptItem { vat: VatCode::new(2).unwrap(), ..tea.clone() };
+    let paid = ReceiptItem { mode: PaymentMode::FullPayment, ..tea.clone() };
+    let told = receipt(&[tea.clone(), service, taxed, paid, item("Tea", 1, 60), item("Rum", 1, 50), tea]);
+    let sorts: Vec<_> = told.lines().iter().map(|line| (line.subject(), line.vat().get(), line.mode())).collect();
+    let plain = (PaymentSubject::Commodity, 1, PaymentMode::FullPrepayment);
+    let others = [(PaymentSubject::Service, 1, plain.2), (plain.0, 2, plain.2), (plain.0, 1, PaymentMode::FullPayment)];
+    assert_eq!(sorts, [&[plain][..], &others, &[plain, plain]].concat());
+    assert_eq!(brief(&told)[0], ("Tea", 2, 50));
+}
+
+#[test]
+fn up_to_80_lines_are_kept_as_they_are() {
+    let of = |count: i64| (0..count).map(|n| item(&format!("Item {n}"), 1, 10)).collect::<Vec<_>>();
+    assert_eq!(receipt(&of(80)).lines().last().map(ReceiptLine::description), Some("Item 79"));
+    let merged = receipt(&of(81));
+    assert_eq!((merged.lines().len(), brief(&merged)[79]), (80, ("Item 79 + 1", 1, 20)));
+    // A line alone of its sort is not told to be more than it is.
+    let mut odd = of(81);
+    odd[80].vat = VatCode::new(2).unwrap();
+    assert_eq!(brief(&receipt(&odd))[78..], [("Item 78 + 1", 1, 20), ("Item 80", 1, 10)]);
+    // The count stays readable behind a long name.
+    let long: Vec<_> = (0..81).map(|n| item(&format!("{n} {}", "ж".repeat(200)), 1, 10)).collect();
+    let told = receipt(&long).lines()[79].description().to_owned();
+    assert_eq!((told.chars().count(), told.ends_with("ж + 1")), (128, true));
+}
+
+#[test]
+fn a_part_without_pieces_is_taken_from_lines_of_its_sort_first_and_from_the_last() {
+    let taxed = |name: &str, total| ReceiptItem { vat: VatCode::new(2).unwrap(), ..item(name, 1, total) };
+    let whole = receipt(&[item("Tea", 1, 50), taxed("Rum", 50), item("Mug", 1, 50)]);
+    let back = |item: ReceiptItem| {
+        let amount = item.total;
+        whole.without(&[&whole.of_part(&[item], amount).unwrap()]).unwrap().map(|left| {
+            left.lines().iter().map(|line| (line.description().to_owned(), line.price().minor())).collect::<Vec<_>>()
+        })
+    };
+    let left = |parts: &[(&str, i64)]| Some(parts.iter().map(|(name, price)| ((*name).to_owned(), *price)).collect());
+    assert_eq!(back(taxed("Something", 30)), left(&[("Tea", 50), ("Rum", 20), ("Mug", 50)]));
+    assert_eq!(back(item("Something", 1, 30)), left(&[("Tea", 50), ("Rum", 50), ("Mug", 20)]));
+    assert_eq!(back(taxed("Something", 70)), left(&[("Tea", 50), ("Mug", 30)]));
+    assert_eq!(back(item("Something", 1, 150)), None);
+    // A piece of its own is taken where it is, not from the last line.
+    assert_eq!(back(item("Tea", 1, 50)), left(&[("Rum", 50), ("Mug", 50)]));
+    assert_eq!(whole.of_part(&[item("Tea", 1, 150)], money(150)).unwrap().total(), money(150), "all of it is no more");
+}
+
+#[test]
+fn a_piece_of_another_sort_is_not_taken_for_one_that_looks_alike() {
+    let taxed = ReceiptItem { vat: VatCode::new(2).unwrap(), ..item("Tea", 2, 100) };
+    let whole = receipt(&[item("Tea", 2, 100), taxed.clone()]);
+    let piece = ReceiptItem { quantity: Quantity::ONE, total: money(50), ..taxed };
+    let left = whole.without(&[&whole.of_part(&[piece], money(50)).unwrap()]).unwrap().unwrap();
+    let sorts: Vec<_> = left.lines().iter().map(|line| (line.vat().get(), line.quantity())).collect();
+    assert_eq!(sorts, [(1, 2), (2, 1)]);
+    // What was taken by its money alone is no longer counted in pieces of its price.
+    let share = whole.of_amount(money(30), PaymentMode::FullPrepayment).unwrap();
+    assert_eq!(whole.without(&[&share]).unwrap().unwrap().total(), money(170));
+    assert!(matches!(whole.without(&[&whole, &share]), Err(ReceiptProblem::MoreThanPaid)));
+}
+
+#[test]
+fn a_stored_receipt_has_its_bounds() {
+    let text = serde_json::to_string(&receipt(&[item("Tea", 1, 5)])).unwrap();
+    let longest = text.replace("Tea", &"ж".repeat(LONGEST_DESCRIPTION));
+    assert!(serde_json::from_str::<Receipt>(&longest).is_ok());
+    assert!(serde_json::from_str::<Receipt>(&text.replace("Tea", &"ж".repeat(LONGEST_DESCRIPTION + 1))).is_err());
+    let line = &text[text.find("[{").unwrap() + 1..text.rfind(']').unwrap()];
+    let of = |lines: usize| text.replace(line, &vec![line; lines].join(","));
+    assert!(serde_json::from_str::<Receipt>(&of(MOST_LINES)).is_ok());
+    assert!(serde_json::from_str::<Receipt>(&of(MOST_LINES + 1)).is_err());
+    assert!(serde_json::from_str::<Receipt>(&of(0)).is_err());
+    let huge =
+        text.replace("\"price\":5", &format!("\"price\":{}", i64::MAX)).replace("\"quantity\":1", "\"quantity\":2");
+    assert!(serde_json::from_str::<Receipt>(&huge).is_err());
 }
