@@ -14,7 +14,7 @@ use kontor_kernel::{
 use kontor_orders::model::{Order, OrderStatus};
 use kontor_orders::refund::{RefundCommand, RefundRefused};
 use kontor_orders::tickets::{
-    KeptScan, Scan, ScanAnswer, ScanId, ScanOutcome, TicketService, TicketTerms, TicketTokens,
+    KeptScan, Scan, ScanAnswer, ScanId, ScanOutcome, ScanRefused, TicketService, TicketTerms, TicketTokens,
 };
 use kontor_orders::{OrderError, OrderRefusal};
 
@@ -166,7 +166,7 @@ async fn race(door: &Door<'_>, scans: Vec<Scan>) -> Vec<ScanAnswer> {
             loop {
                 match tickets.redeem_one(&staff, scan.clone()).await {
                     // Two processes that want one ticket on serializable transactions: the scanner asks again, as a `503` says.
-                    Err(OrderError::Store(StoreError::Unavailable(_))) if serializable => {}
+                    Err(ScanRefused::Store(StoreError::Unavailable(_))) if serializable => {}
                     answer => return answer.unwrap(),
                 }
             }
