@@ -188,12 +188,11 @@ impl Source {
                 let asked = format!("{} {matching:?}", self.from);
                 let total = totals.of(asked, || self.count(connection, matching))?;
                 let walk = if total < DENSE { Walk::AsPlanned } else { Walk::ByOrder };
-                let items = match items {
-                    Some(items) => items,
-                    None => {
-                        let matching = self.conditions(within, listing, walk)?;
-                        self.numbers(connection, matching, listing, Window::of(listing.page))?
-                    }
+                let items = if let Some(items) = items {
+                    items
+                } else {
+                    let matching = self.conditions(within, listing, walk)?;
+                    self.numbers(connection, matching, listing, Window::of(listing.page))?
                 };
                 (items, total)
             }

@@ -62,4 +62,11 @@ mod tests {
         assert_eq!(words::<HistoryAction>(), ["created", "changed", "deleted"]);
         assert_eq!(words::<DiscountStatus>(), ["active", "paused", "archived"]);
     }
+    #[test]
+    fn a_stored_word_is_read_as_what_it_was_written_of() {
+        for status in DiscountStatus::all() {
+            assert_eq!(DiscountStatus::from_word(status.word()), Some(*status));
+        }
+        assert_eq!(DiscountStatus::from_word("forgotten"), None);
+    }
 }
