@@ -335,7 +335,7 @@ impl Source {
         sort: Sort,
         condition: Option<Condition>,
     ) -> String {
-        let all = Listing::everything(sort, kontor_kernel::PageRequest::new(1, 15, 100).unwrap());
+        let all = Listing::everything(sort, PageRequest::new(1, 15, 100).unwrap());
         let listing = Listing { conditions: condition.into_iter().collect(), ..all };
         let read = db.database.read(move |connection| {
             let page = Statement::new(format!("SELECT {} FROM {} WHERE ", self.id, self.from))
@@ -350,9 +350,6 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
-    use kontor_kernel::PageRequest;
-    use kontor_kernel::listing::Sort;
-
     use super::*;
     use crate::testing::{Kind, TestDatabase};
 
