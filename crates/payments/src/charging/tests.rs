@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::change::{Change, ChargeChange};
+use crate::model::testing::a_receipt;
 use crate::model::{
     Charge, ChargeFailure, ChargePurpose, ChargeRequest, ChargeState, GatewayMethod, GatewayPayment, GatewayStatus,
     MethodReference, NewCharge, PaymentMethod, ProviderId, Registration,
@@ -445,16 +446,7 @@ async fn a_notification_about_a_payment_that_goes_on_settles_nothing() {
 
 #[tokio::test]
 async fn a_receipt_is_waited_for_when_one_was_asked_for() {
-    let item = crate::model::ReceiptItem {
-        name: "Tea".to_owned(),
-        quantity: kontor_kernel::Quantity::ONE,
-        total: charge().request.amount,
-        vat: crate::model::VatCode::NONE,
-        subject: crate::model::PaymentSubject::Commodity,
-        mode: crate::model::PaymentMode::FullPrepayment,
-    };
-    let customer = crate::model::ReceiptContact::Phone(kontor_kernel::Phone::parse("79001234567").unwrap());
-    let receipt = crate::model::Receipt::new(customer, None, &[item], charge().request.amount).ok();
+    let receipt = Some(a_receipt(charge().request.amount));
     let asking = Charge { request: ChargeRequest { receipt, ..charge().request }, ..charge() };
     let told = |registration| GatewayPayment { receipt: registration, ..payment(GatewayStatus::Succeeded) };
     let open = async |charge: &Charge, paid, expected: fn(&ChargeChange) -> bool| {

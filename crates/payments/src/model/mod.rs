@@ -9,6 +9,8 @@ mod receipt;
 mod refund;
 mod request;
 mod saved_method;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use charge::{Charge, ChargeFailure, ChargeState, NewCharge};
 pub use fiscal::{

@@ -169,15 +169,15 @@ impl RefundRequest {
 
 #[cfg(test)]
 mod tests {
-    use kontor_kernel::{Phone, Quantity};
-
-    use super::super::{PaymentMode, PaymentSubject, ReceiptContact, ReceiptItem, VatCode};
+    use super::super::testing::a_receipt;
     use super::*;
 
-    #[test]
-    fn of_several_refunds_the_key_tells_which_is_whose() {
-        let id = |text: &str| ProviderId::parse(text).unwrap();
-        let request = RefundRequest {
+    fn id(text: &str) -> ProviderId {
+        ProviderId::parse(text).unwrap()
+    }
+
+    fn request() -> RefundRequest {
+        RefundRequest {
             payment: id("pay-1"),
             key: Uuid::from_u128(1),
             amount: Money::from_minor(100).unwrap(),
@@ -185,17 +185,27 @@ mod tests {
             currency: "RUB".to_owned(),
             description: String::new(),
             receipt: None,
-        };
-        let own = GatewayRefund {
+        }
+    }
+
+    /// What the acquirer shows of it.
+    fn shown(key: Option<Uuid>) -> GatewayRefund {
+        GatewayRefund {
             id: id("ref-1"),
             payment: id("pay-1"),
             status: GatewayStatus::Pending,
-            amount: request.amount,
+            amount: request().amount,
             currency: "RUB".to_owned(),
             reason: None,
-            key: Some(request.key),
+            key,
             receipt: None,
-        };
+        }
+    }
+
+    #[test]
+    fn of_several_refunds_the_key_tells_which_is_whose() {
+        let request = request();
+        let own = shown(Some(request.key));
         let others = GatewayRefund { key: Some(Uuid::from_u128(2)), ..own.clone() };
         let by_hand = GatewayRefund { key: None, ..own.clone() };
         let canceled = GatewayRefund { status: GatewayStatus::Canceled, ..own.clone() };
@@ -220,18 +230,7 @@ mod tests {
         let intent = of(100).unwrap();
         assert_eq!((intent.key(), intent.amount(), intent.description()), (Uuid::from_u128(1), money(100), "Order 7"));
         assert_eq!(intent.receipt(), None);
-        let receipt = |minor| {
-            let item = ReceiptItem {
-                name: "Tea".to_owned(),
-                quantity: Quantity::ONE,
-                total: money(minor),
-                vat: VatCode::NONE,
-                subject: PaymentSubject::Commodity,
-                mode: PaymentMode::FullPrepayment,
-            };
-            let customer = ReceiptContact::Phone(Phone::parse("79001234567").unwrap());
-            Receipt::new(customer, None, &[item], money(minor)).unwrap()
-        };
+        let receipt = |minor| a_receipt(money(minor));
         assert_eq!(intent.clone().with_receipt(receipt(100)).unwrap().receipt(), Some(&receipt(100)));
         let differs = ReceiptProblem::SumDiffers { lines: money(99), amount: money(100) };
         assert_eq!(intent.with_receipt(receipt(99)), Err(differs));
@@ -239,26 +238,7 @@ mod tests {
 
     #[test]
     fn a_refund_of_other_money_is_not_ours() {
-        let id = |text: &str| ProviderId::parse(text).unwrap();
-        let request = RefundRequest {
-            payment: id("pay-1"),
-            key: Uuid::from_u128(1),
-            amount: Money::from_minor(100).unwrap(),
-            whole: false,
-            currency: "RUB".to_owned(),
-            description: String::new(),
-            receipt: None,
-        };
-        let own = GatewayRefund {
-            id: id("ref-1"),
-            payment: id("pay-1"),
-            status: GatewayStatus::Pending,
-            amount: request.amount,
-            currency: "RUB".to_owned(),
-            reason: None,
-            key: None,
-            receipt: None,
-        };
+        let (request, own) = (request(), shown(None));
         assert_eq!(request.ensure_matches(&own), Ok(()));
         let part = |refund| request.ensure_matches(&refund).unwrap_err().part;
         assert_eq!(part(GatewayRefund { payment: id("pay-2"), ..own.clone() }), "the refunded payment");
@@ -266,16 +246,7 @@ mod tests {
         assert_eq!(part(GatewayRefund { currency: "USD".to_owned(), ..own }), "the currency");
         // Nor is one of another payment found for it, whoever asked for it.
         let elsewhere = RefundRequest { whole: true, payment: id("pay-2"), ..request };
-        let shown = GatewayRefund {
-            id: id("ref-1"),
-            payment: id("pay-1"),
-            status: GatewayStatus::Succeeded,
-            amount: elsewhere.amount,
-            currency: "RUB".to_owned(),
-            reason: None,
-            key: Some(elsewhere.key),
-            receipt: None,
-        };
-        assert!(!elsewhere.is_met_by(&shown));
+        let succeeded = GatewayRefund { status: GatewayStatus::Succeeded, ..shown(Some(elsewhere.key)) };
+        assert!(!elsewhere.is_met_by(&succeeded));
     }
 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::change::{Change, RefundChange};
+use crate::model::testing::a_receipt;
 use crate::model::{
     ChargePurpose, GatewayRefund, GatewayStatus, ProviderId, Refund, RefundIntent, RefundRequest, RefundState,
     Registration,
@@ -208,16 +209,7 @@ async fn a_refund_is_tried_twelve_times() {
 
 #[tokio::test]
 async fn a_receipt_is_waited_for_when_a_refund_asked_for_one() {
-    let item = crate::model::ReceiptItem {
-        name: "Tea".to_owned(),
-        quantity: kontor_kernel::Quantity::ONE,
-        total: due().request.amount,
-        vat: crate::model::VatCode::NONE,
-        subject: crate::model::PaymentSubject::Commodity,
-        mode: crate::model::PaymentMode::FullPrepayment,
-    };
-    let customer = crate::model::ReceiptContact::Phone(kontor_kernel::Phone::parse("79001234567").unwrap());
-    let receipt = crate::model::Receipt::new(customer, None, &[item], due().request.amount).ok();
+    let receipt = Some(a_receipt(due().request.amount));
     let works = async |receipt, told, expected: fn(&RefundChange) -> bool| {
         let mut trial = Trial::due(Refund { request: RefundRequest { receipt, ..due().request }, ..due() });
         let known = GatewayRefund { receipt: told, ..refund(GatewayStatus::Succeeded) };
