@@ -288,8 +288,11 @@ database_tests! {
         let began = std::time::Instant::now();
         let mut years = Years::open(&db, subscriptions, seed).await;
         let first_day = years.club.counter.clock.now();
-        for _ in 0..days {
+        for day in 1..=days {
             years.a_day().await;
+            if day % 100 == 0 {
+                println!("{day} days, {:?}", began.elapsed());
+            }
         }
         years.comes_to_rest().await;
         let books = Books { club: &years.club };
