@@ -163,6 +163,7 @@ mod tests {
     #[test]
     fn new_terms_apply_from_the_next_period() {
         let mut consents = Consents::new(consent("499.00"));
+        assert_eq!(consents.agree(0, consent("1.00")), Err(TooEarly));
         let amounts = |consents: &Consents| {
             (1..=6).map(|number| consents.of_period(number).terms.amount.minor()).collect::<Vec<_>>()
         };

@@ -1,11 +1,12 @@
 use chrono::DateTime;
-use kontor_kernel::{ProjectId, Prose, ReservationId, Stamp, UserId};
+use kontor_kernel::{ProjectId, Prose, Quantity, ReservationId, Stamp, UserId};
 use uuid::Uuid;
 
 use super::*;
-use crate::change::Captured;
+use crate::change::{AppliedDiscounts, Captured, ReworkedLine, Totals};
 use crate::model::testing::{a_line, an_order};
-use crate::model::{Named, OrderStatus, PaymentMethod};
+use crate::model::{Named, OrderStatus, PaymentMethod, PreparedPayment};
+use crate::pricing::LinePrice;
 use crate::refund::{DecidedRefund, ReturnEffect, ReturnedLine};
 
 fn update() -> OrderUpdate {
@@ -50,6 +51,68 @@ fn what_stands_there_already_is_nothing() {
     assert!(update().is_nothing(&order));
     let other = OrderUpdate { comment: Edit::Set(Some(Prose::parse("new").unwrap())), ..update() };
     assert!(!other.is_nothing(&order));
+}
+
+#[test]
+fn a_new_payment_tells_that_it_is_one() {
+    let payment = PreparedPayment {
+        key: Uuid::nil(),
+        amount: Money::from_minor(450).unwrap(),
+        currency: "RUB".to_owned(),
+        method: PaymentMethod::Sbp,
+        return_url: "https://shop.example".to_owned(),
+        next_check_at: DateTime::UNIX_EPOCH,
+        receipt: None,
+    };
+    let update = OrderUpdate { payment: Some(payment), ..update() };
+    let order = an_order(OrderStatus::Created);
+    assert_eq!((update.event(), update.is_nothing(&order)), (OrderEvent::PaymentRenewed, false));
+}
+
+#[test]
+fn other_lines_tell_their_pieces_prices_and_totals() {
+    let money = |minor| Money::from_minor(minor).unwrap();
+    let order = Order { lines: vec![a_line(500)], ..an_order(OrderStatus::Created) };
+    let old = &order.lines[0];
+    let line = |id, pieces, minor| ReworkedLine {
+        id,
+        item: old.item.id,
+        name: String::new(),
+        inventory: old.inventory,
+        warehouse: None,
+        quantity: Quantity::new(pieces).unwrap(),
+        unit_price: money(minor),
+        price: LinePrice { original: money(pieces * minor), product_discount: money(0), promo_discount: money(0) },
+        vat: None,
+        is_ticket: false,
+        is_changed: true,
+    };
+    let rework = Rework {
+        lines: vec![line(Some(old.id), 2, 500), line(None, 1, 600)],
+        removed: Vec::new(),
+        claims: Vec::new(),
+        services: Vec::new(),
+        totals: Totals {
+            original_price: money(1_600),
+            product_discount: money(0),
+            promo_discount: money(0),
+            final_price: money(1_600),
+        },
+        items: Vec::new(),
+        automatic: AppliedDiscounts::default(),
+        promo: PromoEffect::None,
+        tickets: None,
+    };
+    let update = OrderUpdate { rework: Some(rework), ..update() };
+    let expected = [
+        "nomenclatures.1.quantity 1 3",
+        "nomenclatures.1.price 5.00 5.00, 6.00",
+        "original_price 5.00 16.00",
+        "promo_discount_amount 0.50 0.00",
+        "final_price 4.50 16.00",
+    ];
+    assert_eq!(told(&update, &order), expected);
+    assert_eq!(update.event(), OrderEvent::LinesChanged);
 }
 
 #[test]

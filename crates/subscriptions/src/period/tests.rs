@@ -63,6 +63,9 @@ fn what_is_no_anchor() {
 
 #[test]
 fn nothing_is_computed_past_the_calendar() {
+    let yearly = anchor("9997-06-01T00:00:00Z", "UTC", 12);
+    assert_eq!(yearly.boundary(1), Some("9998-06-01T00:00:00Z".parse().unwrap()));
+    assert_eq!(yearly.boundary(2), None);
     let late = anchor("9990-01-31T09:00:00Z", "Pacific/Apia", 24);
     assert!(late.period(4).is_some());
     for number in [0, 5, 400, u32::MAX - 1, u32::MAX] {

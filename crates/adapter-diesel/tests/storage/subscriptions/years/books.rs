@@ -34,16 +34,47 @@ struct AttemptRow {
     planned: bool,
     #[diesel(sql_type = Timestamp)]
     started_at: NaiveDateTime,
+    #[diesel(sql_type = Text)]
+    state: String,
 }
 
 #[derive(QueryableByName)]
 struct EventRow {
     #[diesel(sql_type = BigInt)]
     subscription_id: i64,
+    #[diesel(sql_type = BigInt)]
+    counterparty_id: i64,
     #[diesel(sql_type = Text)]
     event: String,
     #[diesel(sql_type = Text)]
     status: String,
+    #[diesel(sql_type = Text)]
+    changes: String,
+    #[diesel(sql_type = Timestamp)]
+    created_at: NaiveDateTime,
+}
+
+#[derive(QueryableByName)]
+struct NoticeRow {
+    #[diesel(sql_type = BigInt)]
+    counterparty_id: i64,
+    #[diesel(sql_type = Text)]
+    code: String,
+    #[diesel(sql_type = Timestamp)]
+    created_at: NaiveDateTime,
+}
+
+/// What happened to a customer, and what they were told of it, a line each.
+fn story(customer: i64, events: &[EventRow], notices: &[NoticeRow]) -> String {
+    let happened = events.iter().filter(|one| one.counterparty_id == customer).map(|one| {
+        let EventRow { subscription_id, event, status, changes, created_at, .. } = one;
+        (created_at, format!("{created_at} subscription {subscription_id}: {event}, {status} {changes}"))
+    });
+    let told = notices.iter().filter(|one| one.counterparty_id == customer);
+    let told = told.map(|one| (&one.created_at, format!("{} notice: {}", one.created_at, one.code)));
+    let mut lines: Vec<_> = happened.chain(told).collect();
+    lines.sort_by_key(|(at, _)| *at);
+    lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
 /// The books of a club.
@@ -153,14 +184,17 @@ impl Books<'_, '_> {
         }
     }
 
+    async fn attempts(&self) -> Vec<AttemptRow> {
+        self.rows(
+            "SELECT subscription_id, period, saved_method_id, origin, planned, started_at, state FROM \
+             subscription_payments ORDER BY id",
+        )
+        .await
+    }
+
     /// At most 8 tries of a period, one planned try a local day, 15 tries of a method in 30 days.
     async fn tries(&self, wrong: &mut Vec<String>) {
-        let attempts: Vec<AttemptRow> = self
-            .rows(
-                "SELECT subscription_id, period, saved_method_id, origin, planned, started_at FROM subscription_payments \
-                 ORDER BY id",
-            )
-            .await;
+        let attempts = self.attempts().await;
         let zone = Zone::default();
         let (mut of_period, mut of_day, mut of_method) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for attempt in &attempts {
@@ -189,44 +223,68 @@ impl Books<'_, '_> {
     async fn notices(&self, wrong: &mut Vec<String>) {
         let events: Vec<EventRow> = self
             .rows(
-                "SELECT e.subscription_id, e.event, e.status FROM subscription_events e JOIN subscriptions s ON \
-                 s.id = e.subscription_id JOIN counterparties c ON c.id = s.counterparty_id WHERE c.deleted_at IS NULL \
-                 ORDER BY e.subscription_id, e.id",
+                "SELECT e.subscription_id, s.counterparty_id, e.event, e.status, e.changes, e.created_at FROM \
+                 subscription_events e JOIN subscriptions s ON s.id = e.subscription_id JOIN counterparties c ON \
+                 c.id = s.counterparty_id WHERE c.deleted_at IS NULL ORDER BY e.subscription_id, e.id",
             )
             .await;
-        let (mut expected, mut renewed, mut told, mut of) = (0, 0, false, 0);
-        for EventRow { subscription_id, event, status } in &events {
+        let notices: Vec<NoticeRow> = self
+            .rows(
+                "SELECT n.counterparty_id, n.code, n.created_at FROM notifications n JOIN counterparties c ON \
+                 c.id = n.counterparty_id WHERE c.deleted_at IS NULL ORDER BY n.id",
+            )
+            .await;
+        let mut of_subscriptions: BTreeMap<i64, Vec<AttemptRow>> = BTreeMap::new();
+        for attempt in self.attempts().await {
+            of_subscriptions.entry(attempt.subscription_id).or_default().push(attempt);
+        }
+        // Of each customer: notices before charges and of payments, expected and sent.
+        let mut of_customers: BTreeMap<i64, [u32; 4]> = BTreeMap::new();
+        // The period that the last notice was about: one that waited for people may be over when it is charged.
+        let (mut told, mut of) = (None, 0);
+        for EventRow { subscription_id, counterparty_id, event, status, created_at, .. } in &events {
+            let [expected, renewed, _, _] = of_customers.entry(*counterparty_id).or_default();
             if *subscription_id != of {
-                (of, told) = (*subscription_id, false);
+                (of, told) = (*subscription_id, None);
             }
+            let attempts = of_subscriptions.get(subscription_id).map(Vec::as_slice).unwrap_or_default();
             match event.as_str() {
                 "charge_announced" => {
-                    if told {
+                    let paid = attempts.iter().filter(|one| one.state == "succeeded" && one.started_at <= *created_at);
+                    let next = paid.map(|one| one.period + 1).max();
+                    if told == next {
                         wrong.push(format!("subscription {of} was told twice of one charge"));
                     }
-                    (told, expected) = (true, expected + 1);
+                    (told, *expected) = (next, *expected + 1);
                 }
-                "period_due" if status == "charging" && !told => (told, expected) = (true, expected + 1),
-                "charge_succeeded" if status != "canceled" => {
-                    renewed += 1;
-                    told = false;
+                "period_due" if status == "charging" => {
+                    let charged = attempts.iter().find(|one| one.started_at == *created_at).map(|one| one.period);
+                    if told != charged {
+                        (told, *expected) = (charged, *expected + 1);
+                    }
                 }
-                "pause" | "skip" | "move_day" | "resume" | "plan_withdrawn" => told = false,
+                "charge_succeeded" if status != "canceled" => *renewed += 1,
+                "pause" | "skip" | "move_day" | "resume" | "plan_withdrawn" => told = None,
                 _ => {}
             }
         }
-        let notices = |code: &'static str| async move {
-            let own =
-                "AND EXISTS (SELECT 1 FROM counterparties c WHERE c.id = counterparty_id AND c.deleted_at IS NULL)";
-            self.club.counter.count(&format!("notifications WHERE code IN ({code}) {own}")).await
-        };
-        let ahead = notices("'subscription_charge_ahead'").await;
-        if ahead != expected {
-            wrong.push(format!("{ahead} notices before charges instead of {expected}"));
+        for NoticeRow { counterparty_id, code, .. } in &notices {
+            let [_, _, ahead, paid] = of_customers.entry(*counterparty_id).or_default();
+            match code.as_str() {
+                "subscription_charge_ahead" => *ahead += 1,
+                "subscription_activated" | "subscription_renewed" | "subscription_missed_paid" => *paid += 1,
+                _ => {}
+            }
         }
-        let paid = notices("'subscription_activated', 'subscription_renewed', 'subscription_missed_paid'").await;
-        if paid != renewed {
-            wrong.push(format!("{paid} notices of payments instead of {renewed}"));
+        for (customer, [expected, renewed, ahead, paid]) in of_customers {
+            if (ahead, paid) == (expected, renewed) {
+                continue;
+            }
+            wrong.push(format!(
+                "customer {customer}: {ahead} notices before charges instead of {expected}, {paid} of payments instead of \
+                 {renewed}\n{}",
+                story(customer, &events, &notices)
+            ));
         }
     }
 
