@@ -425,15 +425,9 @@ mod tests {
     fn an_order_that_is_paid_online_has_a_charge_of_its_payment() {
         let (order, customer) = (OrderId::new(7).unwrap(), CounterpartyId::new(4).unwrap());
         assert_eq!((placed().charge(order, customer), placed().payment_method()), (None, None));
-        let payment = PreparedPayment {
-            key: Uuid::from_u128(5),
-            amount: money(450),
-            currency: "RUB".to_owned(),
-            method: PaymentMethod::Sbp,
-            return_url: "https://shop.example".to_owned(),
-            next_check_at: DateTime::UNIX_EPOCH + chrono::TimeDelta::minutes(1),
-            receipt: None,
-        };
+        let next_check_at = DateTime::UNIX_EPOCH + chrono::TimeDelta::minutes(1);
+        let payment =
+            PreparedPayment { key: Uuid::from_u128(5), next_check_at, ..crate::model::testing::a_payment(money(450)) };
         let online = PlacedOrder { payment: Some(payment.clone()), ..placed() };
         assert_eq!(online.payment_method(), Some(PaymentMethod::Sbp));
         let expected = NewCharge {

@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use super::*;
 use crate::change::{AppliedDiscounts, Captured, ReworkedLine, Totals};
-use crate::model::testing::{a_line, an_order};
-use crate::model::{Named, OrderStatus, PaymentMethod, PreparedPayment};
+use crate::model::testing::{a_line, a_payment, an_order};
+use crate::model::{Named, OrderStatus, PaymentMethod};
 use crate::pricing::LinePrice;
 use crate::refund::{DecidedRefund, ReturnEffect, ReturnedLine};
 
@@ -55,15 +55,7 @@ fn what_stands_there_already_is_nothing() {
 
 #[test]
 fn a_new_payment_tells_that_it_is_one() {
-    let payment = PreparedPayment {
-        key: Uuid::nil(),
-        amount: Money::from_minor(450).unwrap(),
-        currency: "RUB".to_owned(),
-        method: PaymentMethod::Sbp,
-        return_url: "https://shop.example".to_owned(),
-        next_check_at: DateTime::UNIX_EPOCH,
-        receipt: None,
-    };
+    let payment = a_payment(Money::from_minor(450).unwrap());
     let update = OrderUpdate { payment: Some(payment), ..update() };
     let order = an_order(OrderStatus::Created);
     assert_eq!((update.event(), update.is_nothing(&order)), (OrderEvent::PaymentRenewed, false));

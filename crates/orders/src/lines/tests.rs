@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::*;
 use crate::change::{OrderUpdate, PromoEffect};
-use crate::model::testing::{a_line, an_order};
-use crate::model::{Discount, Named, Order, OrderLine, OrderStatus, Promo, ReservationState};
+use crate::model::testing::{a_line, a_payment, an_order};
+use crate::model::{Discount, Named, Order, OrderLine, OrderStatus, PreparedPayment, Promo, ReservationState};
 use crate::placement::{CartSnapshot, ItemKind, OfferedItem, Packaging, WarehouseStock};
 use crate::ports::{Decision, MockCartReader, MockOrderReader, MockOrderStore};
 use crate::refund::ReturnEffect;
@@ -313,15 +313,8 @@ fn online(open: bool) -> Order {
 }
 
 fn charge(order: &Order, provider: Option<&str>) -> Charge {
-    let payment = crate::model::PreparedPayment {
-        key: Uuid::nil(),
-        amount: order.final_price,
-        currency: "RUB".to_owned(),
-        method: PaymentMethod::BankCard,
-        return_url: "https://shop.example".to_owned(),
-        next_check_at: DateTime::UNIX_EPOCH,
-        receipt: None,
-    };
+    let method = PaymentMethod::BankCard;
+    let payment = PreparedPayment { method, ..a_payment(order.final_price) };
     let new = NewCharge {
         project_id: ProjectId::new(1).unwrap(),
         application_id: None,

@@ -90,18 +90,12 @@ impl PaidEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::testing::a_payment;
 
     #[test]
     fn the_payer_comes_back_to_the_order() {
-        let prepared = PreparedPayment {
-            key: Uuid::nil(),
-            amount: Money::from_minor(26_550).unwrap(),
-            currency: "RUB".to_owned(),
-            method: PaymentMethod::Sbp,
-            return_url: "https://shop.example/thanks?order={order_id}".to_owned(),
-            next_check_at: DateTime::UNIX_EPOCH,
-            receipt: None,
-        };
+        let return_url = "https://shop.example/thanks?order={order_id}".to_owned();
+        let prepared = PreparedPayment { return_url, ..a_payment(Money::from_minor(26_550).unwrap()) };
         let request = prepared.request(OrderId::new(7).unwrap());
         assert_eq!(request.return_url, "https://shop.example/thanks?order=7");
         assert_eq!((request.purpose.number(), request.description.as_str()), (7, "Order 7"));

@@ -1,14 +1,17 @@
-//! Orders to try rules on.
+//! Orders, and what belongs to them, to try rules on.
 
 use chrono::DateTime;
 use kontor_kernel::{
     ApplicationId, CounterpartyId, DeliveryTypeId, InventoryId, Money, NomenclatureId, OrderId, Quantity,
     ReservationId, WarehouseId,
 };
+use uuid::Uuid;
 
 use crate::tickets::Tickets;
 
-use super::{Customer, DeliveryWay, Named, Order, OrderLine, OrderStatus, ReservationState};
+use super::{
+    Customer, DeliveryWay, Named, Order, OrderLine, OrderStatus, PaymentMethod, PreparedPayment, ReservationState,
+};
 
 /// An order of 4.50 in this state, without lines.
 pub fn an_order(status: OrderStatus) -> Order {
@@ -74,5 +77,18 @@ pub fn a_line(minor: i64) -> OrderLine {
         refunded_quantity: 0,
         refunded_amount: Money::ZERO,
         state: ReservationState::Held,
+    }
+}
+
+/// A payment of this much by SBP, without a receipt.
+pub fn a_payment(amount: Money) -> PreparedPayment {
+    PreparedPayment {
+        key: Uuid::nil(),
+        amount,
+        currency: "RUB".to_owned(),
+        method: PaymentMethod::Sbp,
+        return_url: "https://shop.example".to_owned(),
+        next_check_at: DateTime::UNIX_EPOCH,
+        receipt: None,
     }
 }
