@@ -337,14 +337,22 @@ impl Source {
     ) -> String {
         let all = Listing::everything(sort, PageRequest::new(1, 15, 100).unwrap());
         let listing = Listing { conditions: condition.into_iter().collect(), ..all };
-        let read = db.database.read(move |connection| {
-            let page = Statement::new(format!("SELECT {} FROM {} WHERE ", self.id, self.from))
-                .then(self.matching(own.clone(), &listing)?)
-                .sql(self.order(&listing)?)
-                .sql(" LIMIT 15");
-            page.plan(connection).map_err(Abort::<StoreError>::Query)
-        });
+        let read = db.database.read(move |connection| self.plan_of(connection, own.clone(), &listing));
         read.await.unwrap()
+    }
+
+    /// The same of any list.
+    pub fn plan_of(
+        &self,
+        connection: &mut AnyConnection,
+        own: Statement,
+        listing: &Listing,
+    ) -> Result<String, Abort<StoreError>> {
+        let page = Statement::new(format!("SELECT {} FROM {} WHERE ", self.id, self.from))
+            .then(self.matching(own, listing)?)
+            .sql(self.order(listing)?)
+            .sql(" LIMIT 15");
+        page.plan(connection).map_err(Abort::Query)
     }
 }
 

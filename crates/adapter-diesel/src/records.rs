@@ -57,6 +57,11 @@ pub(crate) trait ListedRecord: KeptRecord {
     /// These records in this order, those that are left out.
     fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<StoreError>>;
 
+    /// Where those that a text finds are looked up.
+    fn source_of_found(_: &AnyConnection) -> Source {
+        Self::SOURCE
+    }
+
     /// Records that a text finds, as a condition.
     fn found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement;
 }
@@ -67,10 +72,12 @@ impl<T: ListedRecord> ListedRepository<T> for Database {
         let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
             let mut own = of_project_column(T::PROJECT, project, &listing).sql(" AND ").sql(T::ALIVE);
+            let mut source = T::SOURCE;
             if let Some(text) = &listing.text {
                 own = own.sql(" AND ").then(T::found(connection, project, text));
+                source = T::source_of_found(connection);
             }
-            let found = T::SOURCE.page_of_many(connection, own, &listing, &totals)?;
+            let found = source.page_of_many(connection, own, &listing, &totals)?;
             Ok(found.with_items(within(T::load_many(connection, &found.items)?, project)))
         })
         .await

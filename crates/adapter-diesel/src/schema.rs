@@ -1183,6 +1183,7 @@ diesel::table! {
         version -> BigInt,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        searched_version -> Nullable<BigInt>,
     }
 }
 

@@ -7,13 +7,13 @@ use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
 #[cfg(feature = "test-support")]
 use crate::database::{InvalidatingWrites, Topic, VersionedTable};
 use crate::projections::name_keys::fill_name_keys;
-use crate::projections::search::{fill_customers, fill_missing, index_texts};
+use crate::projections::search::{fill_customers, fill_missing, index_texts, refill_pages};
 use crate::projections::sort_keys::fill_sort_keys;
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
               storefront_offers, histories, counterparties",
-    fills: &[fill_missing, fill_name_keys, fill_sort_keys, fill_customers, index_texts],
+    fills: &[fill_missing, fill_name_keys, fill_sort_keys, fill_customers, refill_pages, index_texts],
     #[cfg(feature = "test-support")]
     invalidating: INVALIDATING,
     #[cfg(feature = "test-support")]
@@ -90,7 +90,7 @@ const VERSIONED: &[VersionedTable] = &[
     versioned("inventories", &["deleted_at", "reserved", "updated_at"]),
     versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
     versioned("orders", &[]),
-    versioned("pages", &["search_text", "sort_key", "views_count"]),
+    versioned("pages", &["search_text", "searched_version", "sort_key", "views_count"]),
     versioned("permissions", &[]),
     versioned("roles", &[]),
     versioned("shop_exceptions", &[]),

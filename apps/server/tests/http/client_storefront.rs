@@ -268,10 +268,13 @@ database_tests! {
 
     async fn a_list_costs_two_statements_beside_the_token(db: TestDatabase) {
         let shop = Shop::open(db).await;
-        let database = &shop.office.server.db.database;
-        let before = database.statements();
-        shop.get(&format!("products?per_page=1&category_id[]={}", shop.category)).await.expect(200);
-        let spent = database.statements() - before;
-        assert!(spent <= 3, "{spent} statements");
+        let mut page = 0;
+        let once = async || {
+            // Each is a new one: answers are remembered.
+            page += 1;
+            shop.get(&format!("products?per_page={page}&category_id[]={}", shop.category)).await.expect(200);
+        };
+        let spent = shop.office.server.fewest_statements(once).await;
+        assert!((1..=3).contains(&spent), "{spent} statements");
     }
 }

@@ -78,12 +78,11 @@ database_tests! {
             for _ in 0..orders {
                 shop.order(&shop.pickup(vase, 1)).await.expect(201);
             }
-            for _ in 0..2 {
-                let before = shop.server.db.database.statements();
+            let table = async || {
                 send(shop.server.as_staff(&owner, Method::GET, TABLE)).await.expect(200);
-                costs.push(shop.server.db.database.statements() - before);
-            }
+            };
+            costs.push(shop.server.fewest_statements(table).await);
         }
-        assert_eq!(costs[1], costs[3]);
+        assert_eq!(costs[0], costs[1]);
     }
 }

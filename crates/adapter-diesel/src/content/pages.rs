@@ -15,7 +15,7 @@ use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::histories;
 use crate::listing::{Source, unsearched};
 use crate::locks::lock_project;
-use crate::projections::search::{forget_page, note_page, page_text, pages_found};
+use crate::projections::search::{forget_page, note_page, page_text, pages_found, pages_to_find};
 use crate::records::{self, DeletableRecord, KeptRecord, ListedRecord, StoredRecord};
 use crate::schema::pages;
 use crate::statement::{IdRow, Statement, by_place};
@@ -145,6 +145,9 @@ fn require_type(connection: &mut AnyConnection, id: Option<PageTypeId>) -> Resul
     known.map(|_| ()).ok_or_else(|| Abort::refused(PageRefusal::UnknownType))
 }
 
+/// What a record begins with.
+const FIRST_VERSION: i64 = 1;
+
 /// Has no other page of the project stand in for those that are not there.
 fn displace_fallback(connection: &mut AnyConnection, stamp: &Stamp, but: Option<i64>) -> QueryResult<()> {
     lock_project(connection, stamp.project_id)?;
@@ -156,6 +159,7 @@ fn displace_fallback(connection: &mut AnyConnection, stamp: &Stamp, but: Option<
         .set((
             pages::is_fallback.eq(false),
             pages::version.eq(pages::version + 1),
+            pages::searched_version.eq(pages::searched_version + 1),
             pages::updated_at.eq(stamp.at.naive_utc()),
         ))
         .execute(connection)?;
@@ -245,6 +249,8 @@ impl KeptRecord for Page {
                     pages::is_fallback.eq(content.is_fallback),
                     pages::author_id.eq(author),
                     pages::search_text.eq(text.line()),
+                    pages::searched_version.eq(FIRST_VERSION),
+                    pages::version.eq(FIRST_VERSION),
                     pages::created_at.eq(stamp.at.naive_utc()),
                     pages::updated_at.eq(stamp.at.naive_utc()),
                 ),
@@ -299,7 +305,11 @@ impl KeptRecord for Page {
                 pages::content.eq(content.html.as_deref()),
                 pages::is_active.eq(content.is_active),
                 pages::is_fallback.eq(content.is_fallback),
-                text.map(|text| pages::search_text.eq(text.line())),
+                // What is not in the index yet does not come to it by another change.
+                text.is_none().then(|| pages::searched_version.eq(pages::searched_version + 1)),
+                text.map(|text| {
+                    (pages::search_text.eq(text.line()), pages::searched_version.eq((pages::version + 1).nullable()))
+                }),
                 change.page_type_id.as_set().map(|id| pages::page_type_id.eq(id.map(PageTypeId::get))),
                 pages::version.eq(pages::version + 1),
                 pages::updated_at.eq(stamp.at.naive_utc()),
@@ -339,7 +349,42 @@ impl ListedRecord for Page {
         load(connection, ids)
     }
 
+    fn source_of_found(connection: &AnyConnection) -> Source {
+        Source { from: pages_to_find(connection), ..Self::SOURCE }
+    }
+
     fn found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
         pages_found(connection, project, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listing::of_project;
+    use crate::testing::{Kind, TestDatabase};
+    use kontor_kernel::listing::Sort;
+    use kontor_kernel::{Listing, PageRequest};
+
+    #[tokio::test]
+    async fn what_a_text_finds_is_counted_and_sorted_without_the_texts() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        for text in ["oak table", "*"] {
+            for field in ["created_at", "views_count", "updated_at", "id"] {
+                let read = db.database.read(move |connection| {
+                    let project = ProjectId::new(1).unwrap();
+                    let text = Line::parse(text).unwrap();
+                    let all = Listing::everything(Sort::descending(field), PageRequest::new(1, 15, 100).unwrap());
+                    let listing = Listing { text: Some(text.clone()), ..all }.among("page_type_id", [1]);
+                    let source = Page::source_of_found(connection);
+                    let own = of_project(Page::PROJECT, project, &listing)
+                        .sql(" AND p.is_active = TRUE AND ")
+                        .then(Page::found(connection, project, &text));
+                    source.plan_of(connection, own, &listing)
+                });
+                let plan = read.await.unwrap();
+                assert!(plan.contains("USING COVERING INDEX pages_found (id=?"), "{text}, {field}: {plan}");
+            }
+        }
     }
 }

@@ -11,7 +11,6 @@ use kontor_kernel::{Listing, Page as PageOf, PageId, PageRequest, PageTypeId, Pr
 use super::{page_views, pages};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::{Totals, of_project};
-use crate::projections::search::pages_found;
 use crate::records::{self, ListedRecord as _};
 use crate::statement::{Statement, by_place};
 use crate::stored;
@@ -50,14 +49,16 @@ impl PageReader for Database {
             let text = filter.query.as_ref().map(|text| text.line().clone());
             let mut listing = Listing { text, ..Listing::everything(sort(order), page) };
             let mut shown = of_project(Page::PROJECT, project, &listing).sql(" AND p.is_active = TRUE");
+            let mut source = Page::SOURCE;
             if let Some(text) = &listing.text {
-                shown = shown.sql(" AND ").then(pages_found(connection, project, text));
+                shown = shown.sql(" AND ").then(Page::found(connection, project, text));
+                source = Page::source_of_found(connection);
             }
             let of_type = filter.page_type_id.map(PageTypeId::get);
             if let Some(of_type) = of_type {
                 listing = listing.among("page_type_id", [of_type]);
             }
-            let found = Page::SOURCE.page_of_many(connection, shown, &listing, &totals)?;
+            let found = source.page_of_many(connection, shown, &listing, &totals)?;
             Ok(found.with_items(records::within(pages::load(connection, &found.items)?, project)))
         };
         if is_search { self.read_snapshot(work).await } else { self.read_page_snapshot(work).await }

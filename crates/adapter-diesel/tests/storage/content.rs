@@ -1,14 +1,19 @@
 //! What customers read of an application: in how many statements.
 
 use chrono::{DateTime, Utc};
-use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_adapter_diesel::{Database, database_tests};
+use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_content::model::{
-    Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageDraft, PageFilter, PageOrder, PartCode, PlaceDraft,
-    Slug, TagName, TagNames,
+    Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageChange, PageDraft, PageFilter, PageOrder,
+    PageQueryText, PartCode, PlaceDraft, Slug, TagName, TagNames,
 };
 use kontor_content::ports::{BlockKey, PageReader, PartReader, PartRepository};
-use kontor_kernel::{AppScope, ApplicationId, BlockTypeId, Name, PageRequest, ProjectId, RecordRepository, Stamp};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{
+    AppScope, ApplicationId, BlockTypeId, Edit, Line, ListedRepository, Listing, Name, PageRequest, ProjectId,
+    RecordRepository, Stamp,
+};
 
 use crate::auth::people;
 use crate::fixtures;
@@ -72,6 +77,13 @@ fn page(title: &str, tags: &[&str]) -> PageDraft {
         is_active: true,
         is_fallback: false,
     }
+}
+
+/// How many pages a text finds.
+async fn found(database: &Database, app: AppScope, text: &str) -> u64 {
+    let filter = PageFilter { query: Some(PageQueryText::parse(text).unwrap()), ..PageFilter::default() };
+    let request = PageRequest::new(1, 10, 100).unwrap();
+    PageReader::list(database, app.project_id, filter, PageOrder::DateDesc, request).await.unwrap().total
 }
 
 fn all<T>(node: &Node<T>) -> usize {
@@ -162,5 +174,89 @@ database_tests! {
         }
         assert_eq!(read, [(1, read[0].1), (41, read[0].1)]);
         assert!(read[0].1 <= 6, "{read:?}");
+    }
+
+    async fn pages_are_found_by_what_the_catalogue_says(db: TestDatabase) {
+        const WORDS: [&str; 8] = ["стол", "столешница", "дуб", "x5", "klippan-601", "wi-fi", "4", "письменный"];
+        let (app, database) = (app(&db).await, &db.database);
+        let mut pages = Vec::new();
+        for first in WORDS {
+            for second in WORDS {
+                let title = format!("{first} {second}");
+                let stamp = Stamp::of_system(app.project_id, AT);
+                let kept = RecordRepository::<Page>::insert(database, stamp, page(&title, &[])).await.unwrap();
+                pages.push((kept.id, SearchText::of_texts([title.as_str()])));
+            }
+        }
+        let mut hits = 0;
+        for word in WORDS {
+            let letters: Vec<char> = word.chars().collect();
+            let ends = (1..=letters.len()).flat_map(|to| (0..to).map(move |from| from..to));
+            for query in ends.map(|part| letters[part].iter().collect::<String>()) {
+                for query in [query.clone(), format!("{query} сто"), format!("б {query}")] {
+                    let text = Line::parse(&query).unwrap();
+                    let asked = SearchQuery::of(&text);
+                    let all = Listing::everything(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
+                    let listing = Listing { text: Some(text), ..all };
+                    let found = ListedRepository::<Page>::page(database, app.project_id, listing).await.unwrap();
+                    let expected = pages.iter().filter(|(_, text)| asked.finds(text)).map(|(id, _)| *id).collect::<Vec<_>>();
+                    assert_eq!(found.items.iter().map(|page| page.id).collect::<Vec<_>>(), expected, "{query}");
+                    hits += usize::from(!expected.is_empty());
+                }
+            }
+        }
+        assert!(hits > 200, "{hits} queries find something");
+    }
+
+    async fn pages_of_before_are_found_by_words_of_every_length(db: TestDatabase) {
+        const QUERIES: [&str; 5] = ["ол за", "сто", "стол", "толик", "столики закат"];
+        let (app, database) = (app(&db).await, &db.database);
+        for _ in 0..201 {
+            let stamp = Stamp::of_system(app.project_id, AT);
+            RecordRepository::<Page>::insert(database, stamp, page("Столики на закате", &[])).await.unwrap();
+        }
+        while database.revert(1).unwrap()[0] != "0073" {}
+        if db.kind == Kind::Sqlite {
+            // As if nothing had been written to the index, which shows that it is written anew.
+            db.run_apart("INSERT INTO page_search (page_search) VALUES ('delete-all')").unwrap();
+        }
+        database.migrate().unwrap();
+        for query in QUERIES {
+            let expected = if query == QUERIES[0] { 0 } else { 201 };
+            assert_eq!(found(database, app, query).await, expected, "{query}");
+        }
+        if db.kind == Kind::Sqlite {
+            // Another process of before changes a page after that: it counts a version without the index.
+            let emptied = "INSERT INTO page_search (page_search) VALUES ('delete-all');";
+            db.run_apart(&format!("{emptied} UPDATE pages SET version = version + 1 WHERE id <= 7")).unwrap();
+            database.migrate().unwrap();
+            assert_eq!(found(database, app, "стол").await, 7, "what was not in the index");
+            database.migrate().unwrap();
+            assert_eq!(found(database, app, "стол").await, 7, "and nothing else");
+        }
+    }
+
+    async fn a_change_leaves_a_page_as_far_in_the_index_as_it_was(db: TestDatabase) {
+        let (app, database) = (app(&db).await, &db.database);
+        let stamp = || Stamp::of_system(app.project_id, AT);
+        let searched = async || {
+            let version = "SELECT CASE WHEN searched_version = version THEN version ELSE 0 END AS value FROM pages WHERE id = 1";
+            fixtures::number(&db, version).await
+        };
+        let kept = RecordRepository::<Page>::insert(database, stamp(), page("Столики", &[])).await.unwrap();
+        let rename = |title: &str| PageChange { title: Edit::Set(name(title)), ..PageChange::default() };
+        let hide = || PageChange { is_active: Edit::Set(false), ..PageChange::default() };
+        assert_eq!(searched().await, 1);
+        for (change, version) in [(rename("Диваны"), 2), (hide(), 3)] {
+            RecordRepository::<Page>::update(database, stamp(), kept.id, change).await.unwrap();
+            assert_eq!(searched().await, version);
+        }
+        let instead = PageDraft { is_fallback: true, ..page("Instead", &[]) };
+        RecordRepository::<Page>::insert(database, stamp(), instead).await.unwrap();
+        db.run_apart("UPDATE pages SET version = 9 WHERE id = 1").unwrap();
+        RecordRepository::<Page>::update(database, stamp(), kept.id, hide()).await.unwrap();
+        assert_eq!(searched().await, 0, "not by a change of something else");
+        RecordRepository::<Page>::update(database, stamp(), kept.id, rename("Столы")).await.unwrap();
+        assert_eq!(searched().await, 11);
     }
 }

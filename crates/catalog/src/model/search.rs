@@ -117,6 +117,11 @@ impl SearchText {
         Self { words, article: None }
     }
 
+    /// Of a record whose words stand in this [`line`](Self::line).
+    pub fn of_line(line: &str) -> Self {
+        Self { words: line.split_whitespace().map(str::to_owned).collect(), article: None }
+    }
+
     /// Every word, in the order of the text.
     pub fn words(&self) -> &[String] {
         &self.words
@@ -173,7 +178,9 @@ impl SearchQuery {
     /// Out of what somebody typed.
     pub fn of(text: &Line<255>) -> Self {
         let term = |words: Vec<String>| {
-            let joined = (words.len() > 1).then(|| vec![words.concat().into()]);
+            // A text with the words as one has each of them, too, if they count anywhere inside words.
+            let is_apart = words.iter().all(|word| word.chars().count() >= WITHIN);
+            let joined = (words.len() > 1 && !is_apart).then(|| vec![words.concat().into()]);
             let apart: BTreeSet<SearchWord> = words.into_iter().map(SearchWord::from).collect();
             SearchTerm { ways: std::iter::once(apart.into_iter().collect()).chain(joined).collect() }
         };
@@ -225,6 +232,18 @@ mod tests {
         let text = text("Стол «Ёлка», 120x60 см", Some("KLIPPAN-601/a"));
         assert_eq!(text.line(), " стол елка 120x60 x 60 см елка120x60см klippan 601 a klippan601a");
         assert_eq!(text.article(), Some("klippan601a"));
+    }
+
+    #[test]
+    fn a_line_is_what_its_text_was() {
+        let text = text("Стол «Ёлка», 120x60 см", None);
+        assert_eq!(SearchText::of_line(&text.line()), text);
+    }
+
+    #[test]
+    fn words_that_count_anywhere_are_not_looked_for_joined() {
+        let ways = |query: &str| SearchQuery::of(&Line::parse(query).unwrap()).terms()[0].ways.len();
+        assert_eq!(["buyer7@example.com", "AB-12", "wi-fi", "Klippan-601"].map(ways), [1, 2, 2, 1]);
     }
 
     #[test]

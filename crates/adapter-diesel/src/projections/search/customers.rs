@@ -7,7 +7,7 @@ use kontor_customers::model::title;
 use kontor_kernel::{Line, Phone, ProjectId, StoreError};
 
 use super::found::MOST;
-use super::terms::{conditions, document, expression};
+use super::terms::{Grams, conditions, document, expression};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
@@ -97,7 +97,7 @@ fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(),
     Statement::new("DELETE FROM counterparty_search WHERE rowid").among(&ids).run(connection)?;
     let mut grams = Vec::with_capacity(entries.len());
     for (row, text) in entries.iter().filter(|(_, text)| !text.words().is_empty()) {
-        grams.push((row.id, document(stored::id(row.project_id)?, text)));
+        grams.push((row.id, document(stored::id(row.project_id)?, text, Grams::OfNames)));
     }
     if grams.is_empty() {
         return Ok(());
@@ -159,7 +159,7 @@ pub(crate) fn customers_named(
             Statement::new(
                 " UNION SELECT rowid FROM (SELECT rowid FROM counterparty_search WHERE counterparty_search MATCH ",
             )
-            .value(expression(project, &query))
+            .value(expression(project, &query, Grams::OfNames))
             .sql(format!(" ORDER BY rowid DESC LIMIT {MOST})"))
         };
         all = all.then(one);

@@ -6,7 +6,7 @@ use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use kontor_catalog::model::SearchText;
 use kontor_kernel::{Line, Name, ProjectId, StoreError};
 
-use super::terms::document;
+use super::terms::{Grams, document};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
@@ -34,7 +34,7 @@ pub(crate) fn put(
     }
     for items in items.chunks(ROWS) {
         let insert = Statement::new("INSERT INTO nomenclature_search (rowid, grams) VALUES ")
-            .tuples(items.iter().map(|(id, text)| [(*id).into(), document(project, text).into()]));
+            .tuples(items.iter().map(|(id, text)| [(*id).into(), document(project, text, Grams::OfNames).into()]));
         // Full chunks and single cards share one form each.
         let insert = if items.len() == ROWS || items.len() == 1 { insert } else { insert.once() };
         insert.run(connection)?;

@@ -1,6 +1,6 @@
 //! Finding items, and customers, by what people type.
 //!
-//! [`kontor_catalog::model::SearchQuery`] says what is found. SQLite answers from an FTS5 table of three letters each,
+//! [`kontor_catalog::model::SearchQuery`] says what is found. SQLite answers from FTS5 tables of three letters each and more,
 //! PostgreSQL by the trigrams of `pg_trgm` where it has them; both indexes are kept per project, so that a search walks
 //! nothing of another one's.
 
@@ -15,6 +15,6 @@ pub(crate) use customers::{customers_found, customers_named, fill_customers, not
 pub(crate) use found::{MOST, Search};
 pub(crate) use index::{PLACE, fill_missing, off, refill};
 pub(crate) use index::{put, put_anew};
-pub(crate) use pages::{forget_page, note_page, page_text, pages_found};
+pub(crate) use pages::{forget_page, note_page, page_text, pages_found, pages_to_find, refill_pages};
 pub(crate) use terms::items_found;
 pub(crate) use trigrams::index_texts;

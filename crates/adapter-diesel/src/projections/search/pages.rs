@@ -1,12 +1,23 @@
 //! What pages are found by: kept in the commits that write them.
 
+use diesel::Connection as _;
 use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{SearchQuery, SearchText};
-use kontor_kernel::{Line, ProjectId};
+use kontor_kernel::{Line, ProjectId, StoreError};
 
-use super::terms::{conditions, document, expression};
-use crate::database::AnyConnection;
-use crate::statement::Statement;
+use super::terms::{Grams, conditions, document, expression};
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct PageRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        search_text: String as Text,
+    }
+}
 
 /// What a page is found by, as its column has it.
 pub(crate) fn page_text<'a>(texts: impl IntoIterator<Item = &'a str>) -> SearchText {
@@ -28,7 +39,7 @@ pub(crate) fn note_page(
         return Ok(());
     }
     Statement::new("INSERT INTO page_search (rowid, grams) VALUES ")
-        .tuple([page.into(), document(project, text).into()])
+        .tuple([page.into(), document(project, text, Grams::OfTexts).into()])
         .run(connection)?;
     Ok(())
 }
@@ -41,16 +52,52 @@ pub(crate) fn forget_page(connection: &mut AnyConnection, page: i64) -> QueryRes
     Ok(())
 }
 
+/// Writes to the index what an older binary wrote, which knew fewer letters together. Every step is a commit of its own; what
+/// was not reached is found the next time.
+pub(crate) fn refill_pages(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
+    if connection.is_postgres() {
+        return Ok(());
+    }
+    let unsearched = "SELECT id, project_id, search_text FROM pages WHERE searched_version IS DISTINCT FROM version \
+                      ORDER BY id LIMIT 200";
+    loop {
+        let written = connection.transaction::<_, Abort<StoreError>, _>(|connection| {
+            let pages: Vec<PageRow> = Statement::new(unsearched).rows(connection)?;
+            let ids: Vec<i64> = pages.iter().map(|page| page.id).collect();
+            for page in pages {
+                let text = SearchText::of_line(&page.search_text);
+                note_page(connection, stored::id(page.project_id)?, page.id, &text)?;
+            }
+            Statement::new("UPDATE pages SET searched_version = version WHERE id").among(&ids).run(connection)?;
+            Ok(ids.len())
+        })?;
+        if written == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Pages as what a text finds is looked up.
+pub(crate) fn pages_to_find(connection: &AnyConnection) -> &'static str {
+    // The number of a page leads SQLite to the whole row, which its texts make long.
+    if connection.is_postgres() { "pages p" } else { "pages p INDEXED BY pages_found" }
+}
+
 /// That a page `p` of the project has what a text says.
 pub(crate) fn pages_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
     let query = SearchQuery::of(text);
-    if query.terms().is_empty() {
-        Statement::new("FALSE")
-    } else if connection.is_postgres() {
-        Statement::new(format!("({})", conditions("p", &query))).once()
-    } else {
-        Statement::new("p.id IN (SELECT rowid FROM page_search WHERE page_search MATCH ")
-            .value(expression(project, &query))
-            .sql(")")
+    if connection.is_postgres() {
+        return Statement::new(format!("({})", conditions("p", &query))).once();
     }
+    // The numbers are what `pages_found` is walked by, even if there are none.
+    let found = if query.terms().is_empty() {
+        Statement::new("SELECT NULL")
+    } else {
+        Statement::new("SELECT rowid FROM page_search WHERE page_search MATCH ").value(expression(
+            project,
+            &query,
+            Grams::OfTexts,
+        ))
+    };
+    Statement::new("p.id IN (").then(found).sql(")")
 }

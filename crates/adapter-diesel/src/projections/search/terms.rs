@@ -6,34 +6,56 @@ use kontor_kernel::{Line, ProjectId};
 use crate::database::AnyConnection;
 use crate::statement::Statement;
 
-/// How many letters the index knows together.
+/// How many letters every index knows together.
 const GRAM: usize = 3;
-
-/// Long words are known by so many letters, too: three digits of an article are those of every thousandth other.
-const LONG: usize = 6;
 
 /// Stands for the two places before a word.
 const BEFORE: char = '_';
 
-/// The tokens of a word: every `count` letters of it that stand together, after the number of the project and, of long
-/// ones, a hyphen, so that the tokens of two projects never meet.
+/// How many letters of words an index knows together beside [`GRAM`], the longest first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grams {
+    /// Of names and numbers. Three digits of an article are those of every thousandth other.
+    OfNames,
+    /// Of whole texts: nearly every three letters stand somewhere in very many of them.
+    OfTexts,
+}
+
+impl Grams {
+    fn lengths(self) -> &'static [usize] {
+        match self {
+            Self::OfNames => &[6],
+            Self::OfTexts => &[6, 4],
+        }
+    }
+}
+
+/// The tokens of a word: every `count` letters of it that stand together, after this start.
 fn tokens<'a>(start: &'a str, word: &'a str, count: usize) -> impl Iterator<Item = [&'a str; 2]> {
     let ends = word.char_indices().map(|(place, _)| place).chain([word.len()]).skip(count);
     word.char_indices().zip(ends).filter_map(move |((from, _), to)| Some([start, word.get(from..to)?]))
 }
 
-/// How tokens of [`GRAM`] and of [`LONG`] letters start.
-fn starts(project: ProjectId) -> (String, String) {
-    (project.to_string(), format!("{project}-"))
+/// How tokens of so many letters start: with the number of the project and a sign of their length, so that neither the
+/// tokens of two projects nor those of two lengths ever meet.
+fn start(project: ProjectId, count: usize) -> String {
+    let sign = match count {
+        GRAM => "",
+        4 => "--",
+        _ => "-",
+    };
+    format!("{project}{sign}")
 }
 
 /// What FTS5 keeps of a text.
-pub(super) fn document(project: ProjectId, text: &SearchText) -> String {
-    let (short, long) = starts(project);
+pub(super) fn document(project: ProjectId, text: &SearchText, grams: Grams) -> String {
+    let short = start(project, GRAM);
+    let longer: Vec<(usize, String)> = grams.lengths().iter().map(|count| (*count, start(project, *count))).collect();
     let mut document = String::with_capacity(512);
     for word in text.words() {
         let begun: String = [BEFORE, BEFORE].into_iter().chain(word.chars()).collect();
-        for parts in tokens(&short, &begun, GRAM).chain(tokens(&long, word, LONG)) {
+        let longer = longer.iter().flat_map(|(count, start)| tokens(start, word, *count));
+        for parts in tokens(&short, &begun, GRAM).chain(longer) {
             document.extend(parts);
             document.push(' ');
         }
@@ -41,20 +63,22 @@ pub(super) fn document(project: ProjectId, text: &SearchText) -> String {
     document
 }
 
-/// The word as a phrase of FTS5: its grams one after the other.
-fn phrase(project: ProjectId, word: &SearchWord) -> String {
-    let (short, long) = starts(project);
-    let joined = |start: &str, word: &str, count| {
-        tokens(start, word, count).map(|parts| parts.concat()).collect::<Vec<_>>().join(" ")
+/// The word as a phrase of FTS5: its longest grams one after the other.
+fn phrase(project: ProjectId, word: &SearchWord, grams: Grams) -> String {
+    let joined = |word: &str, count: usize| {
+        let start = start(project, count);
+        tokens(&start, word, count).map(|parts| parts.concat()).collect::<Vec<_>>().join(" ")
     };
     let phrase = match word {
-        SearchWord::Within(word) if word.chars().count() < LONG => joined(&short, word, GRAM),
-        SearchWord::Within(word) => joined(&long, word, LONG),
+        SearchWord::Within(word) => {
+            let letters = word.chars().count();
+            joined(word, grams.lengths().iter().copied().find(|count| *count <= letters).unwrap_or(GRAM))
+        }
         // The first letter alone follows two places, the first two follow one.
         SearchWord::Beginning(word) => {
             let before = GRAM.saturating_sub(word.chars().count());
             let begun: String = std::iter::repeat_n(BEFORE, before).chain(word.chars()).collect();
-            joined(&short, &begun, GRAM)
+            joined(&begun, GRAM)
         }
     };
     format!("\"{phrase}\"")
@@ -71,8 +95,8 @@ fn every(query: &SearchQuery, word: impl Fn(&SearchWord) -> String) -> String {
 }
 
 /// What FTS5 is asked. The query has terms.
-pub(super) fn expression(project: ProjectId, query: &SearchQuery) -> String {
-    every(query, |word| phrase(project, word))
+pub(super) fn expression(project: ProjectId, query: &SearchQuery, grams: Grams) -> String {
+    every(query, |word| phrase(project, word, grams))
 }
 
 /// The same as conditions on `search_text` of the cards with this alias.
@@ -96,7 +120,7 @@ pub(crate) fn items_found(connection: &AnyConnection, project: ProjectId, text: 
             .once()
     } else {
         Statement::new("(SELECT rowid FROM nomenclature_search WHERE nomenclature_search MATCH ")
-            .value(expression(project, &query))
+            .value(expression(project, &query, Grams::OfNames))
             .sql(")")
     }
 }
@@ -120,7 +144,7 @@ pub(super) fn matched(
             " FROM nomenclature_search CROSS JOIN {table} ON {id} = nomenclature_search.rowid \
              WHERE nomenclature_search MATCH "
         ))
-        .value(expression(project, query))
+        .value(expression(project, query, Grams::OfNames))
     }
 }
 
@@ -136,22 +160,27 @@ mod tests {
     #[test]
     fn a_text_becomes_grams_of_its_project() {
         let text = SearchText::of(&Name::parse("Ёж x5").unwrap(), None);
-        assert_eq!(document(project(), &text), "12__е 12_еж 12__x 12_x5 12__5 ");
+        assert_eq!(document(project(), &text, Grams::OfNames), "12__е 12_еж 12__x 12_x5 12__5 ");
     }
 
     #[test]
     fn long_words_are_known_by_six_letters_too() {
         let text = SearchText::of(&Name::parse("0123456").unwrap(), None);
-        assert!(document(project(), &text).ends_with("12345 12456 12-012345 12-123456 "));
-        let asked = |query: &str| expression(project(), &SearchQuery::of(&Line::parse(query).unwrap()));
-        assert_eq!(asked("0123456"), "((\"12-012345 12-123456\"))");
-        assert_eq!(asked("12345"), "((\"12123 12234 12345\"))");
+        assert!(document(project(), &text, Grams::OfNames).ends_with("12345 12456 12-012345 12-123456 "));
+        let asked = |query: &str, grams| expression(project(), &SearchQuery::of(&Line::parse(query).unwrap()), grams);
+        assert_eq!(asked("0123456", Grams::OfNames), "((\"12-012345 12-123456\"))");
+        assert_eq!(asked("12345", Grams::OfNames), "((\"12123 12234 12345\"))");
+        let text = SearchText::of_texts(["01234"]);
+        assert!(document(project(), &text, Grams::OfTexts).ends_with("12123 12234 12--0123 12--1234 "));
+        assert_eq!(asked("01234", Grams::OfTexts), "((\"12--0123 12--1234\"))");
+        assert_eq!(asked("0123456", Grams::OfTexts), "((\"12-012345 12-123456\"))");
+        assert_eq!(asked("012 3", Grams::OfTexts), "((\"12012\")) AND ((\"12__3\"))");
     }
 
     #[test]
     fn a_query_is_never_syntax() {
         let query = SearchQuery::of(&Line::parse("NEAR(a\" OR* x-ray").unwrap());
-        let asked = expression(project(), &query);
+        let asked = expression(project(), &query, Grams::OfNames);
         assert_eq!(
             asked,
             "((\"12nea 12ear\" AND \"12__a\") OR (\"12nea 12ear 12ara\")) \
