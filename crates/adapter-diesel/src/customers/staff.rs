@@ -156,7 +156,7 @@ impl StaffCustomerRepository for Database {
             let mut own =
                 Statement::new("c.deleted_at IS NULL AND ").then(of_project("c.project_id", project, &listing));
             if let Some(text) = &listing.text {
-                own = own.sql(" AND c.id IN ").then(customers_found(connection, project, text));
+                own = own.sql(" AND c.id").then(customers_found(connection, project, text)?);
             }
             let found = CUSTOMERS.page_of_many(connection, own, &listing, &totals)?;
             let records = records::within(load(connection, &found.items)?, project);

@@ -105,9 +105,28 @@ pub(super) fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
     }
 }
 
+/// A step of its own that reads and writes, of which others may be in the middle, too; inside an open transaction a part of that.
+pub(crate) fn in_turn<T, R>(
+    connection: &mut AnyConnection,
+    step: impl FnOnce(&mut AnyConnection) -> Result<T, Abort<R>>,
+) -> Result<T, Abort<R>> {
+    let depth = Transactions::transaction_manager_status_mut(connection).transaction_depth()?;
+    if depth.is_some() {
+        return connection.transaction(step);
+    }
+    begin(connection)?;
+    match step(connection) {
+        Ok(done) => {
+            Transactions::commit_transaction(connection)?;
+            Ok(done)
+        }
+        Err(abort) => Err(rolled_back(connection, abort)),
+    }
+}
+
 /// A lost connection needs no rolling back. One that cannot even do that is broken and leaves the pool; the first error is
 /// the one to tell.
-pub(super) fn rolled_back(connection: &mut AnyConnection, abort: Abort<Answer>) -> Abort<Answer> {
+pub(super) fn rolled_back<R>(connection: &mut AnyConnection, abort: Abort<R>) -> Abort<R> {
     if !matches!(&abort, Abort::Query(error) if is_lost(error))
         && let Err(error) = Transactions::rollback_transaction(connection)
     {

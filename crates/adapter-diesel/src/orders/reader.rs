@@ -1,6 +1,7 @@
 //! Reading orders: a fixed number of statements, whatever the number of orders.
 
 use async_trait::async_trait;
+use diesel::QueryResult;
 use kontor_kernel::{
     CustomerScope, Line, Listing, OfProject, OrderId, Page, PageRequest, Phone, ProjectId, StoreError, UserId,
 };
@@ -54,7 +55,7 @@ impl OrderReader for Database {
         self.read_snapshot(move |connection| {
             let mut own = of_project("o.project_id", project, &listing);
             if let Some(text) = &listing.text {
-                own = own.sql(" AND o.id IN ").then(orders_found(connection, project, text));
+                own = own.sql(" AND o.id IN ").then(orders_found(connection, project, text)?);
             }
             let found = ORDERS.page_of_many(connection, own, &listing, &totals)?;
             let these = Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id");
@@ -87,7 +88,7 @@ const OF_PROJECT: &str = "project_id = ";
 
 /// `(SELECT ...)`: the order with this number, and the newest ones with this phone, with this promo code and of customers
 /// whom the text finds, [`MOST`] of each at most. Each is found by its own index.
-fn orders_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
+fn orders_found(connection: &mut AnyConnection, project: ProjectId, text: &Line<255>) -> QueryResult<Statement> {
     let newest = |project_is: &'static str, condition: Statement| {
         Statement::new(" UNION SELECT id FROM (SELECT id FROM orders WHERE ")
             .sql(project_is)
@@ -103,8 +104,8 @@ fn orders_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>
     if let Ok(code) = PromoCode::parse(text.trim()) {
         found = found.then(newest(OF_PROJECT, Statement::new("promo_code = ").value(code.as_str())));
     }
-    let named = customers_named(connection, project, text, 0);
-    found.then(newest("+project_id = ", Statement::new("counterparty_id IN ").then(named))).sql(")")
+    let named = customers_named(connection, project, text, 0)?;
+    Ok(found.then(newest("+project_id = ", Statement::new("counterparty_id").then(named))).sql(")"))
 }
 
 #[cfg(test)]
@@ -149,7 +150,7 @@ mod tests {
             let page = Statement::new("SELECT o.id FROM orders o WHERE +o.project_id = ")
                 .value(1_i64)
                 .sql(" AND o.id IN ")
-                .then(orders_found(connection, project, &text));
+                .then(orders_found(connection, project, &text)?);
             page.sql(" ORDER BY o.id DESC LIMIT 15").plan(connection).map_err(Abort::<StoreError>::Query)
         });
         let plan = read.await.unwrap();

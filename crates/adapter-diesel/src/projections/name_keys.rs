@@ -1,10 +1,9 @@
 //! Search keys of names that were stored before there were any.
 
-use diesel::Connection as _;
 use diesel::sql_types::{BigInt, Text};
 use kontor_kernel::StoreError;
 
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, in_turn};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -25,7 +24,7 @@ pub(crate) fn fill_name_keys(connection: &mut AnyConnection) -> Result<(), Abort
 
 /// Fills in a few and returns how many.
 fn fill_some(connection: &mut AnyConnection, table: &str) -> Result<usize, Abort<StoreError>> {
-    connection.transaction(|connection| {
+    in_turn(connection, |connection| {
         let missing = format!("SELECT id, name FROM {table} WHERE name_key = '' AND name <> '' ORDER BY id LIMIT 500");
         let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
         if !rows.is_empty() {

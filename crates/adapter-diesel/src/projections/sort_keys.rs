@@ -1,10 +1,9 @@
 //! Sort keys of names that were stored before there were any.
 
-use diesel::Connection as _;
 use diesel::sql_types::{BigInt, Text};
 
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, in_turn};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -19,7 +18,7 @@ by_place! {
 pub(crate) fn fill_sort_keys<R>(connection: &mut AnyConnection) -> Result<(), Abort<R>> {
     for table in ["branches", "brands", "categories", "shops", "warehouses"] {
         loop {
-            let filled = connection.transaction::<_, Abort<R>, _>(|connection| {
+            let filled = in_turn(connection, |connection| {
                 let missing = format!("SELECT id, name FROM {table} WHERE sort_key IS NULL ORDER BY id LIMIT 500");
                 let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
                 if !rows.is_empty() {

@@ -1,9 +1,10 @@
 //! Customers as staff keep them: found by what is written, and told apart when several write at once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{NewCode, NewPhoneCode, PhoneChangeTry, PhoneChanged};
 use kontor_auth::ports::{CustomerAccounts, PhoneRepository};
@@ -105,6 +106,60 @@ database_tests! {
         tokio::task::spawn_blocking(move || database.migrate().unwrap()).await.unwrap();
         assert_eq!(found(&db, project, "nord").await, [7]);
         assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM counterparties WHERE search_text IS NULL OR sort_key IS NULL").await, 0);
+    }
+
+    async fn what_a_migration_fills_in_is_filled_in_while_others_write(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        fixtures::run(&db, format!(
+            "INSERT INTO counterparties (project_id, is_company, name, created_at, updated_at) \
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
+             SELECT {project}, TRUE, 'Nord', created_at, created_at FROM n, projects WHERE id = {project};"
+        )).await;
+        let other = Database::open(db.url(), pool_options()).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writing = scope.spawn(|| {
+                let mut written = 0;
+                while !is_over.load(Ordering::SeqCst) {
+                    let stated = TestDatabase::kept_elsewhere(other.clone(), db.kind).run_apart("UPDATE projects SET name = 'Q'");
+                    written += i64::from(stated.is_ok());
+                }
+                written
+            });
+            let migrated = db.database.migrate();
+            is_over.store(true, Ordering::SeqCst);
+            migrated.unwrap();
+            assert!(writing.join().unwrap() > 10);
+        });
+        assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM counterparties WHERE search_text IS NULL").await, 0);
+    }
+
+    async fn a_text_finds_few_customers_and_very_many_alike(db: TestDatabase) {
+        let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let many = |project: ProjectId, name: &str, from: i64, to: i64| format!(
+            "INSERT INTO counterparties (id, project_id, is_company, name, created_at, updated_at) \
+             WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i < {to}) \
+             SELECT i, {project}, TRUE, '{name}', created_at, created_at FROM n, projects WHERE id = {project};"
+        );
+        let rows = [many(project, "Nord 2047", 1, 1_200), many(other, "Nord", 2_001, 3_100), many(project, "Nord Sued", 4_001, 4_999)];
+        fixtures::run(&db, rows.concat()).await;
+        let database = db.database.clone();
+        tokio::task::spawn_blocking(move || database.migrate().unwrap()).await.unwrap();
+        let page = async |project: ProjectId, text: &str| {
+            let all = Listing::everything(Sort::descending("id"), PageRequest::new(1, 3, 100).unwrap());
+            let listing = Listing { text: Some(Line::parse(text).unwrap()), ..all };
+            let page = staff(&db.database).list(project, listing).await.unwrap();
+            (page.total, page.items.iter().map(|customer: &StaffCustomer| customer.record.id.get()).collect::<Vec<_>>())
+        };
+        assert_eq!(page(project, "nord").await, (2_199, vec![4_999, 4_998, 4_997]));
+        assert_eq!(page(project, "sued nord").await, (999, vec![4_999, 4_998, 4_997]));
+        // A number is that of a customer, or a part of a name, or both.
+        assert_eq!(page(project, "2047").await, (1_200, vec![1_200, 1_199, 1_198]));
+        assert_eq!(page(project, "7").await, (1, vec![7]));
+        assert_eq!(page(project, "# 4500").await, (1, vec![4_500]));
+        assert_eq!(page(other, "nord").await, (1_100, vec![3_100, 3_099, 3_098]));
+        assert_eq!(page(other, "4500").await, (0, Vec::new()), "a customer of another project");
+        assert_eq!(page(other, "sued").await, (0, Vec::new()));
     }
 
     async fn many_records_may_have_a_phone_until_it_signs_somebody_in(db: TestDatabase) {

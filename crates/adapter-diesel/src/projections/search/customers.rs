@@ -1,6 +1,6 @@
 //! What customers are found and sorted by: kept in the commits that write their records, whoever writes them.
 
-use diesel::Connection as _;
+use diesel::QueryResult;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_customers::model::title;
@@ -9,8 +9,8 @@ use kontor_kernel::{Line, Phone, ProjectId, StoreError};
 use super::found::MOST;
 use super::terms::{Grams, conditions, document, expression};
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection};
-use crate::statement::{Statement, by_place};
+use crate::database::{Abort, AnyConnection, in_turn};
+use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
 by_place! {
@@ -112,7 +112,7 @@ fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(),
 /// transaction is open; what was not reached is found the next time.
 pub(crate) fn fill_customers(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     loop {
-        let filled = connection.transaction::<_, Abort<StoreError>, _>(|connection| {
+        let filled = in_turn(connection, |connection| {
             let missing = format!("{COLUMNS}search_text IS NULL ORDER BY id LIMIT 200");
             let rows: Vec<CustomerRow> = Statement::new(missing).rows(connection)?;
             let count = rows.len();
@@ -130,39 +130,65 @@ pub(crate) fn number_in(text: &str) -> i64 {
     text.trim().trim_start_matches(['#', '№']).trim().parse().unwrap_or_default()
 }
 
-/// `(SELECT ...)`: the newest customers of a project that a text finds, [`MOST`] at most, and the one whose number it is. A
-/// phone is found however it is written.
-pub(crate) fn customers_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
+/// Up to so many customers are found one by one; the newest of more are looked for from the end, where everything that the
+/// index knows is read backwards, which takes several times as long.
+const FEW: usize = 1_000;
+
+/// How a column with the number of a customer goes on, so that it is one of the newest customers of a project that a text
+/// finds, [`MOST`] at most, or the one whose number it is. A phone is found however it is written.
+pub(crate) fn customers_found(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    text: &Line<255>,
+) -> QueryResult<Statement> {
     customers_named(connection, project, text, number_in(text))
 }
 
 /// The same, and one of a number that is known already.
 pub(crate) fn customers_named(
-    connection: &AnyConnection,
+    connection: &mut AnyConnection,
     project: ProjectId,
     text: &Line<255>,
     number: i64,
-) -> Statement {
-    let mut all = Statement::new("(SELECT ").value(number);
+) -> QueryResult<Statement> {
     let phone = Phone::parse(text).ok().and_then(|phone| Line::parse(&phone).ok());
-    for text in [Some(text), phone.as_ref()].into_iter().flatten() {
-        let query = SearchQuery::of(text);
-        if query.terms().is_empty() {
-            continue;
+    let texts = [Some(text), phone.as_ref()].into_iter().flatten();
+    let queries: Vec<SearchQuery> = texts.map(SearchQuery::of).filter(|query| !query.terms().is_empty()).collect();
+    let mut numbers = vec![number];
+    let mut many = Vec::new();
+    for query in &queries {
+        let few = if connection.is_postgres() { None } else { few_named(connection, project, query)? };
+        match few {
+            Some(few) => numbers.extend(few),
+            None => many.push(newest_named(connection, project, query)),
         }
-        let one = if connection.is_postgres() {
-            Statement::new(" UNION SELECT id FROM (SELECT s.id FROM counterparties s WHERE s.project_id = ")
-                .value(project.get())
-                .sql(format!(" AND {} ORDER BY s.id DESC LIMIT {MOST}) AS found", conditions("s", &query)))
-                .once()
-        } else {
-            Statement::new(
-                " UNION SELECT rowid FROM (SELECT rowid FROM counterparty_search WHERE counterparty_search MATCH ",
-            )
-            .value(expression(project, &query, Grams::OfNames))
-            .sql(format!(" ORDER BY rowid DESC LIMIT {MOST})"))
-        };
-        all = all.then(one);
     }
-    all.sql(")")
+    if many.is_empty() {
+        return Ok(Statement::default().among(&numbers));
+    }
+    let known = Statement::new(" IN (SELECT id FROM counterparties WHERE id").among(&numbers);
+    Ok(many.into_iter().fold(known, |all, newest| all.sql(" UNION ").then(newest)).sql(")"))
+}
+
+/// The customers that a query finds, unless they are more than [`FEW`].
+fn few_named(connection: &mut AnyConnection, project: ProjectId, query: &SearchQuery) -> QueryResult<Option<Vec<i64>>> {
+    let rows: Vec<IdRow> =
+        Statement::new("SELECT rowid AS id FROM counterparty_search WHERE counterparty_search MATCH ")
+            .value(expression(project, query, Grams::OfNames))
+            .sql(format!(" LIMIT {}", FEW + 1))
+            .rows(connection)?;
+    Ok((rows.len() <= FEW).then(|| rows.into_iter().map(|row| row.id).collect()))
+}
+
+fn newest_named(connection: &AnyConnection, project: ProjectId, query: &SearchQuery) -> Statement {
+    if connection.is_postgres() {
+        Statement::new("SELECT id FROM (SELECT s.id FROM counterparties s WHERE s.project_id = ")
+            .value(project.get())
+            .sql(format!(" AND {} ORDER BY s.id DESC LIMIT {MOST}) AS found", conditions("s", query)))
+            .once()
+    } else {
+        Statement::new("SELECT rowid FROM (SELECT rowid FROM counterparty_search WHERE counterparty_search MATCH ")
+            .value(expression(project, query, Grams::OfNames))
+            .sql(format!(" ORDER BY rowid DESC LIMIT {MOST})"))
+    }
 }

@@ -1,6 +1,5 @@
 //! The search index of cards.
 
-use diesel::Connection as _;
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use kontor_catalog::model::SearchText;
@@ -8,7 +7,7 @@ use kontor_kernel::{Line, Name, ProjectId, StoreError};
 
 use super::terms::{Grams, document};
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, in_turn};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -149,7 +148,7 @@ pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(
 /// Fills in what cards from before lack. Every step is a commit of its own; what was not reached is found the next time.
 pub(crate) fn fill_missing(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     loop {
-        let rows = connection.transaction::<_, Abort<StoreError>, _>(|connection| {
+        let rows = in_turn(connection, |connection| {
             let missing = "SELECT id, project_id, name, article FROM nomenclatures WHERE search_text IS NULL ORDER BY id LIMIT 500";
             let rows: Vec<ItemRow> = Statement::new(missing).rows(connection)?;
             let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();

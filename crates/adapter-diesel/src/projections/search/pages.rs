@@ -1,13 +1,12 @@
 //! What pages are found by: kept in the commits that write them.
 
-use diesel::Connection as _;
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_kernel::{Line, ProjectId, StoreError};
 
 use super::terms::{Grams, conditions, document, expression};
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, in_turn};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -61,7 +60,7 @@ pub(crate) fn refill_pages(connection: &mut AnyConnection) -> Result<(), Abort<S
     let unsearched = "SELECT id, project_id, search_text FROM pages WHERE searched_version IS DISTINCT FROM version \
                       ORDER BY id LIMIT 200";
     loop {
-        let written = connection.transaction::<_, Abort<StoreError>, _>(|connection| {
+        let written = in_turn(connection, |connection| {
             let pages: Vec<PageRow> = Statement::new(unsearched).rows(connection)?;
             let ids: Vec<i64> = pages.iter().map(|page| page.id).collect();
             for page in pages {
