@@ -3,11 +3,11 @@
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
-use kontor_orders::{CartError, PlacementService};
+use kontor_orders::PlacementService;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::cart_record::{CartRecord, ProductLine, cart};
+use crate::http::cart_record::{CartRecord, ProductLine, Products};
 use crate::http::limits::PRECALCULATE;
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, Throttle};
@@ -19,7 +19,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CartInput {
-    products: Vec<ProductLine>,
+    #[schema(value_type = Vec<ProductLine>)]
+    products: Products,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
 }
@@ -45,7 +46,6 @@ async fn precalculate(
     let subject = format!("{}|{}", app.application_id, ip.subject());
     throttle.hit(&request, &[(PRECALCULATE, &subject)]).await?;
     let Body(input) = body;
-    let cart = cart(&input.products).map_err(CartError::from)?;
-    let view = service.precalculate(*app, &cart, input.promo_code.map(|code| code.0)).await?;
+    let view = service.precalculate(*app, &input.products.0, input.promo_code.map(|code| code.0)).await?;
     Ok(Json(view.into()))
 }

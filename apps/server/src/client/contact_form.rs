@@ -4,15 +4,13 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
-use kontor_kernel::Violations;
 use kontor_orders::change::ContactPerson;
-use kontor_orders::model::CartRefused;
 use kontor_orders::{ContactOrderCommand, PlacedOutcome, PlacementService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::orders::{OneOwnOrder, OwnOrder};
-use crate::http::cart_record::{ProductLine, cart};
+use crate::http::cart_record::{ProductLine, Products};
 use crate::http::limits::{CONTACT_FORM_IP, CONTACT_FORM_PHONE};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, Throttle};
@@ -33,15 +31,14 @@ struct ContactForm {
     address: wire::Line500,
     /// How the order is paid on receipt.
     payment_type_id: wire::PaymentTypeId,
-    products: Vec<ProductLine>,
+    #[schema(value_type = Vec<ProductLine>)]
+    products: Products,
 }
 
-impl TryFrom<ContactForm> for ContactOrderCommand {
-    type Error = Violations;
-
-    fn try_from(form: ContactForm) -> Result<Self, Violations> {
-        Ok(Self {
-            cart: cart(&form.products).map_err(|refused: CartRefused| refused.violations())?,
+impl From<ContactForm> for ContactOrderCommand {
+    fn from(form: ContactForm) -> Self {
+        Self {
+            cart: form.products.0,
             person: ContactPerson {
                 first_name: form.first_name.0,
                 last_name: form.last_name.0,
@@ -50,7 +47,7 @@ impl TryFrom<ContactForm> for ContactOrderCommand {
             },
             address: form.address.0,
             payment_type_id: form.payment_type_id.0,
-        })
+        }
     }
 }
 
@@ -75,7 +72,7 @@ async fn order_by_contact_form(
 ) -> Result<(Json<OneOwnOrder>, StatusCode), ApiError> {
     let subject = format!("{}:{}", app.project_id, body.0.phone.0);
     throttle.hit(&request, &[(CONTACT_FORM_IP, ip.subject()), (CONTACT_FORM_PHONE, subject)]).await?;
-    let command = ContactOrderCommand::try_from(body.0)?;
+    let command = ContactOrderCommand::from(body.0);
     let (PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order)) =
         service.place_by_contact(*app, &command).await?;
     Ok((Json(OwnOrder::without_token(&order).into()), StatusCode::CREATED))

@@ -6,8 +6,8 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post};
 use deserr::Deserr;
-use kontor_kernel::{ExposeSecret as _, Violations};
-use kontor_orders::model::{CartRefused, DeliveryRequest, Order};
+use kontor_kernel::ExposeSecret as _;
+use kontor_orders::model::{DeliveryRequest, Order};
 use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderCommand, OrderService, PlacedOutcome, PlacementService};
 use serde::Serialize;
@@ -16,7 +16,7 @@ use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::cart_record::{ProductLine, cart};
+use crate::http::cart_record::{ProductLine, Products};
 use crate::http::envelope::{list, one};
 use crate::http::order_record::OrderRecord;
 use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
@@ -72,7 +72,8 @@ struct NewOrder {
     payment_method_type: Option<wire::PaymentMethodType>,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
-    products: Vec<ProductLine>,
+    #[schema(value_type = Vec<ProductLine>)]
+    products: Products,
     #[deserr(default, rename = "phone")]
     #[schema(ignore)]
     _phone: Option<NotAccepted>,
@@ -81,12 +82,10 @@ struct NewOrder {
     _comment: Option<NotAccepted>,
 }
 
-impl TryFrom<NewOrder> for OrderCommand {
-    type Error = Violations;
-
-    fn try_from(new: NewOrder) -> Result<Self, Violations> {
-        Ok(Self {
-            cart: cart(&new.products).map_err(|refused: CartRefused| refused.violations())?,
+impl From<NewOrder> for OrderCommand {
+    fn from(new: NewOrder) -> Self {
+        Self {
+            cart: new.products.0,
             promo_code: new.promo_code.map(|code| code.0),
             delivery: DeliveryRequest {
                 type_id: new.delivery_type_id.0,
@@ -97,7 +96,7 @@ impl TryFrom<NewOrder> for OrderCommand {
                 payment_type_id: new.payment_type_id.map(|id| id.0),
             },
             payment_method: new.payment_method_type.map(|method| method.0),
-        })
+        }
     }
 }
 
@@ -166,7 +165,7 @@ async fn place_order(
     tickets: Data<TicketService>,
     body: Body<NewOrder>,
 ) -> Result<(Json<OneOwnOrder>, StatusCode), ApiError> {
-    let command = OrderCommand::try_from(body.0)?;
+    let command = OrderCommand::from(body.0);
     let (order, status) = match service.place(*customer, &command).await? {
         PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
         PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),

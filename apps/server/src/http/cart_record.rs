@@ -1,7 +1,7 @@
 //! A cart on the wire: what both surfaces calculate.
 
-use deserr::Deserr;
-use kontor_orders::model::{Cart, CartLine, CartRefused, Discount, PromoProblem};
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use kontor_orders::model::{Cart, CartLine, Discount, PromoProblem};
 use kontor_orders::{CartError, CartView, CartViewLine};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -29,9 +29,18 @@ pub struct ProductLine {
     quantity: wire::Quantity,
 }
 
-/// The lines as a cart.
-pub fn cart(lines: &[ProductLine]) -> Result<Cart, CartRefused> {
-    Cart::new(lines.iter().map(|line| CartLine { item: line.id.0, quantity: line.quantity.0 }).collect())
+/// The field `products` of a body: an array of lines. What is wrong with the cart is told with all other fields.
+pub struct Products(pub Cart);
+
+impl Deserr<InputErrors> for Products {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, InputErrors> {
+        let lines = Vec::<ProductLine>::deserialize_from_value(value, location)?;
+        let lines = lines.into_iter().map(|line| CartLine { item: line.id.0, quantity: line.quantity.0 }).collect();
+        Cart::new(lines).map(Self).map_err(|refused| refused.violations().into())
+    }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -4,13 +4,12 @@ use actix_web::http::StatusCode;
 use actix_web::post;
 use actix_web::web::{Data, Json};
 use deserr::Deserr;
-use kontor_kernel::Violations;
-use kontor_orders::model::{CartRefused, DeliveryRequest};
-use kontor_orders::{CartError, OrderCommand, PlacedOutcome, PlacementService, StaffOrderCommand};
+use kontor_orders::model::DeliveryRequest;
+use kontor_orders::{OrderCommand, PlacedOutcome, PlacementService, StaffOrderCommand};
 use utoipa::ToSchema;
 
 use super::orders::OneOrder;
-use crate::http::cart_record::{CartRecord, ProductLine, cart};
+use crate::http::cart_record::{CartRecord, ProductLine, Products};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, SignedInStaff};
 
@@ -47,14 +46,12 @@ struct StaffOrderInput {
     payment_method_type: Option<wire::PaymentMethodType>,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
-    products: Vec<ProductLine>,
+    #[schema(value_type = Vec<ProductLine>)]
+    products: Products,
 }
 
-impl TryFrom<StaffOrderInput> for StaffOrderCommand {
-    type Error = Violations;
-
-    fn try_from(input: StaffOrderInput) -> Result<Self, Violations> {
-        let cart = cart(&input.products).map_err(|refused: CartRefused| refused.violations())?;
+impl From<StaffOrderInput> for StaffOrderCommand {
+    fn from(input: StaffOrderInput) -> Self {
         let delivery = DeliveryRequest {
             type_id: input.delivery_type_id.0,
             subtype_id: input.delivery_subtype_id.map(|id| id.0),
@@ -63,18 +60,18 @@ impl TryFrom<StaffOrderInput> for StaffOrderCommand {
             address: input.address.map(|address| address.0),
             payment_type_id: input.payment_type_id.map(|id| id.0),
         };
-        Ok(Self {
+        Self {
             application_id: input.application_id.map(|id| id.0),
             counterparty_id: input.counterparty_id.0,
             manager_id: input.manager_id.map(|id| id.0),
             comment: input.comment.map(|comment| comment.0),
             order: OrderCommand {
-                cart,
+                cart: input.products.0,
                 promo_code: input.promo_code.map(|code| code.0),
                 delivery,
                 payment_method: input.payment_method_type.map(|method| method.0),
             },
-        })
+        }
     }
 }
 
@@ -94,7 +91,7 @@ pub(super) async fn create_order(
     service: Data<PlacementService>,
     body: Body<StaffOrderInput>,
 ) -> Result<(Json<OneOrder>, StatusCode), ApiError> {
-    let command = StaffOrderCommand::try_from(body.0)?;
+    let command = StaffOrderCommand::from(body.0);
     let (order, status) = match service.place_by_staff(&staff, &command).await? {
         PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
         PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
@@ -111,7 +108,8 @@ struct StaffCartInput {
     /// Whose uses of the promo code count.
     #[deserr(default)]
     counterparty_id: Option<wire::CounterpartyId>,
-    products: Vec<ProductLine>,
+    #[schema(value_type = Vec<ProductLine>)]
+    products: Products,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
 }
@@ -129,9 +127,8 @@ pub(super) async fn calculate_order(
     body: Body<StaffCartInput>,
 ) -> Result<Json<CartRecord>, ApiError> {
     let Body(input) = body;
-    let cart = cart(&input.products).map_err(CartError::from)?;
     let (application, customer) = (input.application_id.map(|id| id.0), input.counterparty_id.map(|id| id.0));
     let promo = input.promo_code.map(|code| code.0);
-    let view = service.calculate(&staff, application, customer, &cart, promo).await?;
+    let view = service.calculate(&staff, application, customer, &input.products.0, promo).await?;
     Ok(Json(view.into()))
 }

@@ -83,6 +83,10 @@ database_tests! {
         let mut long = shop.form(item, "79005550301");
         long["products"] = (1..=1_000).map(|id| json!({ "id": id, "quantity": 1 })).collect();
         assert_eq!(fields(&shop.send_form(&long).await.expect(422)), ["products"]);
+        long.as_object_mut().unwrap().remove("address");
+        assert_eq!(fields(&shop.send_form(&long).await.expect(422)), ["address", "products"]);
+        long["products"] = json!([{ "id": item, "quantity": 1 }, { "id": item, "quantity": 2 }]);
+        assert_eq!(fields(&shop.send_form(&long).await.expect(422)), ["address", "products.1.id"]);
         assert_eq!((shop.count("orders").await, shop.count("counterparties").await), before);
         assert_eq!(shop.reserved(item).await, 0);
     }

@@ -1,6 +1,7 @@
 //! One step that writes, with what its request expects of it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager};
 use diesel::result::Error as QueryError;
@@ -105,7 +106,8 @@ pub(super) fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
     }
 }
 
-/// A step of its own that reads and writes, of which others may be in the middle, too; inside an open transaction a part of that.
+/// A step of many that reads and writes while other processes do, too. On SQLite nothing follows it for as long as it took:
+/// whoever waits for the write lock only looks from time to time. Inside an open transaction it is a part of that.
 pub(crate) fn in_turn<T, R>(
     connection: &mut AnyConnection,
     step: impl FnOnce(&mut AnyConnection) -> Result<T, Abort<R>>,
@@ -115,9 +117,13 @@ pub(crate) fn in_turn<T, R>(
         return connection.transaction(step);
     }
     begin(connection)?;
+    let began = Instant::now();
     match step(connection) {
         Ok(done) => {
             Transactions::commit_transaction(connection)?;
+            if !connection.is_postgres() {
+                std::thread::sleep(began.elapsed());
+            }
             Ok(done)
         }
         Err(abort) => Err(rolled_back(connection, abort)),

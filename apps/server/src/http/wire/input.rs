@@ -15,6 +15,12 @@ pub fn violations_of<T: Deserr<InputErrors>>(value: serde_json::Value) -> Result
     deserr::deserialize::<T, _, InputErrors>(value).map_err(|errors| errors.0)
 }
 
+impl From<Violations> for InputErrors {
+    fn from(violations: Violations) -> Self {
+        Self(violations)
+    }
+}
+
 impl From<InputErrors> for Violations {
     fn from(errors: InputErrors) -> Self {
         errors.0
