@@ -1,7 +1,8 @@
 //! Redis refuses, stops, hangs, comes back.
 
+use std::cell::RefCell;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use chrono::DateTime;
@@ -10,20 +11,23 @@ use kontor_adapter_limits::{RedisLimiter, RedisOptions};
 use kontor_kernel::testing::PlainCipher;
 use kontor_kernel::{FixedClock, RateLimiter, RateRule};
 use redis::Client;
-use tracing::subscriber::DefaultGuard;
-use tracing_subscriber::fmt::MakeWriter;
 
 use crate::bench::{connected, until};
 
 const RULE: RateRule = RateRule { name: "login", limit: 3, window: Duration::from_mins(10) };
 
-/// What is logged by the tasks of one test: they all run on its thread.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+thread_local! {
+    /// What is logged by the tasks of one test: they all run on its thread.
+    static LOGGED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What the thread of a test logs. One subscriber is made for all of them: while tests make one each, a line that another
+/// thread comes to for the first time may be lost.
+struct Log;
 
 impl io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        LOGGED.with_borrow_mut(|logged| logged.extend_from_slice(bytes));
         Ok(bytes.len())
     }
 
@@ -32,24 +36,20 @@ impl io::Write for Log {
     }
 }
 
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 impl Log {
-    fn listen() -> (Self, DefaultGuard) {
-        let log = Self::default();
-        let heard = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_ansi(false);
-        let guard = tracing::subscriber::set_default(heard.with_writer(log.clone()).finish());
-        (log, guard)
+    /// Begins an empty one.
+    fn listen() -> Self {
+        static LISTENING: Once = Once::new();
+        LISTENING.call_once(|| {
+            let heard = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_ansi(false);
+            heard.with_writer(|| Self).init();
+        });
+        LOGGED.with_borrow_mut(Vec::clear);
+        Self
     }
 
     fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        LOGGED.with_borrow(|logged| String::from_utf8(logged.clone()).unwrap())
     }
 
     fn count(&self, words: &str) -> usize {
@@ -68,7 +68,7 @@ const FOUND: &str = "rate limits are counted in Redis";
 #[tokio::test]
 async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
     let Some(mut redis) = OwnRedis::start() else { return };
-    let (log, _listening) = Log::listen();
+    let log = Log::listen();
     let limiter = connected(&redis.url(), patient()).await;
     assert_eq!(limiter.hit(RULE, "a").await.remaining, 2);
     assert_eq!((log.count(FOUND), log.count(LOST)), (1, 0));
@@ -92,7 +92,7 @@ async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
 #[tokio::test]
 async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
     let Some(redis) = OwnRedis::start() else { return };
-    let (log, _listening) = Log::listen();
+    let log = Log::listen();
     let limiter = Arc::new(connected(&redis.url(), RedisOptions::default()).await);
     assert!(redis.signal("STOP"));
     let started = Instant::now();
@@ -125,7 +125,7 @@ async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
 async fn a_start_without_redis_counts_in_memory() {
     let Some(mut redis) = OwnRedis::start() else { return };
     redis.stop();
-    let (log, _listening) = Log::listen();
+    let log = Log::listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let limiter = RedisLimiter::new(redis.url().parse().unwrap(), patient(), clock, Arc::new(PlainCipher));
     assert_eq!(limiter.hit(RULE, "early").await.remaining, 2, "not started");
@@ -143,7 +143,7 @@ async fn a_start_without_redis_counts_in_memory() {
 async fn a_redis_that_hangs_at_the_start_holds_up_the_first_hits_only() {
     let Some(redis) = OwnRedis::start() else { return };
     assert!(redis.signal("STOP"));
-    let (log, _listening) = Log::listen();
+    let log = Log::listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let limiter =
         RedisLimiter::new(redis.url().parse().unwrap(), RedisOptions::default(), clock, Arc::new(PlainCipher));
@@ -184,7 +184,7 @@ async fn a_redis_that_takes_no_writes_is_none() {
 #[tokio::test]
 async fn neither_the_log_nor_a_key_tells_a_secret() {
     let Some(redis) = OwnRedis::start() else { return };
-    let (log, _listening) = Log::listen();
+    let log = Log::listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let wrong = format!("{}?user=kontor&pass=hunter2", redis.url());
     let limiter = RedisLimiter::new(wrong.parse().unwrap(), patient(), clock, Arc::new(PlainCipher));

@@ -153,7 +153,8 @@ pub(crate) fn customers_named(
 ) -> QueryResult<Statement> {
     let phone = Phone::parse(text).ok().and_then(|phone| Line::parse(&phone).ok());
     let texts = [Some(text), phone.as_ref()].into_iter().flatten();
-    let queries: Vec<SearchQuery> = texts.map(SearchQuery::of).filter(|query| !query.terms().is_empty()).collect();
+    let mut queries: Vec<SearchQuery> = texts.map(SearchQuery::of).filter(|query| !query.terms().is_empty()).collect();
+    queries.dedup();
     let mut numbers = vec![number];
     let mut many = Vec::new();
     for query in &queries {
