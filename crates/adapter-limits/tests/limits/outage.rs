@@ -36,25 +36,22 @@ impl io::Write for Log {
     }
 }
 
-impl Log {
-    /// Begins an empty one.
-    fn listen() -> Self {
-        static LISTENING: Once = Once::new();
-        LISTENING.call_once(|| {
-            let heard = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_ansi(false);
-            heard.with_writer(|| Self).init();
-        });
-        LOGGED.with_borrow_mut(Vec::clear);
-        Self
-    }
+/// Begins an empty log.
+fn listen() {
+    static LISTENING: Once = Once::new();
+    LISTENING.call_once(|| {
+        let heard = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_ansi(false);
+        heard.with_writer(|| Log).init();
+    });
+    LOGGED.with_borrow_mut(Vec::clear);
+}
 
-    fn text(&self) -> String {
-        LOGGED.with_borrow(|logged| String::from_utf8(logged.clone()).unwrap())
-    }
+fn logged() -> String {
+    LOGGED.with_borrow(|logged| String::from_utf8(logged.clone()).unwrap())
+}
 
-    fn count(&self, words: &str) -> usize {
-        self.text().matches(words).count()
-    }
+fn count(words: &str) -> usize {
+    logged().matches(words).count()
 }
 
 /// For tests that are not about a slow Redis, on machines that are slow themselves.
@@ -68,10 +65,10 @@ const FOUND: &str = "rate limits are counted in Redis";
 #[tokio::test]
 async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
     let Some(mut redis) = OwnRedis::start() else { return };
-    let log = Log::listen();
+    listen();
     let limiter = connected(&redis.url(), patient()).await;
     assert_eq!(limiter.hit(RULE, "a").await.remaining, 2);
-    assert_eq!((log.count(FOUND), log.count(LOST)), (1, 0));
+    assert_eq!((count(FOUND), count(LOST)), (1, 0));
 
     redis.stop();
     for remaining in [2, 1, 0, 0, 0] {
@@ -81,18 +78,18 @@ async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
     assert!(!limiter.hit(RULE, "a").await.allowed, "there is a limit without Redis, too");
     // Attempts to connect go on and are not told.
     tokio::time::sleep(Duration::from_millis(1_200)).await;
-    assert_eq!((log.count(FOUND), log.count(LOST)), (1, 1), "{}", log.text());
+    assert_eq!((count(FOUND), count(LOST)), (1, 1), "{}", logged());
 
     assert!(redis.start_again());
     until(|| limiter.is_connected()).await;
     assert_eq!(limiter.hit(RULE, "a").await.remaining, 2, "Redis starts anew");
-    assert_eq!((log.count(FOUND), log.count(LOST)), (2, 1), "{}", log.text());
+    assert_eq!((count(FOUND), count(LOST)), (2, 1), "{}", logged());
 }
 
 #[tokio::test]
 async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
     let Some(redis) = OwnRedis::start() else { return };
-    let log = Log::listen();
+    listen();
     let limiter = Arc::new(connected(&redis.url(), RedisOptions::default()).await);
     assert!(redis.signal("STOP"));
     let started = Instant::now();
@@ -115,17 +112,17 @@ async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
     // A server that accepts and does not answer is no connection.
     tokio::time::sleep(Duration::from_millis(1_200)).await;
     assert!(!limiter.is_connected());
-    assert_eq!(log.count(LOST), 1, "{}", log.text());
+    assert_eq!(count(LOST), 1, "{}", logged());
     assert!(redis.signal("CONT"));
     until(|| limiter.is_connected()).await;
-    assert_eq!(log.count(FOUND), 2, "{}", log.text());
+    assert_eq!(count(FOUND), 2, "{}", logged());
 }
 
 #[tokio::test]
 async fn a_start_without_redis_counts_in_memory() {
     let Some(mut redis) = OwnRedis::start() else { return };
     redis.stop();
-    let log = Log::listen();
+    listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let limiter = RedisLimiter::new(redis.url().parse().unwrap(), patient(), clock, Arc::new(PlainCipher));
     assert_eq!(limiter.hit(RULE, "early").await.remaining, 2, "not started");
@@ -133,7 +130,7 @@ async fn a_start_without_redis_counts_in_memory() {
     for remaining in [2, 1, 0, 0] {
         assert_eq!(limiter.hit(RULE, "a").await.remaining, remaining);
     }
-    assert_eq!(log.count(LOST), 1, "{}", log.text());
+    assert_eq!(count(LOST), 1, "{}", logged());
     assert!(redis.start_again());
     until(|| limiter.is_connected()).await;
     assert_eq!(limiter.hit(RULE, "a").await.remaining, 2);
@@ -143,7 +140,7 @@ async fn a_start_without_redis_counts_in_memory() {
 async fn a_redis_that_hangs_at_the_start_holds_up_the_first_hits_only() {
     let Some(redis) = OwnRedis::start() else { return };
     assert!(redis.signal("STOP"));
-    let log = Log::listen();
+    listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let limiter =
         RedisLimiter::new(redis.url().parse().unwrap(), RedisOptions::default(), clock, Arc::new(PlainCipher));
@@ -153,10 +150,10 @@ async fn a_redis_that_hangs_at_the_start_holds_up_the_first_hits_only() {
         assert!(limiter.hit(RULE, &number.to_string()).await.allowed);
     }
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-    assert_eq!((log.count(LOST), log.count(FOUND)), (1, 0), "{}", log.text());
+    assert_eq!((count(LOST), count(FOUND)), (1, 0), "{}", logged());
     assert!(redis.signal("CONT"));
     until(|| limiter.is_connected()).await;
-    assert_eq!((log.count(LOST), log.count(FOUND)), (1, 1), "{}", log.text());
+    assert_eq!((count(LOST), count(FOUND)), (1, 1), "{}", logged());
 }
 
 #[tokio::test]
@@ -184,14 +181,14 @@ async fn a_redis_that_takes_no_writes_is_none() {
 #[tokio::test]
 async fn neither_the_log_nor_a_key_tells_a_secret() {
     let Some(redis) = OwnRedis::start() else { return };
-    let log = Log::listen();
+    listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let wrong = format!("{}?user=kontor&pass=hunter2", redis.url());
     let limiter = RedisLimiter::new(wrong.parse().unwrap(), patient(), clock, Arc::new(PlainCipher));
     limiter.start();
     limiter.hit(RULE, "a").await;
-    until(|| log.count(LOST) == 1).await;
-    assert!(!log.text().contains("hunter2"), "{}", log.text());
+    until(|| count(LOST) == 1).await;
+    assert!(!logged().contains("hunter2"), "{}", logged());
 
     // The cipher of the tests hides nothing: what it is given, and that it is asked, is seen in the keys.
     let limiter = connected(&redis.url(), patient()).await;
