@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::desk::Desk;
 use crate::process::{PATIENCE, Site};
 use crate::shopper::{Shopfront, Shopper};
@@ -18,7 +20,12 @@ pub struct Market {
 
 impl Market {
     pub async fn open(site: &Site) -> Self {
-        let desk = Desk::sign_in(site, site.create_project("owner")).await;
+        Self::of(site, site.create_project("owner")).await
+    }
+
+    /// The same in a project that is there.
+    pub async fn of(site: &Site, project: Value) -> Self {
+        let desk = Desk::sign_in(site, project).await;
         desk.furnish(
             "article;name;category;price\nA-1;Anchor;Harbour;\n",
             "article;warehouse;quantity;price\nA-1;Main;1000000;100\n",

@@ -36,13 +36,15 @@ fn newest_migration() -> String {
 database_tests! {
     async fn orders_go_on_while_one_binary_follows_another(db: TestDatabase) {
         let site = Site::open(db, 1.0).await;
+        // Commands of this binary refuse a database that lacks a migration.
+        let project = site.create_project("owner");
         let (before, migrations) = previous().unwrap_or((env!("CARGO_BIN_EXE_kontor").into(), "0".to_owned()));
         if migrations != "0" {
             site.run(&["migrate", "--revert", &migrations]);
         }
         let mut older = site.start(site.command_of(&before, &["serve"]));
         site.ready(&mut older).await;
-        let market = Market::open(&site).await;
+        let market = Market::of(&site, project).await;
         let trade = market.trade(std::slice::from_ref(&market.desk.front), 1).await;
         trade.goes_on(10).await;
         site.run(&["migrate"]);
