@@ -131,10 +131,7 @@ database_tests! {
         let (server, project) = (&shelf.shop.server, &shelf.shop.project);
         let told = async || {
             let record = async || shelf.own(Method::GET, "/api/counterparty").await.expect(200)["counterparty"].clone();
-            let once = async || {
-                record().await;
-            };
-            (record().await["favourite_products"].clone(), server.fewest_statements(once).await)
+            (record().await["favourite_products"].clone(), server.fewest_statements(record).await)
         };
         let (nothing, cost) = told().await;
         assert_eq!(nothing, json!([]));

@@ -93,9 +93,7 @@ database_tests! {
             for _ in 0..orders {
                 shop.canceled(item).await;
             }
-            let list = async || {
-                shop.told("").await.expect(200);
-            };
+            let list = async || shop.told("").await.expect(200);
             costs.push(shop.server.fewest_statements(list).await);
         }
         assert_eq!(costs[0], costs[1]);

@@ -90,9 +90,7 @@ impl Office {
 
     /// How many statements a successful request costs.
     pub async fn cost(&self, path: &str) -> u64 {
-        let once = async || {
-            self.get(path).await.expect(200);
-        };
+        let once = async || self.get(path).await.expect(200);
         self.server.fewest_statements(once).await
     }
 }

@@ -28,9 +28,7 @@ database_tests! {
             send(shop.server.as_staff(&owner, Method::POST, &files).multipart(form(PDF))).await.expect(201);
         }
         let cost = async |path: &str| {
-            let once = async || {
-                send(shop.server.as_staff(&owner, Method::GET, path)).await.expect(200);
-            };
+            let once = async || send(shop.server.as_staff(&owner, Method::GET, path)).await.expect(200);
             shop.server.fewest_statements(once).await
         };
         let short = format!("{table}?per_page=1&order_by=id_asc");

@@ -41,9 +41,7 @@ database_tests! {
         assert_eq!((&created["counterparty"]["id"], &created["user"]), (&json!(shop.customer), &json!(null)));
 
         let cost = async |query: &str| {
-            let once = async || {
-                shop.history_of(order, query).await.expect(200);
-            };
+            let once = async || shop.history_of(order, query).await.expect(200);
             shop.server.fewest_statements(once).await
         };
         let page = shop.history_of(order, "?per_page=1&page=2").await.expect(200);

@@ -78,9 +78,7 @@ database_tests! {
             for _ in 0..orders {
                 shop.order(&shop.pickup(vase, 1)).await.expect(201);
             }
-            let table = async || {
-                send(shop.server.as_staff(&owner, Method::GET, TABLE)).await.expect(200);
-            };
+            let table = async || send(shop.server.as_staff(&owner, Method::GET, TABLE)).await.expect(200);
             costs.push(shop.server.fewest_statements(table).await);
         }
         assert_eq!(costs[0], costs[1]);

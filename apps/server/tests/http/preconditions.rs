@@ -323,18 +323,10 @@ database_tests! {
         let path = department(&office).await;
         let put = || office.server.as_staff(&office.owner, Method::PUT, &path).json(&json!({}));
         let server = &office.server;
-        let unconditional = async || {
-            send(put()).await.expect(200);
-        };
-        let any = async || {
-            send(given(put(), "*")).await.expect(200);
-        };
-        let read = async || {
-            office.tag_of(&path).await;
-        };
-        let as_read = async || {
-            send(given(put(), &office.tag_of(&path).await)).await.expect(200);
-        };
+        let unconditional = async || send(put()).await.expect(200);
+        let any = async || send(given(put(), "*")).await.expect(200);
+        let read = async || office.tag_of(&path).await;
+        let as_read = async || send(given(put(), &office.tag_of(&path).await)).await.expect(200);
         let plain = server.fewest_statements(unconditional).await;
         assert_eq!(server.fewest_statements(any).await, plain + 1, "the version before");
         let reading = server.fewest_statements(read).await;

@@ -465,9 +465,7 @@ database_tests! {
         let club = Club::open(db).await;
         club.join().await;
         let (method, _) = club.saved().await;
-        let list = async || {
-            club.get(ROOT).await.expect(200);
-        };
+        let list = async || club.get(ROOT).await.expect(200);
         let one = club.shop.server.fewest_statements(list).await;
         club.subscribe(club.silver, method).await.expect(201);
         assert_eq!((club.shop.server.fewest_statements(list).await, club.all().await.len()), (one, 2));

@@ -111,7 +111,7 @@ impl TestServer {
 
     /// What something costs in statements that costs the same every time: the fewest of five. Beside requests the service
     /// stores what it has buffered, and asks again for what it remembers when it could not watch for changes in time.
-    pub async fn fewest_statements(&self, mut once: impl AsyncFnMut()) -> u64 {
+    pub async fn fewest_statements<T>(&self, mut once: impl AsyncFnMut() -> T) -> u64 {
         let mut fewest = u64::MAX;
         for _ in 0..5 {
             let before = self.db.database.statements();

@@ -129,9 +129,7 @@ database_tests! {
         assert_eq!((&scans["scansCount"], &scans["scans"][0], &scans["scans"][1]), (&json!(2), &late["scan"], record));
         assert_eq!(scans["pagination"]["last_page"], 1);
         let cost = async |query: &str| {
-            let once = async || {
-                shop.as_staff(&owner, Method::GET, &format!("{path}{query}"), &json!({})).await.expect(200);
-            };
+            let once = async || shop.as_staff(&owner, Method::GET, &format!("{path}{query}"), &json!({})).await.expect(200);
             shop.server.fewest_statements(once).await
         };
         assert_eq!(cost("").await, cost("?per_page=1").await, "a scan costs no statement of its own");

@@ -145,9 +145,6 @@ fn require_type(connection: &mut AnyConnection, id: Option<PageTypeId>) -> Resul
     known.map(|_| ()).ok_or_else(|| Abort::refused(PageRefusal::UnknownType))
 }
 
-/// What a record begins with.
-const FIRST_VERSION: i64 = 1;
-
 /// Has no other page of the project stand in for those that are not there.
 fn displace_fallback(connection: &mut AnyConnection, stamp: &Stamp, but: Option<i64>) -> QueryResult<()> {
     lock_project(connection, stamp.project_id)?;
@@ -249,8 +246,8 @@ impl KeptRecord for Page {
                     pages::is_fallback.eq(content.is_fallback),
                     pages::author_id.eq(author),
                     pages::search_text.eq(text.line()),
-                    pages::searched_version.eq(FIRST_VERSION),
-                    pages::version.eq(FIRST_VERSION),
+                    pages::searched_version.eq(1),
+                    pages::version.eq(1),
                     pages::created_at.eq(stamp.at.naive_utc()),
                     pages::updated_at.eq(stamp.at.naive_utc()),
                 ),

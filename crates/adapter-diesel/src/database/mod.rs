@@ -47,5 +47,5 @@ pub(crate) use tables::Tables;
 pub(crate) use tables::{InvalidatingWrites, VersionedTable};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 pub use watch::Watch;
-pub(crate) use write::in_turn;
+pub(crate) use write::in_turns;
 pub use write_costs::WriteCosts;

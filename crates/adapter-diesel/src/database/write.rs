@@ -106,9 +106,18 @@ pub(super) fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
     }
 }
 
+/// Repeats a step that tells how many records it wrote, until none is left.
+pub(crate) fn in_turns<R>(
+    connection: &mut AnyConnection,
+    mut step: impl FnMut(&mut AnyConnection) -> Result<usize, Abort<R>>,
+) -> Result<(), Abort<R>> {
+    while in_turn(connection, &mut step)? > 0 {}
+    Ok(())
+}
+
 /// A step of many that reads and writes while other processes do, too. On SQLite nothing follows it for as long as it took:
 /// whoever waits for the write lock only looks from time to time. Inside an open transaction it is a part of that.
-pub(crate) fn in_turn<T, R>(
+fn in_turn<T, R>(
     connection: &mut AnyConnection,
     step: impl FnOnce(&mut AnyConnection) -> Result<T, Abort<R>>,
 ) -> Result<T, Abort<R>> {

@@ -3,7 +3,7 @@
 use diesel::sql_types::{BigInt, Text};
 use kontor_kernel::StoreError;
 
-use crate::database::{Abort, AnyConnection, in_turn};
+use crate::database::{Abort, AnyConnection, in_turns};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -17,23 +17,19 @@ by_place! {
 /// `LC_CTYPE` is `C`. Every step is a commit of its own; what was not reached is found the next time.
 pub(crate) fn fill_name_keys(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     for table in ["branches", "discounts", "shops"] {
-        while fill_some(connection, table)? > 0 {}
+        in_turns(connection, |connection| {
+            let missing =
+                format!("SELECT id, name FROM {table} WHERE name_key = '' AND name <> '' ORDER BY id LIMIT 500");
+            let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
+            if !rows.is_empty() {
+                Statement::new(format!("UPDATE {table} SET name_key = v.column2 FROM (VALUES "))
+                    .tuples(rows.iter().map(|row| [row.id.into(), row.name.to_lowercase().into()]))
+                    .once()
+                    .sql(format!(") AS v WHERE {table}.id = v.column1"))
+                    .run(connection)?;
+            }
+            Ok(rows.len())
+        })?;
     }
     Ok(())
-}
-
-/// Fills in a few and returns how many.
-fn fill_some(connection: &mut AnyConnection, table: &str) -> Result<usize, Abort<StoreError>> {
-    in_turn(connection, |connection| {
-        let missing = format!("SELECT id, name FROM {table} WHERE name_key = '' AND name <> '' ORDER BY id LIMIT 500");
-        let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
-        if !rows.is_empty() {
-            Statement::new(format!("UPDATE {table} SET name_key = v.column2 FROM (VALUES "))
-                .tuples(rows.iter().map(|row| [row.id.into(), row.name.to_lowercase().into()]))
-                .once()
-                .sql(format!(") AS v WHERE {table}.id = v.column1"))
-                .run(connection)?;
-        }
-        Ok(rows.len())
-    })
 }

@@ -3,7 +3,7 @@
 use diesel::sql_types::{BigInt, Text};
 
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection, in_turn};
+use crate::database::{Abort, AnyConnection, in_turns};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -17,23 +17,18 @@ by_place! {
 /// of its own, unless a transaction is open; what was not reached is found the next time.
 pub(crate) fn fill_sort_keys<R>(connection: &mut AnyConnection) -> Result<(), Abort<R>> {
     for table in ["branches", "brands", "categories", "shops", "warehouses"] {
-        loop {
-            let filled = in_turn(connection, |connection| {
-                let missing = format!("SELECT id, name FROM {table} WHERE sort_key IS NULL ORDER BY id LIMIT 500");
-                let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
-                if !rows.is_empty() {
-                    Statement::new(format!("UPDATE {table} SET sort_key = v.column2 FROM (VALUES "))
-                        .tuples(rows.iter().map(|row| [row.id.into(), sort_key(&row.name).into()]))
-                        .once()
-                        .sql(format!(") AS v WHERE {table}.id = v.column1"))
-                        .run(connection)?;
-                }
-                Ok(rows.len())
-            })?;
-            if filled == 0 {
-                break;
+        in_turns(connection, |connection| {
+            let missing = format!("SELECT id, name FROM {table} WHERE sort_key IS NULL ORDER BY id LIMIT 500");
+            let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
+            if !rows.is_empty() {
+                Statement::new(format!("UPDATE {table} SET sort_key = v.column2 FROM (VALUES "))
+                    .tuples(rows.iter().map(|row| [row.id.into(), sort_key(&row.name).into()]))
+                    .once()
+                    .sql(format!(") AS v WHERE {table}.id = v.column1"))
+                    .run(connection)?;
             }
-        }
+            Ok(rows.len())
+        })?;
     }
     Ok(())
 }

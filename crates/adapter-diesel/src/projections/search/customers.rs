@@ -9,7 +9,7 @@ use kontor_kernel::{Line, Phone, ProjectId, StoreError};
 use super::found::MOST;
 use super::terms::{Grams, conditions, document, expression};
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection, in_turn};
+use crate::database::{Abort, AnyConnection, in_turns};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
@@ -111,18 +111,13 @@ fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(),
 /// Fills in what customers are found and sorted by where it is missing. Every step is a commit of its own, unless a
 /// transaction is open; what was not reached is found the next time.
 pub(crate) fn fill_customers(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
-    loop {
-        let filled = in_turn(connection, |connection| {
-            let missing = format!("{COLUMNS}search_text IS NULL ORDER BY id LIMIT 200");
-            let rows: Vec<CustomerRow> = Statement::new(missing).rows(connection)?;
-            let count = rows.len();
-            note(connection, rows)?;
-            Ok(count)
-        })?;
-        if filled == 0 {
-            return Ok(());
-        }
-    }
+    in_turns(connection, |connection| {
+        let missing = format!("{COLUMNS}search_text IS NULL ORDER BY id LIMIT 200");
+        let rows: Vec<CustomerRow> = Statement::new(missing).rows(connection)?;
+        let count = rows.len();
+        note(connection, rows)?;
+        Ok(count)
+    })
 }
 
 /// The number that a text says, with or without a sign before it; 0 where it says none.

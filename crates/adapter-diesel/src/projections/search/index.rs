@@ -7,7 +7,7 @@ use kontor_kernel::{Line, Name, ProjectId, StoreError};
 
 use super::terms::{Grams, document};
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection, in_turn};
+use crate::database::{Abort, AnyConnection, in_turns};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -147,16 +147,12 @@ pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(
 
 /// Fills in what cards from before lack. Every step is a commit of its own; what was not reached is found the next time.
 pub(crate) fn fill_missing(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
-    loop {
-        let rows = in_turn(connection, |connection| {
-            let missing = "SELECT id, project_id, name, article FROM nomenclatures WHERE search_text IS NULL ORDER BY id LIMIT 500";
-            let rows: Vec<ItemRow> = Statement::new(missing).rows(connection)?;
-            let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
-            refill::<StoreError>(connection, &ids)?;
-            Ok(ids.len())
-        })?;
-        if rows == 0 {
-            return Ok(());
-        }
-    }
+    in_turns(connection, |connection| {
+        let missing =
+            "SELECT id, project_id, name, article FROM nomenclatures WHERE search_text IS NULL ORDER BY id LIMIT 500";
+        let rows: Vec<ItemRow> = Statement::new(missing).rows(connection)?;
+        let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+        refill::<StoreError>(connection, &ids)?;
+        Ok(ids.len())
+    })
 }

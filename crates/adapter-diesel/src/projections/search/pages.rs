@@ -6,7 +6,7 @@ use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_kernel::{Line, ProjectId, StoreError};
 
 use super::terms::{Grams, conditions, document, expression};
-use crate::database::{Abort, AnyConnection, in_turn};
+use crate::database::{Abort, AnyConnection, in_turns};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -59,21 +59,16 @@ pub(crate) fn refill_pages(connection: &mut AnyConnection) -> Result<(), Abort<S
     }
     let unsearched = "SELECT id, project_id, search_text FROM pages WHERE searched_version IS DISTINCT FROM version \
                       ORDER BY id LIMIT 200";
-    loop {
-        let written = in_turn(connection, |connection| {
-            let pages: Vec<PageRow> = Statement::new(unsearched).rows(connection)?;
-            let ids: Vec<i64> = pages.iter().map(|page| page.id).collect();
-            for page in pages {
-                let text = SearchText::of_line(&page.search_text);
-                note_page(connection, stored::id(page.project_id)?, page.id, &text)?;
-            }
-            Statement::new("UPDATE pages SET searched_version = version WHERE id").among(&ids).run(connection)?;
-            Ok(ids.len())
-        })?;
-        if written == 0 {
-            return Ok(());
+    in_turns(connection, |connection| {
+        let pages: Vec<PageRow> = Statement::new(unsearched).rows(connection)?;
+        let ids: Vec<i64> = pages.iter().map(|page| page.id).collect();
+        for page in pages {
+            let text = SearchText::of_line(&page.search_text);
+            note_page(connection, stored::id(page.project_id)?, page.id, &text)?;
         }
-    }
+        Statement::new("UPDATE pages SET searched_version = version WHERE id").among(&ids).run(connection)?;
+        Ok(ids.len())
+    })
 }
 
 /// Pages as what a text finds is looked up.

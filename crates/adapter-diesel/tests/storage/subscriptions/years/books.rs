@@ -77,6 +77,32 @@ fn story(customer: i64, events: &[EventRow], notices: &[NoticeRow]) -> String {
     lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
+/// At most 8 tries of a period, one planned try a local day, 15 tries of a method in 30 days.
+fn tries(attempts: &[AttemptRow], wrong: &mut Vec<String>) {
+    let zone = Zone::default();
+    let (mut of_period, mut of_day, mut of_method) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for attempt in attempts {
+        let at = attempt.started_at.and_utc();
+        *of_period.entry((attempt.subscription_id, attempt.period)).or_insert(0_u32) += 1;
+        if attempt.planned && attempt.origin == "recovery" {
+            *of_day.entry((attempt.subscription_id, attempt.period, zone.local(at).date())).or_insert(0_u32) += 1;
+        }
+        if let Some(method) = attempt.saved_method_id {
+            of_method.entry(method).or_insert_with(Vec::new).push(at);
+        }
+    }
+    wrong.extend(
+        of_period.iter().filter(|(_, tries)| **tries > 8).map(|(key, tries)| format!("{tries} tries of {key:?}")),
+    );
+    wrong.extend(
+        of_day.iter().filter(|(_, tries)| **tries > 1).map(|(key, tries)| format!("{tries} planned on {key:?}")),
+    );
+    for (method, moments) in of_method {
+        let crowded = moments.windows(16).find(|window| window[15] - window[0] < TimeDelta::days(30));
+        wrong.extend(crowded.map(|window| format!("16 tries of method {method} since {}", window[0])));
+    }
+}
+
 /// The books of a club.
 pub struct Books<'a, 'b> {
     pub club: &'a Club<'b>,
@@ -108,8 +134,9 @@ impl Books<'_, '_> {
         let mut wrong = Vec::new();
         self.money(&mut wrong).await;
         self.periods(&mut wrong).await;
-        self.tries(&mut wrong).await;
-        self.notices(&mut wrong).await;
+        let attempts = self.attempts().await;
+        tries(&attempts, &mut wrong);
+        self.notices(&attempts, &mut wrong).await;
         wrong
     }
 
@@ -192,35 +219,8 @@ impl Books<'_, '_> {
         .await
     }
 
-    /// At most 8 tries of a period, one planned try a local day, 15 tries of a method in 30 days.
-    async fn tries(&self, wrong: &mut Vec<String>) {
-        let attempts = self.attempts().await;
-        let zone = Zone::default();
-        let (mut of_period, mut of_day, mut of_method) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        for attempt in &attempts {
-            let at = attempt.started_at.and_utc();
-            *of_period.entry((attempt.subscription_id, attempt.period)).or_insert(0_u32) += 1;
-            if attempt.planned && attempt.origin == "recovery" {
-                *of_day.entry((attempt.subscription_id, attempt.period, zone.local(at).date())).or_insert(0_u32) += 1;
-            }
-            if let Some(method) = attempt.saved_method_id {
-                of_method.entry(method).or_insert_with(Vec::new).push(at);
-            }
-        }
-        wrong.extend(
-            of_period.iter().filter(|(_, tries)| **tries > 8).map(|(key, tries)| format!("{tries} tries of {key:?}")),
-        );
-        wrong.extend(
-            of_day.iter().filter(|(_, tries)| **tries > 1).map(|(key, tries)| format!("{tries} planned on {key:?}")),
-        );
-        for (method, moments) in of_method {
-            let crowded = moments.windows(16).find(|window| window[15] - window[0] < TimeDelta::days(30));
-            wrong.extend(crowded.map(|window| format!("16 tries of method {method} since {}", window[0])));
-        }
-    }
-
     /// Each charge of a period after a paid one is told of once before it; each payment is told of once.
-    async fn notices(&self, wrong: &mut Vec<String>) {
+    async fn notices(&self, attempts: &[AttemptRow], wrong: &mut Vec<String>) {
         let events: Vec<EventRow> = self
             .rows(
                 "SELECT e.subscription_id, s.counterparty_id, e.event, e.status, e.changes, e.created_at FROM \
@@ -234,8 +234,8 @@ impl Books<'_, '_> {
                  c.id = n.counterparty_id WHERE c.deleted_at IS NULL ORDER BY n.id",
             )
             .await;
-        let mut of_subscriptions: BTreeMap<i64, Vec<AttemptRow>> = BTreeMap::new();
-        for attempt in self.attempts().await {
+        let mut of_subscriptions: BTreeMap<i64, Vec<&AttemptRow>> = BTreeMap::new();
+        for attempt in attempts {
             of_subscriptions.entry(attempt.subscription_id).or_default().push(attempt);
         }
         // Of each customer: notices before charges and of payments, expected and sent.
