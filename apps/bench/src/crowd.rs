@@ -93,6 +93,9 @@ fn on_postgres(server: &str, pace: &Pace, report: &mut Report) -> Result<(), Fai
     let run = |time| load::run(&target, CUSTOMERS, pace.threads, time);
     run(pace.warm_up)?;
     let pair: Pair = in_turns(pace.rounds, || run(pace.round), || bare_commits(&mut bare, pace.round))?;
+    let keyed = orders(&shop)?.keyed();
+    let under_keys = || load::run(&keyed, CUSTOMERS, pace.threads, pace.round);
+    let of_keys: Pair = in_turns(pace.rounds, under_keys, || run(pace.round))?;
     shop.close();
     let name = format!("durable orders on PostgreSQL, {CUSTOMERS} customers");
     let rate = pair.ours.per_second();
@@ -100,6 +103,10 @@ fn on_postgres(server: &str, pace: &Pace, report: &mut Report) -> Result<(), Fai
     report.add(
         Figure::ratio(format!("{name}, by bare commits one after the other"), pair.ratio(), Goal::None).beside(&pair),
     );
+    let of_keys =
+        Figure::ratio("orders under a key by orders without, PostgreSQL", of_keys.ratio(), Goal::AtLeast(0.95))
+            .beside(&of_keys);
+    report.add(of_keys);
     Ok(())
 }
 

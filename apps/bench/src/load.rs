@@ -13,6 +13,7 @@ use tokio::net::TcpStream;
 use crate::Failure;
 
 /// A request, ready to be sent but for the address of the visitor.
+#[derive(Clone)]
 pub struct Request {
     before: Vec<u8>,
     after: Vec<u8>,
@@ -50,11 +51,6 @@ impl Request {
         Self { expected: Some(status), ..self }
     }
 
-    /// The same, under another key every time it is sent.
-    pub fn keyed(self) -> Self {
-        Self { keyed: true, ..self }
-    }
-
     fn write(&self, out: &mut Vec<u8>) -> Result<(), Failure> {
         out.clear();
         out.extend_from_slice(&self.before);
@@ -87,6 +83,14 @@ pub struct Target {
     pub requests: Arc<[Request]>,
     /// Whether every request is good for one time; the run ends when none is left.
     pub once: bool,
+}
+
+impl Target {
+    /// The same requests, each under another key every time it is sent.
+    pub fn keyed(self) -> Self {
+        let requests = self.requests.iter().map(|request| Request { keyed: true, ..request.clone() }).collect();
+        Self { requests, ..self }
+    }
 }
 
 /// What was measured.

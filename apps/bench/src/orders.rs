@@ -24,9 +24,11 @@ pub fn measure(shop: &Shop, pace: &Pace) -> Result<[Figure; 2], Failure> {
     let customers = shop.customers(pace.connections)?;
     let offers = shop.offers()?;
     let wishes = || customers.iter().zip(offers.iter().map(|offer| offer.product));
-    let target = |requests| Target { address: shop.address, expected: 201, requests, once: false };
-    let plain = target(wishes().map(|(bearer, product)| order(shop, bearer, product)).collect());
-    let keyed = target(wishes().map(|(bearer, product)| order(shop, bearer, product).keyed()).collect());
+    let target = || {
+        let requests = wishes().map(|(bearer, product)| order(shop, bearer, product)).collect();
+        Target { address: shop.address, expected: 201, requests, once: false }
+    };
+    let (plain, keyed) = (target(), target().keyed());
     let orders = |time| load::run(&plain, pace.connections, pace.threads, time);
     let mut file = open(shop)?;
     commits(&mut file, pace.warm_up)?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use kontor::adapters::{SystemClock, SystemRandom};
 use kontor::wiring::Surroundings;
-use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner};
+use kontor_adapter_diesel::{AnswerNumbers, Database, IdempotentRequest, KeyClaim, KeyOwner};
 use kontor_auth::model::TokenUse;
 use kontor_auth::ports::TokenRepository;
 use kontor_auth::{CustomerSessions, Heartbeats};
@@ -174,7 +174,7 @@ impl Backroom {
                 process: "bench".to_owned(),
                 at,
                 leased_until: at + TimeDelta::seconds(30),
-                expires_at: at + TimeDelta::hours(24),
+                answer_number: AnswerNumbers::default().next(at, u32::try_from(round)?),
             });
             let order = self.order(round, 1)?;
             Ok(work(async move { request.run(order).await }))

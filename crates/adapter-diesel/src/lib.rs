@@ -49,7 +49,7 @@ mod versions;
 mod webhooks;
 mod workers;
 
-pub use database::idempotency::{IdempotentRequest, KeptKey, KeyClaim, KeyOwner, SavedAnswer};
+pub use database::idempotency::{AnswerNumbers, IdempotentRequest, KeptKey, KeyClaim, KeyOwner, SavedAnswer};
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
 pub use database::{Backup, BackupError, MigrationState};
 pub use database::{CacheVersion, CacheVersions, TRUST, Topic, Watch, WriteCosts};

@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
+use crate::database::idempotency::living;
 use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, by_place};
@@ -23,6 +24,8 @@ enum Keep {
     AnHour,
     /// 180 days after it.
     HalfAYear,
+    /// With the key of its request; the number that counts tells when that came.
+    WithItsKey,
 }
 
 /// A table that grows unless it is swept.
@@ -31,7 +34,7 @@ pub struct SweptTable {
     /// The table.
     pub table: &'static str,
     key: &'static str,
-    /// The moment that counts; it leads an index.
+    /// The moment that counts, or a number that follows from it; it leads an index.
     moment: &'static str,
     keep: Keep,
     /// What must hold besides, ` AND ...`.
@@ -56,6 +59,7 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
     swept("workers", "name", "seen_at", Keep::AnHour, ""),
     swept("access_tokens", "id", "expires_at", Keep::UntilThen, ""),
     swept("idempotency_keys", "id", "expires_at", Keep::UntilThen, ""),
+    swept("idempotency_answers", "number", "number", Keep::WithItsKey, ""),
     swept("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
     swept("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
     swept("temporary_passwords", "user_id", "expires_at", Keep::UntilThen, ""),
@@ -103,6 +107,7 @@ impl SweptTable {
             Keep::Afterwards => now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC),
             Keep::AnHour => now - TimeDelta::hours(1),
             Keep::HalfAYear => now - TimeDelta::days(180),
+            Keep::WithItsKey => return statement.sql(self.moment).sql(" < ").value(living(now)).sql(self.besides),
         };
         let until = until.naive_utc();
         let statement = statement.sql(self.moment).sql(" <= ").value(until);

@@ -68,7 +68,7 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/orders/precalculate", App),
     post("/api/counterparty/contact_form", App),
     get("/api/counterparty/orders", Customer),
-    post("/api/counterparty/orders", Customer),
+    post("/api/counterparty/orders", Customer).commits_first(),
     get("/api/counterparty/orders/{id}", Customer),
     // Subscriptions
     post("/api/counterparty/subscriptions/checkout", Customer).repeats(),

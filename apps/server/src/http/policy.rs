@@ -28,6 +28,17 @@ pub enum Access {
     Backend,
 }
 
+/// How far a write may be carried out under a key that was used before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rerun {
+    /// Not at all: its key is looked for first.
+    Never,
+    /// Until its first commit, which stores the key and so finds it: before that it only reads.
+    UntilCommit,
+    /// To its end, where the answer is lost: its body names what it does, and it answers alike.
+    Whole,
+}
+
 /// One row: an endpoint and what it takes to call it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
@@ -46,8 +57,8 @@ pub struct Policy {
     pub structured: bool,
     /// The `GET` that shows what a write did, where it does not follow from the path.
     pub told_by: Option<&'static str>,
-    /// Whether it answers alike when it is carried out again, since its body names what it does.
-    pub repeats: bool,
+    /// How far it may be carried out under a key that was used before.
+    pub rerun: Rerun,
     /// The record that its path names, or its caller is, where that has a version: answers carry it as `ETag`, and writes
     /// heed `If-Match`.
     pub versioned: Option<VersionedRecord>,
@@ -78,7 +89,14 @@ impl Policy {
     /// Carried out again it does nothing and answers alike: its body names what it does.
     #[must_use]
     pub const fn repeats(mut self) -> Self {
-        self.repeats = true;
+        self.rerun = Rerun::Whole;
+        self
+    }
+
+    /// Until its first commit, which stores its key, it only reads: it counts nothing, and asks nobody outside.
+    #[must_use]
+    pub const fn commits_first(mut self) -> Self {
+        self.rerun = Rerun::UntilCommit;
         self
     }
 
@@ -109,7 +127,7 @@ macro_rules! rows {
                 server_cached: false,
                 structured: false,
                 told_by: None,
-                repeats: false,
+                rerun: Rerun::Never,
                 versioned: None,
             }
         }

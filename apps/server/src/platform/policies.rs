@@ -186,7 +186,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/tables/counterparties", staff!(view Counterparties)),
     // Orders
     get("/api/orders", staff!(view Orders)),
-    post("/api/orders", staff!(create Orders)).versioned(Order),
+    post("/api/orders", staff!(create Orders)).versioned(Order).commits_first(),
     post("/api/orders/calculator", staff!(view Orders)),
     post("/api/orders/redeem", staff!(edit Reservations)).repeats(),
     post("/api/orders/redeem/batch", staff!(edit Reservations)).repeats(),

@@ -17,7 +17,7 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 use super::openapi_implied as implied;
 use crate::http::idempotency::recovery::may_tell;
 use crate::http::idempotency::{has_key, heeds_keys, serve};
-use crate::http::policy::{Access, Endpoint, Policy, Telling};
+use crate::http::policy::{Access, Endpoint, Policy, Rerun, Telling};
 use crate::http::response_cache::memory;
 use crate::http::scopes::{Admitted, admit};
 use crate::http::{ApiError, ClientIp, NamedError, Throttle};
@@ -139,7 +139,7 @@ fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str
 
 /// Where what a write did can be read: an endpoint that shows it in the form of the write's own answer.
 fn telling(api: &OpenApi, write: &'static Policy) -> Option<Telling> {
-    if write.repeats {
+    if write.rerun == Rerun::Whole {
         return Some(Telling::Again);
     }
     let (status, schema) = success(api, write).filter(|_| write.method != Method::GET)?;

@@ -73,10 +73,12 @@ pub async fn keys(server: &TestServer) -> i64 {
     count(server, "").await
 }
 
+const UNANSWERED: &str = " k WHERE NOT EXISTS (SELECT 1 FROM idempotency_answers a WHERE a.number = k.answer_number)";
+
 /// Waits until every answer is stored.
 pub async fn until_stored(server: &TestServer) {
     let until = Instant::now() + PATIENCE;
-    while count(server, " WHERE answer IS NULL").await > 0 {
+    while count(server, UNANSWERED).await > 0 {
         assert!(Instant::now() < until, "an answer is never stored");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -87,7 +89,8 @@ pub async fn until_stored(server: &TestServer) {
 /// Makes the keys what a process leaves that dies after the commit and before the answer is stored.
 pub async fn lose_answers(server: &TestServer) {
     until_stored(server).await;
-    server.execute("UPDATE idempotency_keys SET answer = NULL, lease_owner = 'a process that died'").await;
+    server.execute("DELETE FROM idempotency_answers").await;
+    server.execute("UPDATE idempotency_keys SET lease_owner = 'a process that died'").await;
 }
 
 /// Sends a request twice with a key of its own, and again after its answer is lost and the lease over.
@@ -97,6 +100,7 @@ pub async fn thrice(server: &TestServer, key: &str, request: impl Fn() -> Reques
     lose_answers(server).await;
     server.execute("UPDATE idempotency_keys SET leased_until = '2026-01-01 00:00:00'").await;
     let recovered = send(keyed(request(), key)).await;
+    server.execute("DELETE FROM idempotency_answers").await;
     server.execute("DELETE FROM idempotency_keys").await;
     [first, again, recovered]
 }

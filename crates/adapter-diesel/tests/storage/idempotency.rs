@@ -1,10 +1,10 @@
 //! Keys of requests: stored with what their requests did, once.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, SavedAnswer, database_tests};
+use kontor_adapter_diesel::{AnswerNumbers, IdempotentRequest, KeyClaim, KeyOwner, SavedAnswer, database_tests};
 use kontor_kernel::StoreError;
 use tokio::task::JoinSet;
 
@@ -14,6 +14,8 @@ pub fn now() -> DateTime<Utc> {
     "2026-06-30T12:00:00Z".parse().unwrap()
 }
 
+static NUMBERS: LazyLock<AnswerNumbers> = LazyLock::new(AnswerNumbers::default);
+
 pub fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
     KeyClaim {
         id: id.to_owned(),
@@ -22,7 +24,7 @@ pub fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
         process: "p".to_owned(),
         at,
         leased_until: at + TimeDelta::seconds(30),
-        expires_at: at + TimeDelta::hours(48),
+        answer_number: NUMBERS.next(at, 7),
     }
 }
 
@@ -33,6 +35,10 @@ async fn write(db: &TestDatabase, request: &Arc<IdempotentRequest>, name: &str) 
 
 async fn rows(db: &TestDatabase) -> i64 {
     fixtures::number(db, "SELECT COUNT(*) AS value FROM workers").await
+}
+
+async fn answers(db: &TestDatabase) -> i64 {
+    fixtures::number(db, "SELECT COUNT(*) AS value FROM idempotency_answers").await
 }
 
 async fn answered(db: &TestDatabase, id: &str) -> Option<Option<Vec<u8>>> {
@@ -78,21 +84,63 @@ database_tests! {
     }
 
     async fn an_answer_is_kept_once_and_brings_nothing_back(db: TestDatabase) {
-        let keep = |id: &str, is_stored, answer: &str| {
-            let saved = SavedAnswer { claim: claim(id, now()), is_stored, answer: answer.as_bytes().to_vec() };
+        let keep = |claim: &KeyClaim, is_stored, answer: &str| {
+            let saved = SavedAnswer { claim: claim.clone(), is_stored, answer: answer.as_bytes().to_vec() };
             db.database.keep_answers(vec![saved])
         };
         let request = IdempotentRequest::new(claim("k", now()));
         write(&db, &request, "a").await.unwrap();
         assert_eq!(answered(&db, "k").await, Some(None));
-        keep("k", false, "a refusal that came later").await.unwrap();
+        keep(&claim("k", now()), false, "a refusal that came later").await.unwrap();
         assert_eq!(answered(&db, "k").await, Some(None));
-        keep("k", true, "done").await.unwrap();
+        keep(&claim("k", now()), true, "what another one did before").await.unwrap();
+        assert_eq!(answered(&db, "k").await, Some(None));
+        keep(request.claim(), true, "done").await.unwrap();
+        keep(request.claim(), true, "done twice").await.unwrap();
         assert_eq!(answered(&db, "k").await, Some(Some(b"done".to_vec())));
-        keep("refused", false, "no").await.unwrap();
+        keep(&claim("refused", now()), false, "no").await.unwrap();
         assert_eq!(answered(&db, "refused").await, Some(Some(b"no".to_vec())));
         db.database.free_key("k").await.unwrap();
-        keep("k", true, "done").await.unwrap();
-        assert_eq!(answered(&db, "k").await, None, "what is forgotten stays so");
+        assert_eq!(answers(&db).await, 1, "that of the refused one");
+        keep(request.claim(), true, "done").await.unwrap();
+        assert_eq!((answered(&db, "k").await, answers(&db).await), (None, 1), "what is forgotten stays so");
+    }
+
+    async fn of_numbers_that_meet_one_answer_is_kept_and_none_is_lost(db: TestDatabase) {
+        let (first, second) = (claim("a", now()), KeyClaim { answer_number: 7, ..claim("b", now()) });
+        let first = KeyClaim { answer_number: 7, ..first };
+        let saved = |claim: &KeyClaim, answer: &str| {
+            SavedAnswer { claim: claim.clone(), is_stored: false, answer: answer.as_bytes().to_vec() }
+        };
+        db.database.keep_answers(vec![saved(&first, "one"), saved(&second, "two")]).await.unwrap();
+        let other = saved(&claim("c", now()), "three");
+        db.database.keep_answers(vec![other]).await.unwrap();
+        assert_eq!((answers(&db).await, answered(&db, "c").await), (2, Some(Some(b"three".to_vec()))));
+    }
+
+    async fn a_process_of_before_and_one_of_now_share_keys(db: TestDatabase) {
+        let of_before = |answer: &str, end: DateTime<Utc>| {
+            let end = end.naive_utc();
+            format!(
+                "INSERT INTO idempotency_keys (id, fingerprint, lease_owner, leased_until, expires_at, answer) \
+                 VALUES ('k', 'f', 'older', '{end}', '{end}', {answer}) ON CONFLICT (id) DO UPDATE SET \
+                 fingerprint = excluded.fingerprint, lease_owner = excluded.lease_owner, leased_until = excluded.leased_until, \
+                 answer = excluded.answer, expires_at = excluded.expires_at"
+            )
+        };
+        let kept = async |at| db.database.kept_key("k", at).await.unwrap().map(|kept| kept.answer);
+        let end = now() + TimeDelta::hours(48);
+        fixtures::run(&db, of_before("'old'", end)).await;
+        assert_eq!(kept(now()).await, Some(Some(b"old".to_vec())), "it is given as long as its key holds");
+        let later = IdempotentRequest::new(claim("k", end));
+        write(&db, &later, "a").await.unwrap();
+        assert_eq!(kept(end).await, Some(None), "the key has a request of now");
+        let saved = SavedAnswer { claim: later.claim().clone(), is_stored: true, answer: b"new".to_vec() };
+        db.database.keep_answers(vec![saved]).await.unwrap();
+        assert_eq!(kept(end).await, Some(Some(b"new".to_vec())));
+        // One of before takes over again, and dies.
+        let (again, last) = (end + TimeDelta::hours(48), end + TimeDelta::hours(96));
+        fixtures::run(&db, of_before("NULL", last)).await;
+        assert_eq!(kept(again).await, Some(None), "the answer of a request that is over is not given for it");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner};
+use kontor_adapter_diesel::{AnswerNumbers, IdempotentRequest, KeyClaim, KeyOwner};
 use kontor_auth::{CustomerAuthentication, LogoutExtent};
 use kontor_kernel::{Clock as _, Contact, DeliverySubtypeId, DeliveryTypeId, ExposeSecret as _, Name, Phone, Quantity};
 use kontor_orders::change::ContactPerson;
@@ -120,7 +120,7 @@ pub fn orders(scene: Scene, member: Member, key: u64, wish: OrderCommand) -> Act
             process: "p".to_owned(),
             at,
             leased_until: at + TimeDelta::seconds(30),
-            expires_at: at + TimeDelta::hours(48),
+            answer_number: AnswerNumbers::default().next(at, u32::try_from(key % 1_000).unwrap_or_default()),
         };
         let request = IdempotentRequest::new(claim);
         let answer = Arc::clone(&request).run(services.placement.place(member.scope, &wish)).await;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use actix_web::http::header::HeaderValue;
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_adapter_diesel::{Database, KeptKey, KeyClaim, KeyOwner, SavedAnswer};
+use kontor_adapter_diesel::{AnswerNumbers, Database, KeptKey, KeyClaim, KeyOwner, SavedAnswer};
 use kontor_kernel::{Clock, Random, SecretCipher, StoreError, hex};
 use ring::digest;
 use tokio::sync::watch;
@@ -14,8 +14,6 @@ use tokio::sync::watch;
 use super::answer::KeptAnswer;
 use crate::adapters::AnswerSeal;
 
-/// How long a key holds.
-const LIFE: TimeDelta = TimeDelta::hours(48);
 /// How long others wait for the answer of a process that may have died.
 const LEASE: TimeDelta = TimeDelta::seconds(10);
 /// Answers of one commit.
@@ -47,6 +45,7 @@ pub struct Desk {
     cipher: Arc<dyn SecretCipher>,
     random: Arc<dyn Random>,
     process: String,
+    numbers: AnswerNumbers,
     cases: Mutex<HashMap<String, Case>>,
     waiting: Mutex<VecDeque<SavedAnswer>>,
 }
@@ -80,12 +79,23 @@ impl Desk {
         random: Arc<dyn Random>,
     ) -> Self {
         let process = random.uuid().to_string();
-        Self { database, clock, cipher, random, process, cases: Mutex::default(), waiting: Mutex::default() }
+        Self {
+            database,
+            clock,
+            cipher,
+            random,
+            process,
+            numbers: AnswerNumbers::default(),
+            cases: Mutex::default(),
+            waiting: Mutex::default(),
+        }
     }
 
     /// What a request stores of itself. The key goes into it as a hash alone.
     pub(super) fn claim(&self, scope: &str, key: &str, owner: KeyOwner, body: &[u8]) -> KeyClaim {
         let at = self.clock.now();
+        let mut random = [0; 4];
+        self.random.fill(&mut random);
         KeyClaim {
             id: owner.keys(&self.cipher.keyed_fingerprint("idempotency key", &format!("{scope}\n{key}"))),
             fingerprint: hex(digest::digest(&digest::SHA256, body).as_ref()),
@@ -93,7 +103,7 @@ impl Desk {
             process: self.process.clone(),
             at,
             leased_until: at + LEASE,
-            expires_at: at + LIFE,
+            answer_number: self.numbers.next(at, u32::from_be_bytes(random)),
         }
     }
 
@@ -191,7 +201,7 @@ impl Ticket {
     /// The request has its answer: it is given to whoever asks from now on, and stored soon.
     pub(super) fn answered(mut self, answer: KeptAnswer, claim: &KeyClaim, key: &str, is_stored: bool) {
         let sealed = self.desk.seal_of(claim, key).seal(&self.desk.random, answer.to_bytes());
-        let (fingerprint, answer, until) = (claim.fingerprint.clone(), Arc::new(answer), claim.expires_at);
+        let (fingerprint, answer, until) = (claim.fingerprint.clone(), Arc::new(answer), claim.expires_at());
         locked(&self.desk.cases).insert(self.id.clone(), Case::Answered { fingerprint, answer, until });
         self.is_answered = true;
         locked(&self.desk.waiting).push_back(SavedAnswer { claim: claim.clone(), is_stored, answer: sealed });

@@ -2,6 +2,8 @@
 //!
 //! **Where it stands.** After the caller has proved themselves and their address was counted, before anything else of the
 //! request is looked at: of two equal requests the second is answered by the first, whatever became of the records since.
+//! An endpoint whose first deed is a commit ([`Rerun::UntilCommit`]) is spared the look: the second request is carried out as
+//! far as that, rolled back or refused before, and then answered by the first.
 //!
 //! **How it holds.** The key is stored in the commit of what the request does ([`kontor_adapter_diesel::IdempotentRequest`]).
 //! The answer follows within a second, in a commit that many share; until then it is in memory. When the process dies in
@@ -22,7 +24,7 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Bytes;
-use actix_web::{Error, HttpMessage, HttpResponse, web};
+use actix_web::{Error, HttpMessage, web};
 use kontor_adapter_diesel::{IdempotentRequest, KeptKey, KeyClaim};
 use tokio::time::Instant;
 
@@ -31,7 +33,7 @@ pub use self::desk::Desk;
 use self::desk::{Ticket, Turn, end_of};
 use self::key::{Presented, presented};
 use super::body::unreadable;
-use super::policy::{Endpoint, Policy};
+use super::policy::{Endpoint, Policy, Rerun};
 use super::routes::lies_below;
 use super::scopes::Admitted;
 use super::{ApiError, NamedError, NextAction};
@@ -135,16 +137,15 @@ impl<B: MessageBody + 'static> Errand<B> {
                     return Ok(request.into_response(answer.replayed(end_of(until))));
                 }
                 Turn::Wait(running) => Some(running),
+                Turn::Mine(ticket) if self.endpoint.policy.rerun == Rerun::UntilCommit => {
+                    return self.carry_out(request, ticket).await;
+                }
                 Turn::Mine(ticket) => match self.look().await {
                     Err(error) => return Ok(self.refuse(request, error)),
                     Ok(Known::Nothing) => return self.carry_out(request, ticket).await,
                     Ok(Known::Reused) => return Ok(self.refuse(request, reused())),
                     Ok(Known::Answered(answer, end)) => return Ok(request.into_response(answer.replayed(end))),
-                    Ok(Known::Lost(kept)) => {
-                        let end = end_of(kept.expires_at);
-                        let response = recovery::recover(request, &self.next, &self.endpoint, &kept).await?;
-                        return Ok(marked(response, end));
-                    }
+                    Ok(Known::Lost(kept)) => return self.recover(request, &kept).await,
                     Ok(Known::Elsewhere) => None,
                 },
             };
@@ -162,8 +163,13 @@ impl<B: MessageBody + 'static> Errand<B> {
 
     fn refuse(&self, request: ServiceRequest, refusal: ApiError) -> ServiceResponse<BoxBody> {
         let mut response = request.error_response(refusal);
-        response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at));
+        response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at()));
         response
+    }
+
+    async fn recover(&self, request: ServiceRequest, kept: &KeptKey) -> Result<ServiceResponse<BoxBody>, Error> {
+        let response = recovery::recover(request, &self.next, &self.endpoint, kept).await?;
+        Ok(marked(response, end_of(kept.expires_at)))
     }
 
     async fn look(&self) -> Result<Known, ApiError> {
@@ -203,12 +209,13 @@ impl<B: MessageBody + 'static> Errand<B> {
         // After a fault it may be this request's own commit that is kept, whose outcome it does not know: the next one is told.
         let refused_without_effect = !work.is_stored() && !status.is_success() && !status.is_server_error();
         if work.is_overtaken() || refused_without_effect && self.desk.is_kept(&self.claim).await {
+            // Nobody else holds the request, now that its answer is dropped.
             let (request, _) = response.into_parts();
             drop(ticket);
-            return Ok(ServiceResponse::new(request, self.of_another().await));
+            return self.of_another(ServiceRequest::from_request(request)).await;
         }
         let (mut response, answer) = capture(response);
-        response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at));
+        response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at()));
         match (keeping(status, work), answer) {
             (Keeping::Answer, Some(answer)) => ticket.answered(answer, &self.claim, &self.key, work.is_stored()),
             (Keeping::Nothing, _) => self.desk.free(&self.claim).await,
@@ -218,16 +225,15 @@ impl<B: MessageBody + 'static> Errand<B> {
     }
 
     /// The answer of whoever was faster.
-    async fn of_another(&self) -> HttpResponse {
+    async fn of_another(&self, request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         loop {
             match self.look().await {
-                Ok(Known::Answered(answer, end)) => return answer.replayed(end),
-                Ok(Known::Reused) => return HttpResponse::from_error(reused()),
-                Err(error) => return HttpResponse::from_error(error),
-                // Nobody is at it any longer: the next one is told what was done.
-                Ok(Known::Lost(_)) => return HttpResponse::from_error(in_progress()),
+                Ok(Known::Answered(answer, end)) => return Ok(request.into_response(answer.replayed(end))),
+                Ok(Known::Reused) => return Ok(self.refuse(request, reused())),
+                Err(error) => return Ok(self.refuse(request, error)),
+                Ok(Known::Lost(kept)) => return self.recover(request, &kept).await,
                 Ok(Known::Elsewhere | Known::Nothing) if Instant::now() >= self.until => {
-                    return HttpResponse::from_error(in_progress());
+                    return Ok(self.refuse(request, in_progress()));
                 }
                 Ok(Known::Elsewhere | Known::Nothing) => tokio::time::sleep(LOOK).await,
             }

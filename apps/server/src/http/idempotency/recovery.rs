@@ -96,6 +96,8 @@ pub(super) async fn recover<B: MessageBody + 'static>(
     let mut parts = request.uri().clone().into_parts();
     parts.path_and_query = Some(path);
     let uri = Uri::from_parts(parts).map_err(|error| ApiError::internal(&error))?;
+    // It may have been routed before.
+    request.match_info_mut().reset();
     request.match_info_mut().get_mut().update(&uri);
     request.head_mut().uri = uri;
     request.head_mut().method = Method::GET;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chrono::{DateTime, Utc};
 use kontor_kernel::StoreError;
 
+use super::answers::KEY_LIFE;
 use super::rows;
 use crate::database::{Abort, AnyConnection, preconditions};
 
@@ -43,8 +44,15 @@ pub struct KeyClaim {
     pub at: DateTime<Utc>,
     /// Until when others wait for the answer.
     pub leased_until: DateTime<Utc>,
+    /// The number that its answer will have.
+    pub answer_number: i64,
+}
+
+impl KeyClaim {
     /// When the key is free again.
-    pub expires_at: DateTime<Utc>,
+    pub fn expires_at(&self) -> DateTime<Utc> {
+        self.at + KEY_LIFE
+    }
 }
 
 /// A request with a key while it is worked on.

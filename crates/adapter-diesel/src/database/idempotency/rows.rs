@@ -5,6 +5,7 @@ use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamp};
 use kontor_kernel::StoreError;
 
+use super::answers::{forget, insert, living};
 use super::request::{KeyClaim, KeyOwner, Named, forgotten};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, Value, by_place};
@@ -63,60 +64,52 @@ impl From<KeyRow> for KeptKey {
     }
 }
 
-const TAKE_OVER: &str = " ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, resource = excluded.resource, \
-     resource_id = excluded.resource_id, lease_owner = excluded.lease_owner, leased_until = excluded.leased_until, answer = excluded.answer, \
-     expires_at = excluded.expires_at WHERE idempotency_keys.expires_at <= ";
+by_place! {
+    struct NumberRow {
+        answer_number: Option<i64> as Nullable<BigInt>,
+    }
+}
 
-fn insert(claim: &KeyClaim, named: Option<&Named>, answer: Option<Vec<u8>>) -> Statement {
-    let row: [Value; 7] = [
+const TAKE_OVER: &str = " ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, resource = excluded.resource, \
+     resource_id = excluded.resource_id, lease_owner = excluded.lease_owner, leased_until = excluded.leased_until, answer = NULL, \
+     answer_number = excluded.answer_number, expires_at = excluded.expires_at WHERE idempotency_keys.expires_at <= ";
+
+/// Stores a key; `0` when somebody has it already.
+pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Option<&Named>) -> QueryResult<usize> {
+    let row: [Value; 8] = [
         claim.id.as_str().into(),
         claim.fingerprint.as_str().into(),
         named.map(|named| named.resource).into(),
         named.map(|named| named.id).into(),
         claim.process.as_str().into(),
         claim.leased_until.naive_utc().into(),
-        claim.expires_at.naive_utc().into(),
+        claim.expires_at().naive_utc().into(),
+        claim.answer_number.into(),
     ];
-    let statement = Statement::new(
+    Statement::new(
         "INSERT INTO idempotency_keys (id, fingerprint, resource, resource_id, lease_owner, leased_until, expires_at, \
-         answer) VALUES (",
-    );
-    let statement = row.into_iter().fold(statement, |statement, value| statement.value(value).sql(", "));
-    let statement = match answer {
-        Some(answer) => statement.value(answer),
-        None => statement.sql("NULL"),
-    };
-    statement.sql(")").sql(TAKE_OVER).value(claim.at.naive_utc())
-}
-
-/// Stores a key; `0` when somebody has it already.
-pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Option<&Named>) -> QueryResult<usize> {
-    insert(claim, named, None).run(connection)
+         answer_number) VALUES ",
+    )
+    .tuple(row)
+    .sql(TAKE_OVER)
+    .value(claim.at.naive_utc())
+    .run(connection)
 }
 
 /// Forgets every request of a caller, the one that is being worked on, too.
 pub(crate) fn forget_keys(connection: &mut AnyConnection, owner: KeyOwner) -> QueryResult<()> {
     forgotten(owner);
-    Statement::new("DELETE FROM idempotency_keys WHERE id >= ")
-        .value(owner.keys(""))
-        .sql(" AND id < ")
-        // No hash is greater.
-        .value(owner.keys("~"))
-        .run(connection)
-        .map(|_| ())
+    let own = Statement::new("id >= ").value(owner.keys("")).sql(" AND id < ");
+    // No hash is greater.
+    remove(connection, own.value(owner.keys("~")))
 }
 
-fn save(connection: &mut AnyConnection, saved: &SavedAnswer) -> QueryResult<usize> {
-    if !saved.is_stored {
-        return insert(&saved.claim, None, Some(saved.answer.clone())).run(connection);
-    }
-    Statement::new("UPDATE idempotency_keys SET answer = ")
-        .value(saved.answer.clone())
-        .sql(" WHERE id = ")
-        .value(saved.claim.id.as_str())
-        .sql(" AND fingerprint = ")
-        .value(saved.claim.fingerprint.as_str())
-        .run(connection)
+/// Removes the keys for which a condition holds, and their answers.
+fn remove(connection: &mut AnyConnection, condition: Statement) -> QueryResult<()> {
+    let keys = Statement::new("DELETE FROM idempotency_keys WHERE ").then(condition).sql(" RETURNING answer_number");
+    let removed: Vec<NumberRow> = keys.rows(connection)?;
+    let numbers: Vec<i64> = removed.into_iter().filter_map(|row| row.answer_number).collect();
+    forget(connection, &numbers)
 }
 
 impl Database {
@@ -125,11 +118,13 @@ impl Database {
         let id = id.to_owned();
         self.read_brief(move |connection| {
             let rows: Vec<KeyRow> = Statement::new(
-                "SELECT fingerprint, resource, resource_id, lease_owner, leased_until, answer, expires_at \
-                 FROM idempotency_keys WHERE id = ",
+                "SELECT k.fingerprint, k.resource, k.resource_id, k.lease_owner, k.leased_until, coalesce(k.answer, a.answer), \
+                 k.expires_at FROM idempotency_keys k LEFT JOIN idempotency_answers a ON a.number = k.answer_number AND a.number >= ",
             )
+            .value(living(now))
+            .sql(" WHERE k.id = ")
             .value(id.as_str())
-            .sql(" AND expires_at > ")
+            .sql(" AND k.expires_at > ")
             .value(now.naive_utc())
             .rows(connection)?;
             Ok::<_, Abort<StoreError>>(rows.into_iter().next().map(KeptKey::from))
@@ -138,12 +133,16 @@ impl Database {
     }
 
     /// Keeps answers, all in one commit. What a request that did nothing answered is kept unless its key has another answer.
-    pub async fn keep_answers(&self, answers: Vec<SavedAnswer>) -> Result<(), StoreError> {
+    pub async fn keep_answers(&self, mut answers: Vec<SavedAnswer>) -> Result<(), StoreError> {
+        answers.sort_by_key(|answer| answer.claim.answer_number);
         self.write(move |connection| {
+            let mut own = Vec::with_capacity(answers.len());
             for answer in &answers {
-                save(connection, answer)?;
+                if answer.is_stored || claim(connection, &answer.claim, None)? > 0 {
+                    own.push(answer);
+                }
             }
-            Ok::<_, Abort<StoreError>>(())
+            Ok::<_, Abort<StoreError>>(insert(connection, &own)?)
         })
         .await
     }
@@ -152,9 +151,58 @@ impl Database {
     pub async fn free_key(&self, id: &str) -> Result<(), StoreError> {
         let id = id.to_owned();
         self.write(move |connection| {
-            Statement::new("DELETE FROM idempotency_keys WHERE id = ").value(id.as_str()).run(connection)?;
-            Ok::<_, Abort<StoreError>>(())
+            Ok::<_, Abort<StoreError>>(remove(connection, Statement::new("id = ").value(id.as_str()))?)
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::idempotency::{AnswerNumbers, IdempotentRequest};
+    use crate::database_tests;
+    use crate::statement::IdRow;
+
+    fn claim(owner: KeyOwner, answer_number: i64) -> KeyClaim {
+        let at: DateTime<Utc> = "2026-06-30T12:00:00Z".parse().unwrap();
+        KeyClaim {
+            id: owner.keys(&format!("{answer_number:064}")),
+            fingerprint: String::new(),
+            owner,
+            process: String::new(),
+            at,
+            leased_until: at,
+            answer_number,
+        }
+    }
+
+    async fn answers(database: &Database) -> Result<i64, StoreError> {
+        let count = |connection: &mut AnyConnection| {
+            let count = Statement::new("SELECT count(*) AS id FROM idempotency_answers");
+            Ok::<_, Abort<StoreError>>(count.row::<IdRow>(connection)?.id)
+        };
+        database.read(count).await
+    }
+
+    database_tests! {
+        async fn who_is_forgotten_leaves_no_answer_that_comes_meanwhile(db: TestDatabase) {
+            let (own, other) = (KeyOwner { guard: "counterparty", id: Some(1) }, KeyOwner { guard: "counterparty", id: Some(12) });
+            let numbers = AnswerNumbers::default();
+            for round in 0..40 {
+                let mut saved = Vec::new();
+                for owner in [own, other] {
+                    let claim = claim(owner, numbers.next(DateTime::UNIX_EPOCH, round));
+                    let request = IdempotentRequest::new(claim.clone());
+                    request.run(db.database.worker_seen("a", claim.at)).await.unwrap();
+                    saved.push(SavedAnswer { claim, is_stored: true, answer: b"done".to_vec() });
+                }
+                let forget = move |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(forget_keys(connection, own)?);
+                let (kept, forgotten) = tokio::join!(db.database.keep_answers(saved), db.database.write(forget));
+                kept.unwrap();
+                forgotten.unwrap();
+                assert_eq!(answers(&db.database).await.unwrap(), i64::from(round) + 1, "those of the other one");
+            }
+        }
     }
 }

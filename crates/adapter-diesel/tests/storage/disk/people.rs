@@ -98,9 +98,9 @@ scenarios! {
 
     async fn written_under_a_key(db, run) {
         run.begin(db);
-        let (claim, now) = (|| idempotency::claim("k", idempotency::now()), idempotency::now());
-        run.step("write", async || IdempotentRequest::new(claim()).run(db.database.worker_seen("a", now)).await).await;
-        let saved = || SavedAnswer { claim: claim(), is_stored: true, answer: b"done".to_vec() };
+        let (claim, now) = (idempotency::claim("k", idempotency::now()), idempotency::now());
+        run.step("write", async || IdempotentRequest::new(claim.clone()).run(db.database.worker_seen("a", now)).await).await;
+        let saved = || SavedAnswer { claim: claim.clone(), is_stored: true, answer: b"done".to_vec() };
         run.step("answer", async || db.database.keep_answers(vec![saved()]).await).await;
     }
 }

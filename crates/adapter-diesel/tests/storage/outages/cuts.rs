@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use chrono::TimeDelta;
 use kontor_adapter_diesel::testing::wire::{Break, Fault, Side, Wire};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
 use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, PoolOptions};
 use kontor_kernel::{Clock, StoreError};
 use kontor_orders::{OrderCommand, PlacementError};
 
+use crate::idempotency;
 use crate::orders::counter::Counter;
 
 const PIECES: i64 = 1_000_000;
@@ -42,15 +42,8 @@ impl Trial<'_> {
         let placing = self.counter.place(&self.command);
         let Some(key) = key else { return end(placing.await.err()) };
         let now = self.counter.clock.now();
-        let request = IdempotentRequest::new(KeyClaim {
-            id: key.to_owned(),
-            fingerprint: "f".to_owned(),
-            owner: KeyOwner { guard: "counterparty", id: Some(self.counter.customer.counterparty_id.get()) },
-            process: "p".to_owned(),
-            at: now,
-            leased_until: now + TimeDelta::seconds(30),
-            expires_at: now + TimeDelta::hours(48),
-        });
+        let owner = KeyOwner { guard: "counterparty", id: Some(self.counter.customer.counterparty_id.get()) };
+        let request = IdempotentRequest::new(KeyClaim { owner, ..idempotency::claim(key, now) });
         let outcome = Arc::clone(&request).run(placing).await;
         if request.is_overtaken() { End::Overtaken } else { end(outcome.err()) }
     }
