@@ -62,8 +62,9 @@ enum Piece {
     Value(Value),
 }
 
-/// Identifiers that a statement binds; a longer list stands in its text.
-const MOST_BOUND: usize = 32;
+/// Identifiers that a statement binds, those of the longest page; a longer list stands in its text. PostgreSQL plans a statement
+/// that is not kept each time, which takes longer than an order with everything that it names.
+const MOST_BOUND: usize = 128;
 
 /// SQL in pieces, values between them.
 #[derive(Debug, Clone, Default)]
