@@ -55,8 +55,10 @@ pub(super) struct Manager {
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
      PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;";
 
-/// No statement runs long enough for compiling it to pay. Diesel itself asks for UTC.
-const POSTGRES_SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = '30s'; SET jit = off;";
+/// No statement runs long enough for compiling it to pay. What an index of texts finds is remembered row by row: of whole pages every
+/// row would be looked at again. Diesel itself asks for UTC.
+const POSTGRES_SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = '30s'; SET jit = off; \
+     SELECT set_config('work_mem', '16MB', FALSE) WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('16MB');";
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ManagerError {

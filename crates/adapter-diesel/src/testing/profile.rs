@@ -38,7 +38,7 @@ impl Profile {
             Self::Usual | Self::PlainSearch | Self::Messages => &[],
             Self::Serializable => &["default_transaction_isolation = 'serializable'"],
             // What a session behind a pooler cannot keep.
-            Self::Pgbouncer => &["statement_timeout = '30s'", "jit = off"],
+            Self::Pgbouncer => &["statement_timeout = '30s'", "jit = off", "work_mem = '16MB'"],
         }
     }
 

@@ -50,7 +50,8 @@ fn staff(db: &Database) -> &dyn StaffCustomerRepository {
     db
 }
 
-async fn found(db: &TestDatabase, project: ProjectId, text: &str) -> Vec<i64> {
+/// The customers that staff find by a text.
+pub async fn found(db: &TestDatabase, project: ProjectId, text: &str) -> Vec<i64> {
     let all = Listing::everything(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
     let listing = Listing { text: Some(Line::parse(text).unwrap()), ..all };
     let page = staff(&db.database).list(project, listing).await.unwrap();

@@ -152,6 +152,35 @@ database_tests! {
         assert!((5..25).contains(&nothing), "{nothing} queries find nothing");
     }
 
+    async fn customers_are_found_by_the_same_words(db: TestDatabase) {
+        let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let texts = |place: usize| (CARDS[place].0, format!("79001{place:02}4567"), format!("buyer{place}.north@example.com"));
+        for (project, first) in [(project, 900_000), (other, 910_000)] {
+            for place in 0..CARDS.len() {
+                let (name, phone, email) = texts(place);
+                fixtures::run(&db, format!(
+                    "INSERT INTO counterparties (id, project_id, is_company, name, phone_1, email, created_at, updated_at) VALUES \
+                     ({}, {project}, TRUE, '{}', '{phone}', '{email}', '2026-01-01 00:00:00', '2026-01-01 00:00:00');",
+                    first + place, name.replace('\'', "''")
+                )).await;
+            }
+        }
+        let database = db.database.clone();
+        tokio::task::spawn_blocking(move || database.migrate().unwrap()).await.unwrap();
+        let own = ["buyer3.north@example.com", "buyer1", "north", "example.com", "exampl", "79001074567", "0010745", "900 107", "клиппан 79001", "cover north"];
+        let mut hits = 0;
+        for query in QUERIES.into_iter().chain(own) {
+            let asked = SearchQuery::of(&line(query));
+            let expected: Vec<i64> = (0..CARDS.len()).filter(|place| {
+                let (name, phone, email) = texts(*place);
+                asked.finds(&SearchText::of_texts([name, phone.as_str(), email.as_str()]))
+            }).map(|place| 900_000 + i64::try_from(place).unwrap()).collect();
+            assert_eq!(crate::customers::found(&db, project, query).await, expected, "{query}");
+            hits += expected.len();
+        }
+        assert!(hits > 60, "{hits}");
+    }
+
     async fn texts_are_found_as_people_write_them(db: TestDatabase) {
         const CASES: &[(&str, &str, bool)] = include!("../../../catalog/src/model/search_cases.rs");
         let house = Storehouse::open(&db).await;

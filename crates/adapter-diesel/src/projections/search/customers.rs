@@ -7,7 +7,7 @@ use kontor_customers::model::title;
 use kontor_kernel::{Line, Phone, ProjectId, StoreError};
 
 use super::found::MOST;
-use super::terms::{Grams, conditions, document, expression};
+use super::terms::{Grams, conditions_by_grams, document, expression};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, in_turns};
 use crate::statement::{IdRow, Statement, by_place};
@@ -180,7 +180,8 @@ fn newest_named(connection: &AnyConnection, project: ProjectId, query: &SearchQu
     if connection.is_postgres() {
         Statement::new("SELECT id FROM (SELECT s.id FROM counterparties s WHERE s.project_id = ")
             .value(project.get())
-            .sql(format!(" AND {} ORDER BY s.id DESC LIMIT {MOST}) AS found", conditions("s", query)))
+            .sql(format!(" AND {}", conditions_by_grams(project, "s", query)))
+            .sql(format!(" ORDER BY s.id DESC LIMIT {MOST}) AS found"))
             .once()
     } else {
         Statement::new("SELECT rowid FROM (SELECT rowid FROM counterparty_search WHERE counterparty_search MATCH ")

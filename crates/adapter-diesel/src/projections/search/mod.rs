@@ -1,8 +1,8 @@
 //! Finding items, and customers, by what people type.
 //!
 //! [`kontor_catalog::model::SearchQuery`] says what is found. SQLite answers from FTS5 tables of three letters each and more,
-//! PostgreSQL by the trigrams of `pg_trgm` where it has them; both indexes are kept per project, so that a search walks
-//! nothing of another one's.
+//! PostgreSQL by the trigrams of `pg_trgm` where it has them, and by six letters of the numbers of customers (`kontor_grams`). All these
+//! indexes are kept per project, so that a search walks nothing of another one's.
 
 mod customers;
 mod found;

@@ -9,6 +9,9 @@ use crate::statement::Statement;
 /// How many letters every index knows together.
 const GRAM: usize = 3;
 
+/// How many the longest are that an index knows together.
+const LONG: usize = 6;
+
 /// Stands for the two places before a word.
 const BEFORE: char = '_';
 
@@ -24,8 +27,8 @@ pub(super) enum Grams {
 impl Grams {
     fn lengths(self) -> &'static [usize] {
         match self {
-            Self::OfNames => &[6],
-            Self::OfTexts => &[6, 4],
+            Self::OfNames => &[LONG],
+            Self::OfTexts => &[LONG, 4],
         }
     }
 }
@@ -63,32 +66,40 @@ pub(super) fn document(project: ProjectId, text: &SearchText, grams: Grams) -> S
     document
 }
 
-/// The word as a phrase of FTS5: its longest grams one after the other.
-fn phrase(project: ProjectId, word: &SearchWord, grams: Grams) -> String {
-    let joined = |word: &str, count: usize| {
+/// The longest grams of a word, one after the other.
+fn grams_of(project: ProjectId, word: &SearchWord, grams: Grams) -> Vec<String> {
+    let of = |word: &str, count: usize| {
         let start = start(project, count);
-        tokens(&start, word, count).map(|parts| parts.concat()).collect::<Vec<_>>().join(" ")
+        tokens(&start, word, count).map(|parts| parts.concat()).collect()
     };
-    let phrase = match word {
+    match word {
         SearchWord::Within(word) => {
             let letters = word.chars().count();
-            joined(word, grams.lengths().iter().copied().find(|count| *count <= letters).unwrap_or(GRAM))
+            of(word, grams.lengths().iter().copied().find(|count| *count <= letters).unwrap_or(GRAM))
         }
         // The first letter alone follows two places, the first two follow one.
         SearchWord::Beginning(word) => {
             let before = GRAM.saturating_sub(word.chars().count());
             let begun: String = std::iter::repeat_n(BEFORE, before).chain(word.chars()).collect();
-            joined(&begun, GRAM)
+            of(&begun, GRAM)
         }
-    };
-    format!("\"{phrase}\"")
+    }
 }
 
-/// Joins what stands for every word of every way of every term.
-fn every(query: &SearchQuery, word: impl Fn(&SearchWord) -> String) -> String {
-    let all = |words: &Vec<SearchWord>| words.iter().map(&word).collect::<Vec<_>>().join(" AND ");
+/// The word as a phrase of FTS5.
+fn phrase(project: ProjectId, word: &SearchWord, grams: Grams) -> String {
+    format!("\"{}\"", grams_of(project, word, grams).join(" "))
+}
+
+/// Joins what stands for every word.
+fn all(words: &[SearchWord], word: impl Fn(&SearchWord) -> String) -> String {
+    words.iter().map(word).collect::<Vec<_>>().join(" AND ")
+}
+
+/// Joins what stands for every way of every term.
+fn every(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
     let terms = query.terms().iter().map(|term| {
-        let ways: Vec<String> = term.ways.iter().map(|way| format!("({})", all(way))).collect();
+        let ways: Vec<String> = term.ways.iter().map(|words| format!("({})", way(words))).collect();
         format!("({})", ways.join(" OR "))
     });
     terms.collect::<Vec<_>>().join(" AND ")
@@ -96,16 +107,52 @@ fn every(query: &SearchQuery, word: impl Fn(&SearchWord) -> String) -> String {
 
 /// What FTS5 is asked. The query has terms.
 pub(super) fn expression(project: ProjectId, query: &SearchQuery, grams: Grams) -> String {
-    every(query, |word| phrase(project, word, grams))
+    every(query, |words| all(words, |word| phrase(project, word, grams)))
+}
+
+/// Whether a text has the word.
+fn like(text: &str, word: &SearchWord) -> String {
+    match word {
+        SearchWord::Within(word) => format!("{text} LIKE '%{word}%'"),
+        SearchWord::Beginning(word) => format!("{text} LIKE '% {word}%'"),
+    }
 }
 
 /// The same as conditions on `search_text` of the cards with this alias.
 pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
-    let condition = |word: &SearchWord| match word {
-        SearchWord::Within(word) => format!("{alias}.search_text LIKE '%{word}%'"),
-        SearchWord::Beginning(word) => format!("{alias}.search_text LIKE '% {word}%'"),
-    };
-    if query.terms().is_empty() { "FALSE".to_owned() } else { every(query, condition) }
+    let text = format!("{alias}.search_text");
+    asked(query, |words| all(words, |word| like(&text, word)))
+}
+
+/// Whether few texts have a word, by its look: whole numbers, and addresses of e-mail with digits.
+fn is_rare(word: &SearchWord) -> bool {
+    match word {
+        SearchWord::Within(word) => {
+            word.chars().count() >= LONG && word.contains(|letter: char| letter.is_ascii_digit())
+        }
+        SearchWord::Beginning(_) => false,
+    }
+}
+
+/// The same as conditions on a table that has an index of `kontor_grams` on PostgreSQL, which knows six letters of such words
+/// together. It is asked where a way has one, and the texts of what it finds are looked at: that is done one by one, and must
+/// be little.
+pub(super) fn conditions_by_grams(project: ProjectId, alias: &str, query: &SearchQuery) -> String {
+    asked(query, |words| {
+        let rare = words.iter().filter(|word| is_rare(word));
+        let grams: Vec<String> = rare.flat_map(|word| grams_of(project, word, Grams::OfNames)).collect();
+        if grams.is_empty() {
+            return all(words, |word| like(&format!("{alias}.search_text"), word));
+        }
+        // An expression, so that no other index is asked as well.
+        let words = all(words, |word| like(&format!("({alias}.search_text || '')"), word));
+        let grams = grams.join("', '");
+        format!("kontor_grams({alias}.project_id, {alias}.search_text) @> ARRAY['{grams}'] AND {words}")
+    })
+}
+
+fn asked(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
+    if query.terms().is_empty() { "FALSE".to_owned() } else { every(query, way) }
 }
 
 /// `(SELECT ...)`: the items of a project that a text finds, for lists of what refers to items.
@@ -187,5 +234,20 @@ mod tests {
              AND ((\"12ray\" AND \"12__x\") OR (\"12xra 12ray\")) AND ((\"12_or\"))"
         );
         assert!(!conditions("s", &query).contains('"'));
+    }
+
+    #[test]
+    fn rare_words_are_looked_for_by_their_grams() {
+        let asked = |query: &str| conditions_by_grams(project(), "s", &SearchQuery::of(&Line::parse(query).unwrap()));
+        let rare = "kontor_grams(s.project_id, s.search_text) @> ARRAY['12-012345', '12-123456'] AND ";
+        assert_eq!(asked("0123456"), format!("(({rare}(s.search_text || '') LIKE '%0123456%'))"));
+        assert_eq!(
+            asked("0123456-abc"),
+            format!("(({rare}(s.search_text || '') LIKE '%0123456%' AND (s.search_text || '') LIKE '%abc%'))")
+        );
+        for (query, word) in [("01234", "01234"), ("Nordstern", "nordstern")] {
+            assert_eq!(asked(query), format!("((s.search_text LIKE '%{word}%'))"));
+        }
+        assert_eq!(asked("'"), "FALSE");
     }
 }

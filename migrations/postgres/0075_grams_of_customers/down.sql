@@ -1,0 +1,2 @@
+DROP INDEX counterparties_by_grams;
+DROP FUNCTION kontor_grams;

@@ -1,0 +1,1 @@
+-- PostgreSQL gets the index of customers that SQLite has.
