@@ -77,8 +77,18 @@ const UNANSWERED: &str = " k WHERE NOT EXISTS (SELECT 1 FROM idempotency_answers
 
 /// Waits until every answer is stored.
 pub async fn until_stored(server: &TestServer) {
+    until(async || count(server, UNANSWERED).await == 0).await;
+}
+
+/// Waits until so many answers are stored, those of keys that others took over among them.
+pub async fn until_answers(server: &TestServer, many: i64) {
+    let answers = || server.insert("SELECT COUNT(*) AS id FROM idempotency_answers".to_owned());
+    until(async || answers().await == many).await;
+}
+
+async fn until(is_stored: impl AsyncFn() -> bool) {
     let until = Instant::now() + PATIENCE;
-    while count(server, UNANSWERED).await > 0 {
+    while !is_stored().await {
         assert!(Instant::now() < until, "an answer is never stored");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
