@@ -93,7 +93,7 @@ fn on_postgres(server: &str, pace: &Pace, report: &mut Report) -> Result<(), Fai
     let run = |time| load::run(&target, CUSTOMERS, pace.threads, time);
     run(pace.warm_up)?;
     let pair: Pair = in_turns(pace.rounds, || run(pace.round), || bare_commits(&mut bare, pace.round))?;
-    let keyed = target.clone().keyed();
+    let keyed = target.keyed();
     let under_keys = || load::run(&keyed, CUSTOMERS, pace.threads, pace.round);
     let of_keys: Pair = in_turns(pace.rounds, under_keys, || run(pace.round))?;
     shop.close();

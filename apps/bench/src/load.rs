@@ -87,9 +87,9 @@ pub struct Target {
 
 impl Target {
     /// The same requests, each under another key every time it is sent.
-    pub fn keyed(self) -> Self {
+    pub fn keyed(&self) -> Self {
         let requests = self.requests.iter().map(|request| Request { keyed: true, ..request.clone() }).collect();
-        Self { requests, ..self }
+        Self { requests, ..*self }
     }
 }
 

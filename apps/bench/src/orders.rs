@@ -23,12 +23,10 @@ diesel::table! {
 pub fn measure(shop: &Shop, pace: &Pace) -> Result<[Figure; 2], Failure> {
     let customers = shop.customers(pace.connections)?;
     let offers = shop.offers()?;
-    let wishes = || customers.iter().zip(offers.iter().map(|offer| offer.product));
-    let target = || {
-        let requests = wishes().map(|(bearer, product)| order(shop, bearer, product)).collect();
-        Target { address: shop.address, expected: 201, requests, once: false }
-    };
-    let (plain, keyed) = (target(), target().keyed());
+    let wishes = customers.iter().zip(offers.iter().map(|offer| offer.product));
+    let requests = wishes.map(|(bearer, product)| order(shop, bearer, product)).collect();
+    let plain = Target { address: shop.address, expected: 201, requests, once: false };
+    let keyed = plain.keyed();
     let orders = |time| load::run(&plain, pace.connections, pace.threads, time);
     let mut file = open(shop)?;
     commits(&mut file, pace.warm_up)?;

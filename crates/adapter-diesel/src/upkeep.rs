@@ -5,10 +5,10 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
-use crate::database::idempotency::living;
+use crate::database::idempotency::last_over;
 use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::statement::{Statement, by_place};
+use crate::statement::{Statement, Value, by_place};
 
 /// As many rows go in one transaction: other writers wait no longer than for these.
 pub const BATCH: usize = 500;
@@ -102,15 +102,15 @@ by_place! {
 impl SweptTable {
     /// Goes on with what makes a row one that has had its time.
     fn guarded(&self, statement: Statement, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
+        let moment = |moment: DateTime<Utc>| Value::from(moment.naive_utc());
         let until = match self.keep {
-            Keep::UntilThen => now,
-            Keep::Afterwards => now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC),
-            Keep::AnHour => now - TimeDelta::hours(1),
-            Keep::HalfAYear => now - TimeDelta::days(180),
-            Keep::WithItsKey => return statement.sql(self.moment).sql(" < ").value(living(now)).sql(self.besides),
+            Keep::UntilThen => moment(now),
+            Keep::Afterwards => moment(now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC)),
+            Keep::AnHour => moment(now - TimeDelta::hours(1)),
+            Keep::HalfAYear => moment(now - TimeDelta::days(180)),
+            Keep::WithItsKey => last_over(now).into(),
         };
-        let until = until.naive_utc();
-        let statement = statement.sql(self.moment).sql(" <= ").value(until);
+        let statement = statement.sql(self.moment).sql(" <= ").value(until.clone());
         match self.besides.split_once(":moment") {
             None => statement.sql(self.besides),
             Some((before, after)) => statement.sql(before).value(until).sql(after),

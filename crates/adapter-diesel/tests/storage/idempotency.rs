@@ -107,14 +107,10 @@ database_tests! {
     }
 
     async fn of_numbers_that_meet_one_answer_is_kept_and_none_is_lost(db: TestDatabase) {
-        let (first, second) = (claim("a", now()), KeyClaim { answer_number: 7, ..claim("b", now()) });
-        let first = KeyClaim { answer_number: 7, ..first };
-        let saved = |claim: &KeyClaim, answer: &str| {
-            SavedAnswer { claim: claim.clone(), is_stored: false, answer: answer.as_bytes().to_vec() }
-        };
-        db.database.keep_answers(vec![saved(&first, "one"), saved(&second, "two")]).await.unwrap();
-        let other = saved(&claim("c", now()), "three");
-        db.database.keep_answers(vec![other]).await.unwrap();
+        let saved = |claim: KeyClaim, answer: &str| SavedAnswer { claim, is_stored: false, answer: answer.as_bytes().to_vec() };
+        let seventh = |id: &str| KeyClaim { answer_number: 7, ..claim(id, now()) };
+        db.database.keep_answers(vec![saved(seventh("a"), "one"), saved(seventh("b"), "two")]).await.unwrap();
+        db.database.keep_answers(vec![saved(claim("c", now()), "three")]).await.unwrap();
         assert_eq!((answers(&db).await, answered(&db, "c").await), (2, Some(Some(b"three".to_vec()))));
     }
 

@@ -64,9 +64,9 @@ const POSTGRES_INDEXES: &str = "SELECT t.relname::text AS owner, \
 /// What one tree has and the other has no need for, with the reason.
 const ONE_SIDED: [(&str, &str); 6] = [
     ("nomenclatures_search", "SQLite looks texts up in FTS5 tables"),
-    ("pages_search", "SQLite looks texts up in FTS5 tables"),
     ("counterparties_search", "SQLite looks texts up in FTS5 tables"),
     ("counterparties_by_grams", "SQLite looks texts up in FTS5 tables"),
+    ("pages_search", "SQLite looks texts up in FTS5 tables"),
     ("pages_found", "PostgreSQL keeps long texts outside their rows"),
     ("pages_unsearched", "PostgreSQL keeps its index of texts by itself"),
 ];

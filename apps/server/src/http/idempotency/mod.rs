@@ -25,10 +25,10 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Bytes;
 use actix_web::{Error, HttpMessage, web};
-use kontor_adapter_diesel::{IdempotentRequest, KeptKey, KeyClaim};
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim};
 use tokio::time::Instant;
 
-use self::answer::{KeptAnswer, capture};
+use self::answer::capture;
 pub use self::desk::Desk;
 use self::desk::{Ticket, Turn, end_of};
 use self::key::{Presented, presented};
@@ -93,15 +93,14 @@ impl<B> Clone for Errand<B> {
     }
 }
 
-/// What is known of a key that this process is not working on.
-enum Known {
-    Nothing,
-    Reused,
-    Answered(KeptAnswer, HeaderValue),
+/// What a look for a key that this process is not working on comes to.
+enum Looked {
+    /// The key tells the answer.
+    Answered(ServiceResponse<BoxBody>),
+    /// There is no such key.
+    Nothing(ServiceRequest),
     /// Another process works on it.
-    Elsewhere,
-    /// It was carried out, and the answer is lost.
-    Lost(KeptKey),
+    Elsewhere(ServiceRequest),
 }
 
 /// Answers a request with a key. The caller has proved themselves.
@@ -129,7 +128,7 @@ pub async fn serve<B: MessageBody + 'static>(
 }
 
 impl<B: MessageBody + 'static> Errand<B> {
-    async fn answer(self, request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
+    async fn answer(self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         loop {
             let wait = match self.desk.turn(&self.claim) {
                 Turn::Reused => return Ok(self.refuse(request, reused())),
@@ -140,13 +139,13 @@ impl<B: MessageBody + 'static> Errand<B> {
                 Turn::Mine(ticket) if self.endpoint.policy.rerun == Rerun::UntilCommit => {
                     return self.carry_out(request, ticket).await;
                 }
-                Turn::Mine(ticket) => match self.look().await {
-                    Err(error) => return Ok(self.refuse(request, error)),
-                    Ok(Known::Nothing) => return self.carry_out(request, ticket).await,
-                    Ok(Known::Reused) => return Ok(self.refuse(request, reused())),
-                    Ok(Known::Answered(answer, end)) => return Ok(request.into_response(answer.replayed(end))),
-                    Ok(Known::Lost(kept)) => return self.recover(request, &kept).await,
-                    Ok(Known::Elsewhere) => None,
+                Turn::Mine(ticket) => match self.look(request).await? {
+                    Looked::Answered(response) => return Ok(response),
+                    Looked::Nothing(request) => return self.carry_out(request, ticket).await,
+                    Looked::Elsewhere(same) => {
+                        request = same;
+                        None
+                    }
                 },
             };
             let pause = async {
@@ -167,26 +166,27 @@ impl<B: MessageBody + 'static> Errand<B> {
         response
     }
 
-    async fn recover(&self, request: ServiceRequest, kept: &KeptKey) -> Result<ServiceResponse<BoxBody>, Error> {
-        let response = recovery::recover(request, &self.next, &self.endpoint, kept).await?;
-        Ok(marked(response, end_of(kept.expires_at)))
-    }
-
-    async fn look(&self) -> Result<Known, ApiError> {
-        let Some(kept) = self.desk.kept(&self.claim).await? else { return Ok(Known::Nothing) };
+    async fn look(&self, request: ServiceRequest) -> Result<Looked, Error> {
+        let kept = match self.desk.kept(&self.claim).await {
+            Ok(Some(kept)) => kept,
+            Ok(None) => return Ok(Looked::Nothing(request)),
+            Err(error) => return Ok(Looked::Answered(self.refuse(request, error.into()))),
+        };
         if kept.fingerprint != self.claim.fingerprint {
-            return Ok(Known::Reused);
+            return Ok(Looked::Answered(self.refuse(request, reused())));
         }
+        let end = end_of(kept.expires_at);
         if let Some(sealed) = &kept.answer {
-            let opened = self.desk.open(&self.claim, &self.key, sealed);
-            return Ok(match opened {
-                Some(answer) => Known::Answered(answer, end_of(kept.expires_at)),
-                None => Known::Lost(kept),
-            });
+            if let Some(answer) = self.desk.open(&self.claim, &self.key, sealed) {
+                return Ok(Looked::Answered(request.into_response(answer.replayed(end))));
+            }
+        } else if kept.process != self.claim.process && kept.leased_until > self.claim.at {
+            // This process would know if it were still at it.
+            return Ok(Looked::Elsewhere(request));
         }
-        // This process would know if it were still at it.
-        let elsewhere = kept.process != self.claim.process && kept.leased_until > self.claim.at;
-        Ok(if elsewhere { Known::Elsewhere } else { Known::Lost(kept) })
+        // It was carried out, and the answer is lost.
+        let response = recovery::recover(request, &self.next, &self.endpoint, &kept).await?;
+        Ok(Looked::Answered(marked(response, end)))
     }
 
     /// Whoever sent the request may hang up: what has begun is brought to its end, and its answer is kept.
@@ -225,18 +225,16 @@ impl<B: MessageBody + 'static> Errand<B> {
     }
 
     /// The answer of whoever was faster.
-    async fn of_another(&self, request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
+    async fn of_another(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         loop {
-            match self.look().await {
-                Ok(Known::Answered(answer, end)) => return Ok(request.into_response(answer.replayed(end))),
-                Ok(Known::Reused) => return Ok(self.refuse(request, reused())),
-                Err(error) => return Ok(self.refuse(request, error)),
-                Ok(Known::Lost(kept)) => return self.recover(request, &kept).await,
-                Ok(Known::Elsewhere | Known::Nothing) if Instant::now() >= self.until => {
-                    return Ok(self.refuse(request, in_progress()));
-                }
-                Ok(Known::Elsewhere | Known::Nothing) => tokio::time::sleep(LOOK).await,
+            request = match self.look(request).await? {
+                Looked::Answered(response) => return Ok(response),
+                Looked::Nothing(request) | Looked::Elsewhere(request) => request,
+            };
+            if Instant::now() >= self.until {
+                return Ok(self.refuse(request, in_progress()));
             }
+            tokio::time::sleep(LOOK).await;
         }
     }
 }

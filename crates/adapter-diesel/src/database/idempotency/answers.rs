@@ -37,9 +37,9 @@ fn first_of(moment: DateTime<Utc>) -> i64 {
     moment.timestamp_millis() << BITS
 }
 
-/// The first number whose answer still holds.
-pub(crate) fn living(now: DateTime<Utc>) -> i64 {
-    first_of(now - KEY_LIFE) + (1 << BITS)
+/// The last number whose answer holds no longer.
+pub(crate) fn last_over(now: DateTime<Utc>) -> i64 {
+    first_of(now - KEY_LIFE) + (1 << BITS) - 1
 }
 
 /// Answers that a statement stores at once.
@@ -91,7 +91,7 @@ mod tests {
         assert!(numbers.next(at + TimeDelta::seconds(1), 0) > second);
         assert!(AnswerNumbers::default().next(at, 1) != AnswerNumbers::default().next(at, 2));
         let end = at + KEY_LIFE;
-        assert!(living(end - TimeDelta::milliseconds(1)) <= first && first < living(end));
+        assert!(last_over(end - TimeDelta::milliseconds(1)) < first && first <= last_over(end));
     }
 
     #[test]

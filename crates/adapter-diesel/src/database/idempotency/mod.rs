@@ -10,7 +10,7 @@ mod request;
 mod rows;
 
 pub use answers::AnswerNumbers;
-pub(crate) use answers::living;
+pub(crate) use answers::last_over;
 pub use request::{IdempotentRequest, KeyClaim, KeyOwner};
 pub(super) use request::{Serving, current, note};
 pub(crate) use request::{made, names, prepares};

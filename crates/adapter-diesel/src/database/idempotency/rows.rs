@@ -5,7 +5,7 @@ use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamp};
 use kontor_kernel::StoreError;
 
-use super::answers::{forget, insert, living};
+use super::answers::{forget, insert, last_over};
 use super::request::{KeyClaim, KeyOwner, Named, forgotten};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, Value, by_place};
@@ -119,9 +119,9 @@ impl Database {
         self.read_brief(move |connection| {
             let rows: Vec<KeyRow> = Statement::new(
                 "SELECT k.fingerprint, k.resource, k.resource_id, k.lease_owner, k.leased_until, coalesce(k.answer, a.answer), \
-                 k.expires_at FROM idempotency_keys k LEFT JOIN idempotency_answers a ON a.number = k.answer_number AND a.number >= ",
+                 k.expires_at FROM idempotency_keys k LEFT JOIN idempotency_answers a ON a.number = k.answer_number AND a.number > ",
             )
-            .value(living(now))
+            .value(last_over(now))
             .sql(" WHERE k.id = ")
             .value(id.as_str())
             .sql(" AND k.expires_at > ")

@@ -138,16 +138,17 @@ fn is_rare(word: &SearchWord) -> bool {
 /// together. It is asked where a way has one, and the texts of what it finds are looked at: that is done one by one, and must
 /// be little.
 pub(super) fn conditions_by_grams(project: ProjectId, alias: &str, query: &SearchQuery) -> String {
+    let column = format!("{alias}.search_text");
+    // An expression, so that no other index is asked as well.
+    let text = format!("({column} || '')");
     asked(query, |words| {
         let rare = words.iter().filter(|word| is_rare(word));
         let grams: Vec<String> = rare.flat_map(|word| grams_of(project, word, Grams::OfNames)).collect();
         if grams.is_empty() {
-            return all(words, |word| like(&format!("{alias}.search_text"), word));
+            return all(words, |word| like(&column, word));
         }
-        // An expression, so that no other index is asked as well.
-        let words = all(words, |word| like(&format!("({alias}.search_text || '')"), word));
-        let grams = grams.join("', '");
-        format!("kontor_grams({alias}.project_id, {alias}.search_text) @> ARRAY['{grams}'] AND {words}")
+        let (grams, words) = (grams.join("', '"), all(words, |word| like(&text, word)));
+        format!("kontor_grams({alias}.project_id, {column}) @> ARRAY['{grams}'] AND {words}")
     })
 }
 
