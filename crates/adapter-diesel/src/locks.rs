@@ -1,5 +1,9 @@
 //! Row locks of cards and projects, held until the transaction ends, on PostgreSQL; SQLite has one writer and needs none.
 //!
+//! A locking statement reads the rows that it locks and nothing else, and what depends on them is read after it. When it has to
+//! wait, PostgreSQL returns these rows as they are after the wait, and rows of joins and subqueries as they were before.
+//! `database::write_check` refuses other statements in tests.
+//!
 //! Cards are locked before their stock and before discounts, those with smaller numbers first. Whoever keeps to that waits
 //! for nobody who waits for him.
 
@@ -93,29 +97,21 @@ pub(crate) fn with_articles<'a>(
 
 /// The card of a stock record.
 pub(crate) fn lock_stocked(connection: &mut AnyConnection, project: ProjectId, inventory: i64) -> QueryResult<()> {
-    if connection.is_postgres() {
-        Statement::new(
-            "SELECT n.id FROM inventories i JOIN nomenclatures n ON n.id = i.nomenclature_id WHERE i.project_id = ",
-        )
-        .value(project.get())
-        .sql(" AND i.id = ")
-        .value(inventory)
-        .sql(" FOR NO KEY UPDATE OF n")
-        .run(connection)?;
+    if !connection.is_postgres() {
+        return Ok(());
     }
-    Ok(())
+    let stocked = Statement::new("SELECT nomenclature_id FROM inventories WHERE project_id = ").value(project.get());
+    let stocked: Vec<IdRow> = stocked.sql(" AND id = ").value(inventory).rows(connection)?;
+    lock_cards(connection, &stocked.into_iter().map(|row| row.id).collect::<Vec<_>>())
 }
 
-/// The cards of everything in a warehouse.
+/// The cards of everything in a warehouse, which the caller holds.
 pub(crate) fn lock_shelved(connection: &mut AnyConnection, warehouse: i64) -> QueryResult<()> {
-    if connection.is_postgres() {
-        Statement::new(
-            "SELECT n.id FROM nomenclatures n WHERE n.id IN (SELECT i.nomenclature_id FROM inventories i \
-             WHERE i.deleted_at IS NULL AND i.warehouse_id = ",
-        )
-        .value(warehouse)
-        .sql(") ORDER BY n.id FOR NO KEY UPDATE")
-        .run(connection)?;
+    if !connection.is_postgres() {
+        return Ok(());
     }
-    Ok(())
+    let shelved =
+        Statement::new("SELECT nomenclature_id FROM inventories WHERE deleted_at IS NULL AND warehouse_id = ");
+    let shelved: Vec<IdRow> = shelved.value(warehouse).rows(connection)?;
+    lock_cards(connection, &shelved.into_iter().map(|row| row.id).collect::<Vec<_>>())
 }

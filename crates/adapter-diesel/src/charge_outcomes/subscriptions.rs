@@ -25,7 +25,7 @@ use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 use crate::subscriptions::{
-    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, consent, first, insert, plan, seen_by, view, write,
+    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, consent, first, insert, lock, plan, seen_by, view, write,
 };
 
 type Failed = Abort<StoreError>;
@@ -61,7 +61,9 @@ fn unfinished(
     let order = stored::id(one.order)?;
     let mut subscriptions = Vec::with_capacity(open.len());
     for row in &open {
-        subscriptions.push(view(connection, stored::id(row.subscription)?, at)?);
+        let id = stored::id(row.subscription)?;
+        lock(connection, id)?;
+        subscriptions.push(view(connection, id, at)?);
     }
     Ok(Some(Unfinished { order, charge, subscriptions }))
 }
@@ -391,14 +393,14 @@ impl SubscriptionStore for Database {
             return Ok(Vec::new());
         }
         self.write(move |connection| {
-            let mine = due().locked(connection, " FOR UPDATE SKIP LOCKED");
-            let rows: Vec<IdRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
+            let mine: Vec<IdRow> = due().locked(connection, " FOR UPDATE SKIP LOCKED").rows(connection)?;
+            let mine: Vec<i64> = mine.into_iter().map(|row| row.id).collect();
+            Statement::new("UPDATE subscriptions SET wake_at = ")
                 .value(until.naive_utc())
-                .sql(" WHERE id IN (")
-                .then(mine)
-                .sql(") RETURNING id")
-                .rows(connection)?;
-            Ok::<_, Failed>(rows.into_iter().map(|row| stored::id(row.id)).collect::<Result<_, _>>()?)
+                .sql(" WHERE id")
+                .among(&mine)
+                .run(connection)?;
+            Ok::<_, Failed>(mine.into_iter().map(stored::id).collect::<Result<_, _>>()?)
         })
         .await
     }

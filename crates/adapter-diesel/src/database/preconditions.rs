@@ -33,13 +33,27 @@ by_place! {
 }
 
 impl VersionedRow {
-    fn version(&self, connection: &mut AnyConnection, lock: &'static str) -> QueryResult<Option<i64>> {
+    fn select(&self, conditions: &[&(&'static str, i64, &'static str)]) -> Statement {
         let select = Statement::new("SELECT version FROM ").sql(self.table).sql(" WHERE ").sql(self.alive);
-        let select = self
-            .conditions
-            .iter()
-            .fold(select, |select, (sql, number, end)| select.sql(" AND ").sql(*sql).value(*number).sql(*end));
-        let rows: Vec<VersionRow> = select.locked(connection, lock).rows(connection)?;
+        let and = |select: Statement, (sql, number, end): &&(&'static str, i64, &'static str)| {
+            select.sql(" AND ").sql(*sql).value(*number).sql(*end)
+        };
+        conditions.iter().fold(select, and)
+    }
+
+    fn version(&self, connection: &mut AnyConnection) -> QueryResult<Option<i64>> {
+        let rows: Vec<VersionRow> = self.select(&self.conditions.iter().collect::<Vec<_>>()).rows(connection)?;
+        Ok(rows.first().map(|row| row.version))
+    }
+
+    /// The version of the record, which nobody else changes until the transaction ends. What other tables tell of it, such as
+    /// its project, never changes and is looked up before: a locking statement reads no other rows.
+    fn locked_version(&self, connection: &mut AnyConnection) -> QueryResult<Option<i64>> {
+        let own: Vec<_> = self.conditions.iter().filter(|(sql, ..)| !sql.contains("SELECT ")).collect();
+        if own.len() < self.conditions.len() && self.version(connection)?.is_none() {
+            return Ok(None);
+        }
+        let rows: Vec<VersionRow> = self.select(&own).locked(connection, " FOR NO KEY UPDATE").rows(connection)?;
         Ok(rows.first().map(|row| row.version))
     }
 }
@@ -157,7 +171,7 @@ impl VersionedRequest {
     pub(super) fn check<R>(&self, connection: &mut AnyConnection) -> Result<(), Abort<R>> {
         let Some(expected) = self.expected.filter(|_| !self.progress().is_settled) else { return Ok(()) };
         let Subject::Present(row) = &self.subject else { return Ok(()) };
-        let version = row.version(connection, " FOR NO KEY UPDATE")?;
+        let version = row.locked_version(connection)?;
         // What another step changed may have been rolled back since an earlier attempt.
         let is_stale = version.is_some_and(|version| version != expected);
         self.progress().is_stale = is_stale;
@@ -179,7 +193,7 @@ impl VersionedRequest {
                 None => return Ok(None),
             },
         };
-        Ok(row.version(connection, "")?.map(|version| Left { version, made }))
+        Ok(row.version(connection)?.map(|version| Left { version, made }))
     }
 
     /// The step is committed. A later one may see what others did since: its version would be newer than the answer.
@@ -195,6 +209,6 @@ impl VersionedRequest {
 impl Database {
     /// The version of a record, while there is such a record.
     pub async fn version_of(&self, row: VersionedRow) -> Result<Option<i64>, StoreError> {
-        self.read_brief(move |connection| Ok::<_, Abort<StoreError>>(row.version(connection, "")?)).await
+        self.read_brief(move |connection| Ok::<_, Abort<StoreError>>(row.version(connection)?)).await
     }
 }

@@ -52,8 +52,8 @@ impl Write {
         let answer = (self.step)(connection)?;
         let invalidations = Invalidations::take();
         #[cfg(feature = "test-support")]
-        if let Some(what) = super::write_check::forgotten(&invalidations, tables) {
-            return Err(Abort::Store(kontor_kernel::StoreError::Failed(format!("a step changes {what}"))));
+        if let Some(what) = super::write_check::fault(&invalidations, tables) {
+            return Err(Abort::Store(kontor_kernel::StoreError::Failed(what)));
         }
         #[cfg(not(feature = "test-support"))]
         let _ = tables;

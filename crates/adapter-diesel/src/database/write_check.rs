@@ -1,5 +1,5 @@
 //! In tests: which tables a step writes to, so that none changes what others remember without invalidating it, and none
-//! changes a record without raising its version.
+//! changes a record without raising its version; and how it locks rows.
 
 use std::cell::RefCell;
 
@@ -15,8 +15,30 @@ struct Write {
     columns: Vec<String>,
 }
 
+const LOCKS: [&str; 4] = [" FOR UPDATE", " FOR NO KEY UPDATE", " FOR SHARE", " FOR KEY SHARE"];
+
 thread_local! {
     static WRITTEN: RefCell<Vec<Write>> = RefCell::default();
+    /// A statement that locks rows and reads others.
+    static MIXED: RefCell<Option<String>> = RefCell::default();
+}
+
+/// The text of a statement without its values.
+fn text(statement: &str) -> &str {
+    statement.split(" -- binds:").next().unwrap_or_default()
+}
+
+/// How many tables a statement reads. Values that it lists are none.
+fn tables(text: &str) -> usize {
+    let named = ["FROM ", "JOIN "].into_iter().flat_map(|word| text.split(word).skip(1));
+    named.filter(|rest| !rest.trim_start_matches('(').starts_with("VALUES ")).count()
+}
+
+/// `true` if a statement locks rows and reads others. When it has to wait for a lock, PostgreSQL returns the locked rows as they
+/// are after the wait, and rows of joins and subqueries as they were before.
+fn is_mixed(statement: &str) -> bool {
+    let text = text(statement);
+    LOCKS.iter().any(|lock| text.contains(lock)) && (tables(text) != 1 || text.contains("(SELECT "))
 }
 
 fn identifier(text: &str) -> &str {
@@ -65,7 +87,7 @@ fn columns(update: &str) -> Vec<String> {
 
 /// What a statement writes to, and how.
 fn writes(statement: &str) -> impl Iterator<Item = Write> {
-    let text = statement.split(" -- binds:").next().unwrap_or_default();
+    let text = text(statement);
     WRITES.into_iter().flat_map(move |verb| {
         text.match_indices(verb).map(move |(place, _)| {
             let rest = text.get(place + verb.len()..).unwrap_or_default();
@@ -75,14 +97,18 @@ fn writes(statement: &str) -> impl Iterator<Item = Write> {
     })
 }
 
-/// Remembers what the statement writes to.
+/// Remembers what the statement writes to, and whether it locks as it must not.
 pub(super) fn statement(statement: &str) {
+    if is_mixed(statement) {
+        MIXED.with_borrow_mut(|mixed| *mixed = Some(text(statement).to_owned()));
+    }
     WRITTEN.with_borrow_mut(|written| written.extend(writes(statement)));
 }
 
 /// Forgets what an earlier step on this thread wrote.
 pub(super) fn forget() {
     WRITTEN.take();
+    MIXED.take();
 }
 
 fn keeps_version(write: &Write, versioned: &[VersionedTable]) -> bool {
@@ -91,16 +117,20 @@ fn keeps_version(write: &Write, versioned: &[VersionedTable]) -> bool {
     changed.next().is_some() && !write.columns.iter().any(|column| column == "version")
 }
 
-/// A table that was written to without invalidating its topic, or without raising the versions of its records.
-pub(super) fn forgotten(invalidations: &Invalidations, tables: &'static Tables) -> Option<String> {
+/// What the step on this thread did wrong: it wrote to a table without invalidating its topic or without raising the versions of
+/// its records, or locked rows by a statement that reads others.
+pub(super) fn fault(invalidations: &Invalidations, tables: &'static Tables) -> Option<String> {
+    if let Some(mixed) = MIXED.take() {
+        return Some(format!("a step locks rows by a statement that reads others: {mixed}"));
+    }
     let missing = |write: Write| {
         let Write { verb, table, .. } = &write;
         let rows = tables.invalidating.iter().filter(|row| row.table == table && row.verbs.contains(verb));
         if let Some(topic) = rows.flat_map(|row| row.topics).find(|topic| !invalidations.tells_of(**topic)) {
-            return Some(format!("{verb}{table}: {topic:?}, and does not invalidate it"));
+            return Some(format!("a step changes {verb}{table}: {topic:?}, and does not invalidate it"));
         }
         let forgets = !invalidations.are_total() && keeps_version(&write, tables.versioned);
-        forgets.then(|| format!("{table}: {:?}, and raises no version", write.columns))
+        forgets.then(|| format!("a step changes {table}: {:?}, and raises no version", write.columns))
     };
     WRITTEN.take().into_iter().find_map(missing)
 }
@@ -129,6 +159,27 @@ mod tests {
         assert_eq!(of("UPDATE \"users\" SET \"is_banned\" = \"users\".\"is_banned\" WHERE id = 1"), [""; 0]);
         assert_eq!(of("UPDATE users SET a = CASE id WHEN 1 THEN 2 END, b = a RETURNING id"), ["a", "b"]);
         assert_eq!(of("SELECT 1 FROM t FOR NO KEY UPDATE"), [""; 0]);
+    }
+
+    #[test]
+    fn a_lock_that_reads_other_rows_is_noticed() {
+        for alone in [
+            "SELECT id FROM orders WHERE id IN (1, 2) ORDER BY id FOR NO KEY UPDATE -- binds: [\" JOIN \"]",
+            "SELECT \"a\".\"id\" FROM \"a\" WHERE (\"a\".\"id\" = $1)  FOR SHARE",
+            "INSERT INTO a (id) SELECT k.id FROM (VALUES ($1)) AS v JOIN keys k ON k.id = v.column1 FOR SHARE OF k",
+            "SELECT a.id FROM a JOIN b ON b.id = a.id WHERE EXISTS (SELECT 1 FROM c)",
+        ] {
+            assert!(!is_mixed(alone), "{alone}");
+        }
+        for mixed in [
+            "SELECT s.id, n.id FROM s LEFT JOIN n ON n.id = s.n WHERE s.id = $1 FOR NO KEY UPDATE OF s",
+            "SELECT \"a\".\"id\" FROM (\"a\" INNER JOIN \"b\" ON (1 = 1)) FOR UPDATE",
+            "SELECT id FROM a WHERE id = (SELECT a FROM b WHERE id = $1) FOR SHARE",
+            "SELECT id, EXISTS (SELECT 1 FROM b) FROM a FOR KEY SHARE",
+            "UPDATE a SET b = $1 WHERE id IN (SELECT id FROM a ORDER BY id LIMIT 3 FOR UPDATE SKIP LOCKED)",
+        ] {
+            assert!(is_mixed(mixed), "{mixed}");
+        }
     }
 
     #[test]

@@ -73,13 +73,15 @@ fn lock_orders(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<(), 
     if references.is_empty() || !connection.is_postgres() {
         return Ok(());
     }
-    Statement::new("SELECT o.id FROM orders o JOIN order_tickets t ON t.order_id = o.id WHERE t.project_id = ")
+    let orders: Vec<IdRow> = Statement::new("SELECT order_id FROM order_tickets WHERE project_id = ")
         .value(batch.stamp.project_id.get())
-        .sql(" AND t.reference IN ")
+        .sql(" AND reference IN ")
         .tuple(references.into_iter().map(Value::from))
-        .sql(" ORDER BY o.id FOR NO KEY UPDATE")
         .once()
-        .rows::<IdRow>(connection)?;
+        .rows(connection)?;
+    let orders: Vec<i64> = orders.into_iter().map(|row| row.id).collect();
+    let held = Statement::new("SELECT id FROM orders WHERE id").among(&orders);
+    held.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
     Ok(())
 }
 

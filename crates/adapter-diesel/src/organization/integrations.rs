@@ -74,7 +74,6 @@ fn of_owner(owner: IntegrationOwner) -> Statement {
         IntegrationOwner::Warehouse(id) => {
             Statement::new("SELECT project_id FROM warehouses WHERE deleted_at IS NULL AND id = ").value(id.get())
         }
-        // The branch comes first, as in every step that locks both.
         IntegrationOwner::BankRequisite(branch, id) => Statement::new(
             "SELECT b.project_id FROM branches b JOIN branch_bank_requisites r ON r.branch_id = b.id WHERE b.id = ",
         )
@@ -82,6 +81,23 @@ fn of_owner(owner: IntegrationOwner) -> Statement {
         .sql(" AND r.id = ")
         .value(id.get()),
     }
+}
+
+/// The project of a record, which stays until the transaction ends. The branch of an account is locked first, as in every step
+/// that locks both.
+fn held(connection: &mut AnyConnection, owner: IntegrationOwner) -> QueryResult<Option<i64>> {
+    let project = match owner {
+        IntegrationOwner::Warehouse(_) => of_owner(owner),
+        IntegrationOwner::BankRequisite(branch, id) => {
+            let account =
+                Statement::new("SELECT id FROM branch_bank_requisites WHERE branch_id = ").value(branch.get());
+            let account = account.sql(" AND id = ").value(id.get());
+            let branch = Statement::new("SELECT project_id FROM branches WHERE id = ").value(branch.get());
+            let project = number(connection, branch.locked(connection, " FOR SHARE"))?;
+            return Ok(number(connection, account.locked(connection, " FOR SHARE"))?.and(project));
+        }
+    };
+    number(connection, project.locked(connection, " FOR SHARE"))
 }
 
 /// Links a record of the project to an integration for such records, and returns the number of the
@@ -92,8 +108,7 @@ fn link(
     owner: IntegrationOwner,
     id: IntegrationId,
 ) -> Result<i64, Abort<IntegrationError>> {
-    let record = of_owner(owner).locked(connection, " FOR SHARE");
-    let own = number(connection, record)? == Some(stamp.project_id.get());
+    let own = held(connection, owner)? == Some(stamp.project_id.get());
     let fits = Statement::new("SELECT id FROM integrations WHERE owner = ").value(owner.kind().word());
     let fits = number(connection, fits.sql(" AND id = ").value(id.get()))?.is_some();
     if !(own && fits) {

@@ -8,7 +8,7 @@ use diesel::result::Error as QueryError;
 
 use crate::database::{AnyConnection, Driver};
 use crate::schema::counterparties;
-use crate::statement::Statement;
+use crate::statement::{IdRow, Statement};
 
 #[diesel::dsl::auto_type]
 fn present(customer: i64) -> _ {
@@ -65,7 +65,12 @@ pub(crate) fn hold_customer(connection: &mut AnyConnection, of: CustomerOf) -> R
             Statement::new(joined).value(id)
         }
     };
-    Statement::new("SELECT id FROM counterparties WHERE id = (").then(whose).sql(") FOR SHARE").run(connection)?;
+    // Whose it is never changes.
+    let customer: Option<IdRow> = whose.row(connection).optional()?;
+    if let Some(IdRow { id }) = customer {
+        let held = Statement::new("SELECT id FROM counterparties WHERE id = ").value(id);
+        held.sql(" FOR SHARE").run(connection)?;
+    }
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Timestamp};
 use kontor_kernel::{CustomerScope, SavedMethodId, StoreError, SubscriptionId, Zone};
 use kontor_subscriptions::model::{Attempt, Subscription, SubscriptionView};
@@ -40,6 +41,16 @@ pub(crate) fn seen_by(customer: CustomerScope) -> Statement {
         .sql(")")
 }
 
+/// Locks a subscription until the transaction ends. It is read afterwards: a statement that waits for a lock returns joined rows as
+/// they were before the wait.
+pub(crate) fn lock(connection: &mut AnyConnection, id: SubscriptionId) -> QueryResult<()> {
+    if connection.is_postgres() {
+        let own = Statement::new("SELECT id FROM subscriptions WHERE id = ").value(id.get());
+        own.sql(" FOR NO KEY UPDATE").run(connection)?;
+    }
+    Ok(())
+}
+
 impl Wanted {
     fn rows(&self, connection: &mut AnyConnection) -> Result<Vec<SubscriptionRow>, Abort<StoreError>> {
         let which = match self {
@@ -61,7 +72,10 @@ impl Wanted {
                 };
                 waking.sql(" ORDER BY s.wake_at, s.id LIMIT ").value(*most)
             }
-            Self::Locked(id) => Statement::new("s.id = ").value(id.get()).locked(connection, " FOR NO KEY UPDATE OF s"),
+            Self::Locked(id) => {
+                lock(connection, *id)?;
+                Statement::new("s.id = ").value(id.get())
+            }
         };
         Ok(Statement::new(SUBSCRIPTION_COLUMNS).then(which).rows(connection)?)
     }
@@ -174,13 +188,13 @@ pub(crate) fn cases(
     Ok(assembled?)
 }
 
-/// One as its customer sees it.
+/// One as its customer sees it. The caller has locked it, or stored it.
 pub(crate) fn view(
     connection: &mut AnyConnection,
     id: SubscriptionId,
     now: DateTime<Utc>,
 ) -> Result<SubscriptionView, Abort<StoreError>> {
-    let found = cases(connection, &Wanted::Locked(id), now)?.into_iter().next();
+    let found = cases(connection, &Wanted::These(vec![id.get()]), now)?.into_iter().next();
     let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} vanished")))?;
     Ok(case.view(None, now))
 }

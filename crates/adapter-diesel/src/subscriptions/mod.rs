@@ -10,7 +10,7 @@ mod rows;
 mod schedule;
 mod write;
 
-pub(crate) use cases::{Wanted, cases, seen_by, view};
+pub(crate) use cases::{Wanted, cases, lock, seen_by, view};
 pub(crate) use plans::plan;
 pub(crate) use rows::{PAYMENT_COLUMNS, PaymentRow};
 pub(crate) use write::{NewPayment, Since, consent, first, insert, insert_payment, write};

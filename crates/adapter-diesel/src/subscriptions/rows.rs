@@ -49,8 +49,7 @@ by_place! {
     }
 }
 
-/// A subscription, other terms that begin with its next charge, and what of its project, next plan and method decides. Locking
-/// clauses lock the subscription alone.
+/// A subscription, other terms that begin with its next charge, and what of its project, next plan and method decides.
 pub(super) const SUBSCRIPTION_COLUMNS: &str = "SELECT s.id, s.project_id, s.application_id, s.counterparty_id, s.status, \
      s.nomenclature_id, s.plan_slug, s.amount, s.currency, s.billing_months, s.saved_method_id, s.schedule, \
      s.period_number, s.period_start, s.period_end, s.unpaid_period, s.next_charge_at, s.wake_at, s.canceled_at, s.parked, \

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use diesel::result::{DatabaseErrorKind, Error};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_adapter_diesel::{Abort, AnyConnection, database_tests};
 use kontor_kernel::StoreError;
 
@@ -33,7 +34,7 @@ fn insert(connection: &mut AnyConnection) -> Result<(), Error> {
     )
 }
 
-async fn projects(db: &kontor_adapter_diesel::testing::TestDatabase) -> i64 {
+async fn projects(db: &TestDatabase) -> i64 {
     db.database
         .read(|connection| {
             let row: Count = diesel::sql_query("SELECT count(*) AS count FROM projects").get_result(connection)?;
@@ -80,4 +81,15 @@ database_tests! {
         }
         assert_eq!(projects(&db).await, 24);
     }
+}
+
+/// What waits for a lock is read after it: the rows of a join would be those of before the wait.
+#[tokio::test]
+async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
+    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let step = |sql: &'static str| db.database.write_apart(move |connection| Ok(connection.batch_execute(sql)?));
+    let mixed = "SELECT p.id FROM projects p LEFT JOIN branches b ON b.project_id = p.id FOR NO KEY UPDATE OF p";
+    let refused: Result<(), Refusal> = step(mixed).await;
+    assert!(matches!(&refused, Err(Refusal::Store(why)) if why.contains("locks rows")), "{refused:?}");
+    assert_eq!(step("SELECT id FROM projects FOR NO KEY UPDATE").await, Ok::<_, Refusal>(()));
 }

@@ -5,4 +5,5 @@ mod desk;
 mod forecasts;
 mod lifecycle;
 mod races;
+mod waits;
 mod years;
