@@ -6,7 +6,7 @@
 //! ([`HttpWebhookSender`], [`HmacSigner`]) and `kontor_auth::ports::Hmac` ([`HmacSigner`]).
 //!
 //! **Invariants**
-//! - Every exchange ends: 10 seconds for HTTP, 15 for a mail.
+//! - Every exchange ends: 10 seconds for HTTP, 15 for a mail. So does every answer: 64 KiB over HTTP, 256 KiB of a mail server.
 //! - A delivery connects only to an address that the policy permits, checked after the name was looked up and before the
 //!   connection is made; it follows no redirect, uses no proxy and reads at most 64 KiB of the answer.
 //! - Errors name no key, password or code.
@@ -20,6 +20,7 @@ mod resolver;
 mod signer;
 mod sms;
 mod smsru;
+mod smtp;
 mod webhook;
 
 pub use callcheck::CallChecks;

@@ -8,13 +8,14 @@ use kontor_auth::ports::PasswordSender;
 use kontor_kernel::{Email, ExposeSecret, SecretString, SendError};
 use kontor_organization::model::{TaskLine, TaskNews};
 use kontor_organization::ports::TaskMailSender;
+use lettre::Address;
 use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{Tls, TlsParameters};
-use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use lettre::transport::smtp::client::TlsParameters;
 
-const CONNECT: Duration = Duration::from_secs(5);
+use crate::smtp::{MailServer, Protection, TlsFromTheStart};
+
 const WHOLE: Duration = Duration::from_secs(15);
 
 /// How the connection to the mail server is protected.
@@ -60,12 +61,12 @@ pub enum MailerError {
     From(String),
     /// The server's name cannot be in a certificate, or the machine has no certificate authorities.
     #[error("TLS to the mail server cannot be prepared: {0}")]
-    Tls(#[source] lettre::transport::smtp::Error),
+    Tls(String),
 }
 
 /// Sends mail, one connection per message.
 pub struct Mailer {
-    transport: AsyncSmtpTransport<Tokio1Executor>,
+    server: MailServer,
     from: Mailbox,
     whole: Duration,
 }
@@ -73,21 +74,18 @@ pub struct Mailer {
 impl Mailer {
     /// A mailer; nothing is connected yet.
     pub fn new(settings: SmtpSettings) -> Result<Self, MailerError> {
-        let parameters = || TlsParameters::new(settings.host.clone()).map_err(MailerError::Tls);
-        let tls = match settings.tls {
-            SmtpTls::None => Tls::None,
-            SmtpTls::StartTls => Tls::Required(parameters()?),
-            SmtpTls::Tls => Tls::Wrapper(parameters()?),
+        let SmtpSettings { host, port, tls, credentials, from } = settings;
+        let protection = match tls {
+            SmtpTls::None => Protection::None,
+            SmtpTls::StartTls => Protection::StartTls(
+                TlsParameters::new(host.clone()).map_err(|error| MailerError::Tls(error.to_string()))?,
+            ),
+            SmtpTls::Tls => Protection::Tls(Box::new(TlsFromTheStart::new(&host).map_err(MailerError::Tls)?)),
         };
-        let from = settings.from.parse().map_err(|_| MailerError::From(settings.from.clone()))?;
-        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&settings.host)
-            .port(settings.port)
-            .tls(tls)
-            .timeout(Some(CONNECT));
-        if let Some(SmtpCredentials { user, password }) = settings.credentials {
-            builder = builder.credentials(Credentials::new(user, password.expose_secret().to_owned()));
-        }
-        Ok(Self { transport: builder.build(), from, whole: WHOLE })
+        let from = from.parse().map_err(|_| MailerError::From(from))?;
+        let credentials = credentials
+            .map(|SmtpCredentials { user, password }| Credentials::new(user, password.expose_secret().to_owned()));
+        Ok(Self { server: MailServer { host, port, protection, credentials }, from, whole: WHOLE })
     }
 
     /// The same mailer with another limit for a whole message.
@@ -108,12 +106,7 @@ impl Mailer {
 
     async fn send(&self, to: &Email, subject: &str, text: String) -> Result<(), SendError> {
         let message = self.message(to, subject, text).map_err(SendError::Refused)?;
-        match tokio::time::timeout(self.whole, self.transport.send(message)).await {
-            Err(_) => Err(SendError::Unavailable("the mail server did not answer in time".to_owned())),
-            Ok(Err(error)) if error.is_permanent() => Err(SendError::Refused(error.to_string())),
-            Ok(Err(error)) => Err(SendError::Unavailable(error.to_string())),
-            Ok(Ok(_)) => Ok(()),
-        }
+        self.server.deliver(&message, self.whole).await
     }
 
     fn message(&self, to: &Email, subject: &str, text: String) -> Result<Message, String> {

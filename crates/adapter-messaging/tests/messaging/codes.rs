@@ -14,6 +14,8 @@ use kontor_kernel::{Email, Name, Phone, SendError, TaskId};
 use kontor_organization::model::{TaskLine, TaskNews};
 use kontor_organization::ports::TaskMailSender;
 
+use tokio::io::AsyncWriteExt as _;
+
 use crate::support::{Outside, outside};
 
 fn calls(outside: &Outside, api_id: &str) -> FlashCalls {
@@ -171,6 +173,28 @@ async fn a_server_that_is_silent_or_absent_is_unavailable() {
     drop(silent);
     let mailer = Mailer::new(settings(absent)).unwrap();
     assert!(matches!(mailer.send_code(&email(), "012345").await, Err(SendError::Unavailable(_))));
+}
+
+#[tokio::test]
+async fn a_server_that_never_stops_talking_is_unavailable() {
+    for tls in [SmtpTls::None, SmtpTls::StartTls] {
+        let endless = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = endless.local_addr().unwrap();
+        let talk = tokio::spawn(async move {
+            let (mut stream, _) = endless.accept().await.unwrap();
+            let piece = [b'2'; 64 * 1024];
+            let mut said: usize = 0;
+            while let Ok(bytes) = stream.write(&piece).await {
+                said += bytes;
+            }
+            said
+        });
+        let mailer = Mailer::new(SmtpSettings { tls, ..settings(server) }).unwrap();
+        let outcome = mailer.send_code(&email(), "012345").await;
+        assert!(matches!(&outcome, Err(SendError::Unavailable(why)) if why.contains("too much")), "{outcome:?}");
+        // What the machine buffers between the two is not read by anybody.
+        assert!(talk.await.unwrap() < 32 << 20, "the connection is closed");
+    }
 }
 
 #[test]
