@@ -6,15 +6,17 @@
 //! 3. **Read** what is to be done, after the lease is committed. A row that cannot be read is *parked* with the reason:
 //!    it is no longer due, the others go on, and an operator releases it once it is mended.
 //! 4. Work, and write the outcome on the condition that the lease is still held. Who dies leaves a lease that runs out.
+//! 5. A lease that runs out is a *lapse*: the work failed or its process died. Lapses in a row make the row wait for longer,
+//!    then it is parked.
 //!
-//! A queue is a table with the columns `lease_owner`, `leased_until`, `parked_at` and `parked_reason`, declared by a
+//! A queue is a table with the columns `lease_owner`, `leased_until`, `lapses`, `parked_at` and `parked_reason`, declared by a
 //! [`Queue`]. Nothing here knows what the rows mean.
 
 mod key;
 mod parked;
 mod read;
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::result::QueryResult;
 use kontor_kernel::StoreError;
 
@@ -28,6 +30,15 @@ pub(crate) use read::Leased;
 
 /// How many due rows are tried when others are faster.
 const CANDIDATES: usize = 16;
+
+/// How long a row rests after its lease has run out, by the lapses in a row before: up to so many, the pause.
+const RESTS: [(u32, TimeDelta); 3] = [(6, TimeDelta::zero()), (9, TimeDelta::minutes(10)), (12, TimeDelta::hours(1))];
+
+/// The rest after more lapses.
+const LONGEST_REST: TimeDelta = TimeDelta::hours(6);
+
+/// Lapses in a row after which a row is parked. With the rests between them they take more than a day.
+const MOST_LAPSES: u32 = 17;
 
 /// A table whose rows are leased.
 #[derive(Debug)]
@@ -72,7 +83,11 @@ impl Queue {
             Some(due) => open.sql(format!(" AND {due} <= ")).value(now),
             None => open,
         };
-        due.sql(" AND (leased_until IS NULL OR leased_until <= ").value(now).sql(")")
+        let rested =
+            RESTS.iter().fold(due.sql(" AND (leased_until IS NULL OR leased_until <= CASE"), |part, (lapses, rest)| {
+                part.sql(format!(" WHEN lapses < {lapses} THEN ")).value(now - *rest)
+            });
+        rested.sql(" ELSE ").value(now - LONGEST_REST).sql(" END)")
     }
 
     /// The rows that are free, the longest due first.
@@ -85,7 +100,7 @@ impl Queue {
     }
 
     /// Leases those of the rows that are still free and returns their keys. `set` is set besides, such as
-    /// `, tries = tries + 1`.
+    /// `, tries = tries + 1`. Rows whose leases ran out too often are parked instead.
     pub fn take<K: Key>(
         &self,
         connection: &mut AnyConnection,
@@ -101,13 +116,17 @@ impl Queue {
             .value(request.owner.as_str())
             .sql(", leased_until = ")
             .value(request.until)
+            .sql(", lapses = CASE WHEN leased_until IS NULL THEN 0 ELSE lapses + 1 END")
             .then(set)
             .sql(format!(" WHERE {key} IN "))
             .tuple(keys.iter().cloned().map(Into::into))
             .sql(" AND ")
             .then(self.free(request.now))
             .sql(format!(" RETURNING {key}"));
-        K::rows(take, connection)
+        let mut taken = K::rows(take, connection)?;
+        let lapsed = self.park_lapsed(connection, &taken, request)?;
+        taken.retain(|key| !lapsed.contains(key));
+        Ok(taken)
     }
 
     /// As [`Queue::take`], a few at a time until there are as many as are asked for.

@@ -9,7 +9,7 @@ use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// A row of a queue that could not be read.
+/// A row of a queue that could not be read, or failed too often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parked {
     /// Its table.
@@ -61,6 +61,9 @@ pub(crate) fn list_parked(
 
 /// Puts the parked rows of a queue back. Returns how many there were.
 pub(crate) fn release_parked(connection: &mut AnyConnection, queue: &Queue) -> QueryResult<usize> {
-    let back = format!("UPDATE {} SET parked_at = NULL, parked_reason = NULL WHERE parked_at IS NOT NULL", queue.table);
+    let back = format!(
+        "UPDATE {} SET parked_at = NULL, parked_reason = NULL, lapses = 0 WHERE parked_at IS NOT NULL",
+        queue.table
+    );
     Statement::new(back).run(connection)
 }

@@ -3,7 +3,7 @@
 use diesel::result::{Error as QueryError, QueryResult};
 use kontor_kernel::StoreError;
 
-use super::{Key, LeaseRequest, Queue};
+use super::{Key, LeaseRequest, MOST_LAPSES, Queue};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::Statement;
 
@@ -69,17 +69,42 @@ fn load<K: Key, R, T>(
 }
 
 impl Queue {
-    /// Takes a row that cannot be read out of the queue, unless the lease has passed to somebody else.
-    fn park<K: Key>(&self, key: &K, reason: &str, request: &LeaseRequest) -> Statement {
+    /// Takes rows out of the queue, unless their lease has passed to another owner.
+    fn park<K: Key>(&self, keys: &[K], reason: &str, request: &LeaseRequest) -> Statement {
         let Self { table, key: column, on_park, .. } = self;
         Statement::new(format!("UPDATE {table} SET parked_at = "))
             .value(request.now)
             .sql(", parked_reason = ")
             .value(reason)
-            .sql(format!(", lease_owner = NULL, leased_until = NULL{on_park} WHERE {column} = "))
-            .value(key.clone())
+            .sql(format!(", lease_owner = NULL, leased_until = NULL{on_park} WHERE {column} IN "))
+            .tuple(keys.iter().cloned().map(Into::into))
             .sql(" AND parked_at IS NULL AND lease_owner = ")
             .value(request.owner.as_str())
+    }
+
+    /// Parks those of the leased rows whose leases ran out too often. Returns their keys.
+    pub(super) fn park_lapsed<K: Key>(
+        &self,
+        connection: &mut AnyConnection,
+        leased: &[K],
+        request: &LeaseRequest,
+    ) -> QueryResult<Vec<K>> {
+        if leased.is_empty() {
+            return Ok(Vec::new());
+        }
+        let reason = format!("{}: the worker failed or died {MOST_LAPSES} times in a row", self.table);
+        let parked =
+            self.park(leased, &reason, request).sql(format!(" AND lapses >= {MOST_LAPSES} RETURNING {}", self.key));
+        let parked = K::rows(parked, connection)?;
+        if !parked.is_empty() {
+            let rows = parked.len();
+            tracing::error!(
+                queue = self.table,
+                rows,
+                "rows of a queue failed too often and are parked; run `kontor doctor`"
+            );
+        }
+        Ok(parked)
     }
 }
 
@@ -112,7 +137,7 @@ impl Database {
                 let mut parked = 0;
                 for (key, reason) in &unreadable {
                     let reason = format!("{} {key}: {reason}", queue.table);
-                    parked += queue.park(key, &reason, &request).run(connection)?;
+                    parked += queue.park(std::slice::from_ref(key), &reason, &request).run(connection)?;
                 }
                 Ok::<_, Abort<StoreError>>(parked)
             });

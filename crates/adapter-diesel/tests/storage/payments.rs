@@ -122,6 +122,30 @@ database_tests! {
         assert_eq!(counter.payments.reconcile("w", 9).await.unwrap().checked, 0, "they wait for people");
     }
 
+    async fn a_charge_that_its_worker_dies_of_waits_for_longer_and_is_parked(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        counter.acquirer.mood(Mood::Silent);
+        counter.payments.charge(subscription(&counter, 1)).await.unwrap();
+        counter.wait(86_400);
+        let lease = async || {
+            let now = counter.clock.now();
+            ChargeStore::lease(&db.database, "w", now, now + TimeDelta::seconds(150)).await.unwrap()
+        };
+        let mut hours = Vec::new();
+        for minutes in 0..6 * 24 * 4 {
+            if lease().await.is_some() {
+                hours.push(minutes / 6);
+            }
+            counter.wait(600);
+        }
+        assert_eq!((hours.len(), hours[5]), (17, 0), "{hours:?}");
+        assert!(hours[16] >= 24, "{hours:?}");
+        let parked = db.database.parked().await.unwrap();
+        assert!(parked.len() == 1 && parked[0].reason.contains("17 times"), "{parked:?}");
+        assert_eq!(db.database.release_parked().await.unwrap(), 1);
+        assert!(lease().await.is_some());
+    }
+
     async fn a_refund_that_cannot_be_read_holds_up_no_other(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let mut charges = Vec::new();
