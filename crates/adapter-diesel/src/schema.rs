@@ -42,6 +42,7 @@ diesel::table! {
         wholesale -> Bool,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        activated_at -> Nullable<Timestamp>,
     }
 }
 

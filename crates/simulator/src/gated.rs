@@ -26,11 +26,12 @@ use kontor_orders::{CartSnapshot, OrderError};
 use kontor_payments::change::{Change, ChargeChange, RefundChange};
 use kontor_payments::model::{Charge, ChargePurpose, NewCharge, NewRefund, ProviderId, Refund};
 use kontor_payments::ports::{ChargeStore, ChargeStored, RefundStore, RefundStored};
-use kontor_subscriptions::SubscriptionError;
 use kontor_subscriptions::model::{Attempt, PlanChoice, PlanOffer, SubscriptionView};
 use kontor_subscriptions::ports::{
-    Addressed, Begun, Committed, Committing, Decision as SubscriptionDecision, NewSubscriptions, SubscriptionStore,
+    Addressed, Begun, Committed, Committing, Decision as SubscriptionDecision, LeasedSubscription, NewSubscriptions,
+    SubscriptionStore,
 };
+use kontor_subscriptions::{ConsentedTerms, SubscriptionError};
 use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery};
 use uuid::Uuid;
 
@@ -117,13 +118,16 @@ gated! {
             -> Result<Option<SubscriptionView>, StoreError>;
         payments(customer: CustomerScope, id: SubscriptionId, page: PageRequest)
             -> Result<Option<Page<Attempt>>, StoreError>;
+        consents(customer: CustomerScope, id: SubscriptionId, page: PageRequest)
+            -> Result<Option<Page<ConsentedTerms>>, StoreError>;
         payment(customer: CustomerScope, id: SubscriptionId, payment: SubscriptionPaymentId)
             -> Result<Option<Attempt>, StoreError>;
         has_method(customer: CustomerScope, method: SavedMethodId) -> Result<bool, StoreError>;
         change(which: Addressed, with: Committing, decide: SubscriptionDecision)
             -> Result<Committed, SubscriptionError>;
         delete_method(customer: CustomerScope, method: SavedMethodId, at: DateTime<Utc>) -> Result<bool, StoreError>;
-        lease_due(now: DateTime<Utc>, until: DateTime<Utc>, most: u32) -> Result<Vec<SubscriptionId>, StoreError>;
+        lease_due(now: DateTime<Utc>, until: DateTime<Utc>, most: u32) -> Result<Vec<LeasedSubscription>, StoreError>;
+        put_off(leased: LeasedSubscription, again: Option<DateTime<Utc>>, at: DateTime<Utc>) -> Result<(), StoreError>;
     }
 }
 

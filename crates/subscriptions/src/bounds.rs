@@ -19,6 +19,8 @@ pub enum Park {
     AboveConsent,
     /// The acquirer says of one charge what cannot both be true.
     ContradictingAnswers,
+    /// The worker failed again and again to carry out what is due. The log has the errors.
+    WorkFailed,
 }
 
 /// What a project allows.
@@ -120,7 +122,7 @@ mod tests {
     #[test]
     fn the_words_of_stored_rows_stay_as_they_are() {
         let words: Vec<_> = Park::VARIANTS.iter().map(|park| park.word()).collect();
-        assert_eq!(words, ["paid_today", "customer_limit", "above_consent", "contradicting_answers"]);
+        assert_eq!(words, ["paid_today", "customer_limit", "above_consent", "contradicting_answers", "work_failed"]);
         assert_eq!(Bounds::default().customer_per_day, 5);
     }
 }

@@ -5,13 +5,13 @@ mod timing;
 
 pub use timing::{Retimed, Timing};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{SavedMethodId, Zone};
 
 use crate::bounds::{Intended, Park};
 use crate::change::{AttemptEnd, SubscriptionChange};
 use crate::decline::Decline;
-use crate::downtime::{MissedPeriods, after_downtime};
+use crate::downtime::{MissedPeriods, ToCollect, after_downtime};
 use crate::dunning::{NextTry, Try, allows_unplanned_try, next_try};
 use crate::effect::{Effect, SubscriptionNotice};
 use crate::model::{Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView, Upcoming};
@@ -33,6 +33,10 @@ pub struct SubscriptionCase {
     pub zone: Zone,
     /// How the project charges.
     pub policy: SubscriptionPolicy,
+    /// `false` while its application is deactivated: nothing is charged, and nothing announced.
+    pub application_active: bool,
+    /// When its application was activated again, if it ever was deactivated.
+    pub application_since: Option<DateTime<Utc>>,
     /// How the plan that is charged next stands.
     pub plan: PlanStanding,
     /// Whether the method that is charged next may be charged by the word of customer and acquirer.
@@ -131,6 +135,11 @@ impl SubscriptionCase {
         }
     }
 
+    /// Whether it waits for people before anything is charged.
+    fn may_not_charge(&self) -> bool {
+        self.subscription.parked.is_some() || !self.application_active
+    }
+
     /// Whether a missed period is what is charged next.
     fn collects(&self, now: DateTime<Utc>) -> bool {
         let one = &self.subscription;
@@ -160,7 +169,7 @@ impl SubscriptionCase {
             terms_changed: latest.is_some_and(other_terms),
             method: self.method(now),
             plan: self.plan,
-            parked: subscription.parked.is_some(),
+            parked: self.may_not_charge(),
             tries_left: allows_unplanned_try(
                 &self.policy.dunning,
                 self.attempts_of(due).count(),
@@ -226,6 +235,9 @@ impl SubscriptionCase {
     ) -> Result<SubscriptionChange, MoveRefused> {
         let mut facts = self.facts(now);
         facts.refund_ends = occasion.ends_period;
+        if matches!(event, SubscriptionEvent::ChargeStarted | SubscriptionEvent::PeriodDue | SubscriptionEvent::Retry) {
+            facts.parked = self.may_not_charge();
+        }
         if event == SubscriptionEvent::ChargeDeclinedHard
             && self.open().is_some_and(|attempt| attempt.method == self.subscription.terms.method)
         {
@@ -262,9 +274,32 @@ impl SubscriptionCase {
                 return Ok(change);
             }
         }
+        if event == SubscriptionEvent::ChangePlan {
+            self.announce_anew(&mut change);
+        }
+        let begins = event == SubscriptionEvent::ChargeSucceeded && facts.origin == ChargeOrigin::First;
+        if begins
+            && change.subscription.status == SubscriptionStatus::Active
+            && change.subscription.terms.method.is_none()
+        {
+            change.notices.push(SubscriptionNotice::SubscriptionMethodNeeded);
+        }
         self.tell_ahead(&mut change);
         self.plan(&mut change, now);
         Ok(change)
+    }
+
+    /// Other terms are announced before they are charged: an active subscription is charged no sooner than the notice before it.
+    fn announce_anew(&self, change: &mut SubscriptionChange) {
+        let (now, one) = (change.at, &mut change.subscription);
+        one.told = None;
+        let earliest = now + TimeDelta::days(self.policy.notice.get().into());
+        let too_soon =
+            one.status == SubscriptionStatus::Active && one.next_period_at(now).is_some_and(|at| at < earliest);
+        let due = one.due_number(now);
+        let later =
+            one.schedule.as_ref().filter(|_| too_soon).and_then(|schedule| schedule.pausing(due, earliest).ok());
+        one.schedule = later.or_else(|| one.schedule.take());
     }
 
     /// Remembers what the customer is told of the next period, and tells them at last when it begins untold.
@@ -377,7 +412,11 @@ impl SubscriptionCase {
         if let (MissedPeriods::Collect, Some(schedule)) = (self.policy.missed, &self.subscription.schedule) {
             let settled = self.subscription.unpaid.unwrap_or_else(|| self.subscription.due_after_paid());
             let due = after_downtime(schedule, settled.saturating_sub(1), change.at, MissedPeriods::Collect);
-            subscription.missed.extend(due.collect.iter().map(|missed| missed.number));
+            let served = |missed: &&ToCollect| {
+                let period = schedule.period(missed.number);
+                self.application_since.is_none_or(|since| period.is_some_and(|period| period.start >= since))
+            };
+            subscription.missed.extend(due.collect.iter().filter(served).map(|missed| missed.number));
         }
         if let Some(next) = subscription.next_terms.take() {
             let months = next.billing_months;

@@ -70,7 +70,7 @@ impl SubscriptionService {
                     self.charges.check_now(&payment.charge).await?;
                     asked_again = true;
                 }
-                Begun::Unfinished(payment) => return present(payment, &offers),
+                Begun::Unfinished(payment) => return present(payment, &offers, purchase.saved_method),
                 refused => return Err(why_not(&refused)),
             }
         }
@@ -168,13 +168,18 @@ impl SubscriptionService {
     }
 }
 
-/// The unfinished payment, if it is for the same plans.
-fn present(payment: Unfinished, offers: &[PlanOffer]) -> Result<Checkout, SubscriptionError> {
+/// The unfinished payment, if it is for the same plans and paid in the same way: on the acquirer's page, or by this method.
+fn present(
+    payment: Unfinished,
+    offers: &[PlanOffer],
+    saved_method: Option<SavedMethodId>,
+) -> Result<Checkout, SubscriptionError> {
     let mut has: Vec<_> = payment.subscriptions.iter().map(|view| view.subscription.terms.plan).collect();
     let mut wants: Vec<_> = offers.iter().map(|offer| offer.plan).collect();
     has.sort_unstable();
     wants.sort_unstable();
-    if has != wants {
+    let charged = payment.charge.request.saved_method.as_ref().map(|method| method.id);
+    if has != wants || charged != saved_method {
         return Err(SubscriptionError::AnotherUnfinished);
     }
     let unclear = payment.charge.state == ChargeState::Prepared;

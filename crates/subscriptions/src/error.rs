@@ -42,6 +42,9 @@ pub enum SubscriptionRefusal {
     /// The payment cannot be retried.
     #[error("this payment cannot be retried: {0}")]
     NotRetryable(RetryReason),
+    /// The application of the subscription is deactivated.
+    #[error("the application is deactivated: nothing is charged until it is activated again")]
+    ApplicationInactive,
     /// The next period cannot begin then.
     #[error("the next period cannot begin then: {0}")]
     NotThen(crate::schedule::ScheduleRefused),

@@ -12,9 +12,13 @@ use crate::effect::SubscriptionNotice::{
 /// What a notice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubscriptionSubject<'a> {
-    /// What a period costs.
+    /// The plan, as people call it.
+    pub plan: &'a str,
+    /// What was charged last, or is being charged.
     pub amount: Money,
-    /// Its currency, ISO 4217.
+    /// What is charged next.
+    pub next_amount: Money,
+    /// Their currency, ISO 4217.
     pub currency: &'a str,
     /// Until when it is paid.
     pub paid_until: Option<DateTime<Utc>>,
@@ -24,30 +28,30 @@ pub struct SubscriptionSubject<'a> {
     pub zone: Zone,
 }
 
-/// Title and body; `{sum}` is the amount with its currency, `{until}` the day to which it is paid, `{next}` that of the next
-/// charge.
+/// Title and body; `{sum}` is what was charged, with its currency, `{until}` the day to which it is paid, `{next_sum}` and `{next}` the
+/// amount and the day of the next charge, `{again}` both.
 const fn template(notice: SubscriptionNotice, language: Language) -> (&'static str, &'static str) {
     match (language, notice) {
         (Language::Ru, SubscriptionActivated) => ("Подписка оформлена", "Мы получили {sum}. Оплачено до {until}."),
         (Language::Ru, SubscriptionRenewed) => ("Подписка продлена", "Мы получили {sum}. Оплачено до {until}."),
         (Language::Ru, SubscriptionMissedPaid) => ("Пропущенный период оплачен", "Мы получили {sum}."),
         (Language::Ru, SubscriptionPaymentFailed) => {
-            ("Оплата подписки не прошла", "Списать {sum} не удалось. Следующая попытка: {next}.")
+            ("Оплата подписки не прошла", "Списать {sum} не удалось. Следующая попытка: {again}.")
         }
         (Language::Ru, SubscriptionMethodNeeded) => {
             ("Подписке нужен способ оплаты", "Добавьте способ оплаты, чтобы подписка не прервалась.")
         }
         (Language::Ru, SubscriptionMethodChanged) => {
-            ("Способ оплаты подписки изменён", "Следующее списание: {sum}, {next}.")
+            ("Способ оплаты подписки изменён", "Следующее списание: {next_sum}, {next}.")
         }
         (Language::Ru, SubscriptionTermsChanged) => {
-            ("Условия подписки изменены", "Новые условия действуют со следующего периода.")
+            ("Условия подписки изменены", "Со следующего списания: {next_sum}.")
         }
         (Language::Ru, SubscriptionCanceled) => ("Подписка отменена", "Списаний больше не будет."),
-        (Language::Ru, SubscriptionResumed) => ("Подписка возобновлена", "Следующее списание: {sum}, {next}."),
-        (Language::Ru, SubscriptionChargeAhead) => ("Скоро продление подписки", "{next} мы спишем {sum}."),
+        (Language::Ru, SubscriptionResumed) => ("Подписка возобновлена", "Следующее списание: {next_sum}, {next}."),
+        (Language::Ru, SubscriptionChargeAhead) => ("Скоро продление подписки", "{next} мы спишем {next_sum}."),
         (Language::Ru, SubscriptionRescheduled) => {
-            ("День оплаты подписки изменён", "Следующее списание: {sum}, {next}. Оплачено до {until}.")
+            ("День оплаты подписки изменён", "Следующее списание: {next_sum}, {next}. Оплачено до {until}.")
         }
         (Language::Ru, SubscriptionEnding) => ("Подписка закончится", "Оплачено до {until}, продления не будет."),
         (Language::Ru, SubscriptionEnded) => ("Подписка закончилась", "Списаний больше не будет."),
@@ -60,22 +64,24 @@ const fn template(notice: SubscriptionNotice, language: Language) -> (&'static s
         }
         (Language::En, SubscriptionMissedPaid) => ("A missed period is paid", "We have received {sum}."),
         (Language::En, SubscriptionPaymentFailed) => {
-            ("The payment of your subscription failed", "{sum} could not be charged. Next try: {next}.")
+            ("The payment of your subscription failed", "{sum} could not be charged. Next try: {again}.")
         }
         (Language::En, SubscriptionMethodNeeded) => {
             ("Your subscription needs a payment method", "Add one, so that the subscription goes on.")
         }
         (Language::En, SubscriptionMethodChanged) => {
-            ("The payment method of your subscription was changed", "Next charge: {sum}, {next}.")
+            ("The payment method of your subscription was changed", "Next charge: {next_sum}, {next}.")
         }
         (Language::En, SubscriptionTermsChanged) => {
-            ("The terms of your subscription were changed", "They apply from the next period on.")
+            ("The terms of your subscription were changed", "From the next charge on: {next_sum}.")
         }
         (Language::En, SubscriptionCanceled) => ("Your subscription is canceled", "Nothing will be charged any more."),
-        (Language::En, SubscriptionResumed) => ("Your subscription was resumed", "Next charge: {sum}, {next}."),
-        (Language::En, SubscriptionChargeAhead) => ("Your subscription renews soon", "We will charge {sum} on {next}."),
+        (Language::En, SubscriptionResumed) => ("Your subscription was resumed", "Next charge: {next_sum}, {next}."),
+        (Language::En, SubscriptionChargeAhead) => {
+            ("Your subscription renews soon", "We will charge {next_sum} on {next}.")
+        }
         (Language::En, SubscriptionRescheduled) => {
-            ("The payment day of your subscription was changed", "Next charge: {sum}, {next}. Paid until {until}.")
+            ("The payment day of your subscription was changed", "Next charge: {next_sum}, {next}. Paid until {until}.")
         }
         (Language::En, SubscriptionEnding) => ("Your subscription will end", "Paid until {until}, and not renewed."),
         (Language::En, SubscriptionEnded) => ("Your subscription has ended", "Nothing will be charged any more."),
@@ -84,7 +90,19 @@ const fn template(notice: SubscriptionNotice, language: Language) -> (&'static s
 }
 
 impl SubscriptionNotice {
-    /// The words for it: one line, and more about it. What is not known is said by a dash.
+    /// `true` if it announces the next charge: its amount and plan are those of that charge.
+    pub fn announces(self) -> bool {
+        matches!(
+            self,
+            SubscriptionChargeAhead
+                | SubscriptionRescheduled
+                | SubscriptionResumed
+                | SubscriptionMethodChanged
+                | SubscriptionTermsChanged
+        )
+    }
+
+    /// The words for it: one line, and more about it, which names the plan. A dash stands for what is not known.
     pub fn text(self, language: Language, subject: SubscriptionSubject<'_>) -> (String, String) {
         let (title, body) = template(self, language);
         let day = |moment: Option<DateTime<Utc>>| {
@@ -94,11 +112,16 @@ impl SubscriptionNotice {
             };
             moment.map_or_else(|| "—".to_owned(), |moment| subject.zone.local(moment).format(form).to_string())
         };
+        let next_sum = language.sum(subject.next_amount, subject.currency);
+        let next = day(subject.next_charge_at);
+        let again = subject.next_charge_at.map_or_else(|| next.clone(), |_| format!("{next}, {next_sum}"));
         let body = body
             .replace("{sum}", &language.sum(subject.amount, subject.currency))
+            .replace("{next_sum}", &next_sum)
+            .replace("{again}", &again)
             .replace("{until}", &day(subject.paid_until))
-            .replace("{next}", &day(subject.next_charge_at));
-        (title.to_owned(), body)
+            .replace("{next}", &next);
+        (title.to_owned(), format!("{}: {body}", subject.plan))
     }
 }
 
@@ -113,7 +136,9 @@ mod tests {
     #[test]
     fn every_notice_has_words_of_its_own_and_nothing_left_to_fill() {
         let subject = SubscriptionSubject {
+            plan: "Gold",
             amount: "990.00".parse().unwrap(),
+            next_amount: "490.00".parse().unwrap(),
             currency: "RUB",
             paid_until: Some("2027-02-28T20:59:00Z".parse().unwrap()),
             next_charge_at: None,
@@ -126,8 +151,15 @@ mod tests {
             assert_eq!(titles.len(), texts.len(), "{language:?}");
         }
         let (_, body) = SubscriptionActivated.text(Language::Ru, subject);
-        assert_eq!(body, "Мы получили 990,00 ₽. Оплачено до 28.02.2027.");
+        assert_eq!(body, "Gold: Мы получили 990,00 ₽. Оплачено до 28.02.2027.");
         let (_, body) = SubscriptionPaymentFailed.text(Language::En, subject);
-        assert_eq!(body, "990.00 RUB could not be charged. Next try: —.");
+        assert_eq!(body, "Gold: 990.00 RUB could not be charged. Next try: —.");
+        let subject = SubscriptionSubject { next_charge_at: Some("2027-03-01T09:00:00Z".parse().unwrap()), ..subject };
+        let (_, body) = SubscriptionPaymentFailed.text(Language::En, subject);
+        assert_eq!(body, "Gold: 990.00 RUB could not be charged. Next try: 2027-03-01, 490.00 RUB.");
+        for notice in SubscriptionNotice::all() {
+            let (_, body) = notice.text(Language::En, subject);
+            assert_eq!(body.contains("490.00"), notice.announces() || *notice == SubscriptionPaymentFailed, "{body}");
+        }
     }
 }

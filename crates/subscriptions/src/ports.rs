@@ -115,6 +115,15 @@ pub struct Committing {
     pub at: DateTime<Utc>,
 }
 
+/// A subscription that a worker has for itself until its lease ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeasedSubscription {
+    /// The subscription.
+    pub id: SubscriptionId,
+    /// How often a worker took it since it was last changed, this time included.
+    pub attempts: u32,
+}
+
 /// What a commit gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
@@ -159,6 +168,14 @@ pub trait SubscriptionStore: Send + Sync {
         page: PageRequest,
     ) -> Result<Option<Page<Attempt>>, StoreError>;
 
+    /// What the customer consented to for one of these, the latest first. `None` when the application may not see it.
+    async fn consents(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+        page: PageRequest,
+    ) -> Result<Option<Page<ConsentedTerms>>, StoreError>;
+
     /// One of these payments.
     async fn payment(
         &self,
@@ -195,7 +212,16 @@ pub trait SubscriptionStore: Send + Sync {
         now: DateTime<Utc>,
         until: DateTime<Utc>,
         most: u32,
-    ) -> Result<Vec<SubscriptionId>, StoreError>;
+    ) -> Result<Vec<LeasedSubscription>, StoreError>;
+
+    /// Puts a leased subscription off that could not be worked on, or parks it when there is no moment to look again. Does
+    /// nothing when it was changed or leased since.
+    async fn put_off(
+        &self,
+        leased: LeasedSubscription,
+        again: Option<DateTime<Utc>>,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError>;
 }
 
 /// What staff read of subscriptions, and how their project charges.

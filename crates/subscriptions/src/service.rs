@@ -59,6 +59,25 @@ impl SubscriptionService {
         self.store.of_customer(customer, self.clock.now()).await
     }
 
+    /// One of them.
+    pub async fn read(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+    ) -> Result<SubscriptionView, SubscriptionError> {
+        self.store.find(customer, id, self.clock.now()).await?.ok_or(SubscriptionError::NotFound)
+    }
+
+    /// What the customer consented to, the latest first.
+    pub async fn consents(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+        page: PageRequest,
+    ) -> Result<Page<ConsentedTerms>, SubscriptionError> {
+        self.store.consents(customer, id, page).await?.ok_or(SubscriptionError::NotFound)
+    }
+
     /// The payments of one, newest first.
     pub async fn payments(
         &self,

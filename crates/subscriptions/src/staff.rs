@@ -166,6 +166,9 @@ fn decided(
         StaffCommand::Retime(timing) => return case.retimed(timing, at),
         StaffCommand::Cancel => SubscriptionEvent::Cancel,
         StaffCommand::Release => SubscriptionEvent::Release,
+        StaffCommand::ChargeNow if !case.application_active => {
+            return Err(SubscriptionRefusal::ApplicationInactive.into());
+        }
         StaffCommand::ChargeNow => {
             let due = case.subscription.due_number(at);
             let tries = case.attempts.iter().filter(|attempt| attempt.period == due).count();

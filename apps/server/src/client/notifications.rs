@@ -30,15 +30,15 @@ struct NotificationRecord {
     /// `order_issued`, `order_canceled`, `order_changed`, `order_refund_requested` or `order_refunded`.
     status: String,
     body: Option<String>,
-    /// Always `null` for now.
+    /// The address of the application, if it has one.
     action_url: Option<String>,
     created_at: DateTime<Utc>,
 }
 
 impl From<Notification> for NotificationRecord {
     fn from(notification: Notification) -> Self {
-        let Notification { id, title, code, body, created_at } = notification;
-        Self { id: id.get(), icon: None, title, status: code, body, action_url: None, created_at }
+        let Notification { id, title, code, body, action_url, created_at } = notification;
+        Self { id: id.get(), icon: None, title, status: code, body, action_url, created_at }
     }
 }
 

@@ -73,12 +73,15 @@ pub const POLICIES: &[Policy] = &[
     // Subscriptions
     post("/api/counterparty/subscriptions/checkout", Customer).repeats(),
     get("/api/counterparty/subscriptions", Customer),
+    get("/api/counterparty/subscriptions/{id}", Customer),
+    get("/api/counterparty/subscriptions/{id}/consents", Customer),
     post("/api/counterparty/subscriptions", Customer),
     patch("/api/counterparty/subscriptions/{id}", Customer),
     post("/api/counterparty/subscriptions/{id}/cancel", Customer),
     post("/api/counterparty/subscriptions/{id}/resume", Customer),
     get("/api/counterparty/subscriptions/{id}/payments", Customer),
-    post("/api/counterparty/subscriptions/{id}/payments/{payment_id}/retry", Customer),
+    post("/api/counterparty/subscriptions/{id}/payments/{payment_id}/retry", Customer)
+        .told_by("/api/counterparty/subscriptions/{id}"),
     post("/api/counterparty/subscriptions/{id}/payment-method-change", Customer).repeats(),
     post("/api/counterparty/subscriptions/{id}/payment-method-changes/{change_id}/sync", Customer).repeats(),
     get("/api/counterparty/payment-methods", Customer),

@@ -1,9 +1,9 @@
 //! Subscriptions and their payments on the wire.
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, Word as _};
-use kontor_subscriptions::Terms;
+use kontor_kernel::{ApplicationId, SavedMethodId, Word as _};
 use kontor_subscriptions::model::{Attempt, SubscriptionView};
+use kontor_subscriptions::{ConsentedTerms, Terms};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -65,6 +65,33 @@ impl From<Terms> for TermsRecord {
             billing_period_months: terms.billing_months,
             amount: terms.amount.to_string(),
             currency: terms.currency,
+        }
+    }
+}
+
+/// What a customer consented to, and how.
+#[derive(Serialize, ToSchema)]
+pub struct ConsentRecord {
+    #[serde(flatten)]
+    terms: TermsRecord,
+    saved_payment_method_id: Option<i64>,
+    /// Which text they were shown.
+    text_version: String,
+    /// The network address it came from; `null` where it is not known, or the customer has left.
+    address: Option<String>,
+    application_id: Option<i64>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<ConsentedTerms> for ConsentRecord {
+    fn from(consent: ConsentedTerms) -> Self {
+        Self {
+            saved_payment_method_id: consent.terms.method.map(SavedMethodId::get),
+            terms: consent.terms.into(),
+            text_version: consent.text_version,
+            address: consent.address,
+            application_id: consent.application.map(i64::from),
+            created_at: consent.at,
         }
     }
 }

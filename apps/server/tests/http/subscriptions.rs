@@ -103,6 +103,13 @@ database_tests! {
 
     async fn every_wrong_part_is_named(db: TestDatabase) {
         let club = Club::open(db).await;
+        for (slug, price, months) in [("free", "0.00", 1), ("long", "4900.00", 25)] {
+            let plan = club.plan(slug, price, months).await;
+            club.check_out(plan).await.expect_invalid(&["nomenclature_id"]);
+        }
+        let listed = club.get("/api/counterparty/subscription-plans").await.expect(200);
+        let listed: Vec<&Value> = listed["data"].as_array().unwrap().iter().map(|plan| &plan["plan_slug"]).collect();
+        assert_eq!(listed, ["gold", "silver"], "what cannot be bought is not listed");
         let (yearly, secret) = (club.plan("yearly", "4900.00", 12).await, club.card("secret", "1.00", 1).await);
         let buy = |body: Value| club.post("/api/counterparty/subscriptions/checkout", body);
         let several = |numbers: Value| buy(json!({ "nomenclature_ids": numbers, "autopay_consent": true }));
@@ -178,11 +185,17 @@ database_tests! {
         let ask = || send(keyed(club.request(Method::POST, ROOT), "k").json(&body));
         let running = ask().await.expect(202)["data"].clone();
         assert_eq!((&running["status"], &running["latest_payment"]["status"]), (&json!("charging"), &json!("processing")));
+        let again = ask().await;
+        assert!(is_replayed(&again), "{}", again.text);
+        assert_eq!(again.expect(201)["data"], running, "as it stands now");
+        club.check_out(club.silver).await.expect(409);
+        assert_eq!(club.subscribe(club.silver, method).await.expect(202)["data"]["id"], running["id"], "the same wish");
         club.post(&at(&running, "cancel"), json!({})).await.expect_invalid(&["id"]);
         let retry = format!("payments/{}/retry", running["latest_payment"]["id"]);
         assert!(club.post(&at(&running, &retry), json!({})).await.expect(409)["message"].is_string());
         club.shop.pays("succeed").await;
-        club.until(&running["id"], "active").await;
+        let active = club.until(&running["id"], "active").await;
+        assert_eq!(ask().await.expect(201)["data"], active, "as it stands now");
 
         let bronze = club.plan("bronze", "90.00", 3).await;
         let body = json!({ "nomenclature_id": bronze, "saved_payment_method_id": method, "autopay_consent": true });
@@ -193,6 +206,58 @@ database_tests! {
         assert_replays(&paid, &ask().await);
         club.subscribe(bronze, method).await.expect_invalid(&["nomenclature_id"]);
         assert_eq!(club.shop.payments().await.len(), 4, "gold, silver twice, bronze once");
+    }
+
+    async fn while_a_checkout_is_open_nothing_else_is_charged(db: TestDatabase) {
+        let club = Club::open(db).await;
+        club.join().await;
+        let (method, _) = club.saved().await;
+        let opened = club.check_out(club.silver).await.expect(201);
+        let made = club.shop.payments().await.len();
+        let bronze = club.plan("bronze", "90.00", 1).await;
+        for plan in [club.silver, bronze] {
+            assert!(club.subscribe(plan, method).await.expect(409)["message"].is_string());
+        }
+        assert_eq!(club.check_out(club.silver).await.expect(200), opened);
+        assert_eq!(club.shop.payments().await.len(), made);
+    }
+
+    async fn a_customer_reads_one_subscription_and_their_consents(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let joined = club.join().await;
+        let path = format!("{ROOT}/{}", joined["id"]);
+        assert_eq!(club.get(&path).await.expect(200), json!({ "data": joined }));
+        let change = json!({ "plan_slug": "silver", "autopay_consent": true });
+        send(club.request(Method::PATCH, &path).json(&change)).await.expect(200);
+        let consents = club.get(&format!("{path}/consents")).await.expect(200);
+        assert_eq!(keys(&consents), ["current_page", "data", "last_page", "per_page", "total"]);
+        let amounts: Vec<&Value> = consents["data"].as_array().unwrap().iter().map(|one| &one["amount"]).collect();
+        assert_eq!(amounts, ["490.00", "990.00"]);
+        let first = &consents["data"][1];
+        assert_eq!((&first["plan_slug"], &first["billing_period_months"]), (&json!("gold"), &json!(1)));
+        assert!(first["text_version"].is_string() && first["created_at"].is_string() && first["address"] == "127.0.0.1");
+        let second = club.get(&format!("{path}/consents?per_page=1&page=2")).await.expect(200);
+        assert_eq!((&second["data"], &second["total"]), (&json!([first]), &json!(2)));
+        club.get(&format!("{path}/consents?per_page=101")).await.expect_invalid(&["per_page"]);
+    }
+
+    async fn a_notice_names_the_plan_and_leads_to_the_application(db: TestDatabase) {
+        let club = Club::open(db).await;
+        club.check_out(club.gold).await.expect(201);
+        let unsaved = club.shop.payments().await[0]["id"].as_str().unwrap().to_owned();
+        club.shop.control(&format!("/payments/{unsaved}"), json!({ "outcome": "succeed", "save": false })).await;
+        club.until(&club.all().await[0]["id"], "active").await;
+        let told = async || club.get("/api/counterparty/notifications").await.expect(200)["notifications"].clone();
+        let notices = told().await;
+        let codes: Vec<&Value> = notices.as_array().unwrap().iter().map(|notice| &notice["status"]).collect();
+        assert_eq!(codes, ["subscription_method_needed", "subscription_activated"], "told at once");
+        for notice in notices.as_array().unwrap() {
+            assert!(notice["body"].as_str().unwrap().starts_with("gold: ") && notice["action_url"].is_null(), "{notice}");
+        }
+        for (url, shown) in [("https://club.example/app", json!("https://club.example/app")), ("javascript:alert(1)", Value::Null)] {
+            club.shop.server.execute(&format!("UPDATE applications SET url = '{url}'")).await;
+            assert_eq!(told().await[0]["action_url"], shown);
+        }
     }
 
     async fn a_subscription_is_canceled_and_resumed(db: TestDatabase) {
@@ -295,7 +360,10 @@ database_tests! {
         let (_, stranger) = club.shop.server.customer(&club.shop.project).await;
         send(club.shop.server.as_customer(&club.shop.project, &stranger, Method::DELETE, &path)).await.expect(404);
         send(club.request(Method::DELETE, &format!("{METHODS}/999999"))).await.expect(404);
-        assert!(send(club.request(Method::DELETE, &path)).await.expect(200)["message"].is_string());
+        let deleted = send(club.request(Method::DELETE, &path)).await;
+        assert!(deleted.expect(200)["message"].is_string());
+        assert_eq!(send(club.request(Method::DELETE, &path)).await.expect(200), deleted.json(), "the same again");
+        assert_eq!(club.shop.count("notifications WHERE code = 'subscription_method_needed'").await, 1);
         assert_eq!(club.get(METHODS).await.expect(200), json!({ "data": [] }));
         let left = club.one(&joined["id"]).await;
         assert_eq!((&left["status"], &left["next_charge_at"]), (&json!("active"), &Value::Null), "what is paid stays paid");
@@ -357,6 +425,8 @@ database_tests! {
             (Method::PATCH, one.clone()),
             (Method::POST, format!("{one}/cancel")),
             (Method::POST, format!("{one}/resume")),
+            (Method::GET, one.clone()),
+            (Method::GET, format!("{one}/consents")),
             (Method::GET, format!("{one}/payments")),
             (Method::POST, format!("{one}/payments/{payment}/retry")),
             (Method::POST, format!("{one}/payment-method-changes/1/sync")),
@@ -443,6 +513,8 @@ database_tests! {
         for (method, path) in [
             (Method::POST, format!("{ROOT}/checkout")),
             (Method::GET, ROOT.to_owned()),
+            (Method::GET, format!("{ROOT}/1")),
+            (Method::GET, format!("{ROOT}/1/consents")),
             (Method::POST, ROOT.to_owned()),
             (Method::PATCH, format!("{ROOT}/1")),
             (Method::POST, format!("{ROOT}/1/cancel")),

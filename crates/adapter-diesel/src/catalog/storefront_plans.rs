@@ -7,6 +7,7 @@ use kontor_catalog::model::BillingPeriod;
 use kontor_catalog::storefront::ports::StorefrontPlans;
 use kontor_catalog::storefront::{Plan, PlanCard};
 use kontor_kernel::{AppScope, Prose, StoreError};
+use kontor_subscriptions::Anchor;
 
 use super::plans::slug;
 use super::storefront::{photo, reference};
@@ -77,7 +78,7 @@ impl TryFrom<CardRow> for PlanCard<Prose> {
     }
 }
 
-/// What customers of the application see, with these further columns.
+/// What customers of the application can buy, with these further columns.
 fn offered(app: AppScope, columns: &'static str, joins: &'static str) -> Statement {
     Statement::new("SELECT s.id, s.plan_slug, n.id, n.name, n.price, n.billing_period_months, r.currency")
         .sql(columns)
@@ -90,7 +91,9 @@ fn offered(app: AppScope, columns: &'static str, joins: &'static str) -> Stateme
         .value(app.application_id.get())
         .sql(" AND n.project_id = ")
         .value(app.project_id.get())
-        .sql(" AND s.is_active = TRUE AND n.is_subscription = TRUE AND n.price IS NOT NULL ORDER BY s.position, s.id")
+        .sql(" AND s.is_active = TRUE AND n.is_subscription = TRUE AND n.price > 0 AND n.billing_period_months <= ")
+        .value(i64::from(Anchor::MOST_MONTHS))
+        .sql(" ORDER BY s.position, s.id")
 }
 
 fn price_list(app: AppScope) -> Statement {

@@ -11,8 +11,8 @@ use kontor_orders::refund::RefundRefused;
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::change::ChargeChange;
 use kontor_payments::model::{
-    Charge, ChargePurpose, ChargeRequest, NewCharge, PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem,
-    VatCode,
+    Charge, ChargeFailure, ChargePurpose, ChargeRequest, NewCharge, PaymentMode, PaymentSubject, Receipt,
+    ReceiptContact, ReceiptItem, VatCode,
 };
 use kontor_subscriptions::model::NewAttempt;
 use kontor_subscriptions::ports::ChargeTerms;
@@ -21,7 +21,7 @@ use kontor_subscriptions::{Occasion, PaymentStanding, SubscriptionCase, Subscrip
 use super::refunds;
 use crate::database::{Abort, AnyConnection};
 use crate::orders::{self, RecurringLine, RecurringOrder};
-use crate::payments::{self, Known};
+use crate::payments::{self, Key, Known};
 use crate::receipt_terms;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
@@ -74,7 +74,12 @@ struct Bill {
     lines: Vec<RecurringLine>,
     total: Money,
     receipt: Option<Receipt>,
+    /// `true` if a receipt is made and the customer has no contact that it could be sent to.
+    lacks_contact: bool,
 }
+
+/// The reason of an attempt that failed because the customer has no contact for the receipt.
+const NO_CONTACT: &str = "receipt_contact_missing";
 
 /// What the periods of the attempts cost together, by what was consented to.
 fn bill(
@@ -101,10 +106,10 @@ fn bill(
         total = total.checked_add(amount).ok_or_else(|| StoreError::corrupt("the sum of plans is too large"))?;
         lines.push(RecurringLine { item, name: card.name.clone(), amount, vat });
     }
-    let Some(terms) = terms else { return Ok(Bill { lines, total, receipt: None }) };
+    let Some(terms) = terms else { return Ok(Bill { lines, total, receipt: None, lacks_contact: false }) };
     let phone = stored::optional_text::<Phone>(phone.as_deref())?.map(ReceiptContact::Phone);
     let email = stored::optional_text::<Email>(email.as_deref())?.map(ReceiptContact::Email);
-    let contact = phone.or(email).ok_or(Abort::Refused(NoAttempt::NoContact))?;
+    let Some(contact) = phone.or(email) else { return Ok(Bill { lines, total, receipt: None, lacks_contact: true }) };
     let item = |line: &RecurringLine| ReceiptItem {
         name: line.name.clone(),
         quantity: Quantity::ONE,
@@ -115,10 +120,11 @@ fn bill(
     };
     let items: Vec<ReceiptItem> = lines.iter().map(item).collect();
     let receipt = Receipt::new(contact, terms.tax_system, &items, total).map_err(StoreError::corrupt)?;
-    Ok(Bill { lines, total, receipt: Some(receipt) })
+    Ok(Bill { lines, total, receipt: Some(receipt), lacks_contact: false })
 }
 
-/// Stores the attempts with their order and their charge: one payment for the periods of all of them.
+/// Stores the attempts with their order and their charge: one payment for the periods of all of them. Without a contact for the
+/// receipt a planned attempt fails in this commit, and one that a person asks for is refused.
 pub(super) fn attempt(
     connection: &mut AnyConnection,
     payer: Payer,
@@ -136,7 +142,10 @@ pub(super) fn attempt(
             Some(found.ok_or(Abort::Refused(NoAttempt::MethodGone))?)
         }
     };
-    let Bill { lines, total, receipt } = bill(connection, payer, attempts)?;
+    let Bill { lines, total, receipt, lacks_contact } = bill(connection, payer, attempts)?;
+    if lacks_contact && !one.planned {
+        return Err(Abort::Refused(NoAttempt::NoContact));
+    }
     let method = saved.as_ref().map_or(terms.pays_by, |(_, _, method)| *method);
     let order = RecurringOrder {
         project: payer.project.get(),
@@ -182,7 +191,14 @@ pub(super) fn attempt(
         };
         insert_payment(connection, &new, attempt)?;
     }
-    Ok((order, charge))
+    if !lacks_contact {
+        return Ok((order, charge));
+    }
+    let failed =
+        ChargeChange::Failed { provider_id: None, failure: ChargeFailure::Refused, reason: NO_CONTACT.to_owned() };
+    super::record(connection, charge.id.get(), &failed, at).map_err(Abort::in_step)?;
+    let charge = payments::load(connection, &Key::Id(charge.id.get())).map_err(Abort::in_step)?;
+    Ok((order, charge.ok_or_else(|| StoreError::corrupt("a charge vanished"))?))
 }
 
 /// What subscriptions hear of the charge of their order, whose row is locked. Money that goes back pays no period.

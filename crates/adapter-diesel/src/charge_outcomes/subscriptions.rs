@@ -12,9 +12,10 @@ use kontor_kernel::{
 };
 use kontor_subscriptions::model::{Attempt, NewAttempt, PlanChoice, PlanOffer, SubscriptionView};
 use kontor_subscriptions::ports::{
-    Addressed, Begun, Committed, Committing, Decision, NewSubscriptions, SubscriptionStore, Unfinished,
+    Addressed, Begun, Committed, Committing, Decision, LeasedSubscription, NewSubscriptions, SubscriptionStore,
+    Unfinished,
 };
-use kontor_subscriptions::{Occasion, SubscriptionError, SubscriptionEvent, SubscriptionRefusal};
+use kontor_subscriptions::{ConsentedTerms, Occasion, SubscriptionError, SubscriptionEvent, SubscriptionRefusal};
 
 use super::recurring::{NoAttempt, Payer, attempt};
 use crate::database::idempotency::made;
@@ -25,7 +26,8 @@ use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 use crate::subscriptions::{
-    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, consent, first, insert, lock, plan, seen_by, view, write,
+    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, consent, consents, first, insert, lock, plan, put_off, seen_by,
+    view, write,
 };
 
 type Failed = Abort<StoreError>;
@@ -203,7 +205,8 @@ fn change(
                 author: with.author,
             };
             let attempts = [(id, next.clone())];
-            charge = Some(attempt(connection, payer, &attempts, &with.charge, with.at).map_err(no_attempt)?.1);
+            let (_, made) = attempt(connection, payer, &attempts, &with.charge, with.at).map_err(no_attempt)?;
+            charge = made.state.is_open().then_some(made);
         }
         case = case.followed_by(&change);
     }
@@ -219,8 +222,11 @@ fn delete_method(
     at: DateTime<Utc>,
 ) -> Result<bool, Failed> {
     lock_customer_exclusively(connection, customer.counterparty_id.get())?;
-    if !payments::deactivate_method(connection, customer, method, at.naive_utc())? {
-        return Ok(false);
+    match payments::deactivate_method(connection, customer, method, at.naive_utc())? {
+        None => return Ok(false),
+        // What was planned with it has ended before.
+        Some(false) => return Ok(true),
+        Some(true) => {}
     }
     let charged_by: Vec<IdRow> = Statement::new("SELECT id FROM subscriptions WHERE counterparty_id = ")
         .value(customer.counterparty_id.get())
@@ -319,6 +325,23 @@ impl SubscriptionStore for Database {
         .await
     }
 
+    async fn consents(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+        page: PageRequest,
+    ) -> Result<Option<Page<ConsentedTerms>>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let seen = Statement::new("SELECT s.id FROM subscriptions s WHERE s.id = ").value(id.get()).sql(" AND ");
+            let seen: Option<IdRow> = seen.then(seen_by(customer)).row(connection).optional()?;
+            if seen.is_none_or(|seen| seen.id != id.get()) {
+                return Ok::<_, Failed>(None);
+            }
+            consents(connection, id, page).map(Some)
+        })
+        .await
+    }
+
     async fn payment(
         &self,
         customer: CustomerScope,
@@ -380,7 +403,13 @@ impl SubscriptionStore for Database {
         now: DateTime<Utc>,
         until: DateTime<Utc>,
         most: u32,
-    ) -> Result<Vec<SubscriptionId>, StoreError> {
+    ) -> Result<Vec<LeasedSubscription>, StoreError> {
+        by_place! {
+            struct LeasedRow {
+                id: i64 as BigInt,
+                attempts: i64 as BigInt,
+            }
+        }
         let due = move || {
             Statement::new("SELECT id FROM subscriptions WHERE wake_at <= ")
                 .value(now.naive_utc())
@@ -395,12 +424,30 @@ impl SubscriptionStore for Database {
         self.write(move |connection| {
             let mine: Vec<IdRow> = due().locked(connection, " FOR UPDATE SKIP LOCKED").rows(connection)?;
             let mine: Vec<i64> = mine.into_iter().map(|row| row.id).collect();
-            Statement::new("UPDATE subscriptions SET wake_at = ")
+            let rows: Vec<LeasedRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
                 .value(until.naive_utc())
-                .sql(" WHERE id")
+                .sql(", work_attempts = work_attempts + 1 WHERE id")
                 .among(&mine)
-                .run(connection)?;
-            Ok::<_, Failed>(mine.into_iter().map(stored::id).collect::<Result<_, _>>()?)
+                .sql(" RETURNING id, work_attempts")
+                .rows(connection)?;
+            let leased = rows.into_iter().map(|row| {
+                let attempts = u32::try_from(row.attempts).map_err(StoreError::corrupt)?;
+                Ok(LeasedSubscription { id: stored::id(row.id)?, attempts })
+            });
+            Ok::<_, Failed>(leased.collect::<Result<_, StoreError>>()?)
+        })
+        .await
+    }
+
+    async fn put_off(
+        &self,
+        leased: LeasedSubscription,
+        again: Option<DateTime<Utc>>,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            put_off(connection, leased, again, at)?;
+            Ok::<_, Failed>(())
         })
         .await
     }

@@ -9,7 +9,7 @@ use kontor_customers::ports::NotificationReader;
 use kontor_kernel::{CustomerScope, Page, PageRequest, StoreError};
 
 use crate::database::{AnyConnection, Database};
-use crate::schema::notifications;
+use crate::schema::{applications, notifications};
 use crate::stored;
 
 #[derive(Queryable, Selectable)]
@@ -22,13 +22,19 @@ struct NotificationRow {
     created_at: NaiveDateTime,
 }
 
-impl TryFrom<NotificationRow> for Notification {
-    type Error = StoreError;
-
-    fn try_from(row: NotificationRow) -> Result<Self, StoreError> {
-        let NotificationRow { id, title, code, body, created_at } = row;
-        Ok(Self { id: stored::id(id)?, title, code, body, created_at: stored::moment(created_at) })
+impl NotificationRow {
+    fn read(self, action_url: Option<&str>) -> Result<Notification, StoreError> {
+        let Self { id, title, code, body, created_at } = self;
+        let (id, created_at) = (stored::id(id)?, stored::moment(created_at));
+        Ok(Notification { id, title, code, body, action_url: action_url.map(str::to_owned), created_at })
     }
+}
+
+/// The address of an application, if it has one that a browser opens.
+fn address(connection: &mut AnyConnection, application: i64) -> QueryResult<Option<String>> {
+    let url: Option<Option<String>> =
+        applications::table.find(application).select(applications::url).first(connection).optional()?;
+    Ok(url.flatten().filter(|url| url.starts_with("https://") || url.starts_with("http://")))
 }
 
 #[async_trait]
@@ -46,7 +52,8 @@ impl NotificationReader for Database {
                 .offset(page.offset())
                 .select(NotificationRow::as_select())
                 .load(connection)?;
-            Ok(stored::page(rows.into_iter().map(Notification::try_from), total, page)?)
+            let url = if rows.is_empty() { None } else { address(connection, customer.app.application_id.get())? };
+            Ok(stored::page(rows.into_iter().map(|row| row.read(url.as_deref())), total, page)?)
         })
         .await
     }

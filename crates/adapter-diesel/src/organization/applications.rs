@@ -12,7 +12,7 @@ use crate::database::{Abort, AnyConnection, Database, Memory, found, on_each};
 use crate::locks::lock_services;
 use crate::projections::offers;
 use crate::schema::{applications, branches, nomenclatures};
-use crate::{records, stored};
+use crate::{records, stored, subscriptions};
 
 /// The nomenclature kind of services.
 const SERVICE: i64 = 1;
@@ -154,8 +154,15 @@ impl ApplicationRepository for Database {
         at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError> {
         self.write(move |connection| {
+            let switched = applications::table.find(id.get()).filter(applications::is_active.ne(is_active));
             let changed = (applications::is_active.eq(is_active), applications::updated_at.eq(at.naive_utc()));
-            diesel::update(applications::table.find(id.get())).set(changed).execute(connection)?;
+            if diesel::update(switched).set(changed).execute(connection)? > 0 {
+                if is_active {
+                    let since = applications::activated_at.eq(Some(at.naive_utc()));
+                    diesel::update(applications::table.find(id.get())).set(since).execute(connection)?;
+                }
+                subscriptions::look_again(connection, id, at)?;
+            }
             admitted_anew(connection, id)
         })
         .await

@@ -141,16 +141,22 @@ pub(crate) fn saved_as(
         .optional()
 }
 
-/// Deactivates a method of the customer in the application. `false` when they have no such method.
+/// Deactivates a method of the customer in the application. Returns whether it was active; `None` when they have no such method.
 pub(crate) fn deactivate(
     connection: &mut AnyConnection,
     customer: CustomerScope,
     id: SavedMethodId,
     at: NaiveDateTime,
-) -> QueryResult<bool> {
+) -> QueryResult<Option<bool>> {
     let own = of_customer(customer).filter(table::id.eq(id.get()));
-    let known = diesel::update(own).set((table::is_active.eq(false), table::updated_at.eq(at))).execute(connection)?;
-    Ok(known == 1)
+    let active = own.filter(table::is_active.eq(true));
+    let ended =
+        diesel::update(active).set((table::is_active.eq(false), table::updated_at.eq(at))).execute(connection)?;
+    if ended == 1 {
+        return Ok(Some(true));
+    }
+    let known: Option<i64> = own.select(table::id).first(connection).optional()?;
+    Ok(known.map(|_| false))
 }
 
 #[async_trait]
@@ -191,7 +197,10 @@ impl SavedMethodStore for Database {
         id: SavedMethodId,
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| Ok::<_, Abort<StoreError>>(deactivate(connection, customer, id, at.naive_utc())?))
-            .await
+        self.write(move |connection| {
+            let was_active = deactivate(connection, customer, id, at.naive_utc())?;
+            Ok::<_, Abort<StoreError>>(was_active.is_some())
+        })
+        .await
     }
 }

@@ -172,6 +172,8 @@ pub(crate) fn cases(
             zone: Zone::parse(&row.zone).map_err(StoreError::corrupt)?,
             policy,
             plan,
+            application_active: row.application_is_active,
+            application_since: row.application_since.map(stored::moment),
             method_active: row.method_is_active,
             attempts: attempts.remove(&row.id).unwrap_or_default(),
             method_tries: subscription

@@ -12,5 +12,6 @@ mod write;
 
 pub(crate) use cases::{Wanted, cases, lock, seen_by, view};
 pub(crate) use plans::plan;
+pub(crate) use register::consents;
 pub(crate) use rows::{PAYMENT_COLUMNS, PaymentRow};
-pub(crate) use write::{NewPayment, Since, consent, first, insert, insert_payment, write};
+pub(crate) use write::{NewPayment, Since, consent, first, insert, insert_payment, look_again, put_off, write};

@@ -74,6 +74,7 @@ fn records(connection: &mut AnyConnection, ids: &[i64], now: DateTime<Utc>) -> R
             customer: Named { id: one.counterparty_id, name: names.customer.trim().to_owned() },
             phone: names.phone,
             application,
+            application_active: case.application_active,
             plan: Named { id: one.terms.plan, name: names.plan },
             parked_at: names.parked_at.map(stored::moment),
             updated_at: stored::moment(names.updated_at),
@@ -163,6 +164,23 @@ fn counted(connection: &mut AnyConnection, table: &'static str, id: Subscription
     Ok(count.row::<IdRow>(connection)?.id)
 }
 
+/// What a customer consented to, the latest first.
+pub(crate) fn consents(
+    connection: &mut AnyConnection,
+    id: SubscriptionId,
+    page: PageRequest,
+) -> Result<Page<ConsentedTerms>, Failed> {
+    let total = counted(connection, "subscription_consents", id)?;
+    let own = Statement::new(
+        "SELECT nomenclature_id, plan_slug, amount, currency, billing_months, saved_method_id, text_version, \
+         address, application_id, created_at FROM subscription_consents WHERE subscription_id = ",
+    )
+    .value(id.get())
+    .sql(" ORDER BY id DESC");
+    let rows: Vec<ConsentRow> = asked(own, page).rows(connection)?;
+    Ok(stored::page(rows.into_iter().map(ConsentedTerms::try_from), total, page)?)
+}
+
 fn asked(statement: Statement, page: PageRequest) -> Statement {
     statement.sql(" LIMIT ").value(page.limit()).sql(" OFFSET ").value(page.offset())
 }
@@ -225,18 +243,7 @@ impl SubscriptionRegister for Database {
     }
 
     async fn consents(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<ConsentedTerms>, StoreError> {
-        self.read_snapshot(move |connection| {
-            let total = counted(connection, "subscription_consents", id)?;
-            let own = Statement::new(
-                "SELECT nomenclature_id, plan_slug, amount, currency, billing_months, saved_method_id, text_version, \
-                 address, application_id, created_at FROM subscription_consents WHERE subscription_id = ",
-            )
-            .value(id.get())
-            .sql(" ORDER BY id DESC");
-            let rows: Vec<ConsentRow> = asked(own, page).rows(connection)?;
-            Ok::<_, Failed>(stored::page(rows.into_iter().map(ConsentedTerms::try_from), total, page)?)
-        })
-        .await
+        self.read_snapshot(move |connection| consents(connection, id, page)).await
     }
 
     async fn parked(&self) -> Result<u64, StoreError> {

@@ -46,6 +46,8 @@ by_place! {
         pub policy: Option<String> as Nullable<Text>,
         pub plan_is_offered: bool as Bool,
         pub method_is_active: bool as Bool,
+        pub application_is_active: bool as Bool,
+        pub application_since: Option<NaiveDateTime> as Nullable<Timestamp>,
     }
 }
 
@@ -60,7 +62,9 @@ pub(super) const SUBSCRIPTION_COLUMNS: &str = "SELECT s.id, s.project_id, s.appl
      AND (s.application_id IS NULL OR a.application_id = s.application_id) \
      AND a.is_active = TRUE AND i.project_id = s.project_id AND i.is_subscription = TRUE AND i.price IS NOT NULL), \
      EXISTS (SELECT 1 FROM saved_payment_methods m WHERE m.id = s.saved_method_id \
-     AND m.counterparty_id = s.counterparty_id AND m.is_active = TRUE) \
+     AND m.counterparty_id = s.counterparty_id AND m.is_active = TRUE), \
+     NOT EXISTS (SELECT 1 FROM applications w WHERE w.id = s.application_id AND w.is_active = FALSE), \
+     (SELECT w.activated_at FROM applications w WHERE w.id = s.application_id) \
      FROM subscriptions s JOIN projects p ON p.id = s.project_id \
      LEFT JOIN subscription_settings t ON t.project_id = s.project_id \
      LEFT JOIN subscription_consents n ON n.id = s.next_consent_id WHERE ";

@@ -10,8 +10,10 @@ use kontor_kernel::{
 };
 use kontor_subscriptions::change::{AttemptEnd, SubscriptionChange};
 use kontor_subscriptions::model::{NewAttempt, Subscription};
+use kontor_subscriptions::ports::LeasedSubscription;
 use kontor_subscriptions::{
-    ChargeOrigin, ConsentedTerms, SubscriptionEvent, SubscriptionNotice, SubscriptionStatus, SubscriptionSubject, Terms,
+    ChargeOrigin, ConsentedTerms, Park, SubscriptionEvent, SubscriptionNotice, SubscriptionStatus, SubscriptionSubject,
+    Terms,
 };
 
 use super::schedule;
@@ -170,7 +172,7 @@ fn update(
     let period = one.period;
     let schedule = one.schedule.as_ref().map(schedule::to_text).transpose()?;
     let missed = (!one.missed.is_empty()).then(|| serde_json::to_string(&one.missed)).transpose();
-    let columns: [(&'static str, Value); 21] = [
+    let columns: [(&'static str, Value); 22] = [
         ("status", one.status.word().into()),
         ("nomenclature_id", terms.plan.get().into()),
         ("plan_slug", terms.plan_slug.as_str().into()),
@@ -191,6 +193,7 @@ fn update(
         ("told_of", one.told.map(|(_, of)| of.word()).into()),
         ("missed", missed.map_err(StoreError::corrupt)?.into()),
         ("updated_at", change.at.naive_utc().into()),
+        ("work_attempts", 0_i64.into()),
         // Which is read by the terms that begin with the next charge; without any there are none.
         ("next_consent_id", None::<i64>.into()),
     ];
@@ -204,7 +207,7 @@ fn update(
     }
     if one.parked != before.parked {
         if let Some(reason) = one.parked {
-            tracing::error!(subscription = %one.id, %reason, "a subscription is parked: it is charged when somebody releases it");
+            log_parked(one.id, reason);
         }
         let parked_at = one.parked.map(|_| change.at.naive_utc());
         statement = statement.sql(", parked_at = ").value(parked_at);
@@ -233,6 +236,63 @@ fn end_open(
         .value(subscription.get())
         .sql(" AND state IN ('processing', 'needs_reconciliation')")
         .run(connection)
+}
+
+/// Has a worker look at the subscriptions of an application that was activated or deactivated: also at those that are charged or
+/// parked, which may be planned by what the application was.
+pub(crate) fn look_again(
+    connection: &mut AnyConnection,
+    application: ApplicationId,
+    at: DateTime<Utc>,
+) -> QueryResult<usize> {
+    let its = Statement::new("SELECT id FROM subscriptions WHERE status <> 'canceled' AND application_id = ")
+        .value(application.get())
+        .sql(" AND project_id = (SELECT project_id FROM applications WHERE id = ")
+        .value(application.get())
+        .sql(") ORDER BY id")
+        .locked(connection, " FOR NO KEY UPDATE");
+    let its: Vec<IdRow> = its.rows(connection)?;
+    let its: Vec<i64> = its.into_iter().map(|row| row.id).collect();
+    Statement::new("UPDATE subscriptions SET wake_at = ")
+        .value(at.naive_utc())
+        .sql(" WHERE id")
+        .among(&its)
+        .run(connection)
+}
+
+/// Puts a subscription off that a worker has for itself, or parks it when there is no moment to look again. One that was changed
+/// or taken since stays as it is.
+pub(crate) fn put_off(
+    connection: &mut AnyConnection,
+    leased: LeasedSubscription,
+    again: Option<DateTime<Utc>>,
+    at: DateTime<Utc>,
+) -> QueryResult<()> {
+    let statement = Statement::new("UPDATE subscriptions SET wake_at = ").value(moment(again));
+    let statement = match again {
+        Some(_) => statement,
+        None => statement
+            .sql(", version = version + 1, next_charge_at = NULL, parked = ")
+            .value(Park::WorkFailed.word())
+            .sql(", parked_at = ")
+            .value(at.naive_utc())
+            .sql(", updated_at = ")
+            .value(at.naive_utc()),
+    };
+    let written = statement
+        .sql(" WHERE id = ")
+        .value(leased.id.get())
+        .sql(" AND work_attempts = ")
+        .value(leased.attempts)
+        .run(connection)?;
+    if written > 0 && again.is_none() {
+        log_parked(leased.id, Park::WorkFailed);
+    }
+    Ok(())
+}
+
+fn log_parked(subscription: SubscriptionId, reason: Park) {
+    tracing::error!(%subscription, %reason, "a subscription is parked: it is charged when somebody releases it");
 }
 
 /// What of a subscription its history tells.
@@ -286,6 +346,7 @@ by_place! {
         application: Option<i64> as Nullable<BigInt>,
         order: i64 as BigInt,
         language: String as Text,
+        plan: Option<String> as Nullable<Text>,
     }
 }
 
@@ -297,27 +358,33 @@ pub(crate) fn notify(
     zone: Zone,
     at: NaiveDateTime,
 ) -> Result<(), Abort<StoreError>> {
+    let next = subscription.next_terms.as_ref().unwrap_or(&subscription.terms);
+    let agreed = if notice.announces() { next } else { &subscription.terms };
     let rows: Vec<AddresseeRow> = Statement::new(
-        "SELECT s.application_id, a.order_id, p.language FROM subscriptions s JOIN projects p ON p.id = s.project_id \
+        "SELECT s.application_id, a.order_id, p.language, (SELECT n.name FROM nomenclatures n WHERE n.id = ",
+    )
+    .value(agreed.plan.get())
+    .sql(
+        ") FROM subscriptions s JOIN projects p ON p.id = s.project_id \
          JOIN counterparties c ON c.id = s.counterparty_id \
          JOIN subscription_payments a ON a.subscription_id = s.id WHERE c.deleted_at IS NULL AND s.id = ",
     )
     .value(subscription.id.get())
     .sql(" ORDER BY a.id DESC LIMIT 1")
     .rows(connection)?;
-    let Some(AddresseeRow { application: Some(application), order, language }) = rows.into_iter().next() else {
+    let Some(AddresseeRow { application: Some(application), order, language, plan }) = rows.into_iter().next() else {
         return Ok(());
     };
     let language: Language = stored::word("projects", subscription.project_id, "language", &language)?;
-    // What a charge to come takes, by what was agreed on last.
-    let ahead = [SubscriptionNotice::SubscriptionChargeAhead, SubscriptionNotice::SubscriptionRescheduled];
-    let agreed = subscription.next_terms.as_ref().filter(|_| ahead.contains(&notice)).unwrap_or(&subscription.terms);
+    let due_now = notice == SubscriptionNotice::SubscriptionChargeAhead;
     let subject = SubscriptionSubject {
-        amount: agreed.amount,
+        plan: plan.as_deref().unwrap_or(&agreed.plan_slug),
+        amount: subscription.terms.amount,
+        next_amount: next.amount,
         currency: &agreed.currency,
         paid_until: subscription.period.map(|period| period.end),
         // One that begins in this commit has nothing planned after it.
-        next_charge_at: subscription.next_charge_at.or((notice == ahead[0]).then(|| stored::moment(at))),
+        next_charge_at: subscription.next_charge_at.or(due_now.then(|| stored::moment(at))),
         zone,
     };
     let (title, body) = notice.text(language, subject);

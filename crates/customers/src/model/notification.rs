@@ -12,6 +12,8 @@ pub struct Notification {
     pub code: String,
     /// More about it.
     pub body: Option<String>,
+    /// The address of the application that it was written for, if that has one.
+    pub action_url: Option<String>,
     /// When it happened.
     pub created_at: DateTime<Utc>,
 }

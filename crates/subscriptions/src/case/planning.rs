@@ -23,6 +23,9 @@ enum Next {
 impl SubscriptionCase {
     /// What a worker does when the time of a subscription has come. What cannot be done now is planned anew.
     pub fn due(&self, now: DateTime<Utc>) -> SubscriptionChange {
+        if !self.application_active {
+            return self.replanned(SubscriptionEvent::PeriodDue, now);
+        }
         self.when_due(now).unwrap_or_else(|refused| self.replanned(refused.event, now))
     }
 
@@ -153,7 +156,8 @@ impl SubscriptionCase {
     }
 
     fn next(&self, subscription: &Subscription, now: DateTime<Utc>) -> Next {
-        if subscription.parked.is_some() {
+        // Who releases a parked one, or activates the application, has it looked at.
+        if subscription.parked.is_some() || !self.application_active {
             return Next::Wait(None);
         }
         match subscription.status {

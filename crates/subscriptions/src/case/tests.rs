@@ -50,6 +50,8 @@ fn begun(now: DateTime<Utc>) -> SubscriptionCase {
         subscription,
         zone: Zone::default(),
         policy: SubscriptionPolicy::default(),
+        application_active: true,
+        application_since: None,
         plan: PlanStanding::Available,
         method_active: true,
         attempts: Vec::new(),
@@ -227,6 +229,62 @@ fn terms_that_were_agreed_on_begin_with_the_next_charge() {
     let case = told(&written(&case, &change), None, due);
     assert_eq!(case.subscription.terms, silver);
     assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-05-31 09:00:00 UTC");
+}
+
+/// The plan is changed so many days before the renewal; the charge, and what was told before it.
+fn changed_before_renewal(days: i64) -> (SubscriptionCase, DateTime<Utc>, Told) {
+    let start = at("2027-01-31T09:00:00Z");
+    let (case, _, mut told_before) = told_life(active(start), 28 - days, |_| None);
+    let now = start + TimeDelta::days(28 - days);
+    let silver = Terms { amount: "490.00".parse().unwrap(), ..terms() };
+    let consent =
+        ConsentedTerms { terms: silver, text_version: "1".to_owned(), at: now, address: None, application: None };
+    let agreed = Occasion { consent: Some(consent), ..Occasion::default() };
+    let change = case.after(SubscriptionEvent::ChangePlan, &agreed, now).unwrap();
+    let mut case = written(&case, &change);
+    let announced = case.due(now);
+    told_before.extend(announced.notices.iter().map(|notice| (*notice, now)));
+    case = written(&case, &announced);
+    let mut now = now;
+    loop {
+        now += TimeDelta::hours(6);
+        while case.subscription.wake_at.is_some_and(|wake| wake <= now) {
+            let change = case.due(now);
+            case = written(&case, &change);
+            told_before.extend(change.notices.iter().map(|notice| (*notice, now)));
+            if change.attempt.is_some() {
+                return (case, now, told_before);
+            }
+        }
+    }
+}
+
+#[test]
+fn other_terms_are_announced_before_they_are_charged() {
+    let renewal = at("2027-02-28T09:00:00Z");
+    for (days, charged_at, ahead) in [(10, renewal, 1), (3, renewal, 2), (1, renewal + TimeDelta::days(2), 2)] {
+        let (case, charged, told) = changed_before_renewal(days);
+        assert_eq!(case.open().map(|attempt| attempt.amount.to_string()).as_deref(), Some("490.00"), "{days}");
+        let delay = charged - charged_at;
+        assert!(delay >= TimeDelta::zero() && delay < TimeDelta::hours(6), "{days}: {charged}");
+        let ahead_of: Vec<_> =
+            told.iter().filter(|(notice, _)| *notice == SubscriptionNotice::SubscriptionChargeAhead).collect();
+        assert_eq!(ahead_of.len(), ahead, "{days}: {told:?}");
+        assert!(charged - ahead_of.last().unwrap().1 >= TimeDelta::days(3) - TimeDelta::hours(6), "{days}: {told:?}");
+    }
+}
+
+#[test]
+fn a_payer_who_keeps_no_method_is_told_at_once() {
+    let now = at("2027-01-31T09:00:00Z");
+    let mut case = begun(now);
+    case.subscription.terms.method = None;
+    let change = case.heard(PaymentStanding::Succeeded, &Occasion::default(), now).unwrap().unwrap();
+    let told = [SubscriptionNotice::SubscriptionActivated, SubscriptionNotice::SubscriptionMethodNeeded];
+    assert_eq!(change.notices, told);
+    let saved = Occasion { saved_method: SavedMethodId::new(1).ok(), ..Occasion::default() };
+    let change = case.heard(PaymentStanding::Succeeded, &saved, now).unwrap().unwrap();
+    assert_eq!(change.notices, [SubscriptionNotice::SubscriptionActivated]);
 }
 
 #[test]

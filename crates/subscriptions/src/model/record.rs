@@ -27,6 +27,8 @@ pub struct SubscriptionRecord {
     pub phone: Option<String>,
     /// Where it was made; `None` of one that the project has as a whole.
     pub application: Option<Named<ApplicationId>>,
+    /// `false` while that application is deactivated: nothing is charged.
+    pub application_active: bool,
     /// What is subscribed to.
     pub plan: Named<NomenclatureId>,
     /// When it was parked.

@@ -3,6 +3,7 @@
 mod answers;
 mod bodies;
 mod checkout;
+mod consents;
 mod method_change;
 mod payments;
 mod refusals;
@@ -21,10 +22,12 @@ use crate::http::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     checkout::routes(config);
+    consents::routes(config);
     method_change::routes(config);
     payments::routes(config);
     config
         .service(list_subscriptions)
+        .service(show_subscription)
         .service(subscribe)
         .service(change_subscription)
         .service(cancel_subscription)
@@ -42,6 +45,21 @@ async fn list_subscriptions(
     service: Data<SubscriptionService>,
 ) -> Answer<SubscriptionList> {
     answer(service.list(*customer).await?)
+}
+
+/// One subscription of the customer.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneSubscription)),
+)]
+#[get("/api/counterparty/subscriptions/{id}")]
+async fn show_subscription(
+    customer: SignedInCustomer,
+    service: Data<SubscriptionService>,
+    id: Path<PathId>,
+) -> Answer<OneSubscription> {
+    answer(service.read(*customer, id.parse()?).await?)
 }
 
 /// Subscribes to a plan, and charges a saved method for its first period at once. Card data is never taken.

@@ -58,9 +58,10 @@ impl Fields {
             SubscriptionRefusal::NoContact
             | SubscriptionRefusal::MethodUnavailable
             | SubscriptionRefusal::PaymentFailed { .. } => ApiError::invalid(self.payment, refusal),
-            SubscriptionRefusal::NeverActivated | SubscriptionRefusal::NotThen(_) | SubscriptionRefusal::TooFar => {
-                ApiError::invalid("id", refusal)
-            }
+            SubscriptionRefusal::NeverActivated
+            | SubscriptionRefusal::ApplicationInactive
+            | SubscriptionRefusal::NotThen(_)
+            | SubscriptionRefusal::TooFar => ApiError::invalid("id", refusal),
             SubscriptionRefusal::ConsentNeeded(_) => {
                 let message = "must be true: plan, price, period or payment method change";
                 ApiError::invalid("autopay_consent", message)

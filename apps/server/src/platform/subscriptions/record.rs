@@ -2,14 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Page, SavedMethodId, Word as _};
+use kontor_subscriptions::Park;
 use kontor_subscriptions::model::{Attempt, SubscriptionEntry, SubscriptionRecord};
-use kontor_subscriptions::{ConsentedTerms, Park};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::envelope::{list, one};
 use crate::http::history::HistoryRecord;
-use crate::http::subscription_record::{self as shared, SubscriptionPaymentRecord, TermsRecord};
+use crate::http::subscription_record::{self as shared, ConsentRecord, SubscriptionPaymentRecord};
 use crate::http::wire::NamedRecord;
 
 /// Whose a subscription is.
@@ -28,12 +28,15 @@ pub(super) struct StaffSubscription {
     counterparty: Subscriber,
     /// `null` of one that the project has as a whole.
     application: Option<NamedRecord>,
+    /// `false` while the application is deactivated: nothing is charged until it is activated again.
+    application_is_active: bool,
     nomenclature: NamedRecord,
     /// The saved method that is charged next.
     saved_payment_method_id: Option<i64>,
     /// The number of the last period that is paid.
     period: Option<u32>,
-    /// Why nothing is charged until somebody looked: `paid_today`, `customer_limit`, `above_consent` or `contradicting_answers`.
+    /// Why nothing is charged until staff release it: `paid_today`, `customer_limit`, `above_consent`, `contradicting_answers` or
+    /// `work_failed`.
     parked: Option<&'static str>,
     parked_at: Option<DateTime<Utc>>,
     /// The numbers of periods that went by without a charge, and are charged afterwards.
@@ -45,11 +48,22 @@ pub(super) struct StaffSubscription {
 
 impl From<SubscriptionRecord> for StaffSubscription {
     fn from(record: SubscriptionRecord) -> Self {
-        let SubscriptionRecord { view, customer, phone, application, plan, parked_at, updated_at, version } = record;
+        let SubscriptionRecord {
+            view,
+            customer,
+            phone,
+            application,
+            application_active,
+            plan,
+            parked_at,
+            updated_at,
+            version,
+        } = record;
         let one = view.subscription.clone();
         Self {
             counterparty: Subscriber { id: customer.id.get(), name: customer.name, phone },
             application: application.map(Into::into),
+            application_is_active: application_active,
             nomenclature: plan.into(),
             saved_payment_method_id: one.terms.method.map(SavedMethodId::get),
             period: one.period.map(|period| period.number),
@@ -113,33 +127,6 @@ pub(super) struct SubscriptionHistoryRecord {
 impl From<SubscriptionEntry> for SubscriptionHistoryRecord {
     fn from(entry: SubscriptionEntry) -> Self {
         Self { line: entry.line.into(), event: entry.event.word(), status: entry.status.word() }
-    }
-}
-
-/// What a customer consented to, and how.
-#[derive(Serialize, ToSchema)]
-pub(super) struct ConsentRecord {
-    #[serde(flatten)]
-    terms: TermsRecord,
-    saved_payment_method_id: Option<i64>,
-    /// Which text they were shown.
-    text_version: String,
-    /// The network address it came from; `null` where it is not known, or the customer has left.
-    address: Option<String>,
-    application_id: Option<i64>,
-    created_at: DateTime<Utc>,
-}
-
-impl From<ConsentedTerms> for ConsentRecord {
-    fn from(consent: ConsentedTerms) -> Self {
-        Self {
-            saved_payment_method_id: consent.terms.method.map(SavedMethodId::get),
-            terms: consent.terms.into(),
-            text_version: consent.text_version,
-            address: consent.address,
-            application_id: consent.application.map(i64::from),
-            created_at: consent.at,
-        }
     }
 }
 

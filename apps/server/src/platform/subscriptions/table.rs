@@ -29,6 +29,7 @@ pub(super) const TABLE: Table<SubscriptionRecord> = Table {
             None => Cell::Linked { value: Value::Null, icon: None, link: None },
             Some(made) => Cell::linked(made.name.as_str(), format!("/api/applications/{}", made.id)),
         }),
+        Column::new("application_is_active", "Application active", |record| Cell::plain(record.application_active)),
         Column::new("amount", "Sum", |record| Cell::plain(record.view.subscription.terms.amount.to_string())),
         Column::new("current_period_end", "Paid until", |record| {
             Cell::moment(record.view.subscription.period.map(|period| period.end))

@@ -6,4 +6,5 @@ mod forecasts;
 mod lifecycle;
 mod races;
 mod waits;
+mod worker;
 mod years;

@@ -264,7 +264,7 @@ impl Books<'_, '_> {
                     }
                 }
                 "charge_succeeded" if status != "canceled" => *renewed += 1,
-                "pause" | "skip" | "move_day" | "resume" | "plan_withdrawn" => told = None,
+                "pause" | "skip" | "move_day" | "resume" | "plan_withdrawn" | "change_plan" => told = None,
                 _ => {}
             }
         }

@@ -1,0 +1,37 @@
+//! The consents of a customer to recurring charges.
+
+use actix_web::get;
+use actix_web::web::{Data, Path};
+use kontor_subscriptions::SubscriptionService;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::client::queries::SubscriptionPaymentQuery;
+use crate::http::envelope::{Answer, answer};
+use crate::http::paging::paginated;
+use crate::http::subscription_record::ConsentRecord;
+use crate::http::{PathId, Query, SignedInCustomer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_subscription_consents);
+}
+
+paginated!(
+    /// Consents of the customer, a page at a time.
+    SubscriptionConsentPage [ConsentRecord]
+);
+
+/// List what the customer consented to for a subscription, the latest first.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    params(("id" = i64, Path), SubscriptionPaymentQuery),
+    responses((status = 200, body = SubscriptionConsentPage)),
+)]
+#[get("/api/counterparty/subscriptions/{id}/consents")]
+async fn list_subscription_consents(
+    customer: SignedInCustomer,
+    service: Data<SubscriptionService>,
+    id: Path<PathId>,
+    query: Query<SubscriptionPaymentQuery>,
+) -> Answer<SubscriptionConsentPage> {
+    answer(service.consents(*customer, id.parse()?, query.0.page()?).await?)
+}
