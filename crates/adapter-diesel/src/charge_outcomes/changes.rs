@@ -30,6 +30,11 @@ pub(super) fn change(
     let (project, at) = (update.stamp.project_id, update.stamp.at);
     // Who decides has looked whose it is.
     let order = found.within(project).ok_or(Abort::Refused(OrderError::NotFound))?;
+    // The payment may have arrived while the order was waited for.
+    let charge = match charge {
+        None if !order.captured.is_zero() => payments::lock_paid(connection, purpose)?,
+        known => known,
+    };
     if update.is_nothing(&order) {
         return Ok(None);
     }

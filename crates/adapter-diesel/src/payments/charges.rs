@@ -11,7 +11,7 @@ use super::charge_rows::{ChargeRow, insert, standing};
 use super::receipts::{self, About};
 use super::refunds::insert_refund;
 use super::saved_methods;
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Driver};
 use crate::schema::charges;
 use crate::statement::{IdRow, Statement};
 
@@ -102,8 +102,11 @@ pub(crate) fn record(
     at: DateTime<Utc>,
 ) -> Result<Option<Known>, Abort<StoreError>> {
     let moment = at.naive_utc();
-    let before: Option<Option<String>> =
-        charges::table.find(id).select(charges::reason).first(connection).optional()?;
+    let reason = charges::table.find(id).select(charges::reason);
+    let before: Option<Option<String>> = match connection.driver() {
+        Driver::Postgres(pg) => reason.for_no_key_update().first(pg).optional()?,
+        Driver::Sqlite(sqlite) => reason.first(sqlite).optional()?,
+    };
     let learned = Learned::of(change, moment);
     let repeated = learned.reason.is_some() && before.flatten() == learned.reason;
     let open = charges::table

@@ -16,6 +16,7 @@ mod favourites;
 mod files;
 mod fixtures;
 mod group_commit;
+mod holder;
 mod idempotency;
 mod import;
 mod introspection;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_kernel::{Money, OrderId};
 use kontor_orders::model::{Order, OrderRefundState, OrderStatus, PaymentState, ReservationState};
 use kontor_orders::refund::{RefundCommand, RefundRefused};
@@ -11,6 +12,7 @@ use kontor_payments::model::GatewayStatus;
 
 use super::counter::{Counter, Mood};
 use super::office::{Office, take_back};
+use crate::holder::{Holder, until_waiting};
 
 fn money(minor: i64) -> Money {
     Money::from_minor(minor).unwrap()
@@ -241,4 +243,25 @@ database_tests! {
         assert_eq!(counter.house.number(events).await, counter.house.number(paid).await, "what goes back is not announced");
         counter.sound().await;
     }
+}
+
+/// Staff who wait for the order while its payment arrives find it paid: the money goes back the way it came.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn money_that_arrives_while_it_is_asked_back_goes_through_the_acquirer() {
+    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let counter = Counter::open(&db).await;
+    let office = Office::open(&counter).await;
+    let vase = counter.goods("Vase", 3, 1_000).await;
+    let id = counter.placed(&counter.online(&[(vase, 1)])).await.id;
+    let holder = Holder::hold(&db.database, format!("SELECT id FROM orders WHERE id = {id} FOR UPDATE")).await;
+    let (payments, provider) = (Arc::clone(&counter.payments), counter.acquirer.settle(GatewayStatus::Succeeded));
+    let told = tokio::spawn(async move { payments.acquirer_notified(&provider, None).await });
+    until_waiting(&db, 1).await;
+    let asked = tokio::spawn(async move { office.take_back(id, &[]).await });
+    until_waiting(&db, 2).await;
+    holder.release().await;
+    told.await.unwrap().unwrap();
+    asked.await.unwrap().unwrap();
+    assert_eq!(counter.money(id).await, (1_000, 0, 1_000));
+    counter.sound().await;
 }

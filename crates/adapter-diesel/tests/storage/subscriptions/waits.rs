@@ -1,70 +1,25 @@
 //! An outcome that waited for the row of a subscription is decided on what stands there after the wait. PostgreSQL alone: SQLite has
 //! one writer, and nobody waits within a transaction.
 
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
-use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{Abort, AnyConnection, Database};
-use kontor_kernel::{NomenclatureId, StoreError, SubscriptionId};
+use kontor_kernel::{NomenclatureId, SubscriptionId};
 use kontor_payments::model::GatewayStatus;
 use kontor_payments::verification::VerificationTerms;
 use kontor_subscriptions::model::PlanChoice;
 use kontor_subscriptions::{Agreement, MethodChangeService, SubscriptionStatus, TermsEdit};
-use tokio::task::JoinHandle;
 
 use super::club::Club;
+use crate::holder::{Holder, until_waiting};
 use crate::orders::counter::Mood;
-
-/// A transaction that holds the row of a subscription until it is told to end.
-struct Holder {
-    release: std::sync::mpsc::Sender<()>,
-    held: JoinHandle<()>,
-}
-
-impl Holder {
-    async fn hold(database: &Database, subscription: SubscriptionId) -> Self {
-        let (release, released) = std::sync::mpsc::channel();
-        let (tell, told) = std::sync::mpsc::channel();
-        let (database, released) = (database.clone(), Mutex::new(released));
-        let held = tokio::spawn(async move {
-            let step = move |connection: &mut AnyConnection| {
-                connection
-                    .batch_execute(&format!("SELECT id FROM subscriptions WHERE id = {subscription} FOR UPDATE"))?;
-                // A step that runs again finds them gone, and waits no more.
-                let _ = tell.send(());
-                let _ = released.lock().unwrap().recv();
-                Ok::<_, Abort<StoreError>>(())
-            };
-            database.write_apart(step).await.unwrap();
-        });
-        tokio::task::spawn_blocking(move || told.recv().unwrap()).await.unwrap();
-        Self { release, held }
-    }
-
-    async fn release(self) {
-        self.release.send(()).unwrap();
-        self.held.await.unwrap();
-    }
-}
-
-/// Returns when so many transactions wait for a lock.
-async fn until_waiting(db: &TestDatabase, number: i64) {
-    let waiting = "SELECT count(*) AS number FROM pg_stat_activity WHERE datname = current_database() \
-                   AND wait_event_type = 'Lock'";
-    let until = Instant::now() + Duration::from_secs(30);
-    while db.number(waiting.to_owned()).await < number {
-        assert!(Instant::now() < until, "{number} transactions should wait");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
 
 impl Club<'_> {
     /// The customer agrees on another plan, and the acquirer tells of its last payment while that is not committed.
     async fn agrees_while_told(&self, id: SubscriptionId, plan: i64, status: GatewayStatus) {
         let db = self.counter.house.db;
-        let holder = Holder::hold(&db.database, id).await;
+        let holder =
+            Holder::hold(&db.database, format!("SELECT id FROM subscriptions WHERE id = {id} FOR UPDATE")).await;
         let (service, anna) = (Arc::clone(&self.service), self.counter.customer);
         let plan = Some(PlanChoice::Item(NomenclatureId::new(plan).unwrap()));
         let edit = TermsEdit { plan, saved_method: None };

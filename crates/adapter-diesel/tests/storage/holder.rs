@@ -1,0 +1,53 @@
+//! Row locks that tests hold on PostgreSQL, so that others wait.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use diesel::connection::SimpleConnection;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Abort, AnyConnection, Database};
+use kontor_kernel::StoreError;
+use tokio::task::JoinHandle;
+
+/// A transaction that holds rows until it is told to end.
+pub struct Holder {
+    release: std::sync::mpsc::Sender<()>,
+    held: JoinHandle<()>,
+}
+
+impl Holder {
+    /// Holds what a statement locks.
+    pub async fn hold(database: &Database, statement: String) -> Self {
+        let (release, released) = std::sync::mpsc::channel();
+        let (tell, told) = std::sync::mpsc::channel();
+        let (database, released) = (database.clone(), Mutex::new(released));
+        let held = tokio::spawn(async move {
+            let step = move |connection: &mut AnyConnection| {
+                connection.batch_execute(&statement)?;
+                // A step that runs again finds them gone, and waits no more.
+                let _ = tell.send(());
+                let _ = released.lock().unwrap().recv();
+                Ok::<_, Abort<StoreError>>(())
+            };
+            database.write_apart(step).await.unwrap();
+        });
+        tokio::task::spawn_blocking(move || told.recv().unwrap()).await.unwrap();
+        Self { release, held }
+    }
+
+    pub async fn release(self) {
+        self.release.send(()).unwrap();
+        self.held.await.unwrap();
+    }
+}
+
+/// Returns when so many transactions wait for a lock.
+pub async fn until_waiting(db: &TestDatabase, number: i64) {
+    let waiting = "SELECT count(*) AS number FROM pg_stat_activity WHERE datname = current_database() \
+                   AND wait_event_type = 'Lock'";
+    let until = Instant::now() + Duration::from_secs(30);
+    while db.number(waiting.to_owned()).await < number {
+        assert!(Instant::now() < until, "{number} transactions should wait");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
