@@ -60,6 +60,10 @@ profile name *filter:
 cuts:
     CUTS=all REQUIRE_POSTGRES=1 cargo test --workspace --test storage --test http -- cuts:: --nocapture
 
+# Pauses each use case before each of its statements while each other one runs to its end there; `subscriptions` walks those alone.
+interleavings *filter:
+    INTERLEAVINGS=all REQUIRE_POSTGRES=1 cargo test --workspace --test storage -- interleavings::{{filter}} --nocapture
+
 # Changes domain crates one expression at a time and tells which changes no unit test notices; `1/12` takes every twelfth.
 mutants shard="0/1" *arguments:
     @command -v cargo-mutants >/dev/null || { echo "needs cargo-mutants: cargo install cargo-mutants --locked"; exit 1; }

@@ -49,6 +49,8 @@ pub(super) struct Manager {
     pub tls: Option<Arc<Forwarder>>,
     pub statements: Arc<AtomicU64>,
     pub writes: Arc<WriteMeter>,
+    #[cfg(feature = "test-support")]
+    pub pauses: Arc<super::pauses::Pauses>,
 }
 
 /// The wait for a lock comes first, so that the other settings already profit from it.
@@ -71,6 +73,8 @@ pub(super) enum ManagerError {
 impl Manager {
     fn count(&self) -> impl FnMut(InstrumentationEvent<'_>) + Send + use<> {
         let statements = Arc::clone(&self.statements);
+        #[cfg(feature = "test-support")]
+        let pauses = Arc::clone(&self.pauses);
         let mut stopwatch = (self.role == Role::Writer).then(|| Stopwatch::new(Arc::clone(&self.writes)));
         move |event| {
             if let Some(stopwatch) = &mut stopwatch {
@@ -79,7 +83,11 @@ impl Manager {
             if let InstrumentationEvent::StartQuery { query, .. } = event {
                 statements.fetch_add(1, Ordering::Relaxed);
                 #[cfg(feature = "test-support")]
-                super::write_check::statement(&query.to_string());
+                {
+                    let text = query.to_string();
+                    super::write_check::statement(&text);
+                    pauses.statement(&text);
+                }
                 #[cfg(not(feature = "test-support"))]
                 let _ = query;
             }

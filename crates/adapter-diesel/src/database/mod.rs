@@ -16,6 +16,8 @@ pub(crate) mod invalidation;
 mod memory;
 mod migrations;
 mod page_readers;
+#[cfg(feature = "test-support")]
+pub mod pauses;
 mod pool;
 pub(crate) mod preconditions;
 mod statistics;

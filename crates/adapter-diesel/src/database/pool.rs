@@ -124,6 +124,8 @@ impl Database {
             prepared_statements: options.prepared_statements,
             statements: Arc::default(),
             writes: Arc::default(),
+            #[cfg(feature = "test-support")]
+            pauses: Arc::default(),
         };
         let build = |role: Role, size: u32| {
             Connections::open(Manager { role, ..manager.clone() }, size, options.wait).map(Arc::new)
@@ -201,6 +203,12 @@ impl Database {
     #[cfg(feature = "test-support")]
     pub fn conflicts(&self) -> &super::injected::Conflicts {
         &self.inner.writing.conflicts
+    }
+
+    /// What holds back statements, for tests.
+    #[cfg(feature = "test-support")]
+    pub fn pauses(&self) -> &super::pauses::Pauses {
+        &self.inner.manager.pauses
     }
 
     /// Use of the pool that serves reads.

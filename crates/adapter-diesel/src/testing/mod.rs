@@ -5,6 +5,7 @@
 //! `TEST_DATABASES=sqlite` leaves PostgreSQL out on purpose, and says so. `TEST_POSTGRES_PROFILE` runs it as others do:
 //! `serializable`, `plain-search`, `pgbouncer` or `messages`.
 
+mod checkpoint;
 mod cluster;
 mod own_server;
 mod pair;
@@ -23,6 +24,7 @@ use kontor_kernel::StoreError;
 
 use crate::{Database, DatabaseUrl, PoolOptions};
 
+pub use checkpoint::{Changes, Checkpoint, Labels};
 pub use cluster::{ServerTls, Stop};
 pub use own_server::OwnServer;
 pub use pair::Pair;

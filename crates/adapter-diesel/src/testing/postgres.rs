@@ -48,6 +48,11 @@ impl FreshDatabase {
         Ok(fresh)
     }
 
+    /// A connection of the account that made the database.
+    pub fn administrator(&self) -> Result<PgConnection, String> {
+        Server::connect(&self.server.base, &self.name)
+    }
+
     pub fn url(&self) -> DatabaseUrl {
         DatabaseUrl::Postgres(format!("{}{}", self.server.used_by_tests, self.name))
     }

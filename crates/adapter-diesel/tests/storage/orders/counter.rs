@@ -7,8 +7,8 @@ use chrono::TimeDelta;
 use futures_util::future::BoxFuture;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::{
-    CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, NomenclatureId, OrderId, Quantity, Random, ShopId,
-    TokenId,
+    Clock as _, CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, NomenclatureId, OrderId, Quantity, Random,
+    ShopId, TokenId,
 };
 use kontor_orders::model::{Cart, CartLine, DeliveryRequest, Order, PaymentMethod, PromoCode};
 use kontor_orders::ports::OrderReader;
@@ -67,11 +67,28 @@ impl<'a> Counter<'a> {
             .await;
         let category = house.category("All", None).await;
         let clock = Arc::new(FixedClock::at("2026-03-01T12:00:00Z".parse().unwrap()));
-        let random: Arc<dyn Random> = Arc::new(Serial(AtomicU64::new(1)));
         let journey =
             || -> BoxFuture<'static, ()> { Box::pin(tokio::time::sleep(std::time::Duration::from_millis(5))) };
         let acquirer = Arc::new(Acquirer::far_away(journey));
-        let store = Arc::new(db.database.clone());
+        let token_id = TokenId::new(1).unwrap();
+        let customer = CustomerScope { app: house.first, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
+        let mut counter = Self::serving(house, clock, 1, acquirer, customer, category, shop);
+        counter.customer = counter.another_customer().await;
+        counter
+    }
+
+    /// The services of a shop. Bytes begin with this number.
+    fn serving(
+        house: Storehouse<'a>,
+        clock: Arc<FixedClock>,
+        seed: u64,
+        acquirer: Arc<Acquirer>,
+        customer: CustomerScope,
+        category: i64,
+        shop: i64,
+    ) -> Self {
+        let random: Arc<dyn Random> = Arc::new(Serial(AtomicU64::new(seed)));
+        let store = Arc::new(house.db.database.clone());
         let payments = Arc::new(ChargeService {
             charges: store.clone(),
             gateway: acquirer.clone(),
@@ -97,13 +114,20 @@ impl<'a> Counter<'a> {
             page,
             allocation: Arc::new(FewestWarehouses),
         });
-        let app = house.first;
-        let token_id = TokenId::new(1).unwrap();
-        let customer = CustomerScope { app, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
-        let mut counter =
-            Self { house, clock, random, acquirer, payments, refunds, receipts, placement, customer, category, shop };
-        counter.customer = counter.another_customer().await;
-        counter
+        Self { house, clock, random, acquirer, payments, refunds, receipts, placement, customer, category, shop }
+    }
+
+    /// The same shop as another process serves it. Its acquirer has the same payments, and others from now on.
+    pub fn served<'b>(&self, db: &'b TestDatabase, seed: u64) -> Counter<'b> {
+        let Storehouse { project, first, second, near, far, .. } = self.house;
+        let acquirer = Acquirer::default();
+        acquirer.mood(*self.acquirer.mood.lock().unwrap());
+        acquirer.payments.lock().unwrap().clone_from(&self.acquirer.payments.lock().unwrap());
+        acquirer.refunds.lock().unwrap().clone_from(&self.acquirer.refunds.lock().unwrap());
+        acquirer.receipts.lock().unwrap().clone_from(&self.acquirer.receipts.lock().unwrap());
+        let clock = Arc::new(FixedClock::at(self.clock.now()));
+        let house = Storehouse { db, project, first, second, near, far };
+        Counter::serving(house, clock, seed, Arc::new(acquirer), self.customer, self.category, self.shop)
     }
 
     pub async fn another_customer(&self) -> CustomerScope {

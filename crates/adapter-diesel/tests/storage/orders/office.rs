@@ -38,16 +38,20 @@ impl Office {
                  FALSE, FALSE, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id AS number"
             ))
             .await;
-        let store = std::sync::Arc::new(counter.house.db.database.clone());
-        let (clock, random) = (counter.clock.clone(), counter.random.clone());
-        let orders = OrderService { orders: store.clone(), store, clock, random };
         let staff = Staff {
             project_id: p,
             user_id: UserId::new(user).unwrap(),
             token_id: TokenId::new(1).unwrap(),
             permissions: [Permission::view(Resource::Orders), Permission::edit(Resource::Orders)].into(),
         };
-        Self { orders, staff }
+        Self::serving(counter, staff)
+    }
+
+    /// The service of these staff.
+    pub fn serving(counter: &Counter<'_>, staff: Staff) -> Self {
+        let store = std::sync::Arc::new(counter.house.db.database.clone());
+        let (clock, random) = (counter.clock.clone(), counter.random.clone());
+        Self { orders: OrderService { orders: store.clone(), store, clock, random }, staff }
     }
 
     pub async fn move_to(&self, order: &Order, status: OrderStatus) -> Result<Order, OrderError> {

@@ -55,7 +55,7 @@ pub struct Door<'a> {
     pub staff: Staff,
 }
 
-fn service(counter: &Counter<'_>, store: Database) -> Arc<TicketService> {
+pub fn service(counter: &Counter<'_>, store: Database) -> Arc<TicketService> {
     let store = Arc::new(store);
     Arc::new(TicketService {
         tickets: store.clone(),

@@ -34,7 +34,14 @@ impl<'a> Club<'a> {
         let counter = Counter::open(db).await;
         // What the shop sells is paid into this warehouse.
         counter.goods("Anchor", 1, 100).await;
-        let store = Arc::new(db.database.clone());
+        let mut club = Self::serving(counter, 0);
+        club.gold = club.plan("Gold", 99_000, 1).await;
+        club
+    }
+
+    /// The services of a shop with this plan.
+    pub fn serving(counter: Counter<'a>, gold: i64) -> Self {
+        let store = Arc::new(counter.house.db.database.clone());
         let service = Arc::new(SubscriptionService {
             store: store.clone(),
             charges: counter.payments.clone(),
@@ -50,9 +57,7 @@ impl<'a> Club<'a> {
             random: counter.random.clone(),
             pace: Arc::new(Pace::per_second(10_000)),
         });
-        let mut club = Self { counter, service, scheduler, gold: 0 };
-        club.gold = club.plan("Gold", 99_000, 1).await;
-        club
+        Self { counter, service, scheduler, gold }
     }
 
     /// A plan that the application offers, for so much and so many months.

@@ -1,0 +1,118 @@
+//! Codes, tokens and sessions of a customer, and keys of requests.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, SavedAnswer};
+use kontor_auth::model::{CodeRedemption, NewCode, NewToken, Redeemed, TokenOwner};
+use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, TokenRepository};
+use kontor_customers::ports::CustomerRepository;
+use kontor_kernel::{Clock as _, Contact, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
+
+use super::{Act, Actor, Facts, acts, told, walk};
+use crate::idempotency::claim;
+
+fn phone() -> Contact {
+    Contact::parse("79007654321").unwrap()
+}
+
+impl Actor<'_> {
+    fn project(&self) -> ProjectId {
+        self.customer().app.project_id
+    }
+
+    fn code(&self, fingerprint: &str) -> NewCode {
+        let now = self.counter().clock.now();
+        let expires_at = now + TimeDelta::minutes(5);
+        NewCode { fingerprint: fingerprint.to_owned(), attempts: 2, created_at: now, expires_at }
+    }
+
+    /// Whether a code lets in. Why it does not may differ: a customer who leaves and a code that is gone look alike in the rows.
+    async fn signs_in(&self, fingerprint: &str) -> Result<String, StoreError> {
+        let redeemed = self.redeems(fingerprint).await?;
+        Ok(matches!(redeemed, Redeemed::SignedIn { .. }).to_string())
+    }
+
+    async fn redeems(&self, fingerprint: &str) -> Result<Redeemed, StoreError> {
+        let now = self.counter().clock.now();
+        let token = NewToken {
+            fingerprint: "token".to_owned(),
+            device: None,
+            created_at: now,
+            expires_at: now + TimeDelta::days(1),
+        };
+        let redemption = CodeRedemption {
+            project_id: self.project(),
+            application_id: self.customer().app.application_id,
+            contact: phone(),
+            fingerprint: fingerprint.to_owned(),
+            token,
+        };
+        self.store().redeem(redemption).await
+    }
+
+    /// The customer of the phone, with the token of the scene.
+    fn signed_in(&self) -> CustomerScope {
+        let counterparty_id: CounterpartyId = self.id("customer");
+        CustomerScope { counterparty_id, token_id: self.id("token"), ..self.customer() }
+    }
+
+    async fn under_the_key(&self, pieces: i64) -> Result<String, StoreError> {
+        let (counter, now) = (self.counter(), self.counter().clock.now());
+        let claim = KeyClaim { answer_number: 700 + pieces, ..claim("key", now) };
+        let request = IdempotentRequest::new(claim);
+        let placed = Arc::clone(&request).run(counter.place(&counter.command(&[(self.facts["vase"], pieces)]))).await;
+        Ok(format!("{} stored: {}, overtaken: {}", told(placed), request.is_stored(), request.is_overtaken()))
+    }
+}
+
+/// A customer who has signed in by a code, and has another one.
+async fn signed_in(actor: &Actor<'_>) -> Facts {
+    let (store, project, now) = (actor.store(), actor.project(), actor.counter().clock.now());
+    let customer = store.find_or_create(project, &phone(), now).await.unwrap();
+    store.replace(project, &phone(), actor.code("first")).await.unwrap();
+    let Redeemed::SignedIn { token_id, .. } = actor.redeems("first").await.unwrap() else { panic!("not signed in") };
+    store.replace(project, &phone(), actor.code("code")).await.unwrap();
+    [("customer", customer.get()), ("token", i64::from(token_id))].into()
+}
+
+/// A shop with five vases.
+async fn five_vases(actor: &Actor<'_>) -> Facts {
+    [("vase", actor.counter().goods("Vase", 5, 1_000).await)].into()
+}
+
+const SIGN_IN: &[Act] = acts! {
+    "right code" => |actor| actor.signs_in("code");
+    "wrong code" => |actor| actor.signs_in("wrong");
+    "another code" => |actor| actor.store().replace(actor.project(), &phone(), actor.code("code"));
+    "sign out" => |actor| {
+        actor.store().revoke(TokenOwner::Customer(actor.id("customer")), actor.id::<TokenId>("token"))
+    };
+    "sign out everywhere" => |actor| actor.store().revoke_all(TokenOwner::Customer(actor.id("customer")));
+    "begin a session" => |actor| actor.store().start(actor.signed_in(), None, actor.counter().clock.now());
+    "leave" => |actor| actor.store().leave(actor.project(), actor.id("customer"), actor.counter().clock.now());
+};
+
+const KEYS: &[Act] = acts! {
+    "order one under the key" => |actor| actor.under_the_key(1);
+    "order two under the key" => |actor| actor.under_the_key(2);
+    "answer" => |actor| async {
+        let claim = KeyClaim { answer_number: 701, ..claim("key", actor.counter().clock.now()) };
+        actor.store().keep_answers(vec![SavedAnswer { claim, is_stored: true, answer: b"done".to_vec() }]).await
+    };
+    "refusal" => |actor| async {
+        let claim = KeyClaim { answer_number: 703, ..claim("key", actor.counter().clock.now()) };
+        actor.store().keep_answers(vec![SavedAnswer { claim, is_stored: false, answer: b"no".to_vec() }]).await
+    };
+    "free" => |actor| actor.store().free_key("key");
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn codes_and_tokens() {
+    walk("codes and tokens", signed_in, &[SIGN_IN]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn keys() {
+    walk("keys", five_vases, &[KEYS]).await;
+}

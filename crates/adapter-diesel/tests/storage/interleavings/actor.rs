@@ -1,0 +1,72 @@
+//! A process that serves the shop of a scene.
+
+use std::collections::BTreeMap;
+
+use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_kernel::{CustomerScope, StoreError};
+use kontor_payments::Notified;
+use kontor_payments::model::GatewayStatus;
+
+use crate::orders::counter::Counter;
+use crate::orders::office::Office;
+use crate::subscriptions::club::Club;
+
+/// Numbers of the records that a scene is about.
+pub type Facts = BTreeMap<&'static str, i64>;
+
+/// A shop as one process serves it: over a pool of its own, with an acquirer as that process sees it.
+pub struct Actor<'a> {
+    pub club: Club<'a>,
+    pub office: Office,
+    pub facts: Facts,
+}
+
+impl<'a> Actor<'a> {
+    /// A shop with a plan.
+    pub async fn open(db: &'a TestDatabase) -> Self {
+        let club = Club::open(db).await;
+        let office = Office::open(&club.counter).await;
+        Self { club, office, facts: Facts::new() }
+    }
+
+    /// The same shop as another process serves it.
+    pub fn served<'b>(&self, db: &'b TestDatabase, seed: u64) -> Actor<'b> {
+        let club = Club::serving(self.club.counter.served(db, seed), self.club.gold);
+        let office = Office::serving(&club.counter, self.office.staff.clone());
+        Actor { club, office, facts: self.facts.clone() }
+    }
+
+    pub fn counter(&self) -> &Counter<'a> {
+        &self.club.counter
+    }
+
+    pub fn store(&self) -> &Database {
+        &self.counter().house.db.database
+    }
+
+    pub fn customer(&self) -> CustomerScope {
+        self.counter().customer
+    }
+
+    /// The record that the scene calls so.
+    pub fn id<T: TryFrom<i64>>(&self, name: &str) -> T {
+        T::try_from(self.facts[name]).unwrap_or_else(|_| panic!("{name} is no number of a record"))
+    }
+
+    /// The acquirer tells of its last payment for something of this kind.
+    pub async fn hears(&self, kind: &str, status: GatewayStatus) -> Result<Notified, StoreError> {
+        let provider = {
+            let mut payments = self.counter().acquirer.payments.lock().unwrap();
+            let of_kind =
+                |purpose: Option<kontor_payments::model::ChargePurpose>| purpose.is_some_and(|one| one.kind() == kind);
+            let (_, payment) = payments.iter_mut().rev().find(|(_, payment)| of_kind(payment.purpose)).unwrap();
+            payment.status = status;
+            if status == GatewayStatus::Canceled {
+                payment.reason = Some("insufficient_funds".to_owned());
+            }
+            payment.id.clone()
+        };
+        self.counter().payments.acquirer_notified(&provider, Some(status)).await
+    }
+}

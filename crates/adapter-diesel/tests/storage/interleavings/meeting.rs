@@ -1,0 +1,82 @@
+//! One future comes in while another one is paused before a statement.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::time::{Duration, Instant};
+
+use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::testing::Checkpoint;
+
+/// Whoever waits for something else than a lock, such as a request of the paused one, is not waited for any longer.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A meeting that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How a meeting went.
+pub struct Met<A, B> {
+    pub first: A,
+    pub second: B,
+    /// The statement before which the first one was paused; `None` when it came to its end before.
+    pub paused_before: Option<String>,
+    /// The second one had to wait for the first one.
+    pub waited: bool,
+}
+
+/// Polls a future until it ends (`Some`) or there is a reason to stop.
+async fn until<F: Future>(mut future: Pin<&mut F>, mut stop: impl FnMut() -> bool) -> Option<F::Output> {
+    loop {
+        tokio::select! {
+            biased;
+            output = &mut future => return Some(output),
+            () = tokio::time::sleep(Duration::from_millis(1)) => {}
+        }
+        if stop() {
+            return None;
+        }
+    }
+}
+
+async fn rest<F: Future>(future: Pin<&mut F>, output: Option<F::Output>) -> F::Output {
+    match output {
+        Some(output) => output,
+        None => future.await,
+    }
+}
+
+/// Runs the first future up to the statement with this number of its database, and the second one to its end there. If the second
+/// one has to wait, the first one goes on to the end of its transaction before, and to its own end afterwards.
+pub async fn meet<A, B>(
+    checkpoint: &mut Checkpoint,
+    database: &Database,
+    at: usize,
+    first: impl Future<Output = A>,
+    second: impl Future<Output = B>,
+) -> Met<A, B> {
+    let pauses = database.pauses();
+    pauses.arm(Some(at));
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    let early = until(first.as_mut(), || pauses.waiting().is_some()).await;
+    let paused_before = pauses.waiting();
+    let began = Instant::now();
+    let late = until(second.as_mut(), || checkpoint.is_blocked() || began.elapsed() > PATIENCE).await;
+    let waited = late.is_none();
+    let (mut early, mut late) = (early, late);
+    if waited {
+        pauses.resume_until_begin();
+        let began = Instant::now();
+        while late.is_none() && began.elapsed() < PATIENCE {
+            tokio::select! {
+                biased;
+                output = &mut second => late = Some(output),
+                output = &mut first, if early.is_none() => early = Some(output),
+                () = tokio::time::sleep(Duration::from_millis(5)) => {}
+            }
+        }
+    }
+    pauses.resume();
+    let both = async { tokio::join!(rest(first, early), rest(second, late)) };
+    let ended = tokio::time::timeout(LIMIT, both).await;
+    let (first, second) = ended.unwrap_or_else(|_| panic!("both wait for ever, one paused before {paused_before:?}"));
+    Met { first, second, paused_before, waited }
+}

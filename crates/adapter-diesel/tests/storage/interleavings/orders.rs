@@ -1,0 +1,198 @@
+//! Orders with their charges, refunds, tickets and stock: customers, staff and the acquirer at once.
+
+use kontor_catalog::model::{Edit, StockChange};
+use kontor_catalog::ports::{DiscountRepository, DiscountRewrite, InventoryRepository, WarehouseRepository};
+use kontor_kernel::{
+    Clock as _, DiscountId, DiscountStatus, InventoryId, Line, NomenclatureId, OrderId, Prose, Quantity, ReservationId,
+    Stamp, StockLevel, StoreError, WarehouseId,
+};
+use kontor_orders::lines::{LineCommand, LineEdit};
+use kontor_orders::model::OrderStatus;
+use kontor_orders::{OrderChange, OrderCommand, OrderError};
+use kontor_payments::model::GatewayStatus;
+
+use super::{Act, Actor, Facts, acts, walk};
+use crate::orders::counter::Mood;
+
+impl Actor<'_> {
+    fn stamp(&self) -> Stamp {
+        Stamp::of_system(self.customer().app.project_id, self.counter().clock.now())
+    }
+
+    pub(super) async fn moves_to(&self, status: OrderStatus) -> Result<(), OrderError> {
+        let change = OrderChange { status: Edit::Set(status), ..OrderChange::default() };
+        self.office.orders.update(&self.office.staff, self.id("order"), change).await.map(|_| ())
+    }
+
+    async fn changes_lines(&self, edit: LineEdit) -> Result<(), OrderError> {
+        let command = LineCommand { edit, restock: None, reason: Line::parse("changed").ok() };
+        self.counter().placement.change_lines(&self.office.staff, self.id("order"), &command).await.map(|_| ())
+    }
+
+    pub(super) async fn takes_back(&self, pieces: i64) -> Result<(), OrderError> {
+        let lines: &[(ReservationId, i64)] = if pieces == 0 { &[] } else { &[(self.id("line"), pieces)] };
+        self.office.take_back(self.id("order"), lines).await.map(|_| ())
+    }
+
+    async fn orders(&self, promo: bool, pieces: i64) -> Result<(), kontor_orders::PlacementError> {
+        let counter = self.counter();
+        let lines = [(self.facts["vase"], pieces)];
+        let payment_method = counter.online(&lines).payment_method;
+        let command = if promo { counter.with_promo(&lines, "TEN") } else { counter.command(&lines) };
+        counter.place(&OrderCommand { payment_method, ..command }).await.map(|_| ())
+    }
+
+    async fn refunded(&self, mood: Mood) -> Result<(), StoreError> {
+        self.counter().acquirer.mood(mood);
+        self.counter().refunds.reconcile("w", 10).await.map(|_| ())
+    }
+}
+
+/// An order of two vases of five with a code, which waits for its payment.
+async fn waiting(actor: &Actor<'_>) -> Facts {
+    let counter = actor.counter();
+    let (vase, cup) = (counter.goods("Vase", 5, 1_000).await, counter.goods("Cup", 2, 300).await);
+    let promo = counter.promo("TEN", "2", "NULL").await;
+    let lines = [(vase, 2)];
+    let payment_method = counter.online(&lines).payment_method;
+    let order = counter.placed(&OrderCommand { payment_method, ..counter.with_promo(&lines, "TEN") }).await;
+    let stock = format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}");
+    let stock = counter.house.number(stock).await;
+    let line = order.lines[0].id.get();
+    let near = counter.house.near;
+    [
+        ("vase", vase),
+        ("cup", cup),
+        ("promo", promo),
+        ("order", order.id.get()),
+        ("line", line),
+        ("stock", stock),
+        ("near", near),
+        ("version", 1),
+    ]
+    .into()
+}
+
+/// The same, paid.
+async fn paid(actor: &Actor<'_>) -> Facts {
+    let facts = waiting(actor).await;
+    actor.hears("order", GatewayStatus::Succeeded).await.unwrap();
+    facts
+}
+
+/// The same, of which one vase goes back and the acquirer has not been asked.
+async fn returning(actor: &Actor<'_>) -> Facts {
+    let facts = paid(actor).await;
+    let (order, line) = (OrderId::new(facts["order"]).unwrap(), ReservationId::new(facts["line"]).unwrap());
+    actor.office.take_back(order, &[(line, 1)]).await.unwrap();
+    facts
+}
+
+const NEWS: &[Act] = acts! {
+    "told paid" => |actor| actor.hears("order", GatewayStatus::Succeeded);
+    "told pending" => |actor| actor.hears("order", GatewayStatus::Pending);
+};
+
+const DECLINED: &[Act] = acts! {
+    "told declined" => |actor| actor.hears("order", GatewayStatus::Canceled);
+};
+
+const WORKERS: &[Act] = acts! {
+    "reconciler" => |actor| actor.counter().payments.reconcile("w", 10);
+    "give up" => |actor| actor.store().give_up_unasked(actor.counter().clock.now() + chrono::TimeDelta::hours(1));
+};
+
+const STAFF: &[Act] = acts! {
+    "cancel" => |actor| actor.moves_to(OrderStatus::Canceled);
+    "another comment" => |actor| async {
+        let change = OrderChange {
+            comment: Edit::Set(Prose::parse("fragile").ok()),
+            ..OrderChange::default()
+        };
+        actor.office.orders.update(&actor.office.staff, actor.id("order"), change).await
+    };
+    "one more" => |actor| actor.changes_lines(LineEdit::Set {
+        line: actor.id("line"),
+        quantity: Quantity::new(3).ok(),
+        price: None,
+    });
+    "a cup" => |actor| actor.changes_lines(LineEdit::Add {
+        item: actor.id::<NomenclatureId>("cup"),
+        quantity: Quantity::new(1).unwrap(),
+        price: None,
+    });
+    "refund one" => |actor| actor.takes_back(1);
+    "refund all" => |actor| actor.takes_back(0);
+};
+
+const HAND_OVER: &[Act] = acts! {
+    "hand over" => |actor| actor.moves_to(OrderStatus::Issued);
+    "process" => |actor| actor.moves_to(OrderStatus::InProcessing);
+};
+
+const REFUNDS: &[Act] = acts! {
+    "refunded" => |actor| actor.refunded(Mood::Paid);
+    "refund pending" => |actor| actor.refunded(Mood::Pending);
+};
+
+const NOT_REFUNDED: &[Act] = acts! {
+    "refund refused" => |actor| actor.refunded(Mood::Refuses);
+};
+
+const BUYERS: &[Act] = acts! {
+    "order three" => |actor| actor.orders(false, 3);
+    "order two with the code" => |actor| actor.orders(true, 2);
+};
+
+const CATALOG: &[Act] = acts! {
+    "count four" => |actor| {
+        let change = StockChange { quantity: Edit::Set(StockLevel::new(4).unwrap()), price: Edit::Keep };
+        actor.store().set_stock(actor.stamp(), actor.id::<InventoryId>("stock"), change)
+    };
+    "another price" => |actor| {
+        let change = StockChange { quantity: Edit::Keep, price: Edit::Set("11.00".parse().unwrap()) };
+        actor.store().set_stock(actor.stamp(), actor.id::<InventoryId>("stock"), change)
+    };
+    "close the warehouse" => |actor| {
+        WarehouseRepository::delete(actor.store(), actor.stamp(), actor.id::<WarehouseId>("near"))
+    };
+    "stop the code" => |actor| async {
+        let id: DiscountId = actor.id("promo");
+        let discount = DiscountRepository::find(actor.store(), id).await.unwrap().unwrap();
+        let discount = discount.within(actor.customer().app.project_id).unwrap();
+        // As it was when staff opened it.
+        let version = u64::try_from(actor.facts["version"]).unwrap();
+        let rewrite = DiscountRewrite { id, version, terms: discount.terms, status: DiscountStatus::Paused };
+        DiscountRepository::replace(actor.store(), actor.stamp(), rewrite).await
+    };
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn order_that_is_paid() {
+    walk("order that is paid", waiting, &[NEWS, WORKERS, STAFF]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn order_that_is_declined() {
+    walk("order that is declined", waiting, &[DECLINED, WORKERS, STAFF]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn order_that_was_paid() {
+    walk("order that was paid", paid, &[HAND_OVER, STAFF, REFUNDS]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn order_that_is_refunded() {
+    walk("order that is refunded", returning, &[REFUNDS, HAND_OVER, STAFF]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn order_that_is_not_refunded() {
+    walk("order that is not refunded", returning, &[NOT_REFUNDED, STAFF]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn stock_and_codes() {
+    walk("stock and codes", waiting, &[BUYERS, CATALOG, DECLINED]).await;
+}

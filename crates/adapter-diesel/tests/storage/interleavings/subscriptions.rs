@@ -1,0 +1,174 @@
+//! Subscriptions: customers, staff, the scheduler and the acquirer at once.
+
+use std::sync::Arc;
+
+use kontor_customers::ports::CustomerRepository;
+use kontor_kernel::{Clock as _, NomenclatureId, SavedMethodId, SubscriptionId};
+use kontor_orders::refund::RefundCommand;
+use kontor_payments::model::GatewayStatus;
+use kontor_payments::verification::VerificationTerms;
+use kontor_subscriptions::model::PlanChoice;
+use kontor_subscriptions::{Agreement, MethodChangeService, StaffCommand, SubscriptionError, TermsEdit};
+
+use super::{Act, Actor, Facts, acts, walk};
+use crate::orders::counter::Mood;
+use crate::orders::office::take_back;
+use crate::subscriptions::club::Club;
+
+const AGREEMENT: Agreement = Agreement { address: None };
+
+impl Actor<'_> {
+    fn cards(&self) -> MethodChangeService {
+        let counter = self.counter();
+        MethodChangeService {
+            store: Arc::new(self.store().clone()),
+            charges: counter.payments.clone(),
+            clock: counter.clock.clone(),
+            random: counter.random.clone(),
+            terms: VerificationTerms { amount: "1.00".parse().unwrap(), return_url: String::new() },
+            consent_text: "1".to_owned(),
+        }
+    }
+
+    async fn agrees(&self, edit: TermsEdit) -> Result<(), SubscriptionError> {
+        let (customer, id) = (self.customer(), self.id("subscription"));
+        self.club.service.change(customer, id, &edit, Some(&AGREEMENT)).await.map(|_| ())
+    }
+
+    async fn commands(&self, command: StaffCommand) -> Result<(), SubscriptionError> {
+        self.club.desk().command(&self.club.staff(), self.id("subscription"), command).await.map(|_| ())
+    }
+
+    async fn subscribes(&self, plan: i64) -> Result<(), SubscriptionError> {
+        let purchase = Club::purchase(&[plan], None);
+        self.club.service.check_out(self.customer(), &purchase, &AGREEMENT).await.map(|_| ())
+    }
+
+    async fn scheduled(&self) -> Result<(), String> {
+        let ran = self.club.scheduler.run(10).await.map_err(|error| error.to_string())?;
+        if ran.failed.is_empty() { Ok(()) } else { Err(format!("{:?}", ran.failed)) }
+    }
+}
+
+/// A subscription to gold whose first period is paid, with another plan, and a change of the card that waits for the acquirer.
+async fn subscribed(actor: &Actor<'_>) -> Facts {
+    let (club, customer) = (&actor.club, actor.customer());
+    let subscription = club.subscribed(customer, club.gold).await;
+    let (silver, method) = (club.plan("Silver", 50_000, 1).await, club.method(customer).await);
+    actor.cards().begin(customer, subscription, &AGREEMENT).await.unwrap();
+    let order = actor.counter().house.number("SELECT max(id) AS number FROM orders".to_owned()).await;
+    [("subscription", subscription.get()), ("silver", silver), ("method", method.get()), ("order", order)].into()
+}
+
+/// The same whose renewal has failed.
+async fn past_due(actor: &Actor<'_>) -> Facts {
+    let facts = subscribed(actor).await;
+    let club = &actor.club;
+    club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+    club.go_to("2026-04-01T12:00:00Z");
+    club.scheduler.run(10).await.unwrap();
+    club.counter.acquirer.mood(Mood::Paid);
+    club.go_to("2026-04-02T12:00:00Z");
+    facts
+}
+
+/// The same whose renewal has no answer.
+async fn unanswered(actor: &Actor<'_>) -> Facts {
+    let facts = subscribed(actor).await;
+    let club = &actor.club;
+    club.counter.acquirer.mood(Mood::LosesTheAnswer);
+    club.go_to("2026-04-01T12:00:00Z");
+    club.scheduler.run(10).await.unwrap();
+    club.counter.acquirer.mood(Mood::Paid);
+    facts
+}
+
+/// The same at the moment of its renewal.
+async fn due(actor: &Actor<'_>) -> Facts {
+    let facts = subscribed(actor).await;
+    actor.club.counter.acquirer.mood(Mood::Paid);
+    actor.club.go_to("2026-04-01T12:00:00Z");
+    facts
+}
+
+const CUSTOMER: &[Act] = acts! {
+    "another plan" => |actor| actor.agrees(TermsEdit {
+        plan: NomenclatureId::new(actor.facts["silver"]).ok().map(PlanChoice::Item),
+        saved_method: None,
+    });
+    "cancel" => |actor| actor.club.service.cancel(actor.customer(), actor.id("subscription"));
+    "delete the card" => |actor| actor.club.service.delete_method(actor.customer(), actor.id::<SavedMethodId>("method"));
+    "another card saved" => |actor| actor.hears("method_binding", GatewayStatus::Succeeded);
+    "leave" => |actor| actor.store().leave(
+        actor.customer().app.project_id,
+        actor.customer().counterparty_id,
+        actor.counter().clock.now(),
+    );
+};
+
+const STAFF: &[Act] = acts! {
+    "charge now" => |actor| actor.commands(StaffCommand::ChargeNow);
+    "staff cancel" => |actor| actor.commands(StaffCommand::Cancel);
+    "refund the period" => |actor| async {
+        let command = RefundCommand { ends_period: true, ..take_back(&[]) };
+        actor.office.orders.refund(&actor.office.staff, actor.id("order"), command).await
+    };
+};
+
+const WORKERS: &[Act] = acts! {
+    "scheduler" => |actor| actor.scheduled();
+    "reconciler" => |actor| actor.counter().payments.reconcile("w", 10);
+};
+
+const RESUME: &[Act] = acts! {
+    "resume" => |actor| actor.club.service.resume(actor.customer(), actor.id("subscription"), &AGREEMENT);
+};
+
+const PENDING: &[Act] = acts! {
+    "told pending" => |actor| actor.hears("order", GatewayStatus::Pending);
+};
+
+const PAID: &[Act] = acts! {
+    "told paid" => |actor| actor.hears("order", GatewayStatus::Succeeded);
+};
+
+const DECLINED: &[Act] = acts! {
+    "told declined" => |actor| actor.hears("order", GatewayStatus::Canceled);
+};
+
+const CHECKOUTS: &[Act] = acts! {
+    "check out gold" => |actor| actor.subscribes(actor.club.gold);
+    "check out silver" => |actor| actor.subscribes(actor.facts["silver"]);
+    "at once" => |actor| actor.club.at_once(actor.customer(), actor.facts["silver"], actor.id("method"));
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn renewal_that_is_paid() {
+    walk("renewal that is paid", unanswered, &[CUSTOMER, STAFF, WORKERS, PENDING, PAID]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn renewal_that_is_declined() {
+    walk("renewal that is declined", unanswered, &[CUSTOMER, WORKERS, PENDING, DECLINED]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn renewal_that_is_due() {
+    walk("renewal that is due", due, &[CUSTOMER, STAFF, WORKERS]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn renewal_that_failed() {
+    walk("renewal that failed", past_due, &[CUSTOMER, STAFF, WORKERS, RESUME]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn checkouts() {
+    let begun = async |actor: &Actor<'_>| {
+        let facts = subscribed(actor).await;
+        let id = SubscriptionId::new(facts["subscription"]).unwrap();
+        actor.club.service.cancel(actor.customer(), id).await.unwrap();
+        facts
+    };
+    walk("checkouts", begun, &[CHECKOUTS, CUSTOMER, RESUME]).await;
+}

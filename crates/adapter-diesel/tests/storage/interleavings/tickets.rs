@@ -1,0 +1,58 @@
+//! Tickets of an order that is changed, canceled and refunded while they are scanned.
+
+use kontor_kernel::{OrderId, Permission, Resource, Staff};
+use kontor_orders::model::OrderStatus;
+use kontor_orders::tickets::{ScanAnswer, ScanRefused};
+use kontor_payments::model::GatewayStatus;
+
+use super::{Act, Actor, Facts, acts, walk};
+use crate::orders::tickets::{scan, service};
+
+impl Actor<'_> {
+    /// Tickets of the order are scanned under a name.
+    async fn scans(&self, name: &str, pieces: i64) -> Result<ScanAnswer, ScanRefused> {
+        let counter = self.counter();
+        let tickets = service(counter, self.store().clone());
+        let order = counter.order(self.id("order")).await;
+        let token = tickets.token(self.customer(), &order).unwrap_or_else(|| "none".to_owned().into());
+        let permissions = [Permission::edit(Resource::Reservations), Permission::view(Resource::Orders)].into();
+        let staff = Staff { permissions, ..self.office.staff.clone() };
+        tickets.redeem_one(&staff, scan(name, &token, pieces)).await
+    }
+}
+
+/// An order of three tickets that is paid.
+async fn sold(actor: &Actor<'_>) -> Facts {
+    let counter = actor.counter();
+    let concert = counter.goods("Concert", 10, 100).await;
+    counter.house.run(format!("UPDATE nomenclatures SET type_id = 6 WHERE id = {concert}")).await;
+    let order = counter.placed(&counter.online(&[(concert, 3)])).await;
+    actor.hears("order", GatewayStatus::Succeeded).await.unwrap();
+    let order: OrderId = order.id;
+    let line = counter.order(order).await.lines[0].id;
+    [("order", order.get()), ("line", line.get())].into()
+}
+
+const DOOR: &[Act] = acts! {
+    "two enter" => |actor| async { Ok::<_, ScanRefused>(outcome(actor.scans("a", 2).await?)) };
+    "two others enter" => |actor| async { Ok::<_, ScanRefused>(outcome(actor.scans("b", 2).await?)) };
+    "one enters" => |actor| async { Ok::<_, ScanRefused>(outcome(actor.scans("c", 1).await?)) };
+};
+
+const STAFF: &[Act] = acts! {
+    "refund two" => |actor| actor.takes_back(2);
+    "refund all" => |actor| actor.takes_back(0);
+    "hand over" => |actor| actor.moves_to(OrderStatus::Issued);
+};
+
+fn outcome(answer: ScanAnswer) -> String {
+    match answer {
+        ScanAnswer::Kept(kept) => format!("{:?} {} of {}", kept.outcome, kept.redeemed, kept.total),
+        other => format!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn at_the_door() {
+    walk("at the door", sold, &[DOOR, STAFF]).await;
+}
