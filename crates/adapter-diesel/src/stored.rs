@@ -5,8 +5,8 @@ use std::fmt::Display;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    BankAccount, Bik, Email, Inn, InvalidId, Kpp, Line, Money, Page, PageRequest, Phone, PhotoUrl, Prose, StoreError,
-    Word,
+    BankAccount, Bik, Email, Inn, InvalidId, Kpp, Line, Link, Money, Page, PageRequest, Phone, PhotoUrl, Prose,
+    StoreError, Word,
 };
 
 /// A stored word that this service does not know, with the record and the column where it stands. It is never taken for
@@ -73,6 +73,11 @@ pub(crate) fn optional_text<T: FromText>(value: Option<&str>) -> Result<Option<T
 /// As [`text`], of a value that is no longer needed.
 pub(crate) fn owned<T: FromText>(value: String) -> Result<T, StoreError> {
     T::from_string(value)
+}
+
+/// A stored link. One from before links were checked, which would run something, is none.
+pub(crate) fn link(value: Option<&str>) -> Option<Link> {
+    Link::parse(value?).ok()
 }
 
 pub(crate) fn id<T: TryFrom<i64, Error = InvalidId>>(value: i64) -> Result<T, StoreError> {

@@ -42,7 +42,7 @@ use kontor_kernel::{RecordHistory, RecordService, TabledRepository};
 pub use error::{ContentError, FileError, FileRefusal, PageError, PageRefusal, PartError, PartRefusal};
 pub use files::{FileService, FoundFile, Upload};
 pub use pages::{PageShelf, ShownPage};
-pub use parts::{MenuOrderService, PartService, PartShelf};
+pub use parts::{MenuOrderService, PartService, PartShelf, ShownBlock};
 pub use sweeper::{FileSweeper, SweepRound};
 
 /// What staff do with pages.

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use kontor_kernel::history::{Histories, HistoryEntry};
 use kontor_kernel::{
-    AppScope, ApplicationId, Clock, Listing, MenuItemId, Page, PageRequest, Permission, RecordError, Resource, Shift,
-    Staff, Stamp,
+    AppScope, ApplicationId, Clock, HtmlCleaner, Listing, MenuItemId, Page, PageRequest, Permission, RecordError,
+    Resource, SafeHtml, Shift, Staff, Stamp,
 };
 
 use crate::model::{ApplicationPart, Block, Menu, MenuItem, Node, Slug};
@@ -110,16 +110,29 @@ impl MenuOrderService {
     }
 }
 
+/// A block as customers see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownBlock {
+    /// The block.
+    pub block: Block,
+    /// Its text, which is HTML, cleaned.
+    pub html: Option<SafeHtml>,
+}
+
 /// What customers see of the blocks and menus of an application.
 pub struct PartShelf {
     /// Where they are kept.
     pub parts: Arc<dyn PartReader>,
+    /// What cleans their texts.
+    pub cleaner: Arc<dyn HtmlCleaner>,
 }
 
 impl PartShelf {
     /// A block with those below it.
-    pub async fn block(&self, app: AppScope, key: BlockKey) -> Result<Node<Block>, ContentError> {
-        self.parts.block(app, key).await?.ok_or(ContentError::NotFound)
+    pub async fn block(&self, app: AppScope, key: BlockKey) -> Result<Node<ShownBlock>, ContentError> {
+        let found = self.parts.block(app, key).await?.ok_or(ContentError::NotFound)?;
+        let html = |block: &Block| SafeHtml::of(block.text.as_deref()?, &*self.cleaner);
+        Ok(found.map(&|block| ShownBlock { html: html(&block), block }))
     }
 
     /// A menu with its items.

@@ -30,6 +30,7 @@ mod html;
 mod ids;
 mod language;
 mod limits;
+mod link;
 pub mod listing;
 mod money;
 mod ownership;
@@ -70,6 +71,7 @@ pub use language::Language;
 #[cfg(feature = "mocks")]
 pub use limits::MockRateLimiter;
 pub use limits::{Quota, RateLimiter, RateRule};
+pub use link::{Link, LinkError};
 pub use listing::Listing;
 pub use money::{Money, MoneyError};
 pub use ownership::OfProject;

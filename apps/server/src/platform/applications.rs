@@ -71,7 +71,7 @@ struct NewApplication {
     branch_id: wire::BranchId,
     name: wire::Name,
     #[deserr(default)]
-    url: Option<wire::Line500>,
+    url: Option<wire::Link>,
     #[deserr(default)]
     wholesale: Option<wire::Flag>,
 }

@@ -150,7 +150,7 @@ async fn attach_menu_to_project(
 struct NewItem {
     name: wire::Name,
     /// Where it leads.
-    url: wire::Line500,
+    url: wire::Link,
     /// The screen that it opens.
     #[deserr(default)]
     #[schema(value_type = Option<wire::ScreenId>)]

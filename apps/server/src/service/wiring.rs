@@ -449,7 +449,7 @@ impl Services {
             opening_times: Data::new(make.opening_times()),
             staff_menus: Data::new(StaffMenuService { menus: store.clone(), clock: clock.clone() }),
             tasks: Data::new(TaskService::new(store.clone(), clock.clone())),
-            part_shelf: Data::new(PartShelf { parts: store.clone() }),
+            part_shelf: Data::new(PartShelf { parts: store.clone(), cleaner: around.cleaner.clone() }),
             applications: Data::new(ApplicationService { applications: store, clock, random, cipher }),
         }
     }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::storefront::ports::Showcase;
-use kontor_catalog::storefront::{Country, Slide, SlideLink, Tag};
+use kontor_catalog::storefront::{Country, Slide, Tag};
 use kontor_kernel::{AppScope, Prose, StoreError};
 
 use super::storefront::photo;
@@ -45,7 +45,7 @@ impl TryFrom<SlideRow> for Slide<Prose> {
             title: stored::owned(row.title)?,
             description: stored::optional_text(row.description.as_deref())?,
             photo: row.photo.as_deref().map(photo).transpose()?,
-            link: row.link.as_deref().map(SlideLink::parse).transpose().map_err(StoreError::corrupt)?,
+            link: stored::link(row.link.as_deref()),
             position: row.position,
             created_at: stored::moment(row.created_at),
         })

@@ -7,7 +7,7 @@ use kontor_content::model::{
 };
 use kontor_content::ports::{BlockKey, PartReader};
 use kontor_content::{PartError, PartRefusal};
-use kontor_kernel::{AppScope, BlockId, BlockTypeId, Name, OfProject, PhotoUrl, Stamp, StoreError};
+use kontor_kernel::{AppScope, BlockId, BlockTypeId, Link, Name, OfProject, PhotoUrl, Stamp, StoreError};
 
 use super::parts::{self, Spot, StoredPart};
 use crate::collation::sort_key;
@@ -60,7 +60,7 @@ impl TryFrom<BlockRow> for Block {
             name: stored::owned(row.name)?,
             avatar: stored::optional_text(row.avatar.as_deref())?,
             block_type: (stored::id(row.type_id)?, stored::owned(row.type_name)?),
-            link: stored::optional_text(row.link.as_deref())?,
+            link: stored::link(row.link.as_deref()),
             file: stored::optional_text(row.file.as_deref())?,
             text: stored::optional_text(row.text.as_deref())?,
             version: stored::count(row.version)?,
@@ -142,7 +142,7 @@ impl StoredPart for Block {
                 (
                     blocks::avatar.eq(draft.avatar.as_ref().map(PhotoUrl::as_str)),
                     blocks::block_type_id.eq(draft.block_type_id.get()),
-                    blocks::link.eq(draft.link.as_deref()),
+                    blocks::link.eq(draft.link.as_ref().map(Link::as_str)),
                     blocks::file.eq(draft.file.as_ref().map(PhotoUrl::as_str)),
                     blocks::text.eq(draft.text.as_deref()),
                     blocks::created_at.eq(stamp.at.naive_utc()),
@@ -175,7 +175,7 @@ impl StoredPart for Block {
                 }),
                 change.avatar.as_set().map(|url| blocks::avatar.eq(url.as_ref().map(PhotoUrl::as_str))),
                 change.block_type_id.as_set().map(|id| blocks::block_type_id.eq(id.get())),
-                change.link.as_set().map(|link| blocks::link.eq(link.as_deref())),
+                change.link.as_set().map(|link| blocks::link.eq(link.as_ref().map(Link::as_str))),
                 change.file.as_set().map(|url| blocks::file.eq(url.as_ref().map(PhotoUrl::as_str))),
                 change.text.as_set().map(|text| blocks::text.eq(text.as_deref())),
                 blocks::version.eq(blocks::version + 1),

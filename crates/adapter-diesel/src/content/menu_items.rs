@@ -285,10 +285,10 @@ pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Resu
             .sql(") END FROM below ORDER BY position, id")
             .rows(connection)?;
             let (mut top, mut items) = (None, Vec::with_capacity(rows.len()));
-            for mut row in rows {
+            for row in rows {
                 let (id, parent) = (row.id, row.parent_id);
                 if parent.is_none() {
-                    top = Some((id, row.address.take()));
+                    top = Some((id, stored::link(row.address.as_deref())));
                 }
                 items.push((id, parent, row.try_into()?));
             }

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{AppScope, ApplicationId, OfProject, ProjectId, StoreError};
+use kontor_kernel::{AppScope, ApplicationId, Link, OfProject, ProjectId, StoreError};
 use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 use kontor_organization::{ApplicationError, ApplicationRefusal};
@@ -52,7 +52,7 @@ impl TryFrom<ApplicationRow> for Application {
             details: ApplicationDraft {
                 branch_id: stored::id(row.branch_id)?,
                 name: stored::text(&row.name)?,
-                url: stored::optional_text(row.url.as_deref())?,
+                url: stored::link(row.url.as_deref()),
                 wholesale: row.wholesale,
             },
             is_active: row.is_active,
@@ -118,7 +118,7 @@ impl ApplicationRepository for Database {
                     applications::project_id.eq(project.get()),
                     applications::branch_id.eq(draft.branch_id.get()),
                     applications::name.eq(draft.name.as_str()),
-                    applications::url.eq(draft.url.as_deref()),
+                    applications::url.eq(draft.url.as_ref().map(Link::as_str)),
                     applications::token_fingerprint.eq(&token_fingerprint),
                     applications::is_active.eq(true),
                     applications::wholesale.eq(draft.wholesale),

@@ -73,8 +73,9 @@ fn menus(connection: &mut AnyConnection, project: ProjectId, user: i64) -> Resul
             .rows(connection)?;
     let mut of_menu: HashMap<i64, Vec<StaffMenuItem>> = HashMap::new();
     for row in items {
-        let (screen_id, name, url) =
-            (stored::optional_id(row.screen)?, stored::owned(row.name)?, stored::owned(row.url)?);
+        let (screen_id, name) = (stored::optional_id(row.screen)?, stored::owned(row.name)?);
+        // One that leads nowhere is left out: nothing else can be said of it.
+        let Some(url) = stored::link(Some(&row.url)) else { continue };
         of_menu.entry(row.menu).or_default().push(StaffMenuItem { screen_id, name, url });
     }
     let menu = |row: MenuRow| {

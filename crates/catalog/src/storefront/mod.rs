@@ -29,4 +29,4 @@ pub use plans::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
 pub use product::{PriceRange, Product, ProductCard, StorefrontBrand, StorefrontCategory, Tag};
 pub use searches::{KEPT_SEARCHES, Search, SearchHistory, SearchRequest};
 pub use service::{StorefrontError, StorefrontService};
-pub use showcase::{Country, InvalidSlideLink, ShowcaseService, Slide, SlideLink};
+pub use showcase::{Country, ShowcaseService, Slide};

@@ -1,7 +1,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
-    ApplicationId, BlockId, BlockTypeId, Edit, Line, MenuItemId, Name, PhotoUrl, Prose, Resource, Shift,
+    ApplicationId, BlockId, BlockTypeId, Edit, Link, MenuItemId, Name, PhotoUrl, Prose, Resource, Shift,
 };
 
 use super::{Node, Slug};
@@ -72,7 +72,7 @@ pub struct Block {
     /// Its type, with that one's name.
     pub block_type: (BlockTypeId, Name),
     /// Where it leads.
-    pub link: Option<Line<500>>,
+    pub link: Option<Link>,
     /// A file that it offers.
     pub file: Option<PhotoUrl>,
     /// Its text.
@@ -165,7 +165,7 @@ pub struct BlockDraft {
     /// Its type.
     pub block_type_id: BlockTypeId,
     /// Where it leads.
-    pub link: Option<Line<500>>,
+    pub link: Option<Link>,
     /// A file that it offers.
     pub file: Option<PhotoUrl>,
     /// Its text.
@@ -184,7 +184,7 @@ pub struct BlockChange {
     /// Its type.
     pub block_type_id: Edit<BlockTypeId>,
     /// Where it leads.
-    pub link: Edit<Option<Line<500>>>,
+    pub link: Edit<Option<Link>>,
     /// A file that it offers.
     pub file: Edit<Option<PhotoUrl>>,
     /// Its text.
@@ -266,7 +266,7 @@ pub struct Menu {
     /// The item that was asked for, with those below it.
     pub root: Node<ShownItem>,
     /// The address of the application, before the slugs of the items.
-    pub address: Option<String>,
+    pub address: Option<Link>,
 }
 
 /// What staff say about a new menu item. It comes last among those beside it.

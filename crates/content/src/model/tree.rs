@@ -97,6 +97,12 @@ impl<T> Node<T> {
         top.map(|record| Self::grown(record, root, &mut below, Tree::DEEPEST))
     }
 
+    /// The same tree of other values.
+    pub fn map<U>(self, to: &impl Fn(T) -> U) -> Node<U> {
+        let children = self.children.into_iter().map(|child| child.map(to)).collect();
+        Node { record: to(self.record), children }
+    }
+
     fn grown(record: T, id: i64, below: &mut HashMap<i64, Vec<(i64, T)>>, levels: usize) -> Self {
         let own = if levels > 1 { below.remove(&id).unwrap_or_default() } else { Vec::new() };
         let children = own.into_iter().map(|(id, record)| Self::grown(record, id, below, levels - 1)).collect();

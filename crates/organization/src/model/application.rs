@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, BranchId, ExposeSecret, Line, Name, Random, SecretCipher, SecretString};
+use kontor_kernel::{ApplicationId, BranchId, ExposeSecret, Link, Name, Random, SecretCipher, SecretString};
 
 /// One site, app or service inside a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct ApplicationDraft {
     /// Its name.
     pub name: Name,
     /// Where it is found.
-    pub url: Option<Line<500>>,
+    pub url: Option<Link>,
     /// Whether it sells wholesale.
     pub wholesale: bool,
 }

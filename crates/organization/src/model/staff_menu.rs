@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{Line, Name, Permission, Resource, ScreenId, StaffMenuId};
+use kontor_kernel::{Link, Name, Permission, Resource, ScreenId, StaffMenuId};
 use std::collections::BTreeSet;
 
 /// An item of a staff menu.
@@ -10,7 +10,7 @@ pub struct StaffMenuItem {
     /// Its name.
     pub name: Name,
     /// Where it leads.
-    pub url: Line<500>,
+    pub url: Link,
 }
 
 /// More items than a menu may have, or none.
@@ -73,7 +73,7 @@ pub fn default_items(screens: &[MenuScreen], permissions: &BTreeSet<Permission>)
         let mut letters = screen.name.chars();
         let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
         let name = Name::parse(&title).ok()?;
-        let url = Line::parse(&format!("/{}", screen.name)).ok()?;
+        let url = Link::parse(&format!("/{}", screen.name)).ok()?;
         Some(StaffMenuItem { screen_id: Some(screen.id), name, url })
     };
     screens.iter().filter(shown).filter_map(item).collect()
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_menu_has_items_and_not_too_many() {
-        let item = StaffMenuItem { screen_id: None, name: Name::parse("A").unwrap(), url: Line::parse("/a").unwrap() };
+        let item = StaffMenuItem { screen_id: None, name: Name::parse("A").unwrap(), url: Link::parse("/a").unwrap() };
         assert_eq!(StaffMenuItems::new(Vec::new()), Err(WrongItemCount));
         assert_eq!(StaffMenuItems::new(vec![item.clone(); 101]), Err(WrongItemCount));
         assert!(StaffMenuItems::new(vec![item; 100]).is_ok());

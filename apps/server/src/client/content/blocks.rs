@@ -3,9 +3,9 @@
 use actix_web::get;
 use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
-use kontor_content::PartShelf;
-use kontor_content::model::{Block, Node, PartCode, Slug};
+use kontor_content::model::{Node, PartCode, Slug};
 use kontor_content::ports::BlockKey;
+use kontor_content::{PartShelf, ShownBlock};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -29,6 +29,7 @@ struct ClientBlockRecord {
     block_type: NamedRecord,
     link: Option<String>,
     file: Option<PhotoRecord>,
+    /// HTML, cleaned as that of pages is.
     text: Option<String>,
     parent: Option<NamedRecord>,
     /// Blocks of the same shape, by code.
@@ -37,9 +38,9 @@ struct ClientBlockRecord {
     created_at: DateTime<Utc>,
 }
 
-impl From<Node<Block>> for ClientBlockRecord {
-    fn from(node: Node<Block>) -> Self {
-        let block = node.record;
+impl From<Node<ShownBlock>> for ClientBlockRecord {
+    fn from(node: Node<ShownBlock>) -> Self {
+        let ShownBlock { block, html } = node.record;
         Self {
             id: block.id.get(),
             code: block.place.code.get(),
@@ -49,7 +50,7 @@ impl From<Node<Block>> for ClientBlockRecord {
             block_type: NamedRecord::new(block.block_type.0.get(), block.block_type.1),
             link: block.link.map(Into::into),
             file: block.file.map(Into::into),
-            text: block.text.map(Into::into),
+            text: html.map(Into::into),
             parent: block.place.parent.map(|(id, name)| NamedRecord::new(id.get(), name)),
             children: node.children.into_iter().map(Into::into).collect(),
             created_at: block.created_at,

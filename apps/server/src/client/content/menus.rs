@@ -4,6 +4,7 @@ use actix_web::get;
 use actix_web::web::{Data, Path};
 use kontor_content::PartShelf;
 use kontor_content::model::{Node, ShownItem, Slug};
+use kontor_kernel::Link;
 use kontor_organization::StaffMenuService;
 use kontor_organization::model::StaffMenuItem;
 use serde::Serialize;
@@ -61,7 +62,7 @@ struct Menu {
 async fn menu(app: &CallingApp, parts: &PartShelf, config: &Config, slug: &str) -> Answer<Menu> {
     let slug = Slug::parse(slug).map_err(|_| ApiError::not_found())?;
     let menu = parts.menu(**app, slug).await?;
-    let address = menu.address.as_deref().unwrap_or_default().trim_end_matches('/');
+    let address = menu.address.as_ref().map_or("", Link::as_str).trim_end_matches('/');
     let menu_items = MenuNode::new(menu.root, address, &placeholder_url(config));
     Ok(actix_web::web::Json(Menu { menu_items }))
 }

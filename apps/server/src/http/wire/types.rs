@@ -229,6 +229,9 @@ wire_texts! {
             .examples(["gold-yearly"]);
     ShareLink = catalog::ShareLink, text, catalog::ShareLink::parse, "must be an http or https address",
         string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(catalog::ShareLink::MAX));
+    Link = kernel::Link, text, kernel::Link::parse, "must be a path or an http, https, mailto or tel address",
+        string_schema().format(Some(SchemaFormat::Custom("uri-reference".to_owned()))).min_length(Some(1))
+            .max_length(Some(kernel::Link::MAX)).examples(["https://shop.example/sale"]);
     PaymentMethodType = orders::PaymentMethod, text, orders::PaymentMethod::parse, "must be a text",
         string_schema().enum_values(Some(orders::PaymentMethod::all().iter().map(|method| method.word())));
 }
@@ -253,7 +256,7 @@ impl<const MAX: usize> WireValue for kernel::Line<MAX> {
 
 /// A name: one line of at most 255 characters.
 pub type Name = In<kernel::Name>;
-/// A postal address or a link: one line of at most 500 characters.
+/// A postal address: one line of at most 500 characters.
 pub type Line500 = In<kernel::Line<500>>;
 /// A reason: one line of at most 250 characters.
 pub type Line250 = In<kernel::Line<250>>;

@@ -110,7 +110,7 @@ struct NewBlock {
     #[deserr(default)]
     avatar: Option<wire::PhotoUrl>,
     #[deserr(default)]
-    link: Option<wire::Line500>,
+    link: Option<wire::Link>,
     #[deserr(default)]
     file: Option<wire::PhotoUrl>,
     #[deserr(default)]
@@ -183,8 +183,8 @@ struct ChangedBlock {
     #[schema(value_type = Option<wire::PhotoUrl>)]
     avatar: Patch<wire::PhotoUrl>,
     #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    link: Patch<wire::Line500>,
+    #[schema(value_type = Option<wire::Link>)]
+    link: Patch<wire::Link>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::PhotoUrl>)]
     file: Patch<wire::PhotoUrl>,

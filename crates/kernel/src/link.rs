@@ -1,0 +1,130 @@
+//! Addresses that people follow.
+
+use std::fmt;
+
+use crate::{Line, TextError};
+
+/// Why a text is no link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// Following it might run something.
+    #[error("must be a path or an http, https, mailto or tel address")]
+    Scheme,
+    /// It is not one line of text.
+    #[error(transparent)]
+    Text(#[from] TextError),
+}
+
+/// An address that people follow, such as that of a banner: an `http`, `https`, `mailto` or `tel` address or one relative to
+/// the page, of at most 500 characters. Following it runs nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link(Line<{ Link::MAX }>);
+
+impl Link {
+    /// The longest link, in characters.
+    pub const MAX: usize = 500;
+
+    /// Trims and checks. Control characters, which browsers overlook within a scheme, are refused.
+    pub fn parse(text: &str) -> Result<Self, LinkError> {
+        let line = Line::parse(text)?;
+        if leads_somewhere(&line) { Ok(Self(line)) } else { Err(LinkError::Scheme) }
+    }
+
+    /// The link.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+/// Whether the text has a scheme of ours, or none. A colon before the first `/`, `?` or `#` ends a scheme.
+fn leads_somewhere(text: &str) -> bool {
+    let head = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let Some((scheme, _)) = head.split_once(':') else { return true };
+    let rest = text.get(scheme.len() + 1..).unwrap_or_default();
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" | "https" => {
+            rest.strip_prefix("//").is_some_and(|host| !host.is_empty() && !host.starts_with(['/', '?', '#', '\\']))
+        }
+        "mailto" | "tel" => !rest.is_empty(),
+        _ => false,
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<Link> for String {
+    fn from(link: Link) -> Self {
+        link.0.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_link_leads_to_the_web_a_mailbox_a_phone_or_a_path() {
+        for link in [
+            "https://shop.example/sale?from=banner#top",
+            "HTTP://shop.example",
+            "https://пример.рф:8443/скидки",
+            "mailto:shop@example.com?subject=Hi",
+            "tel:+7 900 123-45-67",
+            "/sale",
+            "/sale?at=10:00",
+            "//cdn.example/x",
+            "sale/новый год",
+            "?page=2",
+            "#top:1",
+        ] {
+            assert_eq!(Link::parse(link).unwrap().as_str(), link);
+        }
+        assert_eq!(Link::parse(" /x ").unwrap().to_string(), "/x");
+    }
+
+    #[test]
+    fn nothing_that_runs_is_a_link() {
+        for link in [
+            "javascript:alert(1)",
+            " JavaScript:alert(1)",
+            "javascript://shop.example/%0Aalert(1)",
+            "vbscript:x",
+            "data:text/html,<script>alert(1)</script>",
+            "blob:https://shop.example/1",
+            "file:///etc/passwd",
+            "ftp://shop.example",
+            "http:shop.example",
+            "https:///shop.example",
+            "http://",
+            "http:\\\\shop.example",
+            "mailto:",
+            "tel:",
+            "при:вет",
+            ":x",
+            "\u{feff}javascript:alert(1)",
+        ] {
+            assert_eq!(Link::parse(link), Err(LinkError::Scheme), "{link:?}");
+        }
+        for link in ["java\tscript:alert(1)", "java\nscript:alert(1)", "\u{1}javascript:alert(1)", "/a\u{85}b"] {
+            assert_eq!(Link::parse(link), Err(LinkError::Text(TextError::ControlCharacter)), "{link:?}");
+        }
+        assert_eq!(Link::parse(" "), Err(LinkError::Text(TextError::Empty)));
+        assert_eq!(Link::parse(&"x".repeat(501)), Err(LinkError::Text(TextError::TooLong(500))));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_a_link_is_the_same_link_once_more(text in "[a-zA-Z:/?#\\\\ .%@\t\u{e000}-]{0,30}") {
+            if let Ok(link) = Link::parse(&text) {
+                prop_assert_eq!(Link::parse(link.as_str()), Ok(link.clone()));
+                let runs = ["javascript:", "data:", "vbscript:"];
+                prop_assert!(!runs.iter().any(|scheme| link.as_str().to_lowercase().starts_with(scheme)));
+            }
+        }
+    }
+}
