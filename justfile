@@ -38,6 +38,10 @@ crash orders="2000" seconds="240" kills="60":
 upgrade-drill previous="HEAD~1":
     .ci/upgrade-drill {{previous}}
 
+# Clients that send half of a request and no more: what so many cost a process in memory, and its storefront in time.
+slow-clients connections="2000":
+    SLOW_CONNECTIONS={{connections}} cargo test --release -p kontor --test http -- slow_clients:: --nocapture
+
 # Years of subscriptions in which everything goes wrong that can, seeded; the books are looked through at the end.
 years of="2000x1826" seed="20270131":
     YEARS_OF={{of}} YEARS_SEED={{seed}} TEST_DATABASES=sqlite cargo test --release -p kontor-adapter-diesel \

@@ -51,7 +51,7 @@ fn failed(error: std::io::Error) -> StoreError {
 #[async_trait]
 impl UploadStore for FolderUploads {
     async fn keep(&self, file: &Path) -> Result<(String, u64), StoreError> {
-        fs::create_dir_all(&self.folder).await.map_err(failed)?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).await.map_err(failed)?;
         let place = format!("{}{}", self.beginning(), self.random.uuid());
         let path = self.path(&place)?;
         match self.write(file, &path).await {

@@ -41,9 +41,20 @@ pub fn until_everybody_knows() {
     std::thread::sleep(TRUST);
 }
 
+/// Says that what is stored is not safe from anybody who reads the sources.
+fn warn_of_development_key(config: &Config) {
+    if config.has_development_key() {
+        tracing::warn!(
+            "secrets are sealed with the development key, which everybody knows: set KONTOR_SECRET_KEY, and \
+             KONTOR_ENV=production where anything real is stored"
+        );
+    }
+}
+
 /// `kontor serve`
 pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
     process::log(config)?;
+    warn_of_development_key(config);
     let database = open_migrated(config)?;
     if !database.searches_are_indexed()? {
         tracing::warn!("the database has no index for texts: searches read every record of a project");
@@ -52,7 +63,8 @@ pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
     process::runtime()?.block_on(async {
         let listener = TcpListener::bind(config.bind).map_err(|error| format!("{}: {error}", config.bind))?;
         let instance = Instance::start(config, &database, Arc::new(SystemClock), Some(listener), roles)?;
-        tracing::info!(address = %config.bind, database = %database.url(), "serving");
+        let monitoring = instance.monitoring_address().unwrap_or(config.bind);
+        tracing::info!(address = %config.bind, %monitoring, database = %database.url(), "serving");
         process::ended().await?;
         tracing::info!("stopping: requests in flight finish, leases are given back");
         instance.stop().await;
@@ -63,6 +75,7 @@ pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
 /// `kontor worker`
 pub fn work(config: &Config) -> Result<(), Failure> {
     process::log(config)?;
+    warn_of_development_key(config);
     let database = open_migrated(config)?;
     process::runtime()?.block_on(async {
         let instance = Instance::start(config, &database, Arc::new(SystemClock), None, Roles::Worker)?;

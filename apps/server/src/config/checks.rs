@@ -2,7 +2,8 @@
 
 use kontor_kernel::ExposeSecret;
 
-use super::{Config, ConfigError, DEFAULT_SECRET_KEY, Environment, unfit};
+use super::weak_key::weakness_of;
+use super::{Config, ConfigError, Environment, unfit};
 
 /// More would be no limit at all.
 const MOST_CODES: u32 = 100;
@@ -38,6 +39,12 @@ impl Config {
         if !(1..=10_000).contains(&self.redis_timeout_ms) {
             return Err(unfit("redis_timeout_ms", "must be between 1 and 10000"));
         }
+        if !(1..=3_600).contains(&self.body_seconds) {
+            return Err(unfit("body_seconds", "must be between 1 and 3600"));
+        }
+        if u64::from(self.body_memory_mb) << 20 < u64::try_from(self.body_limit).unwrap_or(u64::MAX) {
+            return Err(unfit("body_memory_mb", "must have room for a body of body_limit"));
+        }
         if !(1..=MOST_CHARGES).contains(&self.subscription_charges_per_second) {
             let key = "subscription_charges_per_second";
             return Err(unfit(key, format!("must be between 1 and {MOST_CHARGES}")));
@@ -48,12 +55,25 @@ impl Config {
         if self.secret_key.expose_secret().len() < 32 {
             return Err(unfit("secret_key", "must have at least 32 characters"));
         }
+        if self.has_development_key() && !self.bind.ip().is_loopback() {
+            let reason = "must be of this machine alone (127.0.0.1) while secret_key is the default that everybody knows; set \
+                          KONTOR_SECRET_KEY, and KONTOR_ENV=production where anything real is stored";
+            return Err(unfit("bind", reason));
+        }
+        self.monitoring()?;
         if self.miniapp_contact_seconds == 0 {
             return Err(unfit("miniapp_contact_seconds", "must be at least 1"));
         }
         if self.env == Environment::Production {
-            if self.secret_key.expose_secret() == DEFAULT_SECRET_KEY {
+            if self.has_development_key() {
                 return Err(unfit("secret_key", "the default key is refused in production; set KONTOR_SECRET_KEY"));
+            }
+            if let Some(weakness) = weakness_of(self.secret_key.expose_secret()) {
+                let advice = "make one by `openssl rand -hex 32`";
+                return Err(unfit("secret_key", format!("{weakness}; {advice}")));
+            }
+            if self.code_limit_factor > 1 {
+                return Err(unfit("code_limit_factor", "must be 1 in production: it weakens the limits of codes"));
             }
             if self.webhook_allow_internal {
                 return Err(unfit(

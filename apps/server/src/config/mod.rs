@@ -2,8 +2,9 @@
 
 mod checks;
 mod layers;
+mod weak_key;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use kontor_adapter_diesel::DatabaseUrl;
@@ -62,6 +63,9 @@ pub enum PhoneCodes {
 /// The service key of a fresh checkout; refused in production.
 pub const DEFAULT_SECRET_KEY: &str = "kontor-development-key-not-for-production";
 
+/// Where `/metrics` and `/docs/` are in production, unless told otherwise.
+const MONITORING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9464);
+
 /// Every setting. Names are the keys of `kontor.toml`; in the environment they are upper case behind `KONTOR_`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +74,9 @@ pub struct Config {
     pub env: Environment,
     /// The address to listen on.
     pub bind: SocketAddr,
+    /// Where `/metrics` and `/docs/` are served: an address of their own, or `main` for `bind`. Empty for `main` in
+    /// development and `127.0.0.1:9464` in production.
+    pub monitoring_bind: String,
     /// The address of the service as its users see it, without a path.
     pub public_url: String,
     /// `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`.
@@ -102,6 +109,10 @@ pub struct Config {
     pub answers_memory_mb: u32,
     /// The largest JSON body, in bytes.
     pub body_limit: usize,
+    /// The longest that a JSON body takes to come, in seconds. One that stops is refused after 10.
+    pub body_seconds: u32,
+    /// The most that request bodies take in memory, over all connections, in megabytes.
+    pub body_memory_mb: u32,
     /// The largest uploaded file, in bytes, but for imports.
     pub upload_limit: u64,
     /// The largest file of an import, in bytes.
@@ -191,6 +202,7 @@ impl Default for Config {
         Self {
             env: Environment::Development,
             bind: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            monitoring_bind: String::new(),
             public_url: "http://127.0.0.1:8080".into(),
             database_url: "sqlite:kontor.db".into(),
             database_connections: 8,
@@ -204,6 +216,8 @@ impl Default for Config {
             cors_origins: vec!["*".into()],
             answers_memory_mb: 64,
             body_limit: 1024 * 1024,
+            body_seconds: 60,
+            body_memory_mb: 16,
             upload_limit: 64 * 1024 * 1024,
             import_limit: 1024 * 1024 * 1024,
             import_inline_bytes: 4 * 1024 * 1024,
@@ -288,6 +302,22 @@ impl Config {
         self.database_url.expose_secret().parse().map_err(|error| unfit("database_url", error))
     }
 
+    /// The address of `/metrics` and `/docs/`; `None` when that is the main one.
+    pub fn monitoring(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        match self.monitoring_bind.as_str() {
+            "" if self.env == Environment::Production => Ok(Some(MONITORING)),
+            "" | "main" => Ok(None),
+            text => {
+                text.parse().map(Some).map_err(|_| unfit("monitoring_bind", "must be `main` or an address as `bind`"))
+            }
+        }
+    }
+
+    /// Whether secrets are sealed with the key that everybody knows.
+    pub fn has_development_key(&self) -> bool {
+        self.secret_key.expose_secret() == DEFAULT_SECRET_KEY
+    }
+
     /// The folder where files of jobs are kept.
     pub fn imports(&self) -> Result<PathBuf, ConfigError> {
         Ok(match self.database()? {
@@ -328,7 +358,7 @@ impl Config {
     pub fn proxies(&self) -> Result<Vec<ipnet::IpNet>, ConfigError> {
         let parse = |text: &String| {
             let range = text.parse::<ipnet::IpNet>();
-            range.or_else(|_| text.parse().map(|address: std::net::IpAddr| address.into()))
+            range.or_else(|_| text.parse().map(|address: IpAddr| address.into()))
         };
         let named =
             |text: &String| parse(text).map_err(|_| unfit("trusted_proxies", format!("`{text}` is no address")));

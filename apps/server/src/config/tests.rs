@@ -38,10 +38,59 @@ fn unknown_keys_are_errors() {
 fn production_refuses_what_is_unsafe() {
     let production = ("KONTOR_ENV", "production");
     assert!(load("", &[production], Flags::default()).unwrap_err().contains("secret_key"));
-    let key = ("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef");
+    let key = ("KONTOR_SECRET_KEY", "d41c8f07b6a29e5330f1c7d9e84b62a5");
     assert!(load("", &[production, key], Flags::default()).is_ok());
+    let weak = ("KONTOR_SECRET_KEY", "changeme-changeme-changeme-changeme");
+    assert!(load("", &[weak], Flags::default()).is_ok());
+    assert!(load("", &[production, weak], Flags::default()).unwrap_err().contains("secret_key"));
+    let factor = ("KONTOR_CODE_LIMIT_FACTOR", "2");
+    assert!(load("", &[factor], Flags::default()).is_ok());
+    assert!(load("", &[production, key, factor], Flags::default()).unwrap_err().contains("code_limit_factor"));
     let sandbox = ("KONTOR_ACQUIRER_SHOP_ID", "sandbox");
     assert!(load("", &[production, key, sandbox], Flags::default()).unwrap_err().contains("acquirer_shop_id"));
+}
+
+#[test]
+fn the_development_key_is_for_this_machine_alone() {
+    let key = ("KONTOR_SECRET_KEY", "d41c8f07b6a29e5330f1c7d9e84b62a5");
+    for (bind, local) in [("127.0.0.1:80", true), ("[::1]:80", true), ("0.0.0.0:80", false), ("192.0.2.1:80", false)] {
+        let bind = ("KONTOR_BIND", bind);
+        let loaded = load("", &[bind], Flags::default());
+        assert_eq!(loaded.is_ok(), local, "{bind:?}");
+        if let Err(error) = loaded {
+            assert!(error.contains("bind") && error.contains("KONTOR_SECRET_KEY"), "{error}");
+        }
+        assert!(!load("", &[bind, key], Flags::default()).unwrap().has_development_key());
+    }
+}
+
+#[test]
+fn metrics_have_an_address_of_their_own_in_production() {
+    let key = ("KONTOR_SECRET_KEY", "d41c8f07b6a29e5330f1c7d9e84b62a5");
+    let production = ("KONTOR_ENV", "production");
+    let monitoring = |environment: &[(&str, &str)]| {
+        load("", environment, Flags::default()).map(|config| config.monitoring().unwrap())
+    };
+    assert_eq!(monitoring(&[]), Ok(None));
+    assert!(monitoring(&[production, key]).unwrap().unwrap().ip().is_loopback());
+    assert_eq!(monitoring(&[production, key, ("KONTOR_MONITORING_BIND", "main")]), Ok(None));
+    let own = ("KONTOR_MONITORING_BIND", "10.0.0.7:9000");
+    assert_eq!(monitoring(&[own]), Ok(Some("10.0.0.7:9000".parse().unwrap())));
+    assert!(monitoring(&[("KONTOR_MONITORING_BIND", "here")]).unwrap_err().contains("monitoring_bind"));
+}
+
+#[test]
+fn bodies_have_bounds() {
+    for (setting, fits) in [
+        ("body_seconds = 0", false),
+        ("body_seconds = 3601", false),
+        ("body_seconds = 1", true),
+        ("body_memory_mb = 0", false),
+        ("body_memory_mb = 1", true),
+        ("body_limit = 2097152\nbody_memory_mb = 1", false),
+    ] {
+        assert_eq!(load(setting, &[], Flags::default()).is_ok(), fits, "{setting}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Who is calling, behind the proxies we trust and nobody else's word.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use actix_web::http::header::HeaderMap;
 use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
@@ -26,11 +26,17 @@ impl TrustedProxies {
             if !self.trusts(client) {
                 break;
             }
-            let Ok(address) = hop.trim().parse::<IpAddr>() else { break };
+            let Some(address) = address_of(hop.trim()) else { break };
             client = address.to_canonical();
         }
         client
     }
+}
+
+/// The address of a hop. Some proxies add the port, and brackets around an IPv6 address.
+fn address_of(hop: &str) -> Option<IpAddr> {
+    let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
+    bare.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
 /// The address of the client.
@@ -84,6 +90,24 @@ mod tests {
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", "198.51.100.7"), "198.51.100.7");
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", "1.1.1.1, 198.51.100.7, 10.2.0.1"), "198.51.100.7");
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", "nonsense"), "10.0.0.1");
+    }
+
+    #[test]
+    fn a_hop_may_have_a_port_and_brackets() {
+        for (forwarded, expected) in [
+            ("198.51.100.7:52114", "198.51.100.7"),
+            ("[2001:db8::7]:52114", "2001:db8::7"),
+            ("[2001:db8::7]", "2001:db8::7"),
+            ("2001:db8::7", "2001:db8::7"),
+            ("[::ffff:198.51.100.7]:1", "198.51.100.7"),
+            ("1.1.1.1, 198.51.100.7:80, 10.2.0.1:443", "198.51.100.7"),
+            ("198.51.100.7:port", "10.0.0.1"),
+            ("198.51.100.7:99999", "10.0.0.1"),
+            ("[198.51.100.7", "10.0.0.1"),
+            ("", "10.0.0.1"),
+        ] {
+            assert_eq!(client("10.0.0.0/8", "10.0.0.1", forwarded), expected, "{forwarded}");
+        }
     }
 
     #[test]

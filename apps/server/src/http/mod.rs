@@ -2,6 +2,7 @@
 
 pub mod blocking;
 pub mod body;
+pub mod body_budget;
 pub mod caching;
 pub mod cart_record;
 pub mod client_ip;
@@ -14,10 +15,12 @@ pub mod failures;
 pub mod file_contents;
 pub mod history;
 pub mod idempotency;
+pub mod intake;
 pub mod limits;
 pub mod named;
 pub mod order_errors;
 pub mod order_record;
+pub mod pace;
 pub mod page_record;
 pub mod paging;
 pub mod password_queue;
@@ -37,6 +40,7 @@ pub mod subscription_record;
 pub mod suggestions;
 pub mod throttle;
 pub mod traffic;
+pub mod unread;
 pub mod upload;
 pub mod wire;
 
@@ -46,6 +50,7 @@ pub use dry_run::DryRun;
 pub use error::ApiError;
 pub use failures::FailureLog;
 pub use history::HistoryList;
+pub use intake::Intake;
 pub use named::{NamedError, NextAction};
 pub use paging::PageQuery;
 pub use password_queue::PasswordQueue;

@@ -59,6 +59,8 @@ pub struct Policy {
     pub told_by: Option<&'static str>,
     /// How far it may be carried out under a key that was used before.
     pub rerun: Rerun,
+    /// `true` if the handler reads the body as it comes: it holds a file.
+    pub streamed: bool,
     /// The record that its path names, or its caller is, where that has a version: answers carry it as `ETag`, and writes
     /// heed `If-Match`.
     pub versioned: Option<VersionedRecord>,
@@ -100,6 +102,13 @@ impl Policy {
         self
     }
 
+    /// Its body holds a file, which the handler writes to disk as it comes.
+    #[must_use]
+    pub const fn streamed(mut self) -> Self {
+        self.streamed = true;
+        self
+    }
+
     /// It shows, makes, changes or deletes a record that has a version.
     #[must_use]
     pub const fn versioned(mut self, record: VersionedRecord) -> Self {
@@ -128,6 +137,7 @@ macro_rules! rows {
                 structured: false,
                 told_by: None,
                 rerun: Rerun::Never,
+                streamed: false,
                 versioned: None,
             }
         }

@@ -161,6 +161,15 @@ pub async fn admit(request: &HttpRequest, access: Access) -> Result<Admitted, Ap
     })
 }
 
+/// Has the employee of a request prove once more what its row asks for.
+pub async fn admit_staff(request: &HttpRequest) -> Result<SignedInStaff, ApiError> {
+    let policy = request.extensions().get::<Arc<Endpoint>>().map(|endpoint| endpoint.policy);
+    match policy.map(|policy| policy.access) {
+        Some(Access::Staff(permissions)) => staff(request, permissions).await.map(SignedInStaff),
+        _ => Err(ApiError::internal(&"the endpoint is not for staff")),
+    }
+}
+
 /// `FromRequest` for a guard: what it is made of, under which rows.
 macro_rules! guard {
     ($guard:ident: $access:pat => $admitted:ident) => {

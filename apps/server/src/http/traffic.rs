@@ -1,8 +1,10 @@
-//! What is counted of every request.
+//! Counters of requests. Their labels come from closed sets: routes that are declared, the methods below, and statuses that
+//! are usual here or their class. Nothing that a client sends becomes a label, since a series is kept until the process ends.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use actix_web::http::Method;
 use metrics::{Counter, Histogram};
 
 /// The counters of one endpoint. They are looked up by their labels once: that costs more than many a request.
@@ -13,7 +15,7 @@ pub struct Traffic {
     answers: [OnceLock<Counter>; STATUSES.len()],
 }
 
-/// What endpoints usually answer. Others are looked up each time.
+/// What endpoints usually answer. Others are looked up each time, and counted by their class.
 const STATUSES: [u16; 16] = [200, 201, 202, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 500, 502, 503];
 
 impl Traffic {
@@ -34,18 +36,37 @@ impl Traffic {
     }
 }
 
-/// Counts one answer to a request that no endpoint took.
-pub fn count_apart(method: &str, route: &str, status: u16, elapsed: Duration) {
+/// Counts one answer to a request that no endpoint took. `route` is a template that is declared, or one word for the rest.
+pub fn count_apart(method: &'static str, route: &str, status: u16, elapsed: Duration) {
     histogram(method, route).record(elapsed.as_secs_f64());
     counter_of(method, route, status).increment(1);
 }
 
-fn histogram(method: &str, route: &str) -> Histogram {
-    metrics::histogram!("kontor_http_request_seconds", "method" => method.to_owned(), "route" => route.to_owned())
+/// The label of a method: its name when HTTP defines it, else `other`.
+pub fn method_label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::HEAD => "HEAD",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
 }
 
-fn counter_of(method: &str, route: &str, status: u16) -> Counter {
-    let labels = [("method", method.to_owned()), ("route", route.to_owned()), ("status", status.to_string())];
+/// The label of a status: the usual ones are told apart, of others the class.
+fn status_label(status: u16) -> String {
+    if STATUSES.contains(&status) { status.to_string() } else { format!("{}xx", status / 100) }
+}
+
+fn histogram(method: &'static str, route: &str) -> Histogram {
+    metrics::histogram!("kontor_http_request_seconds", "method" => method, "route" => route.to_owned())
+}
+
+fn counter_of(method: &'static str, route: &str, status: u16) -> Counter {
+    let labels = [("method", method.to_owned()), ("route", route.to_owned()), ("status", status_label(status))];
     metrics::counter!("kontor_http_requests_total", &labels)
 }
 
@@ -59,21 +80,21 @@ mod tests {
         let recorder = PrometheusBuilder::new().build_recorder();
         let traffic = Traffic::new("GET", "/api/x/{id}");
         metrics::with_local_recorder(&recorder, || {
-            for status in [200, 418, 200, 404, 418] {
+            for status in [200, 418, 200, 404, 451] {
                 traffic.count(status, Duration::from_millis(2));
             }
             count_apart("GET", "unmatched", 404, Duration::ZERO);
         });
         let text = recorder.handle().render();
-        let total = |route: &str, status: u16, count: u32| {
+        let total = |route: &str, status: &str, count: u32| {
             let line =
                 format!("kontor_http_requests_total{{method=\"GET\",route=\"{route}\",status=\"{status}\"}} {count}");
             assert!(text.contains(&line), "{line}\n{text}");
         };
-        total("/api/x/{id}", 200, 2);
-        total("/api/x/{id}", 404, 1);
-        total("/api/x/{id}", 418, 2);
-        total("unmatched", 404, 1);
+        total("/api/x/{id}", "200", 2);
+        total("/api/x/{id}", "404", 1);
+        total("/api/x/{id}", "4xx", 2);
+        total("unmatched", "404", 1);
         let timed = "kontor_http_request_seconds_count{method=\"GET\",route=\"/api/x/{id}\"} 5";
         assert!(text.contains(timed), "{text}");
     }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_LENGTH;
-use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
+use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, web};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use kontor_kernel::{Line, StoreError, Violations};
@@ -16,6 +17,10 @@ use tokio::io::AsyncWriteExt;
 
 use super::ApiError;
 use super::blocking::blocking;
+use super::intake::too_late;
+use super::pace::{Pace, Paced, is_late};
+use super::policy::Endpoint;
+use super::scopes::{SignedInStaff, admit_staff};
 use crate::config::Config;
 
 /// The longest text beside a file, in bytes.
@@ -29,6 +34,7 @@ const LONGEST_NAME: usize = 100;
 
 /// A multipart body that is not read yet.
 pub struct Upload {
+    request: HttpRequest,
     parts: Multipart,
     limit: u64,
     announced: Option<u64>,
@@ -78,7 +84,13 @@ impl FromRequest for Upload {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let limit = request.app_data::<web::Data<Config>>().map_or(0, |config| config.upload_limit);
         let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        std::future::ready(Ok(Self { parts: Multipart::new(request.headers(), payload.take()), limit, announced }))
+        let streamed = |endpoint: &Arc<Endpoint>| endpoint.policy.streamed;
+        debug_assert!(
+            request.extensions().get().is_some_and(streamed),
+            "its row says that its body is read by the handler"
+        );
+        let parts = Multipart::new(request.headers(), Paced::new(payload.take(), Pace::FILES));
+        std::future::ready(Ok(Self { request: request.clone(), parts, limit, announced }))
     }
 }
 
@@ -113,14 +125,14 @@ impl Upload {
     }
 
     /// Reads the body: the file, and parts with these names. A handler calls it after it knows that the caller may upload
-    /// at all.
-    pub async fn receive(self, known: &[&str]) -> Result<Received, ApiError> {
+    /// at all; they prove themselves again when the file has come, and lose what they lost meanwhile.
+    pub async fn receive(self, staff: &mut SignedInStaff, known: &[&str]) -> Result<Received, ApiError> {
         let named = || -> io::Result<_> {
             let file = NamedTempFile::new()?;
             let handle = file.reopen()?;
             Ok((file, handle))
         };
-        let Parts { file, file_name, size, mut texts } = self.parts(known, named).await?;
+        let Parts { file, file_name, size, mut texts } = self.parts(staff, known, named).await?;
         let Some(file) = file else {
             texts.violations.add("file", "is required");
             return Err(texts.violations.into());
@@ -130,17 +142,18 @@ impl Upload {
 
     /// Reads the body into a file that has no name, so that nothing of it outlives the process. That the file is missing
     /// is the caller's to say, together with what else is wrong.
-    pub async fn receive_unnamed(self, known: &[&str]) -> Result<Parts<File>, ApiError> {
+    pub async fn receive_unnamed(self, staff: &mut SignedInStaff, known: &[&str]) -> Result<Parts<File>, ApiError> {
         let unnamed = || -> io::Result<_> {
             let file = tempfile::tempfile()?;
             let handle = file.try_clone()?;
             Ok((file, handle))
         };
-        self.parts(known, unnamed).await
+        self.parts(staff, known, unnamed).await
     }
 
     async fn parts<F: Send + 'static>(
         mut self,
+        staff: &mut SignedInStaff,
         known: &[&str],
         open: fn() -> io::Result<(F, File)>,
     ) -> Result<Parts<F>, ApiError> {
@@ -167,6 +180,7 @@ impl Upload {
                 file = Some(opened);
             }
         }
+        *staff = admit_staff(&self.request).await?;
         Ok(Parts { file, file_name, size, texts })
     }
 }
@@ -225,6 +239,7 @@ fn refused(error: MultipartError) -> ApiError {
             let message = "The body must be multipart/form-data with a part `file`.".to_owned();
             ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
         }
+        MultipartError::Payload(error) if is_late(&error) => too_late(),
         error => ApiError::bad_request(format!("The body could not be read: {error}")),
     }
 }

@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 
 use super::jobs::queued;
 use crate::config::Config;
-use crate::http::ApiError;
 use crate::http::blocking::blocking;
 use crate::http::sheets::{Wishes, import_answer, trial_answer};
 use crate::http::upload::{Received, Upload};
+use crate::http::{ApiError, SignedInStaff};
 
 /// A spreadsheet to import.
 #[derive(ToSchema)]
@@ -32,31 +32,31 @@ pub(super) struct SheetUpload {
 /// Receives a file and imports it, or queues its import.
 pub(super) async fn take(
     kind: JobKind,
-    staff: &Staff,
+    mut staff: SignedInStaff,
     sheets: Data<SpreadsheetService>,
     bulk: Data<BulkService>,
     config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
     match kind {
-        JobKind::Cards => sheets.may_import_cards(staff)?,
-        JobKind::Stock => sheets.may_upload_stock(staff)?,
+        JobKind::Cards => sheets.may_import_cards(&staff)?,
+        JobKind::Stock => sheets.may_upload_stock(&staff)?,
     }
     if upload.announces_more_than(config.import_inline_bytes) {
-        bulk.has_room(staff).await?;
+        bulk.has_room(&staff).await?;
     }
-    let received = upload.up_to(config.import_limit).receive(&Wishes::PARTS).await?;
+    let received = upload.up_to(config.import_limit).receive(&mut staff, &Wishes::PARTS).await?;
     let Received { file, file_name, size, texts } = received;
     let wishes = Wishes::of(texts)?;
     if !wishes.background && size <= config.import_inline_bytes {
         let (path, reader, most) = (file.path().to_owned(), sheets.clone(), config.import_inline_rows);
         let answer = match kind {
             JobKind::Cards => match blocking(move || reader.read_few_cards(&path, most)).await?? {
-                Some(sheet) => Some(cards(staff, &sheets, sheet, wishes).await?),
+                Some(sheet) => Some(cards(&staff, &sheets, sheet, wishes).await?),
                 None => None,
             },
             JobKind::Stock => match blocking(move || reader.read_few_stock(&path, most)).await?? {
-                Some(sheet) => Some(stock(staff, &sheets, sheet, wishes).await?),
+                Some(sheet) => Some(stock(&staff, &sheets, sheet, wishes).await?),
                 None => None,
             },
         };
@@ -65,7 +65,7 @@ pub(super) async fn take(
         }
     }
     let submission = Submission { kind, options: wishes.options, file: file.path().to_owned(), file_name };
-    Ok(queued(bulk.submit(staff, submission).await?))
+    Ok(queued(bulk.submit(&staff, submission).await?))
 }
 
 /// `$do` the import, or `$check` what it would do.

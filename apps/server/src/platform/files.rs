@@ -124,13 +124,14 @@ fn complete(parts: Parts<File>) -> Result<(FileType, Option<String>, File), Viol
 )]
 #[post("/api/files")]
 async fn upload_file(
-    staff: SignedInStaff,
+    mut staff: SignedInStaff,
     service: Data<FileService>,
     config: Data<Config>,
     upload: Upload,
 ) -> Created<OneFile> {
     service.may_upload(&staff)?;
-    let (kind, name, content) = complete(upload.within(config.files_limit).receive_unnamed(&[TYPE]).await?)?;
+    let (kind, name, content) =
+        complete(upload.within(config.files_limit).receive_unnamed(&mut staff, &[TYPE]).await?)?;
     let inspector = service.clone();
     let upload = blocking(move || inspector.inspect(kind, name.as_deref(), content)).await??;
     let file = service.store(&staff, upload).await?;

@@ -37,5 +37,5 @@ async fn upload_inventories(
     config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
-    bulk_upload::take(JobKind::Stock, &staff, sheets, bulk, config, upload).await
+    bulk_upload::take(JobKind::Stock, staff, sheets, bulk, config, upload).await
 }

@@ -41,7 +41,7 @@ async fn import_nomenclatures(
     config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
-    bulk_upload::take(JobKind::Cards, &staff, sheets, bulk, config, upload).await
+    bulk_upload::take(JobKind::Cards, staff, sheets, bulk, config, upload).await
 }
 
 /// Every item of the project as a spreadsheet. Imported again it changes nothing.

@@ -88,7 +88,7 @@ struct OrderFileUpload {
 )]
 #[post("/api/orders/{id}/files")]
 pub(super) async fn add_order_file(
-    staff: SignedInStaff,
+    mut staff: SignedInStaff,
     service: Data<FileService>,
     config: Data<Config>,
     id: Path<PathId>,
@@ -96,7 +96,8 @@ pub(super) async fn add_order_file(
 ) -> Created<OneFile> {
     let order = id.parse()?;
     service.may_add_to_order(&staff, order).await?;
-    let Parts::<File> { texts, file, file_name, .. } = upload.within(config.files_limit).receive_unnamed(&[]).await?;
+    let Parts::<File> { texts, file, file_name, .. } =
+        upload.within(config.files_limit).receive_unnamed(&mut staff, &[]).await?;
     let mut violations = texts.violations;
     let Some(content) = violations.check("file", file.ok_or("is required")).filter(|_| violations.is_empty()) else {
         return Err(violations.into());

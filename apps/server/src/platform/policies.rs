@@ -135,7 +135,7 @@ pub const POLICIES: &[Policy] = &[
     put("/api/nomenclatures/{id}", staff!(edit Nomenclatures)).versioned(Nomenclature),
     get("/api/nomenclatures/{id}/history", staff!(view Nomenclatures)),
     post("/api/nomenclatures/export", staff!(view Nomenclatures)),
-    post("/api/nomenclatures/import", staff!(create Nomenclatures, edit Nomenclatures)),
+    post("/api/nomenclatures/import", staff!(create Nomenclatures, edit Nomenclatures)).streamed(),
     get("/api/tags", staff!(view Nomenclatures)),
     get("/api/tables/applications/{id}/brands", staff!(view Applications)),
     get("/api/tables/applications/{id}/categories", staff!(view Applications)),
@@ -162,7 +162,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/inventories/{id}", staff!(view Inventories)).versioned(Inventory),
     put("/api/inventories/{id}", staff!(edit Inventories)).versioned(Inventory),
     get("/api/inventories/{id}/history", staff!(view Inventories)),
-    post("/api/inventories/upload", staff!(edit Inventories)),
+    post("/api/inventories/upload", staff!(edit Inventories)).streamed(),
     get("/api/tables/inventories", staff!(view Inventories)),
     get("/api/tables/reservations", staff!(view Reservations)),
     // Jobs: what they are about decides who may see them
@@ -194,7 +194,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/orders/{id}/history", staff!(view Orders)),
     get("/api/orders/{id}/scans", staff!(view Orders)),
     put("/api/orders/{id}", staff!(edit Orders)).versioned(Order),
-    post("/api/orders/{id}/files", staff!(edit Orders)),
+    post("/api/orders/{id}/files", staff!(edit Orders)).streamed(),
     post("/api/orders/{id}/request-refund", staff!(edit Orders)).told_by("/api/orders/{id}").versioned(Order),
     post("/api/orders/{id}/nomenclatures", staff!(edit Orders)).versioned(Order),
     put("/api/orders/{id}/nomenclatures/{nomenclature}", staff!(edit Orders))
@@ -208,7 +208,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/tables/orders/{id}/nomenclatures", staff!(view Orders)),
     get("/api/tables/orders/{id}/files", staff!(view Orders)),
     // Files
-    post("/api/files", staff!(create Files)),
+    post("/api/files", staff!(create Files)).streamed(),
     get("/api/files/{id}", staff!(view Files)),
     delete("/api/files/{id}", staff!(edit Files)),
     // Sales

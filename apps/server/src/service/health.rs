@@ -1,7 +1,7 @@
 //! Whether the process lives, whether it can serve, and what it counts.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, get, web};
+use actix_web::{HttpResponse, ResponseError, get, web};
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{Database, MigrationState};
 use kontor_kernel::Clock;
@@ -10,6 +10,8 @@ use serde_json::json;
 use std::sync::{Arc, Once};
 
 use super::counters::Counters;
+use crate::http::Intake;
+use crate::http::blocking::blocking;
 use crate::http::response_cache::ResponseCache;
 
 /// `GET /healthz`: the process answers.
@@ -70,14 +72,17 @@ pub fn tell_of_newer(state: &MigrationState) {
     }
 }
 
-/// `GET /metrics`: the Prometheus text.
+/// `GET /metrics`: the Prometheus text. It is put together off the threads that answer requests.
 #[get("/metrics")]
 pub async fn metrics_text(
     database: web::Data<Database>,
     counters: web::Data<Counters>,
     answers: web::Data<ResponseCache>,
+    intake: web::Data<Intake>,
     prometheus: web::Data<PrometheusHandle>,
 ) -> HttpResponse {
+    let bodies = u32::try_from(intake.bytes() / 1024).unwrap_or(u32::MAX);
+    metrics::gauge!("kontor_request_bodies_bytes").set(f64::from(bodies) * 1024.0);
     let pool = database.pool_state();
     metrics::gauge!("kontor_pool_connections", "state" => "open").set(f64::from(pool.open));
     metrics::gauge!("kontor_pool_connections", "state" => "idle").set(f64::from(pool.idle));
@@ -102,5 +107,8 @@ pub async fn metrics_text(
     }
     let bytes = u32::try_from(answers.bytes() / 1024).unwrap_or(u32::MAX);
     metrics::gauge!("kontor_answers_remembered_bytes").set(f64::from(bytes) * 1024.0);
-    HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(prometheus.render())
+    match blocking(move || prometheus.render()).await {
+        Ok(text) => HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(text),
+        Err(refusal) => refusal.error_response(),
+    }
 }

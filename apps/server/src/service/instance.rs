@@ -14,7 +14,7 @@ use super::background_writes::BackgroundWriter;
 use super::health::OwnWorker;
 use super::landing::Welcome;
 use super::messaging::MessagingError;
-use super::server::{ServeError, build};
+use super::server::{ServeError, Sockets, build};
 use super::startup_memory::release_startup_memory;
 use super::turns::Turns;
 use super::wiring::{Services, Surroundings, SurroundingsError, delivery_worker};
@@ -29,8 +29,8 @@ pub struct Instance {
 
 struct Api {
     address: SocketAddr,
-    handle: ServerHandle,
-    serving: JoinHandle<std::io::Result<()>>,
+    monitoring: Option<SocketAddr>,
+    servers: Vec<(ServerHandle, JoinHandle<std::io::Result<()>>)>,
     beside: BackgroundWriter,
     _watch: Watch,
 }
@@ -134,18 +134,22 @@ impl Instance {
                 let services = Services::new(database, &around);
                 let left = services.left_behind();
                 let metrics = prometheus();
-                let server = build(
+                let sockets = Sockets { main: listener, monitoring: monitoring_socket(config)? };
+                let monitoring = sockets.monitoring.as_ref().map(TcpListener::local_addr).transpose();
+                let monitoring = monitoring.map_err(ServeError::from)?;
+                let servers = build(
                     config,
                     services,
                     metrics.clone(),
-                    listener,
+                    sockets,
                     OwnWorker(worker.is_some()),
                     welcome.unwrap_or_default(),
                 )?;
                 let beside = BackgroundWriter::start(left, metrics);
                 let watch = database.watch()?;
                 tokio::spawn(release_startup_memory());
-                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server), beside, _watch: watch })
+                let servers = servers.into_iter().map(|server| (server.handle(), tokio::spawn(server))).collect();
+                Some(Api { address, monitoring, servers, beside, _watch: watch })
             }
         };
         Ok(Self { api, worker })
@@ -156,12 +160,19 @@ impl Instance {
         self.api.as_ref().map(|api| api.address)
     }
 
+    /// The address of `/metrics` and `/docs/`, where that is another one.
+    pub fn monitoring_address(&self) -> Option<SocketAddr> {
+        self.api.as_ref()?.monitoring
+    }
+
     /// Stops accepting, waits for requests in flight, gives leases back, ends.
     pub async fn stop(self) {
         if let Some(api) = self.api {
-            api.handle.stop(true).await;
-            if let Err(error) = api.serving.await {
-                tracing::warn!(%error, "the server ended badly");
+            for (handle, serving) in api.servers {
+                handle.stop(true).await;
+                if let Err(error) = serving.await {
+                    tracing::warn!(%error, "the server ended badly");
+                }
             }
             api.beside.stop().await;
         }
@@ -169,6 +180,12 @@ impl Instance {
             worker.stop().await;
         }
     }
+}
+
+/// The socket of `/metrics` and `/docs/`, where that is another one than the main one.
+fn monitoring_socket(config: &Config) -> Result<Option<TcpListener>, ServeError> {
+    let bind = |address| TcpListener::bind(address).map_err(|error| ServeError::Monitoring(address, error));
+    config.monitoring()?.map(bind).transpose()
 }
 
 fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result<Worker, MessagingError> {

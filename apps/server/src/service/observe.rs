@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, ResponseError, web};
 use kontor_kernel::Clock;
@@ -18,10 +18,13 @@ use crate::http::idempotency::has_key;
 use crate::http::policy::Endpoint;
 use crate::http::request_id::{RequestId, RequestIds};
 use crate::http::throttle::TightestQuota;
-use crate::http::traffic::count_apart;
+use crate::http::traffic::{count_apart, method_label};
+use crate::http::unread::{Kept, holding};
 use crate::http::{ApiError, FailureLog};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Browsers take an answer for what its type says, and guess nothing.
+const NO_GUESSING: HeaderValue = HeaderValue::from_static("nosniff");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 /// The name by which the filter of the log knows these lines.
 const TARGET: &str = "kontor::request";
@@ -67,14 +70,15 @@ fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &
 
 /// The outermost middleware.
 pub async fn observe(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let started = Instant::now();
     let id = request.app_data::<RequestIds>().map(RequestIds::next).unwrap_or_default();
     let mut spelled = Uuid::encode_buffer();
     let id: &str = id.hyphenated().encode_lower(&mut spelled);
-    let method = request.method().clone();
+    let method = method_label(request.method());
+    let kept = Kept::of(&mut request);
 
     let header_bytes: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     let mut response = if header_bytes > MOST_HEADER_BYTES {
@@ -92,6 +96,7 @@ pub async fn observe(
     if let Ok(value) = HeaderValue::from_str(id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, NO_GUESSING);
     if let Some(reset) = reset_of(&response) {
         response.headers_mut().insert(RATE_RESET, HeaderValue::from(reset));
     }
@@ -111,25 +116,74 @@ pub async fn observe(
     let (status, elapsed) = (response.status(), started.elapsed());
     if let Some(endpoint) = endpoint {
         endpoint.traffic.count(status.as_u16(), elapsed);
-        log(&method, endpoint.policy.path, status, elapsed, id);
+        log(method, endpoint.policy.path, status, elapsed, id);
     } else {
         let route = other_route(&response);
-        count_apart(method.as_str(), &route, status.as_u16(), elapsed);
-        log(&method, &route, status, elapsed, id);
+        count_apart(method, &route, status.as_u16(), elapsed);
+        log(method, &route, status, elapsed, id);
     }
-    Ok(response)
+    Ok(holding(response, kept))
 }
 
 /// One line per request. What went well and quickly is counted, and told only to who asks for it: writing a line costs
 /// more than many an answer.
-fn log(method: &Method, route: &str, status: StatusCode, elapsed: Duration, request_id: &str) {
+fn log(method: &'static str, route: &str, status: StatusCode, elapsed: Duration, request_id: &str) {
     let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
     let code = status.as_u16();
     if status.is_server_error() {
-        tracing::warn!(target: TARGET, %method, route, status = code, micros, request_id, "request");
+        tracing::warn!(target: TARGET, method, route, status = code, micros, request_id, "request");
     } else if status.is_client_error() || elapsed >= SLOW {
-        tracing::info!(target: TARGET, %method, route, status = code, micros, request_id, "request");
+        tracing::info!(target: TARGET, method, route, status = code, micros, request_id, "request");
     } else {
-        tracing::debug!(target: TARGET, %method, route, status = code, micros, request_id, "request");
+        tracing::debug!(target: TARGET, method, route, status = code, micros, request_id, "request");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::{Method, Version};
+    use actix_web::middleware::from_fn;
+    use actix_web::test::{TestRequest, call_service, init_service};
+    use actix_web::{App, HttpResponse};
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
+    #[actix_web::test]
+    async fn no_flood_of_odd_requests_makes_more_series() {
+        let recorder = PrometheusBuilder::new().set_buckets(&[0.1, 1.0]).unwrap().build_recorder();
+        let _counted_here = metrics::set_default_local_recorder(&recorder);
+        let app = App::new()
+            .route("/api/x/{id}", web::get().to(HttpResponse::Ok))
+            .route("/api/y", web::post().to(HttpResponse::Ok))
+            .default_service(web::to(HttpResponse::NotFound))
+            .wrap(from_fn(observe));
+        let app = init_service(app).await;
+        let versions = [Version::HTTP_09, Version::HTTP_10, Version::HTTP_11, Version::HTTP_2, Version::HTTP_3];
+        for (number, version) in (0..100_000_u32).zip(versions.into_iter().cycle()) {
+            let method = match number % 4 {
+                0 => Method::GET,
+                1 => Method::TRACE,
+                _ => Method::from_bytes(format!("BREW-{number}").as_bytes()).unwrap(),
+            };
+            let path = match number % 3 {
+                0 => format!("/{number}"),
+                1 => format!("/api/x/{number}?q={number}"),
+                _ => "/api/y".to_owned(),
+            };
+            let request = TestRequest::with_uri(&path).method(method).version(version);
+            call_service(&app, request.to_request()).await;
+            if number % 1_000 == 0 {
+                recorder.handle().run_upkeep();
+            }
+        }
+        let text = recorder.handle().render();
+        let series = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();
+        // Three routes (one of them stands for all that are not declared), `GET` and `other`, `200`, `404` and `4xx`.
+        assert!(series("kontor_http_requests_total{") <= 3 * 2 * 3, "{text}");
+        assert!(series("kontor_http_request_seconds_count{") <= 3 * 2, "{text}");
+        let counted = text.lines().filter(|line| line.starts_with("kontor_http_requests_total{"));
+        let counted = counted.filter_map(|line| line.rsplit(' ').next()?.parse::<u32>().ok());
+        assert_eq!(counted.sum::<u32>(), 100_000, "each is counted");
+        assert!(!text.contains("BREW") && !text.contains("TRACE"), "{text}");
     }
 }

@@ -15,8 +15,10 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
 use super::openapi_implied as implied;
+use crate::http::body_budget::BodyShare;
 use crate::http::idempotency::recovery::may_tell;
 use crate::http::idempotency::{has_key, heeds_keys, serve};
+use crate::http::intake::{Intake, Taken};
 use crate::http::policy::{Access, Endpoint, Policy, Rerun, Telling};
 use crate::http::response_cache::memory;
 use crate::http::scopes::{Admitted, admit};
@@ -166,15 +168,36 @@ async fn count_address(request: &HttpRequest, rule: RateRule) -> Result<(), ApiE
     throttle.hit(request, &[(rule, ClientIp::of(request).subject())]).await
 }
 
+/// Reads the body, unless the handler does. A caller whose body took its time proves themselves again: they may have been
+/// banned, have lost a permission or have signed out since.
+async fn take_body(
+    request: &mut ServiceRequest,
+    policy: &Policy,
+    admitted: Admitted,
+) -> Result<(Admitted, Option<BodyShare>), ApiError> {
+    let whole = !policy.streamed || has_key(request.headers());
+    if policy.method == Method::GET || !whole {
+        return Ok((admitted, None));
+    }
+    let intake = request.app_data::<web::Data<Intake>>().cloned();
+    let intake = intake.ok_or_else(|| ApiError::internal(&"no intake is wired"))?;
+    // In a box: most requests have no body, and need no room for reading one.
+    match Box::pin(intake.take(request)).await? {
+        None => Ok((admitted, None)),
+        Some(Taken { came_at_once: true, share }) => Ok((admitted, Some(share))),
+        Some(Taken { share, .. }) => Ok((admit(request.request(), policy.access).await?, Some(share))),
+    }
+}
+
 /// The innermost middleware: whoever the row of the endpoint refuses is refused before anything else of the request is
 /// looked at. Extractors run side by side, so a guard among them could be overtaken by the answer to a wrong body.
 pub async fn enforce(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let policies = request.app_data::<web::Data<Policies>>();
     let endpoint = policies.and_then(|policies| policies.find(request.method(), request.match_info().unprocessed()));
-    let mut pending = None;
+    let (mut pending, mut held) = (None, None);
     if let Some(endpoint) = endpoint.cloned() {
         let answers = memory(&request).filter(|_| endpoint.policy.server_cached);
         let question = answers.as_ref().and_then(|answers| answers.question(request.request()));
@@ -191,13 +214,18 @@ pub async fn enforce(
         {
             return Ok(request.error_response(refusal).map_into_right_body());
         }
-        let admitted = admit(request.request(), policy.access).await;
+        let admitted = match admit(request.request(), policy.access).await {
+            Ok(admitted) => take_body(&mut request, policy, admitted).await,
+            Err(refusal) => Err(refusal),
+        };
         match admitted {
-            Ok(admitted) if has_key(request.headers()) && heeds_keys(policy) => {
+            Ok((admitted, share)) if has_key(request.headers()) && heeds_keys(policy) => {
                 let response = serve(request, next, called, admitted).await?;
+                drop(share);
                 return Ok(response.map_into_right_body());
             }
-            Ok(admitted) => {
+            Ok((admitted, share)) => {
+                held = share;
                 if let (Some(answers), Some(question), Some(app)) = (answers, question, nobody(&admitted)) {
                     pending = answers.begin(question, app).map(|pending| (answers, pending));
                 }
@@ -210,6 +238,7 @@ pub async fn enforce(
         }
     }
     let response = next.call(request).await?;
+    drop(held);
     Ok(match pending {
         None => response.map_into_left_body(),
         Some((answers, pending)) => answers.remember(pending, response).await,

@@ -1,14 +1,14 @@
 //! The HTTP server: middleware, routes, limits of connections.
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use actix_cors::Cors;
 use actix_web::dev::Server;
 use actix_web::http::header::HeaderValue;
 use actix_web::middleware::from_fn;
-use actix_web::web::{Data, FormConfig, PathConfig, PayloadConfig};
-use actix_web::{App, HttpServer, web};
+use actix_web::web::{Data, FormConfig, PathConfig, PayloadConfig, ServiceConfig};
+use actix_web::{App, HttpResponse, HttpServer, web};
 use metrics_exporter_prometheus::PrometheusHandle;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
@@ -28,7 +28,7 @@ use crate::http::preconditions::heed;
 use crate::http::request_id::RequestIds;
 use crate::http::review_page::review_page;
 use crate::http::routes::lies_below;
-use crate::http::{ApiError, file_contents};
+use crate::http::{ApiError, Intake, file_contents};
 
 /// Why the server cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,9 @@ pub enum ServeError {
     /// An endpoint has no policy, or a policy no endpoint.
     #[error(transparent)]
     Policies(#[from] PoliciesIncomplete),
+    /// The address of `/metrics` is taken or not of this machine.
+    #[error("monitoring_bind: {0}: {1}; every process of a machine needs its own")]
+    Monitoring(SocketAddr, std::io::Error),
     /// The socket cannot be used.
     #[error("the address cannot be listened on: {0}")]
     Listen(#[from] std::io::Error),
@@ -80,15 +83,31 @@ fn cors(origins: &[String]) -> Cors {
         .max_age(3600)
 }
 
-/// Builds the server on a bound socket. The caller awaits it and stops it by its handle.
+/// The sockets of a process.
+pub struct Sockets {
+    /// Where the surfaces are served.
+    pub main: TcpListener,
+    /// Where `/metrics` and `/docs/` are served, unless that is the main one.
+    pub monitoring: Option<TcpListener>,
+}
+
+/// What is read by operators alone.
+fn monitoring(config: &mut ServiceConfig) {
+    config
+        .service(metrics_text)
+        .service(web::redirect("/docs", "/docs/"))
+        .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")));
+}
+
+/// Builds a server on each of the bound sockets. The caller awaits them and stops them by their handles.
 pub fn build(
     config: &Config,
     services: Services,
     prometheus: PrometheusHandle,
-    listener: TcpListener,
+    sockets: Sockets,
     own_worker: OwnWorker,
     welcome: Welcome,
-) -> Result<Server, ServeError> {
+) -> Result<Vec<Server>, ServeError> {
     let published = published()?;
     let policies = Data::new(Policies::of(&published.api)?);
     let known = Data::new(KnownPaths::of(&published.api));
@@ -96,6 +115,7 @@ pub fn build(
     let prometheus = Data::new(prometheus);
     let origins = config.cors_origins.clone();
     let body_limit = config.body_limit;
+    let intake = Data::new(Intake::new(config));
     let workers = config.http_workers;
     let limits = Data::new(config.clone());
     let own_worker = Data::new(own_worker);
@@ -104,32 +124,45 @@ pub fn build(
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let password_queue = Data::new(PasswordQueue::new(QueueBounds::of_cores(cores)));
 
-    let mut server = HttpServer::new(move || {
-        let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
-        app.configure(|config| services.register(config))
+    let is_whole = sockets.monitoring.is_none();
+    let shared = move |config: &mut ServiceConfig| {
+        services.register(config);
+        config
             .app_data(RequestIds::new(services.random()))
             .app_data(Data::new(published))
-            .app_data(policies.clone())
+            .app_data(prometheus.clone())
+            .app_data(intake.clone())
+            .app_data(own_worker.clone())
+            .app_data(answers.clone())
+            .service(healthz)
+            .service(readyz)
+            .service(openapi_json);
+    };
+    let apart = sockets.monitoring.map(|listener| {
+        let shared = shared.clone();
+        let server = HttpServer::new(move || {
+            let absent = web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) });
+            App::new().configure(&shared).configure(monitoring).default_service(absent).wrap(from_fn(observe))
+        });
+        server.workers(1).disable_signals().listen(listener)
+    });
+
+    let mut server = HttpServer::new(move || {
+        let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
+        let app = app.configure(&shared);
+        let app = if is_whole { app.configure(monitoring) } else { app };
+        app.app_data(policies.clone())
             .app_data(known.clone())
             .app_data(proxies.clone())
-            .app_data(prometheus.clone())
             .app_data(limits.clone())
-            .app_data(own_worker.clone())
             .app_data(welcome.clone())
-            .app_data(answers.clone())
             .app_data(password_queue.clone())
             .app_data(PayloadConfig::new(body_limit))
             .app_data(FormConfig::default().limit(body_limit))
             .app_data(PathConfig::default().error_handler(|_, _| ApiError::not_found().into()))
             .service(landing)
-            .service(healthz)
-            .service(readyz)
-            .service(metrics_text)
-            .service(openapi_json)
             .service(review_page)
             .configure(file_contents::routes)
-            .service(web::redirect("/docs", "/docs/"))
-            .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")))
             .default_service(web::to(unrouted))
             .wrap(from_fn(heed))
             .wrap(from_fn(enforce))
@@ -143,5 +176,9 @@ pub fn build(
     if workers > 0 {
         server = server.workers(workers);
     }
-    Ok(server.listen(listener)?.run())
+    let main = server.listen(sockets.main)?.run();
+    Ok(match apart {
+        Some(apart) => vec![main, apart?.run()],
+        None => vec![main],
+    })
 }

@@ -357,6 +357,13 @@ impl Process {
         }
     }
 
+    /// What a line of its status says of its memory, such as `VmRSS` or `VmHWM`, in KiB.
+    pub fn memory(&self, line: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let found = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));
+        found.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// Fails the test when the process has ended.
     pub fn must_run(&mut self) {
         let status = self.child.try_wait().unwrap();

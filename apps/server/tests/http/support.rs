@@ -151,6 +151,12 @@ impl TestServer {
         Self { running: Running(Some(instance)), db, clock, url, http, _files: files, _imports: imports }
     }
 
+    /// Where `/metrics` and `/docs/` are, when that is not the main address.
+    pub fn monitoring_url(&self) -> Option<String> {
+        let address = self.running.0.as_ref()?.monitoring_address()?;
+        Some(format!("http://{address}"))
+    }
+
     /// Ends in order: what requests left to be written in the background is in the database.
     pub async fn stop(mut self) -> TestDatabase {
         self.running.stop().await;

@@ -92,6 +92,37 @@ async fn an_app_token_is_missing_or_invalid() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn browsers_guess_no_types() {
+    let server = server().await;
+    for path in ["/", "/healthz", "/openapi.json", "/docs/", "/api/branches", "/api/counterparty/settings", "/nowhere"]
+    {
+        let answer = send(server.request(Method::GET, path)).await;
+        assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn metrics_and_the_viewer_may_have_an_address_of_their_own() {
+    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let server = TestServer::start_with(db, |config| config.monitoring_bind = "127.0.0.1:0".to_owned()).await;
+    let apart = server.monitoring_url().unwrap();
+    let read = async |url: &str, path: &str| send(server.http.get(format!("{url}{path}"))).await;
+    for path in ["/metrics", "/docs/"] {
+        read(&server.url, path).await.expect(404);
+        assert_eq!(read(&apart, path).await.status, 200, "{path}");
+    }
+    assert!(read(&apart, "/metrics").await.text.contains("kontor_pool_connections"));
+    for path in ["/healthz", "/readyz", "/openapi.json"] {
+        assert_eq!(read(&server.url, path).await.status, 200, "{path}");
+        assert_eq!(read(&apart, path).await.status, 200, "{path}");
+    }
+    assert!(!read(&server.url, "/").await.text.contains("/docs/"), "the first page leads nowhere");
+    for path in ["/", "/api/branches", "/api/counterparty/settings", "/callbacks/acquirer"] {
+        assert_eq!(read(&apart, path).await.status, 404, "{path}: no surface is served there");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_description_and_its_viewer_are_served() {
     let server = server().await;
     let api = send(server.request(Method::GET, "/openapi.json")).await.expect(200);
@@ -110,6 +141,17 @@ database_tests! {
         let text = send(server.request(Method::GET, "/metrics")).await.text;
         assert!(text.contains("route=\"/api/applications/{id}\""), "{text}");
         assert!(!text.contains("/api/applications/17"));
+    }
+
+    async fn a_method_that_a_client_makes_up_is_no_label(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        for path in ["/healthz", "/api/applications/17", "/api/branches", "/nowhere"] {
+            let brew = Method::from_bytes(b"BREW-17").unwrap();
+            assert!(send(server.request(brew, path)).await.status.is_client_error(), "{path}");
+        }
+        let text = send(server.request(Method::GET, "/metrics")).await.text;
+        assert!(text.contains("kontor_http_requests_total{method=\"other\",route=\"unmatched\",status=\"404\"}"), "{text}");
+        assert!(!text.contains("BREW"));
     }
 
     async fn readiness_names_what_is_missing(db: TestDatabase) {

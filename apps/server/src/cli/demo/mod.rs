@@ -8,6 +8,7 @@ mod tour;
 mod travel;
 mod welcome;
 
+use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -266,11 +267,13 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
     }
 }
 
-/// Whole or not at all: a killed first run starts again, with a project of its own.
+/// Whole or not at all: a killed first run starts again, with a project of its own. It holds credentials, so its owner alone
+/// may read it.
 fn write(path: &Path, file: &impl Serialize) -> Result<(), Failure> {
-    let draft = path.with_extension("json.new");
-    std::fs::write(&draft, serde_json::to_string_pretty(file)? + "\n")?;
-    std::fs::rename(&draft, path)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    draft.write_all((serde_json::to_string_pretty(file)? + "\n").as_bytes())?;
+    draft.persist(path)?;
     Ok(())
 }
 

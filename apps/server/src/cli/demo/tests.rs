@@ -26,6 +26,8 @@ fn the_demo_takes_what_every_command_takes() {
         jail.set_env("KONTOR_TRUSTED_PROXIES", "10.0.0.0/8");
         jail.set_env("KONTOR_CODE_LIMIT_FACTOR", "1");
         jail.set_env("KONTOR_LOG", "debug");
+        assert!(settings(&arguments).unwrap_err().contains("KONTOR_SECRET_KEY"), "its key is for this machine alone");
+        jail.set_env("KONTOR_SECRET_KEY", "d41c8f07b6a29e5330f1c7d9e84b62a5");
         let said = settings(&arguments).unwrap();
         assert_eq!((said.bind.to_string().as_str(), said.log.as_str()), ("0.0.0.0:9000", "debug"));
         assert_eq!((said.trusted_proxies.as_slice(), said.code_limit_factor), (&["10.0.0.0/8".to_owned()][..], 1));
@@ -43,7 +45,6 @@ fn the_demo_takes_what_every_command_takes() {
         assert_eq!(flagged.database().unwrap().to_string(), "sqlite:flag.db");
 
         jail.set_env("KONTOR_ENV", "production");
-        jail.set_env("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef");
         assert!(settings(&arguments).unwrap_err().contains("webhook_allow_internal"), "a demo is no production");
         let refused = || development(&Layers::read(None, arguments.flags()), &own(&arguments).unwrap());
         assert!(refused().unwrap_err().to_string().contains("refused in production"));
@@ -69,6 +70,19 @@ async fn addresses_of_the_sandbox_are_defaults_too() {
     assert_eq!((config.telephony_url.as_str(), config.smtp_port), (sandbox.url(), sandbox.smtp_addr().port()));
     assert_eq!(config.acquirer_secret_key.expose_secret(), "test_sandbox_secret_key");
     sandbox.stop().await;
+}
+
+#[test]
+fn what_holds_credentials_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("demo.json");
+    for contents in ["one", "two"] {
+        write(&path, &contents).unwrap();
+        assert_eq!(read::<String>(&path).unwrap().as_deref(), Some(contents));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1, "no draft is left");
 }
 
 #[test]

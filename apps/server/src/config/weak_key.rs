@@ -1,0 +1,93 @@
+//! Keys that can be guessed: those that people made up.
+
+/// A random key of 32 characters has more, even one of hexadecimal digits.
+const FEWEST_DIFFERENT: usize = 9;
+/// The longest run of neighbours, such as `abcdef` or `54321`, or of one character.
+const LONGEST_RUN: usize = 5;
+/// Words of keys that people made up, none of which a random key has by accident.
+const WORDS: [&str; 10] = [
+    "change-me",
+    "changeme",
+    "default",
+    "development",
+    "example",
+    "kontor",
+    "password",
+    "production",
+    "qwerty",
+    "secret",
+];
+
+/// What makes a key guessable, if anything does.
+pub(super) fn weakness_of(key: &str) -> Option<String> {
+    let characters: Vec<char> = key.chars().collect();
+    let mut different = characters.clone();
+    different.sort_unstable();
+    different.dedup();
+    if different.len() < FEWEST_DIFFERENT {
+        return Some(format!("has {} different characters alone", different.len()));
+    }
+    let lower = key.to_lowercase();
+    if let Some(word) = WORDS.iter().find(|word| lower.contains(**word)) {
+        return Some(format!("contains `{word}`"));
+    }
+    if is_repeated(&characters) {
+        return Some("repeats a shorter text".to_owned());
+    }
+    (longest_run(&characters) > LONGEST_RUN).then(|| "has neighbouring characters in a row".to_owned())
+}
+
+/// Whether a shorter text, over and over again, makes the key.
+fn is_repeated(key: &[char]) -> bool {
+    (1..=key.len() / 2).any(|length| key.iter().zip(key.iter().skip(length)).all(|(one, other)| one == other))
+}
+
+/// The most characters in a row of which each is the next, the one before or the same as its neighbour.
+fn longest_run(key: &[char]) -> usize {
+    [1_i64, -1, 0]
+        .into_iter()
+        .map(|step| {
+            let (mut longest, mut run) = (1, 1);
+            for (one, next) in key.iter().zip(key.iter().skip(1)) {
+                let follows = i64::from(u32::from(*next)) - i64::from(u32::from(*one)) == step;
+                run = if follows { run + 1 } else { 1 };
+                longest = longest.max(run);
+            }
+            longest
+        })
+        .max()
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_people_made_up_are_weak() {
+        for key in [
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "abababababababababababababababab",
+            "correct-horse-battery-secret-key",
+            "Change-Me-Change-Me-Change-Me-!!1",
+            "0123456789abcdef0123456789abcdef",
+            "k3Y9xQ2mZ7k3Y9xQ2mZ7k3Y9xQ2mZ7k3",
+            "my own shop key 9876543210 2027!!",
+            "zz1!zz2!zz3!zz4!zz1!zz2!zz3!zz4!",
+        ] {
+            assert!(weakness_of(key).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn random_keys_are_strong() {
+        for key in [
+            "d41c8f07b6a29e5330f1c7d9e84b62a5",
+            "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "q7VZ0m3tYp1rLx9sWc5dNf2hKb8jGg4u",
+            "hT/+0kQm8xZ4vJr2Lw9sYb6nCd1eFg3p=",
+        ] {
+            assert_eq!(weakness_of(key), None, "{key}");
+        }
+    }
+}

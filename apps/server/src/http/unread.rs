@@ -1,0 +1,69 @@
+//! Closes a connection when the answer finds the body of its request unread. actix does so for a body of announced length; one
+//! that comes in chunks it would read to the end, however long that takes.
+
+use std::cell::RefCell;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use actix_web::HttpMessage;
+use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
+use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
+use actix_web::error::PayloadError;
+use actix_web::http::header::TRANSFER_ENCODING;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+
+/// The body of a request, which lives as long as its answer.
+#[derive(Clone)]
+pub struct Kept(Rc<RefCell<Payload>>);
+
+impl Kept {
+    /// The body of the request, if it comes in chunks.
+    pub fn of(request: &mut ServiceRequest) -> Option<Self> {
+        if !request.headers().contains_key(TRANSFER_ENCODING) {
+            return None;
+        }
+        let kept = Self(Rc::new(RefCell::new(request.take_payload())));
+        request.set_payload(Payload::Stream { payload: Box::pin(kept.clone()) });
+        Some(kept)
+    }
+}
+
+impl Stream for Kept {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.borrow_mut().poll_next_unpin(context)
+    }
+}
+
+/// An answer that holds the body of its request until it is sent.
+pub struct Holding {
+    answer: BoxBody,
+    _kept: Kept,
+}
+
+impl MessageBody for Holding {
+    type Error = <BoxBody as MessageBody>::Error;
+
+    fn size(&self) -> BodySize {
+        self.answer.size()
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        self.answer.as_pin_mut().poll_next(context)
+    }
+}
+
+/// The answer, with the body of the request if that is kept.
+pub fn holding<B: MessageBody + 'static>(
+    response: ServiceResponse<B>,
+    kept: Option<Kept>,
+) -> ServiceResponse<EitherBody<B, Holding>> {
+    match kept {
+        None => response.map_into_left_body(),
+        Some(kept) => response
+            .map_body(|_, answer| EitherBody::Right { body: Holding { answer: BoxBody::new(answer), _kept: kept } }),
+    }
+}

@@ -1,0 +1,91 @@
+//! Thousands of clients that send half of a request and no more: what they cost a process, and its other clients.
+
+use std::time::{Duration, Instant};
+
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use reqwest::Method;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use crate::process::Site;
+use crate::shopper::Shopfront;
+use crate::support::send;
+use crate::trade::Market;
+
+/// Half of a body of the largest size.
+const HALF: usize = 512 * 1024;
+const REQUESTS: usize = 300;
+/// What slow clients may cost.
+const MOST_KIB: u64 = 100 * 1024;
+
+/// The 99th percentile of what the storefront takes, the best of three rounds: other tests run beside.
+async fn p99(front: &Shopfront) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..3 {
+        let mut taken = Vec::with_capacity(REQUESTS);
+        for number in 0..REQUESTS {
+            let began = Instant::now();
+            // Each query is another question, and none is answered from memory.
+            let path = format!("/api/counterparty/products?per_page={}", 1 + number % 90);
+            send(front.request(Method::GET, &path)).await.expect(200);
+            taken.push(began.elapsed());
+        }
+        taken.sort_unstable();
+        best = best.min(taken[REQUESTS * 99 / 100]);
+    }
+    best
+}
+
+/// Begins a request and leaves it: with a few bytes of its body, half of a large one, or none; admitted or not; and of any kind.
+async fn half(site: &Site, token: &str, number: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(site.address()).await.unwrap();
+    let token = if number.is_multiple_of(4) { String::new() } else { format!("Token: {token}\r\n") };
+    let length = if number % 8 == 1 { "Transfer-Encoding: chunked\r\n" } else { "Content-Length: 1048576\r\n" };
+    let json = "Content-Type: application/json\r\n";
+    let head = format!("POST /api/counterparty/contact_form HTTP/1.1\r\nHost: kontor\r\n{json}{token}{length}\r\n");
+    let body = match number % 8 {
+        1 => format!("{HALF:x}\r\n{}", " ".repeat(HALF / 2)),
+        3 | 5 => " ".repeat(HALF),
+        7 => String::new(),
+        _ => "{\"name\"".to_owned(),
+    };
+    // The service may have refused it by now.
+    let _ = stream.write_all((head + &body).as_bytes()).await;
+    stream
+}
+
+fn connections() -> usize {
+    std::env::var("SLOW_CONNECTIONS").map_or(400, |count| count.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn half_requests_take_neither_memory_nor_time() {
+    let site = Site::open(TestDatabase::fresh(Kind::Sqlite).unwrap(), 1.0).await;
+    let mut process = site.spawn_with(&["serve"], &[("KONTOR_LOG", "warn".to_owned())]);
+    site.ready(&mut process).await;
+    let front = Market::open(&site).await.desk.front;
+    let idle_p99 = p99(&front).await;
+    let idle = process.memory("VmRSS");
+    let mut slow = Vec::new();
+    for number in 0..connections() {
+        slow.push(half(&site, &front.app_token, number).await);
+    }
+    let (held_p99, held, peak) = (p99(&front).await, process.memory("VmRSS"), process.memory("VmHWM"));
+    eprintln!(
+        "{} slow connections: RSS {} KiB idle, {held} KiB beside them ({peak} KiB at most); p99 of the storefront {idle_p99:?} idle, \
+         {held_p99:?} beside them",
+        slow.len(),
+        idle
+    );
+    process.must_run();
+    assert!(held.saturating_sub(idle) <= MOST_KIB, "{held} KiB instead of {idle}");
+    // Only of a run of its own: what runs beside takes more time than any client.
+    let is_alone = std::env::var_os("SLOW_CONNECTIONS").is_some();
+    assert!(
+        !is_alone || held_p99 <= idle_p99 * 3 / 2 + Duration::from_millis(5),
+        "{held_p99:?} instead of {idle_p99:?}"
+    );
+    drop(slow);
+    process.terminate();
+    assert!(process.ended().await.success());
+}
