@@ -92,7 +92,8 @@ impl FileStorage {
             Place::Bucket(bucket) => Ok(bucket.clone()),
             Place::Folder { path, store } => {
                 let open = || async {
-                    tokio::fs::create_dir_all(path).await.map_err(failed)?;
+                    let mut private = tokio::fs::DirBuilder::new();
+                    private.recursive(true).mode(0o700).create(path).await.map_err(failed)?;
                     let folder = LocalFileSystem::new_with_prefix(path).map_err(failed)?;
                     Ok::<_, StorageFailed>(Arc::new(folder.with_fsync(true)))
                 };

@@ -1,5 +1,8 @@
 //! How a connection is made ready.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -95,6 +98,15 @@ impl Manager {
     }
 }
 
+/// Makes the file of a new database readable for its owner alone; SQLite makes the files beside it alike. A file that is there
+/// is left as it is, and a path that cannot be made is SQLite's to refuse.
+fn create_private(path: &Path) {
+    // An address names a file system of its own.
+    if !path.to_string_lossy().starts_with("file:") {
+        drop(OpenOptions::new().write(true).create_new(true).mode(0o600).open(path));
+    }
+}
+
 impl ManageConnection for Manager {
     type Connection = AnyConnection;
     type Error = ManagerError;
@@ -102,6 +114,7 @@ impl ManageConnection for Manager {
     fn connect(&self) -> Result<AnyConnection, ManagerError> {
         match &self.url {
             DatabaseUrl::Sqlite(path) => {
+                create_private(path);
                 let mut connection = SqliteConnection::establish(&path.to_string_lossy())?;
                 connection.batch_execute(SQLITE_SETTINGS)?;
                 if self.role == Role::Reader {
