@@ -245,11 +245,14 @@ pub(crate) fn look_again(
     application: ApplicationId,
     at: DateTime<Utc>,
 ) -> QueryResult<usize> {
+    let owner = Statement::new("SELECT project_id FROM applications WHERE id = ").value(application.get());
+    let owner: Vec<IdRow> = owner.rows(connection)?;
+    let Some(project) = owner.first() else { return Ok(0) };
     let its = Statement::new("SELECT id FROM subscriptions WHERE status <> 'canceled' AND application_id = ")
         .value(application.get())
-        .sql(" AND project_id = (SELECT project_id FROM applications WHERE id = ")
-        .value(application.get())
-        .sql(") ORDER BY id")
+        .sql(" AND project_id = ")
+        .value(project.id)
+        .sql(" ORDER BY id")
         .locked(connection, " FOR NO KEY UPDATE");
     let its: Vec<IdRow> = its.rows(connection)?;
     let its: Vec<i64> = its.into_iter().map(|row| row.id).collect();
