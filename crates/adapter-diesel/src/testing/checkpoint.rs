@@ -69,7 +69,7 @@ impl Checkpoint {
     /// When it does not, or cannot be written.
     #[must_use]
     pub fn take(db: &TestDatabase) -> Self {
-        let Keep::Server { _database: fresh } = &db._keep else { return must(Err("only PostgreSQL has checkpoints")) };
+        let Keep::Server { database: fresh } = &db.keep else { return must(Err("only PostgreSQL has checkpoints")) };
         let mut connection = must(fresh.administrator());
         let named = |connection: &mut PgConnection, query: &str| -> Vec<String> {
             let rows: Vec<NameRow> = must(diesel::sql_query(query).load(connection));

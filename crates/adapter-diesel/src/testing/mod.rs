@@ -45,12 +45,12 @@ pub struct TestDatabase {
     pub database: Database,
     /// Which kind it is.
     pub kind: Kind,
-    _keep: Keep,
+    keep: Keep,
 }
 
 enum Keep {
     Folder { _folder: tempfile::TempDir },
-    Server { _database: postgres::FreshDatabase },
+    Server { database: postgres::FreshDatabase },
     Nothing,
 }
 
@@ -73,7 +73,7 @@ impl TestDatabase {
 
     /// A database that somebody else keeps.
     pub fn kept_elsewhere(database: Database, kind: Kind) -> Self {
-        Self { database, kind, _keep: Keep::Nothing }
+        Self { database, kind, keep: Keep::Nothing }
     }
 
     /// Runs statements over a connection for writing, outside any transaction.
@@ -102,14 +102,14 @@ impl TestDatabase {
         let path = folder.path().join("kontor.db");
         must(std::fs::write(&path, migrated_file()));
         let database = must(Database::open(DatabaseUrl::Sqlite(path), pool_options()));
-        Self { database, kind: Kind::Sqlite, _keep: Keep::Folder { _folder: folder } }
+        Self { database, kind: Kind::Sqlite, keep: Keep::Folder { _folder: folder } }
     }
 
     fn postgres() -> Option<Self> {
         let fresh = unless_skipped(postgres::FreshDatabase::create)?;
         let database = must(Database::open(fresh.url(), pool_options()));
         database.conflicts().set(Profile::chosen().refused_commits());
-        Some(Self { database, kind: Kind::Postgres, _keep: Keep::Server { _database: fresh } })
+        Some(Self { database, kind: Kind::Postgres, keep: Keep::Server { database: fresh } })
     }
 }
 

@@ -57,7 +57,7 @@ impl OwnServer {
     pub fn database_at(&self, url: &str) -> TestDatabase {
         let database = must(Database::open(DatabaseUrl::Postgres(url.to_owned()), POOL));
         must(database.migrate());
-        TestDatabase { database, kind: Kind::Postgres, _keep: Keep::Nothing }
+        TestDatabase { database, kind: Kind::Postgres, keep: Keep::Nothing }
     }
 
     /// Its migrated database.

@@ -46,7 +46,10 @@ use acts;
 /// What came of a use case: what it refuses with, or what it answers if that is a text.
 fn told<T: Any, E: Debug>(outcome: Result<T, E>) -> String {
     match outcome {
-        Ok(answer) => (&answer as &dyn Any).downcast_ref::<String>().cloned().unwrap_or_else(|| "done".to_owned()),
+        Ok(answer) => {
+            let answer: &dyn Any = &answer;
+            answer.downcast_ref::<String>().cloned().unwrap_or_else(|| "done".to_owned())
+        }
         Err(error) => format!("{error:?}"),
     }
 }
