@@ -8,6 +8,7 @@
 
 mod access;
 mod actor;
+mod found;
 mod meeting;
 mod orders;
 mod rules;

@@ -187,7 +187,20 @@ fn chosen(what: &impl Hash) -> usize {
 
 /// Has every use case of a scene meet every other one and itself.
 pub async fn walk(scene: &'static str, set: impl AsyncFn(&Actor<'_>) -> Facts, acts: &[&[Act]]) {
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let seed = (environment("INTERLEAVINGS").as_deref() != Some("all"))
+        .then(|| environment("INTERLEAVINGS_SEED").map_or(1, |seed| seed.parse().unwrap()));
+    let faults = faults(scene, set, acts, seed).await;
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+/// What goes wrong when they meet: at every pause, or at those that a seed chooses.
+pub async fn faults(
+    scene: &'static str,
+    set: impl AsyncFn(&Actor<'_>) -> Facts,
+    acts: &[&[Act]],
+    seed: Option<u64>,
+) -> Vec<String> {
+    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return Vec::new() };
     let mut actor = Actor::open(&db).await;
     actor.facts = set(&actor).await;
     let acts: Vec<Act> = acts.concat();
@@ -195,8 +208,6 @@ pub async fn walk(scene: &'static str, set: impl AsyncFn(&Actor<'_>) -> Facts, a
     for (place, one) in acts.iter().enumerate() {
         pairs.extend(acts.iter().skip(place).map(|other| [*one, *other]));
     }
-    let seed = (environment("INTERLEAVINGS").as_deref() != Some("all"))
-        .then(|| environment("INTERLEAVINGS_SEED").map_or(1, |seed| seed.parse().unwrap()));
     if let Some(only) = environment("INTERLEAVINGS_OF") {
         pairs.retain(|pair| pair.iter().any(|act| act.name.contains(&only)));
     }
@@ -212,5 +223,5 @@ pub async fn walk(scene: &'static str, set: impl AsyncFn(&Actor<'_>) -> Facts, a
     let Stage { faults, runs, waits, .. } = stage;
     println!("{scene}: {} pairs, {runs} pauses, {waits} times one waited, {:?}", pairs.len(), began.elapsed());
     assert!(waits > 0 || seed.is_some(), "nobody ever waits: do they meet at all?");
-    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+    faults
 }
