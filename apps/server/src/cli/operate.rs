@@ -65,10 +65,7 @@ pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
         let instance = Instance::start(config, &database, Arc::new(SystemClock), Some(listener), roles)?;
         let monitoring = instance.monitoring_address().unwrap_or(config.bind);
         tracing::info!(address = %config.bind, %monitoring, database = %database.url(), "serving");
-        process::ended().await?;
-        tracing::info!("stopping: requests in flight finish, leases are given back");
-        instance.stop().await;
-        Ok(())
+        run_until_ended(instance).await
     })
 }
 
@@ -80,10 +77,23 @@ pub fn work(config: &Config) -> Result<(), Failure> {
     process::runtime()?.block_on(async {
         let instance = Instance::start(config, &database, Arc::new(SystemClock), None, Roles::Worker)?;
         tracing::info!(database = %database.url(), "working");
-        process::ended().await?;
-        instance.stop().await;
-        Ok(())
+        run_until_ended(instance).await
     })
+}
+
+/// Waits for the signal to end. An instance that breaks down ends the process with an error: something starts it again.
+pub async fn ended(instance: &Instance) -> Result<(), Failure> {
+    tokio::select! {
+        signaled = process::ended() => signaled,
+        () = instance.broke_down() => Err("the HTTP server or the worker broke down; the log says why".into()),
+    }
+}
+
+async fn run_until_ended(instance: Instance) -> Result<(), Failure> {
+    let outcome = ended(&instance).await;
+    tracing::info!("stopping: requests in flight finish, leases are given back");
+    instance.stop().await;
+    outcome
 }
 
 /// `kontor migrate`

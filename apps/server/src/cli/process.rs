@@ -1,5 +1,8 @@
 //! What every long-running command needs: a runtime, logs, an end.
 
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::panic::PanicHookInfo;
+
 use tokio::runtime::Runtime;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
@@ -13,12 +16,26 @@ pub fn runtime() -> Result<Runtime, Failure> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 
-/// Sends structured logs to standard error.
+/// Sends structured logs to standard error, panics of every thread among them.
 pub fn log(config: &Config) -> Result<(), Failure> {
     let filter: Targets = config.log.parse()?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let chosen = tracing_subscriber::registry().with(filter);
-    Ok(if config.log_format == "text" { chosen.with(lines).try_init() } else { chosen.with(lines.json()).try_init() }?)
+    if config.log_format == "text" { chosen.with(lines).try_init() } else { chosen.with(lines.json()).try_init() }?;
+    std::panic::set_hook(Box::new(report_panic));
+    Ok(())
+}
+
+/// Whoever waits for the thread or the task gets an error; of those that nobody waits for this is the only sign.
+fn report_panic(panic: &PanicHookInfo<'_>) {
+    metrics::counter!("kontor_panics_total").increment(1);
+    let (thread, backtrace) = (std::thread::current(), Backtrace::capture());
+    let thread = thread.name().unwrap_or("unnamed");
+    if backtrace.status() == BacktraceStatus::Captured {
+        tracing::error!(%panic, thread, %backtrace, "a thread or a task panicked");
+    } else {
+        tracing::error!(%panic, thread, "a thread or a task panicked");
+    }
 }
 
 /// Waits for the signal to end.

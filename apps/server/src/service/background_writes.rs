@@ -12,6 +12,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::supervision::{Supervised, Supervisor, sleep};
 use crate::http::idempotency::Desk;
 
 /// How long a write may wait.
@@ -43,10 +44,11 @@ pub struct BackgroundWriter {
 
 impl BackgroundWriter {
     /// Starts storing.
-    pub fn start(left: BufferedWrites, metrics: PrometheusHandle) -> Self {
+    pub fn start(left: BufferedWrites, metrics: PrometheusHandle, supervisor: &Supervisor) -> Self {
         let stop = CancellationToken::new();
-        let answers = tokio::spawn(keep_answers(Arc::clone(&left.answers), stop.clone()));
-        let others = tokio::spawn(run(left, metrics, stop.clone()));
+        let answers = keep_answers(Arc::clone(&left.answers), supervisor.task("answers"), stop.clone());
+        let others = run(left, metrics, supervisor.task("buffered_writes"), stop.clone());
+        let (answers, others) = (tokio::spawn(answers), tokio::spawn(others));
         Self { stop, running: [answers, others] }
     }
 
@@ -61,37 +63,49 @@ impl BackgroundWriter {
     }
 }
 
-async fn keep_answers(answers: Arc<Desk>, stop: CancellationToken) {
-    while !stop.is_cancelled() {
-        tokio::select! {
-            () = tokio::time::sleep(ANSWERS_WAIT) => {}
-            () = stop.cancelled() => {}
-        }
-        if let Err(error) = answers.store().await {
-            tracing::warn!(%error, "answers could not be stored and are kept");
+async fn keep_answers(answers: Arc<Desk>, mut supervised: Supervised, stop: CancellationToken) {
+    let mut pause = ANSWERS_WAIT;
+    loop {
+        sleep(pause, &stop).await;
+        // What was buffered before the end is stored by a round that begins after it.
+        let is_last = stop.is_cancelled();
+        let round = async {
+            if let Err(error) = answers.store().await {
+                tracing::warn!(%error, "answers could not be stored and are kept");
+            }
+        };
+        pause = supervised.round(round).await.err().unwrap_or(ANSWERS_WAIT);
+        if is_last {
+            return;
         }
     }
 }
 
-async fn run(left: BufferedWrites, metrics: PrometheusHandle, stop: CancellationToken) {
-    while !stop.is_cancelled() {
-        tokio::select! {
-            () = tokio::time::sleep(WAIT) => {}
-            () = stop.cancelled() => {}
+async fn run(left: BufferedWrites, metrics: PrometheusHandle, mut supervised: Supervised, stop: CancellationToken) {
+    let mut pause = WAIT;
+    loop {
+        sleep(pause, &stop).await;
+        let is_last = stop.is_cancelled();
+        pause = supervised.round(store(&left, &metrics)).await.err().unwrap_or(WAIT);
+        if is_last {
+            return;
         }
-        // Every single time that was measured is kept until it is put into its bucket here, or read by somebody.
-        metrics.run_upkeep();
-        let stored = [
-            ("views", left.storefront.store_views().await),
-            ("views of pages", left.pages.store_views().await),
-            ("searches", left.searches.store().await),
-            ("uses of staff tokens", left.staff.store_uses().await),
-            ("uses of customer tokens", left.customers.store_uses().await),
-        ];
-        for (what, outcome) in stored {
-            if let Err(error) = outcome {
-                tracing::warn!(%error, what, "could not be stored and is kept");
-            }
+    }
+}
+
+async fn store(left: &BufferedWrites, metrics: &PrometheusHandle) {
+    // Every single time that was measured is kept until it is put into its bucket here, or read by somebody.
+    metrics.run_upkeep();
+    let stored = [
+        ("views", left.storefront.store_views().await),
+        ("views of pages", left.pages.store_views().await),
+        ("searches", left.searches.store().await),
+        ("uses of staff tokens", left.staff.store_uses().await),
+        ("uses of customer tokens", left.customers.store_uses().await),
+    ];
+    for (what, outcome) in stored {
+        if let Err(error) = outcome {
+            tracing::warn!(%error, what, "could not be stored and is kept");
         }
     }
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 use std::sync::{Arc, Once};
 
 use super::counters::Counters;
+use super::supervision::Supervisor;
 use crate::http::Intake;
 use crate::http::blocking::blocking;
 use crate::http::response_cache::ResponseCache;
@@ -20,20 +21,27 @@ pub async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(json!({ "status": "ok" }))
 }
 
-/// Whether this process is to work, beside serving the API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OwnWorker(pub bool);
+/// What runs in this process beside the API.
+#[derive(Clone)]
+pub struct BackgroundTasks {
+    /// Knows which tasks are down.
+    pub supervisor: Supervisor,
+    /// `true` if the process has a worker of its own.
+    pub has_worker: bool,
+}
 
 /// `GET /readyz`: database reachable, migrations applied and, where the process has a worker of its own, a worker alive;
 /// `503` names what is missing. An API alone can serve without one: whether a worker lives is told and decides nothing
-/// there, so that no balancer takes every API away when the workers are gone. The same holds for where rate limits are
-/// counted: memory stands in for Redis.
+/// there, so that no balancer takes every API away when the workers are gone.
+///
+/// `degraded` is `200`: the process serves, but a background task is down (`down` names it), or rate limits are counted in
+/// memory instead of Redis.
 #[get("/readyz")]
 pub async fn readyz(
     database: web::Data<Database>,
     clock: web::Data<Arc<dyn Clock>>,
     counters: web::Data<Counters>,
-    own_worker: web::Data<OwnWorker>,
+    tasks: web::Data<BackgroundTasks>,
 ) -> HttpResponse {
     let handle = database.get_ref().clone();
     let state = web::block(move || handle.migration_state()).await;
@@ -50,12 +58,18 @@ pub async fn readyz(
         Err(_) => "unknown",
     };
     let served = (database_state, migrations) == ("ok", "ok");
-    let ready = served && (worker == "ok" || **own_worker == OwnWorker(false));
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let ready = served && (worker == "ok" || !tasks.has_worker);
+    let (down, rate_limits) = (tasks.supervisor.down(), counters.place());
+    let (status, state) = match (ready, down.is_empty() && rate_limits != "fallback") {
+        (false, _) => (StatusCode::SERVICE_UNAVAILABLE, "not ready"),
+        (true, false) => (StatusCode::OK, "degraded"),
+        (true, true) => (StatusCode::OK, "ready"),
+    };
     HttpResponse::build(status).json(json!({
-        "status": if ready { "ready" } else { "not ready" },
+        "status": state,
         "checks": { "database": database_state, "migrations": migrations, "worker": worker },
-        "rate_limits": counters.place(),
+        "down": down,
+        "rate_limits": rate_limits,
     }))
 }
 

@@ -3,19 +3,21 @@
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, OnceLock};
 
-use actix_web::dev::ServerHandle;
+use actix_web::dev::{Server, ServerHandle};
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{Database, Watch};
 use kontor_kernel::{Clock, StoreError};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use super::background_writes::BackgroundWriter;
-use super::health::OwnWorker;
+use super::health::BackgroundTasks;
 use super::landing::Welcome;
 use super::messaging::MessagingError;
 use super::server::{ServeError, Sockets, build};
 use super::startup_memory::release_startup_memory;
+use super::supervision::Supervisor;
 use super::turns::Turns;
 use super::wiring::{Services, Surroundings, SurroundingsError, delivery_worker};
 use super::worker::{RunningWorker, Worker};
@@ -25,6 +27,8 @@ use crate::config::Config;
 pub struct Instance {
     api: Option<Api>,
     worker: Option<RunningWorker>,
+    /// Cancelled when the HTTP server or the worker ends.
+    ended: CancellationToken,
 }
 
 struct Api {
@@ -122,9 +126,13 @@ impl Instance {
     ) -> Result<Self, StartError> {
         let (turns, welcome) = demo.map(|demo| (demo.turns, demo.welcome)).unzip();
         let around = Surroundings::new(config, clock)?;
+        let (ended, supervisor) = (CancellationToken::new(), Supervisor::default());
         let worker = match roles {
             Roles::Api => None,
-            Roles::Worker | Roles::Both => Some(Worker { turns, ..worker(config, database, &around)? }.start()),
+            Roles::Worker | Roles::Both => {
+                let worker = Worker { turns, supervisor: supervisor.clone(), ..worker(config, database, &around)? };
+                Some(worker.start(ended.clone().drop_guard()))
+            }
         };
         let api = match listener.filter(|_| roles != Roles::Worker) {
             None => None,
@@ -142,17 +150,25 @@ impl Instance {
                     services,
                     metrics.clone(),
                     sockets,
-                    OwnWorker(worker.is_some()),
+                    BackgroundTasks { supervisor: supervisor.clone(), has_worker: worker.is_some() },
                     welcome.unwrap_or_default(),
                 )?;
-                let beside = BackgroundWriter::start(left, metrics);
+                let beside = BackgroundWriter::start(left, metrics, &supervisor);
                 let watch = database.watch()?;
                 tokio::spawn(release_startup_memory());
-                let servers = servers.into_iter().map(|server| (server.handle(), tokio::spawn(server))).collect();
+                let serve = |server: Server| {
+                    let (handle, ended) = (server.handle(), ended.clone().drop_guard());
+                    let serving = tokio::spawn(async move {
+                        let _ended = ended;
+                        server.await
+                    });
+                    (handle, serving)
+                };
+                let servers = servers.into_iter().map(serve).collect();
                 Some(Api { address, monitoring, servers, beside, _watch: watch })
             }
         };
-        Ok(Self { api, worker })
+        Ok(Self { api, worker, ended })
     }
 
     /// The address the API listens on.
@@ -163,6 +179,11 @@ impl Instance {
     /// The address of `/metrics` and `/docs/`, where that is another one.
     pub fn monitoring_address(&self) -> Option<SocketAddr> {
         self.api.as_ref()?.monitoring
+    }
+
+    /// Waits until the HTTP server or the worker ends. Before [`Instance::stop`] neither does, unless it breaks down.
+    pub async fn broke_down(&self) {
+        self.ended.cancelled().await;
     }
 
     /// Stops accepting, waits for requests in flight, gives leases back, ends.
@@ -204,5 +225,6 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         files: around.file_sweeper(database),
         jobs: around.job_runner(database),
         turns: None,
+        supervisor: Supervisor::default(),
     })
 }

@@ -20,6 +20,7 @@ pub mod policies;
 pub mod routes;
 pub mod server;
 mod startup_memory;
+pub mod supervision;
 pub mod turns;
 pub mod unrouted;
 pub mod wiring;

@@ -13,7 +13,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
 
-use super::health::{OwnWorker, healthz, metrics_text, readyz};
+use super::health::{BackgroundTasks, healthz, metrics_text, readyz};
 use super::landing::{Welcome, landing};
 use super::observe::observe;
 use super::openapi::{openapi_json, published};
@@ -105,7 +105,7 @@ pub fn build(
     services: Services,
     prometheus: PrometheusHandle,
     sockets: Sockets,
-    own_worker: OwnWorker,
+    tasks: BackgroundTasks,
     welcome: Welcome,
 ) -> Result<Vec<Server>, ServeError> {
     let published = published()?;
@@ -118,7 +118,7 @@ pub fn build(
     let intake = Data::new(Intake::new(config));
     let workers = config.http_workers;
     let limits = Data::new(config.clone());
-    let own_worker = Data::new(own_worker);
+    let tasks = Data::new(tasks);
     let welcome = Data::new(welcome);
     let answers = Data::new(services.answers(config.answers_memory_mb));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -132,7 +132,7 @@ pub fn build(
             .app_data(Data::new(published))
             .app_data(prometheus.clone())
             .app_data(intake.clone())
-            .app_data(own_worker.clone())
+            .app_data(tasks.clone())
             .app_data(answers.clone())
             .service(healthz)
             .service(readyz)

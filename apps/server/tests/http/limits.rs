@@ -246,6 +246,7 @@ database_tests! {
         }
         staff_log_in(&server, "boss").await.expect(429);
         assert_eq!(counted_in(&server).await, "fallback");
+        assert_eq!(send(server.request(Method::GET, "/readyz")).await.expect(200)["status"], "degraded");
         // Other servers of this process write to the same gauge.
         until(async || {
             let metrics = send(server.request(Method::GET, "/metrics")).await.text;

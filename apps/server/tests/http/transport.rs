@@ -1,15 +1,37 @@
 //! What holds for every request.
 
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kontor::instance::Roles;
+use chrono::{DateTime, Utc};
+use kontor::adapters::SystemClock;
+use kontor::config::Config;
+use kontor::instance::{Instance, Roles};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_kernel::Clock;
 use reqwest::Method;
 use reqwest::header::HeaderValue;
 use serde_json::json;
 
 use crate::support::{TestServer, send};
+
+/// A clock that panics where the worker asks, on threads of the test's runtime. The API asks on threads of actix.
+#[derive(Default)]
+struct BrokenClock {
+    is_broken: AtomicBool,
+}
+
+impl Clock for BrokenClock {
+    fn now(&self) -> DateTime<Utc> {
+        let thread = std::thread::current();
+        let is_of_actix = thread.name().is_some_and(|name| name.starts_with("actix"));
+        assert!(is_of_actix || !self.is_broken.load(Ordering::SeqCst), "the clock is broken");
+        SystemClock.now()
+    }
+}
 
 async fn server() -> TestServer {
     TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await
@@ -178,6 +200,42 @@ database_tests! {
         assert_eq!(told.expect(200)["checks"]["worker"], "ok");
         server.execute("UPDATE workers SET seen_at = '2026-01-01 00:00:00'").await;
         assert_eq!(ready().await.expect(503)["checks"]["worker"], "missing");
+    }
+
+    async fn a_duty_that_panics_is_reported_and_works_again(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let clock = Arc::new(BrokenClock::default());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let files = tempfile::tempdir().unwrap();
+        let folder = files.path().display().to_string();
+        let config =
+            Config { http_workers: 1, files_folder: folder.clone(), import_folder: folder, ..Config::default() };
+        let database = &server.db.database;
+        let instance = Instance::start(&config, database, clock.clone(), Some(listener), Roles::Both).unwrap();
+        let url = format!("http://{}", instance.address().unwrap());
+        let ready = async || send(server.http.get(format!("{url}/readyz"))).await;
+        let until = async |state: &str| {
+            for _ in 0..200 {
+                let told = ready().await;
+                if told.json()["status"] == state {
+                    return told;
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            panic!("not {state}: {}", ready().await.text)
+        };
+        assert_eq!(until("ready").await.expect(200)["down"], json!([]));
+
+        clock.is_broken.store(true, Ordering::SeqCst);
+        let told = until("degraded").await.expect(200);
+        assert!(told["down"].as_array().unwrap().iter().all(|duty| duty.is_string()), "{told}");
+        let text = send(server.http.get(format!("{url}/metrics"))).await.text;
+        let panics = |line: &&str| line.starts_with("kontor_task_panics_total{task=");
+        assert!(text.lines().any(|line| panics(&line)), "{text}");
+
+        clock.is_broken.store(false, Ordering::SeqCst);
+        assert_eq!(until("ready").await.expect(200)["down"], json!([]), "each duty was started again");
+        instance.stop().await;
     }
 
     async fn an_idle_worker_takes_no_write_lock(db: TestDatabase) {

@@ -106,7 +106,10 @@ struct Turns {
 impl Turns {
     fn work(mut self) {
         while let Some(first) = self.next.take().or_else(|| self.queue.recv().ok()) {
-            self.group(first);
+            // Everyone in the group learns by the missing answer; the connection leaves the pool.
+            if catch_unwind(AssertUnwindSafe(|| self.group(first))).is_err() {
+                tracing::error!("a group commit panicked; the thread that writes goes on");
+            }
         }
     }
 

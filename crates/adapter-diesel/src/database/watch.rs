@@ -2,6 +2,7 @@
 //! neither late when every connection is busy nor counted among the statements of requests.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -107,7 +108,9 @@ impl Watcher {
         let mut lost = false;
         loop {
             let Some(versions) = versions.upgrade() else { return };
-            match self.look(&versions) {
+            // After a panic the connection is gone, and with the next look comes another.
+            let looked = catch_unwind(AssertUnwindSafe(|| self.look(&versions)));
+            match looked.unwrap_or_else(|_| Err(StoreError::Failed("the look panicked".to_owned()))) {
                 Ok(()) => lost = false,
                 Err(error) if lost => tracing::debug!(%error, "marks of change cannot be read"),
                 Err(error) => {

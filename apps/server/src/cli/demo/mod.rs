@@ -193,9 +193,9 @@ pub fn run(arguments: DemoArguments, file: Option<PathBuf>) -> Result<(), Failur
         let demo = Demo::start(&arguments, file).await?;
         println!("{}", serde_json::to_string_pretty(&demo.file)?);
         println!("\n{}", tour(&demo.file));
-        process::ended().await?;
+        let outcome = operate::ended(&demo.instance).await;
         demo.stop().await;
-        Ok(())
+        outcome
     })
 }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::step_context::{IDLE, StepContext, Trouble, sleep};
+use super::step_context::{IDLE, StepContext, Trouble};
 use super::{Worker, steps};
+use crate::service::supervision::sleep;
 
 /// Something a worker does again and again.
 pub(super) struct Duty {
@@ -25,7 +26,7 @@ pub(super) struct Duty {
 /// Answers whether there was anything to do: then the next step follows at once.
 pub(super) type Step = for<'a> fn(&'a Worker, StepContext<'a>) -> BoxFuture<'a, Result<bool, Trouble>>;
 
-/// Every duty. One that fails or takes long is none of the others' business.
+/// Every duty. They run side by side: one that fails, panics or takes long stops no other.
 pub(super) const DUTIES: &[Duty] = &[
     Duty {
         name: "life",
@@ -127,6 +128,7 @@ impl Duty {
     /// Makes one step after the other until told to stop.
     pub(super) async fn attend(&self, worker: &Worker, slot: u32, stop: &CancellationToken) {
         sleep(self.pause * slot, stop).await;
+        let mut supervised = worker.supervisor.task(self.name);
         let mut round = 0;
         while !stop.is_cancelled() {
             let turn = match worker.turns.as_ref().filter(|_| self.by_time) {
@@ -137,20 +139,24 @@ impl Duty {
                 None => None,
             };
             round += 1;
-            let outcome = (self.step)(worker, StepContext { slot, round, stop }).await;
+            // The call, too, may panic.
+            let outcome =
+                supervised.round(async { (self.step)(worker, StepContext { slot, round, stop }).await }).await;
             drop(turn);
             let name = self.name;
-            let result = match &outcome {
-                Ok(true) => "busy",
-                Ok(false) => "idle",
-                Err(error) => {
+            let idle = self.pause * self.at_once;
+            let (result, pause) = match outcome {
+                Ok(Ok(true)) => ("busy", None),
+                Ok(Ok(false)) => ("idle", Some(idle)),
+                Ok(Err(error)) => {
                     tracing::warn!(%error, duty = name, "a step of the worker failed; it goes on");
-                    "failed"
+                    ("failed", Some(idle))
                 }
+                Err(pause) => ("panicked", Some(pause)),
             };
             metrics::counter!("kontor_worker_steps_total", "duty" => name, "outcome" => result).increment(1);
-            if !outcome.unwrap_or(false) {
-                sleep(self.pause * self.at_once, stop).await;
+            if let Some(pause) = pause {
+                sleep(pause, stop).await;
             }
         }
     }

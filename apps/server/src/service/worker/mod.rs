@@ -18,8 +18,9 @@ use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_subscriptions::SubscriptionScheduler;
 use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::supervision::Supervisor;
 use super::turns::Turns;
 use duties::DUTIES;
 
@@ -53,6 +54,8 @@ pub struct Worker {
     pub jobs: Arc<JobRunner>,
     /// Whom the steps that depend on the time take turns with, where somebody moves it.
     pub turns: Option<Turns>,
+    /// Knows which duties are down.
+    pub supervisor: Supervisor,
 }
 
 /// A worker that runs in the background.
@@ -72,10 +75,14 @@ impl RunningWorker {
 }
 
 impl Worker {
-    /// Starts working in the background.
-    pub fn start(self) -> RunningWorker {
+    /// Starts working in the background. `ended` is cancelled when the worker ends, whatever the reason.
+    pub fn start(self, ended: DropGuard) -> RunningWorker {
         let stop = CancellationToken::new();
-        let running = tokio::spawn(self.run(stop.clone()));
+        let until = stop.clone();
+        let running = tokio::spawn(async move {
+            let _ended = ended;
+            self.run(until).await;
+        });
         RunningWorker { stop, running }
     }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::service::supervision::sleep;
+
 /// How long a duty with nothing to do waits before it looks again.
 pub(super) const IDLE: Duration = Duration::from_millis(200);
 
@@ -19,14 +21,6 @@ pub(super) struct StepContext<'a> {
     pub round: u64,
     /// Told when the worker is to end.
     pub stop: &'a CancellationToken,
-}
-
-/// Ends early when the worker is to end.
-pub(super) async fn sleep(time: Duration, stop: &CancellationToken) {
-    tokio::select! {
-        () = tokio::time::sleep(time) => {}
-        () = stop.cancelled() => {}
-    }
 }
 
 /// How long free slots of deliveries wait before they look again.
