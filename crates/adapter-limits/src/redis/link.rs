@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kontor_kernel::{Quota, RateRule};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, RedisError};
+use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, RedisError, ServerErrorKind};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -40,6 +40,9 @@ enum State {
     },
     Down,
 }
+
+/// Nodes of a cluster that one attempt asks: the one of the address, the one that it names, and one more while they move.
+const MOST_NODES: usize = 3;
 
 #[derive(Debug, thiserror::Error)]
 enum Lost {
@@ -122,6 +125,11 @@ impl Link {
         }
     }
 
+    /// Counts in memory until the next connection is made.
+    pub fn lose(&self) {
+        self.state.send_replace(State::Down);
+    }
+
     fn say_lost(&self, why: &dyn Display) {
         tracing::warn!(redis = %self.url, %why, "Redis is lost: this process counts rate limits alone, in memory");
     }
@@ -156,13 +164,24 @@ impl Link {
         }
     }
 
-    /// A connection on which hits were counted in time.
+    /// A connection on which hits were counted in time. All counters lie in one hash slot: of a cluster, the connection leads
+    /// to the node that has it.
     async fn connect(&self) -> Result<MultiplexedConnection, Lost> {
+        let mut outcome = self.connect_to(self.url.connection_info()).await;
+        for _ in 1..MOST_NODES {
+            let Err(Lost::Refused(error)) = &outcome else { break };
+            let Some(info) = owner_in(error).and_then(|node| self.url.node(node)) else { break };
+            outcome = self.connect_to(info).await;
+        }
+        outcome
+    }
+
+    async fn connect_to(&self, info: ConnectionInfo) -> Result<MultiplexedConnection, Lost> {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECT_WITHIN))
             .set_response_timeout(None)
             .set_pipeline_buffer_size(MOST_WAITING);
-        let client = Client::open(self.url.connection_info())?;
+        let client = Client::open(info)?;
         let connecting = client.get_multiplexed_async_connection_with_config(&config);
         let mut connection = timeout(CONNECT_WITHIN, connecting).await.map_err(|_| Lost::Slow(CONNECT_WITHIN))??;
         // The first call brings the script along; only the second is like every hit.
@@ -170,4 +189,10 @@ impl Link {
         self.count(&mut connection, &PROBE, &self.probe_key).await?;
         Ok(connection)
     }
+}
+
+/// The node that a `MOVED` names. `ASK` is for single commands while a slot moves: memory counts until it has moved.
+fn owner_in(error: &RedisError) -> Option<&str> {
+    let is_moved = error.kind() == ErrorKind::Server(ServerErrorKind::Moved);
+    is_moved.then(|| error.redirect_node()).flatten().map(|(node, _)| node)
 }

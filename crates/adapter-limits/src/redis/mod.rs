@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kontor_kernel::{Clock, Quota, RateLimiter, RateRule, SecretCipher};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 
 use crate::MemoryLimiter;
 use counter::Counter;
@@ -19,6 +19,12 @@ pub use url::{NotARedisUrl, RedisUrl};
 
 /// Begins every key; the version changes when the meaning of a stored value does.
 const NAMESPACE: &str = "kontor:limits:v1";
+
+/// The part of every key that a cluster hashes: all counters lie in one slot, on one node.
+const HASH_TAG: &str = "{all}";
+
+/// The pause after a panic.
+const AFTER_PANIC: Duration = Duration::from_secs(2);
 
 /// How Redis is used.
 #[derive(Debug, Clone)]
@@ -35,7 +41,7 @@ impl Default for RedisOptions {
     }
 }
 
-/// Fixed windows in Redis, shared by every process with the same Redis, namespace and service key.
+/// Fixed windows in one Redis server or in a cluster, shared by every process with the same Redis, namespace and service key.
 ///
 /// Keys hold the name of the rule and a keyed hash of the subject, and expire with their window.
 pub struct RedisLimiter {
@@ -53,7 +59,7 @@ impl RedisLimiter {
         provide_tls();
         let RedisOptions { patience, namespace } = options;
         Self {
-            link: Arc::new(Link::new(url, patience, Counter::new(), format!("{namespace}:probe"))),
+            link: Arc::new(Link::new(url, patience, Counter::new(), format!("{namespace}:{HASH_TAG}:probe"))),
             fallback: MemoryLimiter::new(clock),
             cipher,
             namespace,
@@ -70,7 +76,7 @@ impl RedisLimiter {
         let mut connecting = self.connecting.lock().unwrap_or_else(PoisonError::into_inner);
         if connecting.is_none() {
             self.link.expect_connection();
-            *connecting = Some(tokio::spawn(Arc::clone(&self.link).keep_connected()).abort_handle());
+            *connecting = Some(tokio::spawn(supervise(Arc::clone(&self.link))).abort_handle());
         }
     }
 
@@ -80,7 +86,25 @@ impl RedisLimiter {
     }
 
     fn key(&self, rule: &RateRule, subject: &str) -> String {
-        format!("{}:{}:{}", self.namespace, rule.name, self.cipher.keyed_fingerprint(rule.name, subject))
+        let fingerprint = self.cipher.keyed_fingerprint(rule.name, subject);
+        format!("{}:{HASH_TAG}:{}:{fingerprint}", self.namespace, rule.name)
+    }
+}
+
+/// Keeps the link connected, also after a panic of the driver.
+async fn supervise(link: Arc<Link>) {
+    // What it runs is aborted with this task.
+    let mut running = JoinSet::new();
+    loop {
+        running.spawn(Arc::clone(&link).keep_connected());
+        match running.join_next().await {
+            Some(Err(error)) if error.is_panic() => {
+                tracing::error!(%error, "connecting to Redis panicked; it is tried again");
+                link.lose();
+                tokio::time::sleep(AFTER_PANIC).await;
+            }
+            _ => return,
+        }
     }
 }
 

@@ -21,6 +21,21 @@ impl RedisUrl {
     pub(super) fn connection_info(&self) -> ConnectionInfo {
         self.0.clone()
     }
+
+    /// Another node of the same cluster, as `HOST:PORT`, with the same account and TLS. Without a host it is on the same one.
+    pub(super) fn node(&self, node: &str) -> Option<ConnectionInfo> {
+        let (host, port) = node.rsplit_once(':')?;
+        let port = port.parse().ok()?;
+        let host = |own: &str| if host.is_empty() { own.to_owned() } else { host.trim_matches(['[', ']']).to_owned() };
+        let address = match self.0.addr() {
+            ConnectionAddr::Tcp(own, _) => ConnectionAddr::Tcp(host(own), port),
+            ConnectionAddr::TcpTls { host: own, insecure, tls_params, .. } => {
+                ConnectionAddr::TcpTls { host: host(own), port, insecure: *insecure, tls_params: tls_params.clone() }
+            }
+            _ => ConnectionAddr::Tcp(host("127.0.0.1"), port),
+        };
+        Some(self.0.clone().set_addr(address))
+    }
 }
 
 impl FromStr for RedisUrl {
@@ -58,6 +73,22 @@ impl fmt::Debug for RedisUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_node_has_the_account_and_the_tls_of_the_address() {
+        for (text, node, expected) in [
+            ("redis://:hunter2@a.example:6380", "10.0.0.7:7001", "redis://***@10.0.0.7:7001/0"),
+            ("redis://a.example", ":7001", "redis://a.example:7001/0"),
+            ("redis://a.example", "::1:7001", "redis://::1:7001/0"),
+            ("rediss://kontor:hunter2@a.example", "b.example:7001", "rediss://***@b.example:7001/0"),
+            ("unix:///run/redis.sock", "127.0.0.1:7001", "redis://127.0.0.1:7001/0"),
+        ] {
+            let url: RedisUrl = text.parse().unwrap();
+            assert_eq!(RedisUrl(url.node(node).unwrap()).to_string(), expected);
+        }
+        let url: RedisUrl = "redis://a.example".parse().unwrap();
+        assert!(url.node("b.example").is_none() && url.node("b.example:port").is_none() && url.node("").is_none());
+    }
 
     #[test]
     fn what_is_printed_is_the_place_and_never_the_account() {

@@ -3,5 +3,6 @@
 
 mod agreement;
 mod bench;
+mod cluster;
 mod outage;
 mod windows;
