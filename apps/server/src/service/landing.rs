@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, get, web};
+use actix_web::http::header::HOST;
+use actix_web::http::uri::Authority;
+use actix_web::{HttpRequest, HttpResponse, get, web};
 use kontor_html::{Width, page};
 
 use crate::config::Config;
@@ -19,7 +21,8 @@ const LINKS: [(&str, &str, &str); 3] = [
     ("/readyz", "State", "whether the database, its migrations and a worker are there"),
 ];
 
-/// What the page says beyond that: nothing, unless whoever started the service has visitors to welcome.
+/// What the page says beyond that to visitors on this machine: nothing, unless whoever started the service has visitors to
+/// welcome. It may hold credentials.
 #[derive(Debug, Clone, Default)]
 pub struct Welcome(Arc<OnceLock<String>>);
 
@@ -29,14 +32,40 @@ impl Welcome {
         let _ = self.0.set(markup);
     }
 
-    fn said(&self) -> &str {
-        self.0.get().map_or("", String::as_str)
+    fn said_to(&self, request: &HttpRequest) -> &str {
+        match self.0.get() {
+            Some(markup) if names_this_machine(request) => markup,
+            Some(_) => ELSEWHERE,
+            None => "",
+        }
     }
+}
+
+/// Shown instead of the welcome to visitors who use another name or address of this machine.
+const ELSEWHERE: &str = "<p>The demo shows its credentials on this page only under <code>localhost</code> or \
+     <code>127.0.0.1</code>. They are also in <code>demo.json</code>.</p>";
+
+/// `true` if the `Host` header is a loopback name. A page of a stranger whose name leads here (DNS rebinding) has another
+/// one. Headers of proxies do not count.
+fn names_this_machine(request: &HttpRequest) -> bool {
+    let mut hosts = request.headers().get_all(HOST);
+    let (host, more) = (hosts.next(), hosts.next());
+    let Some(authority) =
+        host.filter(|_| more.is_none()).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok())
+    else {
+        return false;
+    };
+    let is_plain = !authority.as_str().contains('@');
+    is_plain && ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| authority.host().eq_ignore_ascii_case(name))
 }
 
 /// `GET /`
 #[get("/")]
-pub async fn landing(welcome: web::Data<Welcome>, config: web::Data<Config>) -> HttpResponse {
+pub async fn landing(
+    request: HttpRequest,
+    welcome: web::Data<Welcome>,
+    config: web::Data<Config>,
+) -> HttpResponse {
     let has_viewer = matches!(config.monitoring(), Ok(None));
     let links = LINKS.iter().filter(|(path, ..)| has_viewer || *path != VIEWER).fold(
         String::new(),
@@ -49,7 +78,46 @@ pub async fn landing(welcome: web::Data<Welcome>, config: web::Data<Config>) -> 
         "<h1>Kontor</h1><p>One service that runs a merchant\u{2019}s whole trade: a client surface for shops and apps below \
          <code>/api/counterparty</code>, a platform surface for staff, integrations and agents below the rest of \
          <code>/api</code>.</p><ul>{links}</ul>{}",
-        welcome.said()
+        welcome.said_to(&request)
     );
     page(StatusCode::OK, "Kontor", Width::Wide, &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn said(hosts: &[&str]) -> String {
+        let welcome = Welcome::default();
+        welcome.say("secret".to_owned());
+        let request = hosts.iter().fold(TestRequest::default(), |request, host| request.append_header((HOST, *host)));
+        let request =
+            request.insert_header(("X-Forwarded-Host", "localhost")).insert_header(("Forwarded", "host=localhost"));
+        welcome.said_to(&request.to_http_request()).to_owned()
+    }
+
+    #[test]
+    fn a_welcome_is_for_loopback_names_alone() {
+        for host in ["localhost", "LOCALHOST:8080", "127.0.0.1", "127.0.0.1:8080", "[::1]:8080"] {
+            assert_eq!(said(&[host]), "secret", "{host}");
+        }
+        let others = [
+            "evil.example",
+            "evil.example:8080",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "192.168.0.7:8080",
+            "localhost@evil.example",
+            "evil@localhost",
+            "",
+            "localhost:8080:1",
+        ];
+        for host in others {
+            assert_eq!(said(&[host]), ELSEWHERE, "{host:?}");
+        }
+        assert_eq!((said(&[]), said(&["localhost", "evil.example"])), (ELSEWHERE.to_owned(), ELSEWHERE.to_owned()));
+        assert_eq!(Welcome::default().said_to(&TestRequest::default().to_http_request()), "", "no demo, no word");
+    }
 }

@@ -73,5 +73,10 @@ async fn a_demo_shows_its_visitors_everything_they_need() {
         assert!(page.text.contains(&format!("href=\"{link}\"")), "{link}");
         is_plain(&browse(&http, &link).await);
     }
+    let rebound = send(http.get(format!("{}/", file.base_url)).header("Host", "evil.example")).await;
+    is_plain(&rebound);
+    for secret in [&file.app_token, &file.customer.phone, &file.staff.login, &file.staff.password] {
+        assert!(!rebound.text.contains(secret.as_str()), "{secret}");
+    }
     demo.stop().await;
 }
