@@ -56,8 +56,10 @@ pub(super) struct Manager {
     pub pauses: Arc<super::pauses::Pauses>,
 }
 
-/// The wait for a lock comes first, so that the other settings already profit from it.
-const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+/// The wait for a lock. It comes first, so that the other settings already profit from it.
+pub(super) const SQLITE_WAIT: &str = "PRAGMA busy_timeout = 5000;";
+
+const SQLITE_SETTINGS: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
      PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;";
 
 /// No statement runs long enough for compiling it to pay. What an index of texts finds is remembered row by row: of whole pages every
@@ -116,6 +118,7 @@ impl ManageConnection for Manager {
             DatabaseUrl::Sqlite(path) => {
                 create_private(path);
                 let mut connection = SqliteConnection::establish(&path.to_string_lossy())?;
+                connection.batch_execute(SQLITE_WAIT)?;
                 connection.batch_execute(SQLITE_SETTINGS)?;
                 if self.role == Role::Reader {
                     connection.batch_execute("PRAGMA query_only = ON;")?;

@@ -1,13 +1,19 @@
 //! The embedded migrations, one tree per database with equal names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
+use diesel::backend::Backend;
+use diesel::connection::{BoxableConnection, SimpleConnection, TransactionManager};
 use diesel::migration::MigrationSource;
 use diesel::sql_types::Text;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kontor_kernel::StoreError;
 
-use super::failure::conclude;
+use super::again::Attempts;
+use super::connection::SQLITE_WAIT;
+use super::failure::{Abort, conclude, is_conflict};
+use super::write::{Transactions, begin, rolled_back};
 use super::{AnyConnection, Database, on_each};
 use crate::statement::{Statement, by_place};
 
@@ -28,13 +34,16 @@ by_place! {
     }
 }
 
-/// One statement of a migration may take longer than any of a request.
+/// One statement of a migration may take longer than any of a request, and so may the wait for another process that migrates.
 fn patiently<T>(
     connection: &mut AnyConnection,
     work: impl FnOnce(&mut AnyConnection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     if !connection.is_postgres() {
-        return work(connection);
+        connection.batch_execute("PRAGMA busy_timeout = 600000").map_err(failed)?;
+        let outcome = work(connection);
+        connection.batch_execute(SQLITE_WAIT).map_err(failed)?;
+        return outcome;
     }
     let row = Statement::new("SELECT current_setting('statement_timeout')").row(connection);
     let LimitRow { limit } = row.map_err(failed)?;
@@ -47,17 +56,19 @@ fn patiently<T>(
 }
 
 impl Database {
-    /// Applies what is missing and fills in what records of before are found and sorted by. Returns the names applied, in order.
+    /// Applies what is missing and fills in what records of before are found and sorted by. Returns the versions that this call
+    /// applied, in order. Several processes may call it at once: each migration is applied by one of them.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
             patiently(connection, |connection| {
-                let tree = tree(connection);
-                let applied = on_each!(&mut *connection, concrete => concrete
-                    .run_pending_migrations(tree)
-                    .map(|versions| versions.iter().map(ToString::to_string).collect())
-                    .map_err(failed))?;
+                let mut applied = Vec::new();
+                for version in missing(connection)? {
+                    if claim_and_apply(connection, &version).map_err(conclude)? {
+                        applied.push(version);
+                    }
+                }
                 for fill in self.tables().fills {
-                    fill(connection).map_err(conclude)?;
+                    again(|| fill(connection)).map_err(conclude)?;
                 }
                 Ok(applied)
             })
@@ -91,6 +102,75 @@ impl Database {
     }
 }
 
+/// Versions that the database lacks, in order. It makes the table of versions where there is none; of several processes that do
+/// so at once PostgreSQL lets one pass and refuses the others.
+fn missing(connection: &mut AnyConnection) -> Result<Vec<String>, StoreError> {
+    const MOST: u32 = 10;
+    let mut tries = 1;
+    loop {
+        let tree = tree(connection);
+        match on_each!(&mut *connection, concrete => unapplied(concrete, tree)) {
+            Err(_) if tries < MOST => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            outcome => return outcome.map_err(failed),
+        }
+    }
+}
+
+fn unapplied<DB: Backend>(
+    connection: &mut impl MigrationHarness<DB>,
+    tree: EmbeddedMigrations,
+) -> diesel::migration::Result<Vec<String>> {
+    let pending = connection.pending_migrations(tree)?;
+    Ok(pending.iter().map(|migration| migration.name().version().to_string()).collect())
+}
+
+/// Applies a migration, unless another process does. Its version is written first: the key makes a second process wait for the
+/// commit of the first, which then finds it taken. Returns whether this process applied it.
+fn claim_and_apply(connection: &mut AnyConnection, version: &str) -> Result<bool, Abort<StoreError>> {
+    begin(connection)?;
+    let applied = (|| {
+        let claimed = Statement::new("INSERT INTO __diesel_schema_migrations (version) VALUES (")
+            .value(version)
+            .sql(") ON CONFLICT (version) DO NOTHING")
+            .run(connection)?;
+        if claimed > 0 {
+            let tree = tree(connection);
+            on_each!(&mut *connection, concrete => apply(concrete, &tree, version)).map_err(failed)?;
+        }
+        Ok(claimed > 0)
+    })();
+    match applied {
+        Ok(applied) => Transactions::commit_transaction(connection).map(|()| applied).map_err(Abort::Query),
+        Err(abort) => Err(rolled_back(connection, abort)),
+    }
+}
+
+fn apply<DB: Backend>(
+    connection: &mut dyn BoxableConnection<DB>,
+    tree: &EmbeddedMigrations,
+    version: &str,
+) -> diesel::migration::Result<()> {
+    let known = MigrationSource::<DB>::migrations(tree)?;
+    let migration = known.iter().find(|known| known.name().version().to_string() == version);
+    migration.map_or(Ok(()), |migration| migration.run(connection))
+}
+
+/// Repeats a fill that meets another process that migrates.
+fn again(mut fill: impl FnMut() -> Result<(), Abort<StoreError>>) -> Result<(), Abort<StoreError>> {
+    let mut attempts = Attempts::begin();
+    loop {
+        match fill() {
+            Err(Abort::Query(error)) if is_conflict(&error) && attempts.writing(&error, false, true) => {
+                std::thread::sleep(attempts.pause(&error, std::process::id().into()));
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
 /// What one of the two has and the other has not, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MigrationState {
@@ -100,7 +180,7 @@ pub struct MigrationState {
     pub unknown: Vec<String>,
 }
 
-fn compared<DB: diesel::backend::Backend>(
+fn compared<DB: Backend>(
     connection: &mut impl MigrationHarness<DB>,
     tree: &EmbeddedMigrations,
 ) -> diesel::migration::Result<MigrationState> {

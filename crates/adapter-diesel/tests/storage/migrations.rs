@@ -1,6 +1,7 @@
 //! Both migration trees: apply, revert, apply again, and compare what came out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Barrier};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
@@ -108,6 +109,31 @@ database_tests! {
         assert!(columns(&db).await.is_empty());
         assert_eq!(db.database.migrate().unwrap().len(), count);
         assert_eq!(columns(&db).await, before);
+    }
+
+    async fn eight_that_migrate_at_once_all_succeed(db: TestDatabase) {
+        let before = columns(&db).await;
+        let count = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite")).unwrap().count();
+        db.database.revert(count).unwrap();
+        let start = Arc::new(Barrier::new(8));
+        let migrate = || {
+            let (url, start) = (db.url(), Arc::clone(&start));
+            std::thread::spawn(move || {
+                let database = Database::open(url, PoolOptions { connections: 1, ..pool_options() }).unwrap();
+                start.wait();
+                database.migrate().map_err(|error| error.to_string())
+            })
+        };
+        let all: Vec<_> = (0..8).map(|_| migrate()).collect();
+        let mut applied = BTreeSet::new();
+        for one in all {
+            for version in one.join().unwrap().unwrap() {
+                assert!(applied.insert(version.clone()), "{version} was applied twice");
+            }
+        }
+        assert_eq!(applied.len(), count);
+        assert_eq!(columns(&db).await, before);
+        assert_eq!(db.database.migration_state().unwrap(), MigrationState::default());
     }
 }
 

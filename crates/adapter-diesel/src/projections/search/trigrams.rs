@@ -44,6 +44,8 @@ pub(crate) fn index_texts(connection: &mut AnyConnection) -> Result<(), Abort<St
     }
     match make(connection) {
         Err(error) if is_lost(&error) => Err(error.into()),
+        // Another process made them meanwhile.
+        Err(_) if are_indexed(connection)? => Ok(()),
         Err(error) => {
             tracing::warn!(%error, "the server has no index for texts: searches read every record of a project");
             Ok(())
