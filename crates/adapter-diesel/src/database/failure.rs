@@ -149,6 +149,18 @@ pub(super) fn may_pass(error: &QueryError) -> bool {
     }
 }
 
+/// The outcome of a step that does not run again. A server reports a full disk, no memory, a lock or a statement that took too
+/// long (SQLSTATE 53100, 53200, 55P03, 57014) by codes that diesel 2.3 keeps to itself and in words of its own language. So they
+/// are told by what they lack: an error of the statement has a place, an error of the data has a kind. Nothing is stored.
+pub(super) fn settled<R>(abort: Abort<R>, is_server: bool) -> Abort<R> {
+    match abort {
+        Abort::Query(error) if is_server && may_pass(&error) => {
+            Abort::Store(StoreError::Unavailable(error.to_string()))
+        }
+        abort => abort,
+    }
+}
+
 /// What a `COMMIT` that failed means: the connection was gone before it could be sent, nobody knows what became of it, or
 /// the database answered that it was rolled back. A server has SQLSTATEs for a commit that is in doubt (40003, 08007), which
 /// diesel has no kind for: any answer to a commit that cannot be told apart from them leaves it in doubt. The embedded
@@ -257,6 +269,25 @@ mod tests {
         assert!(may_pass(&other(Report { hint: false, ..DEADLOCK })), "an engine that reports it with less");
         assert!(!may_pass(&other(Report { position: true, ..Report::default() })), "a statement that is wrong");
         assert!(!may_pass(&reported(DatabaseErrorKind::UniqueViolation, Report::default())));
+    }
+
+    #[test]
+    fn a_server_without_room_or_time_is_unavailable() {
+        let is_unavailable = |report: Report, is_server| {
+            matches!(
+                settled::<StoreError>(Abort::Query(other(report)), is_server),
+                Abort::Store(StoreError::Unavailable(_))
+            )
+        };
+        // 53100 has a hint, 53200 details or a hint, 57014 neither.
+        for (details, hint) in [(false, true), (true, false), (false, false)] {
+            assert!(is_unavailable(Report { details, hint, ..Report::default() }, true));
+        }
+        for report in [Report { position: true, ..Report::default() }, Report { constraint: true, ..Report::default() }]
+        {
+            assert!(!is_unavailable(report, true), "the statement or the data are wrong");
+        }
+        assert!(!is_unavailable(Report::default(), false), "SQLite says the same of a statement that is wrong");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use kontor_kernel::StoreError;
 use super::again::Attempts;
 use super::connection::{Manager, Role};
 use super::connections::Connections;
-use super::failure::Abort;
+use super::failure::{Abort, settled};
 use super::group::GroupWriter;
 use super::invalidation::{CacheVersions, invalidate_everything};
 use super::memory::Memories;
@@ -360,7 +360,7 @@ impl Database {
                         drop(connection);
                         inner.writing.again(&error, &mut attempts);
                     }
-                    outcome => return outcome,
+                    outcome => return outcome.map_err(|abort| settled(abort, !inner.is_sqlite())),
                 }
             }
         })

@@ -7,7 +7,7 @@ use diesel::result::Error as QueryError;
 
 use super::again::Attempts;
 use super::connections::Connections;
-use super::failure::{Abort, is_demoted};
+use super::failure::{Abort, is_demoted, settled};
 use super::invalidation::CacheVersions;
 use super::step::Outcome;
 use super::tables::Tables;
@@ -71,7 +71,7 @@ impl Writing {
                     drop(connection);
                     self.again(&error, &mut attempts);
                 }
-                outcome => return outcome,
+                outcome => return outcome.map_err(|abort| settled(abort, self.is_server)),
             }
         }
     }

@@ -71,6 +71,26 @@ database_tests! {
         assert_eq!(projects(&db).await, 1);
     }
 
+    /// A trigger reports what a full disk does.
+    async fn a_database_without_room_is_unavailable_and_nothing_is_stored(db: TestDatabase) {
+        let make = match db.kind {
+            Kind::Sqlite => "CREATE TRIGGER full BEFORE INSERT ON projects BEGIN \
+                SELECT RAISE(ABORT, 'database or disk is full'); END",
+            Kind::Postgres => "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+                RAISE 'no room' USING ERRCODE = '53100', HINT = 'Check free disk space.'; END $$; \
+                CREATE TRIGGER full_disk BEFORE INSERT ON projects FOR EACH ROW EXECUTE FUNCTION full_disk()",
+        };
+        let execute = |statement: &'static str| {
+            db.database.write_apart(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(statement)?))
+        };
+        execute(make).await.unwrap();
+        let refused = db.database.write_apart(|connection| Ok::<_, Abort<StoreError>>(insert(connection)?)).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        assert_eq!(projects(&db).await, 0);
+        let wrong = execute("INSERT INTO projects (no_such_column) VALUES (1)").await;
+        assert!(matches!(wrong, Err(StoreError::Failed(_))), "{wrong:?}");
+    }
+
     async fn writers_queue_up(db: TestDatabase) {
         let tasks: Vec<_> = (0..24).map(|_| {
             let database = db.database.clone();
@@ -92,4 +112,42 @@ async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
     let refused: Result<(), Refusal> = step(mixed).await;
     assert!(matches!(&refused, Err(Refusal::Store(why)) if why.contains("locks rows")), "{refused:?}");
     assert_eq!(step("SELECT id FROM projects FOR NO KEY UPDATE").await, Ok::<_, Refusal>(()));
+}
+
+/// What a server reports by an SQLSTATE that diesel has no kind for, and what is no fault of the step.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_without_room_memory_or_time_is_unavailable() {
+    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let fails = [
+        (
+            "53200",
+            "DO $$ BEGIN RAISE 'no memory' USING ERRCODE = '53200', DETAIL = 'Failed on request of size 64.'; END $$",
+        ),
+        ("53400", "DO $$ BEGIN RAISE 'temporary files are too large' USING ERRCODE = '53400'; END $$"),
+        ("58030", "DO $$ BEGIN RAISE 'could not read a block' USING ERRCODE = '58030'; END $$"),
+        ("57014", "SET LOCAL statement_timeout = 50; SELECT pg_sleep(5)"),
+        ("55P03", "SET LOCAL lock_timeout = 50; LOCK TABLE brands"),
+    ];
+    let held = db.database.clone();
+    let holder = tokio::spawn(async move {
+        let hold = |connection: &mut AnyConnection| {
+            connection.batch_execute("LOCK TABLE brands; SELECT pg_sleep(4)").map_err(Abort::<StoreError>::Query)
+        };
+        held.write_apart(hold).await
+    });
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    for (code, fails) in fails {
+        let writes = db.database.write_apart(move |connection| {
+            insert(connection)?;
+            Ok::<_, Abort<StoreError>>(connection.batch_execute(fails)?)
+        });
+        let written = writes.await;
+        assert!(matches!(written, Err(StoreError::Unavailable(_))), "{code}: {written:?}");
+        let read =
+            db.database.read_snapshot(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(fails)?));
+        let read = read.await;
+        assert!(matches!(read, Err(StoreError::Unavailable(_))), "{code}: {read:?}");
+    }
+    assert_eq!(projects(&db).await, 0);
+    holder.await.unwrap().unwrap();
 }
