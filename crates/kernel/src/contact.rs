@@ -77,9 +77,10 @@ pub struct Email(String);
 
 impl Email {
     /// Accepts `local@domain` of at most 254 bytes: letters and digits of any script, in the local part also the signs
-    /// that need no quotes. White space and line breaks are none of them.
+    /// that need no quotes. White space and line breaks are none of them. The form in lower case is what is checked: it may have
+    /// other letters, and more bytes, than what was written.
     pub fn parse(text: &str) -> Result<Self, ContactError> {
-        let text = text.trim();
+        let text = text.trim().to_lowercase();
         let (local, domain) = text.rsplit_once('@').ok_or(ContactError::Email)?;
         let words = local.split('.').all(|word| {
             !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c))
@@ -91,7 +92,7 @@ impl Email {
                 && label.chars().all(|c| c.is_alphanumeric() || c == '-')
         });
         let whole = text.len() <= 254 && local.len() <= 64 && domain.contains('.');
-        if whole && words && labels { Ok(Self(text.to_lowercase())) } else { Err(ContactError::Email) }
+        if whole && words && labels { Ok(Self(text)) } else { Err(ContactError::Email) }
     }
 
     /// The address.
@@ -213,6 +214,9 @@ mod tests {
             "a.@x.ru",
             "\"a b\"@x.ru",
             "a(b)@x.ru",
+            // In lower case a letter and a dot above it; a letter with more bytes.
+            "\u{130}@x.ru",
+            &format!("{}@x.ru", "\u{23a}".repeat(32)),
             "a\u{200b}@x.ru",
             "a@[127.0.0.1]",
             "Anna <a@x.ru>",

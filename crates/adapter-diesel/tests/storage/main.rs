@@ -30,6 +30,7 @@ mod offers;
 mod orders;
 mod organization;
 mod outages;
+mod parsed_types;
 mod payments;
 mod prices;
 mod profile;

@@ -11,9 +11,9 @@ use kontor_kernel::{
 pub struct Login(String);
 
 impl Login {
-    /// Trims, checks and lowers.
+    /// Trims, lowers and checks: in lower case a text may have more characters.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        Line::<100>::parse(text).map(|line| Self(line.key()))
+        Line::<100>::parse(&text.to_lowercase()).map(|line| Self(line.into()))
     }
 
     /// The text.
