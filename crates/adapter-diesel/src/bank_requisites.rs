@@ -7,7 +7,7 @@ use kontor_kernel::{BankRequisite, BankRequisiteDraft, Stamp, StoreError};
 
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
+use crate::{stored, unreadable};
 
 /// Where the accounts of one kind of owner stand.
 pub(crate) struct Requisites {
@@ -65,26 +65,24 @@ impl Requisites {
         connection: &mut AnyConnection,
         column: &'static str,
         number: i64,
-    ) -> Result<Vec<Placed>, Abort<R>> {
+    ) -> Result<Vec<RequisiteRow>, Abort<R>> {
         let Self { table, owner } = self;
-        let rows: Vec<RequisiteRow> = Statement::new(format!(
+        let all = Statement::new(format!(
             "SELECT id, project_id, {owner}, bik, bank_name, correspondent_account, account, comment, created_at, updated_at \
              FROM {table} WHERE {column} = "
-        ))
-        .value(number)
-        .sql(" ORDER BY id")
-        .rows(connection)?;
-        Ok(rows.into_iter().map(Placed::try_from).collect::<Result<_, _>>()?)
+        ));
+        Ok(all.value(number).sql(" ORDER BY id").rows(connection)?)
     }
 
     /// The one with this number.
     pub fn find<R>(&self, connection: &mut AnyConnection, id: i64) -> Result<Option<Placed>, Abort<R>> {
-        Ok(self.load(connection, "id", id)?.pop())
+        Ok(self.load(connection, "id", id)?.pop().map(Placed::try_from).transpose()?)
     }
 
-    /// Those of an owner, oldest first.
+    /// Those of an owner, oldest first, without those that cannot be read.
     pub fn of_owner<R>(&self, connection: &mut AnyConnection, owner: i64) -> Result<Vec<Placed>, Abort<R>> {
-        self.load(connection, self.owner, owner)
+        let rows = self.load(connection, self.owner, owner)?;
+        Ok(unreadable::rows(self.table, rows, |row| row.id, Placed::try_from)?)
     }
 
     /// How many an owner has.

@@ -12,6 +12,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::histories;
 use crate::statement::{Statement, Value, by_place};
 use crate::stored;
+use crate::unreadable;
 
 /// In a statement: what the employee `u` and the customer `c` are called, for [`stored::author_name`].
 pub(crate) const AUTHOR_NAMES: &str = "u.first_name || ' ' || u.last_name, \
@@ -283,7 +284,11 @@ impl Histories for Database {
                 .sql(" OFFSET ")
                 .value(page.offset())
                 .rows(connection)?;
-            Ok(stored::page(lines.into_iter().map(HistoryEntry::try_from), total, page)?)
+            Ok(stored::page(
+                unreadable::rows("histories", lines, |line| line.id, HistoryEntry::try_from)?,
+                total,
+                page,
+            )?)
         })
         .await
     }

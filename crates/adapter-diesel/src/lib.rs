@@ -44,6 +44,7 @@ mod subscriptions;
 mod tables;
 #[cfg(feature = "test-support")]
 pub mod testing;
+pub mod unreadable;
 pub mod upkeep;
 mod versions;
 mod webhooks;

@@ -12,6 +12,7 @@ use crate::histories;
 use crate::listing::{Source, Totals, in_order, of_project as of_project_column};
 use crate::statement::Statement;
 use crate::stored;
+use crate::unreadable;
 
 /// A record that is read by its number.
 pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
@@ -20,11 +21,19 @@ pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
 
     /// The record with this number, of whatever project.
     fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>>;
+
+    /// Reads those with these numbers to see whether they can be read.
+    fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<()>, Abort<StoreError>> {
+        for id in ids {
+            Self::load::<StoreError>(connection, *id)?;
+        }
+        Ok(Vec::new())
+    }
 }
 
 /// A record whose port is the one that all records share: what of it is special to its table.
 pub(crate) trait KeptRecord: StoredRecord + Record {
-    /// Those of a project, oldest first.
+    /// Those of a project, oldest first, without those that cannot be read.
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>>;
 
     /// Stores a new one and returns its number.
@@ -78,7 +87,8 @@ impl<T: ListedRecord> ListedRepository<T> for Database {
                 source = T::source_of_found(connection);
             }
             let found = source.page_of_many(connection, own, &listing, &totals)?;
-            Ok(found.with_items(within(T::load_many(connection, &found.items)?, project)))
+            let records = unreadable::records(connection, T::TABLE, &found.items, T::load_many)?;
+            Ok(found.with_items(within(records, project)))
         })
         .await
     }

@@ -143,12 +143,8 @@ pub(crate) fn optional_count(number: Option<i64>) -> Result<Option<u64>, StoreEr
 }
 
 /// The page with these records, out of so many.
-pub(crate) fn page<T>(
-    records: impl Iterator<Item = Result<T, StoreError>>,
-    total: i64,
-    request: PageRequest,
-) -> Result<Page<T>, StoreError> {
-    Ok(Page { items: records.collect::<Result<_, _>>()?, total: count(total)?, request })
+pub(crate) fn page<T>(items: Vec<T>, total: i64, request: PageRequest) -> Result<Page<T>, StoreError> {
+    Ok(Page { items, total: count(total)?, request })
 }
 
 /// Timestamps are stored in UTC without an offset.

@@ -1,7 +1,7 @@
 //! `kontor doctor`
 
 use clap::Args;
-use kontor_adapter_diesel::doctor::{Corrected, Difference, Examined};
+use kontor_adapter_diesel::doctor::{Corrected, Difference, Examined, UnreadableRow};
 use kontor_adapter_diesel::queues::MOST_TOLD;
 use kontor_adapter_diesel::{Database, Parked};
 use kontor_kernel::{Clock, ProjectId};
@@ -26,7 +26,7 @@ pub struct DoctorArguments {
     /// First put parked rows back into their queues. What still cannot be read is parked again when its turn comes.
     #[arg(long)]
     release_parked: bool,
-    /// Print one JSON object per line: what was put back, every parked row, every receipt that is not registered, every difference, then what was examined; with --correct then what was put right,
+    /// Print one JSON object per line: damage to the file, what was put back, every parked row, every receipt that is not registered, every row that cannot be read, every difference, then what was examined; with --correct then what was put right,
     /// what still differs, and what was examined again.
     #[arg(long)]
     json: bool,
@@ -44,6 +44,12 @@ pub fn run(
     let database = open_migrated(&load(arguments.database)?)?;
     let report = Report { json: arguments.json };
     process::runtime()?.block_on(async {
+        // In a damaged file nothing else can be believed.
+        let damage = database.file_damage().await?;
+        if !damage.is_empty() {
+            report.damage(&damage);
+            return Err("the file of the database is damaged; restore a backup".into());
+        }
         if arguments.release_parked {
             report.released(database.release_parked().await?);
         }
@@ -54,7 +60,8 @@ pub fn run(
         for concern in &concerns {
             tell_concern(concern, report.json);
         }
-        let waiting = waiting(parked.len(), concerns.len());
+        let unreadable = database.find_unreadable(project, |row| report.unreadable(&row)).await?;
+        let waiting = waiting(parked.len(), concerns.len(), unreadable);
         let found = examine(&database, project, &report).await?;
         if found == 0 {
             return waiting;
@@ -71,12 +78,13 @@ pub fn run(
 }
 
 /// What people must see to before all is well.
-fn waiting(parked: usize, receipts: usize) -> Result<(), Failure> {
+fn waiting(parked: usize, receipts: usize, unreadable: u64) -> Result<(), Failure> {
     let parked =
         (parked > 0).then(|| format!("{parked} rows of queues cannot be read; mend them, then --release-parked"));
     let receipts =
         (receipts > 0).then(|| format!("{receipts} receipts are not registered; see `kontor receipt --help`"));
-    let waiting: Vec<String> = parked.into_iter().chain(receipts).collect();
+    let unreadable = (unreadable > 0).then(|| format!("{unreadable} rows cannot be read; lists leave them out"));
+    let waiting: Vec<String> = parked.into_iter().chain(receipts).chain(unreadable).collect();
     if waiting.is_empty() { Ok(()) } else { Err(waiting.join("; ").into()) }
 }
 
@@ -128,6 +136,24 @@ impl Report {
             } else {
                 println!("parked since {since}: {reason}");
             }
+        }
+    }
+
+    fn damage(&self, findings: &[String]) {
+        for finding in findings {
+            if self.json {
+                println!("{}", json!({ "damage": finding }));
+            } else {
+                println!("damaged: {finding}");
+            }
+        }
+    }
+
+    fn unreadable(&self, UnreadableRow { table, id, reason }: &UnreadableRow) {
+        if self.json {
+            println!("{}", json!({ "unreadable": { "table": table, "id": id, "reason": reason } }));
+        } else {
+            println!("cannot be read: {table} {id}: {reason}");
         }
     }
 

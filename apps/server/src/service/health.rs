@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError, get, web};
 use chrono::TimeDelta;
-use kontor_adapter_diesel::{Database, MigrationState};
+use kontor_adapter_diesel::{Database, MigrationState, unreadable};
 use kontor_kernel::Clock;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::json;
@@ -118,6 +118,9 @@ pub async fn metrics_text(
             metrics::gauge!("kontor_receipts_to_look_at").set(f64::from(receipts));
         }
         Err(error) => tracing::warn!(%error, "receipts that people must look at cannot be counted"),
+    }
+    for (table, rows) in unreadable::count() {
+        metrics::counter!("kontor_unreadable_rows_total", "table" => table).absolute(rows);
     }
     let bytes = u32::try_from(answers.bytes() / 1024).unwrap_or(u32::MAX);
     metrics::gauge!("kontor_answers_remembered_bytes").set(f64::from(bytes) * 1024.0);

@@ -61,11 +61,7 @@ fn names_this_machine(request: &HttpRequest) -> bool {
 
 /// `GET /`
 #[get("/")]
-pub async fn landing(
-    request: HttpRequest,
-    welcome: web::Data<Welcome>,
-    config: web::Data<Config>,
-) -> HttpResponse {
+pub async fn landing(request: HttpRequest, welcome: web::Data<Welcome>, config: web::Data<Config>) -> HttpResponse {
     let has_viewer = matches!(config.monitoring(), Ok(None));
     let links = LINKS.iter().filter(|(path, ..)| has_viewer || *path != VIEWER).fold(
         String::new(),

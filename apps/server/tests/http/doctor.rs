@@ -67,6 +67,25 @@ database_tests! {
         assert_eq!(site.number("SELECT count(*) AS id FROM password_requests WHERE parked_at IS NULL").await, 1);
     }
 
+    async fn it_tells_of_rows_that_cannot_be_read(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let project = site.create_project("owner")["project_id"].as_i64().unwrap();
+        let brand = format!("INSERT INTO brands (project_id, name, name_key, created_at, updated_at) \
+            VALUES ({project}, ' ', 'nord', '2026-01-01 00:00:00', '2026-01-01 00:00:00')");
+        site.execute(&[&brand]).await;
+        let id = site.number("SELECT id FROM brands").await;
+        let found = site.command(&["doctor", "--json"]).output().unwrap();
+        assert_eq!(found.status.code(), Some(1));
+        let told = lines(&found.stdout);
+        assert_eq!((&told[0]["unreadable"]["table"], &told[0]["unreadable"]["id"]), (&json!("brands"), &json!(id)));
+        assert!(told[0]["unreadable"]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{told:?}");
+        let text = site.command(&["doctor"]).output().unwrap();
+        let (said, why) = (String::from_utf8_lossy(&text.stdout), String::from_utf8_lossy(&text.stderr));
+        assert!(said.contains(&format!("cannot be read: brands {id}")) && why.contains("1 rows cannot be read"), "{text:?}");
+        site.execute(&["UPDATE brands SET name = 'Nord'"]).await;
+        assert!(site.command(&["doctor"]).output().unwrap().status.success());
+    }
+
     async fn it_puts_right_what_it_found_beside_the_service(db: TestDatabase) {
         let site = Site::open(db, 1.0).await;
         let process = site.serve().await;

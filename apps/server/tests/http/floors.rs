@@ -42,7 +42,7 @@ const SERVER: &[Floor] = &[
 
 const STORAGE: &[Floor] = &[
     // Statements run on connections, and the database runs statements of its own.
-    floor("database", Coupling::Unit, &["database", "moments", "statement", "stored"]),
+    floor("database", Coupling::Unit, &["database", "moments", "statement", "stored", "unreadable"]),
     floor("tools", Coupling::Acyclic, &["collation", "histories", "listing", "records", "schema", "versions"]),
     floor(
         "what domains share",

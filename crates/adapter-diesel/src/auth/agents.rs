@@ -22,6 +22,7 @@ use crate::records;
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
 use crate::statement::Statement;
 use crate::stored;
+use crate::unreadable;
 
 /// Agents that are not deleted.
 macro_rules! live {
@@ -208,7 +209,7 @@ impl AgentRepository for Database {
             let own =
                 Statement::new("u.kind = 'agent' AND u.deleted_at IS NULL AND u.project_id = ").value(project.get());
             let found = AGENTS.page(connection, own, &listing)?;
-            Ok(found.with_items(load(connection, &found.items)?))
+            Ok(found.with_items(unreadable::records(connection, "users", &found.items, load)?))
         })
         .await
     }
@@ -295,7 +296,7 @@ impl AgentRepository for Database {
                     access_tokens::expires_at,
                 ))
                 .load(connection)?;
-            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+            Ok(unreadable::rows("access_tokens", rows, |row| row.id, AgentToken::try_from)?)
         })
         .await
     }

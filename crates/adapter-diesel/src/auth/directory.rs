@@ -4,10 +4,11 @@ use kontor_auth::model::{Colleague, Employee, EmployeeFilter, Searched};
 use kontor_auth::ports::DirectoryRepository;
 use kontor_kernel::{Page, PageRequest, ProjectId, StoreError};
 
-use super::{EMPLOYEE, employees};
+use super::{EMPLOYEE, agent_records, employees};
 use crate::database::{Abort, AnyConnection, Backend, Database};
 use crate::schema::users;
 use crate::stored;
+use crate::unreadable;
 
 fn staff(project: ProjectId, filter: &EmployeeFilter) -> users::BoxedQuery<'static, Backend> {
     let all = users::table
@@ -86,6 +87,17 @@ impl TryFrom<ColleagueRow> for Colleague {
     }
 }
 
+/// Reads employees and agents to see whether they can be read.
+pub(crate) fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<()>, Abort<StoreError>> {
+    let present = users::table.filter(users::id.eq_any(ids.to_vec())).filter(users::deleted_at.is_null());
+    let kinds: Vec<(i64, String)> = present.select((users::id, users::kind)).load(connection)?;
+    let (employees, agents): (Vec<_>, Vec<_>) = kinds.into_iter().partition(|(_, kind)| kind == EMPLOYEE);
+    let numbers = |users: Vec<(i64, String)>| users.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+    employees::load(connection, &numbers(employees))?;
+    agent_records::load::<StoreError>(connection, &numbers(agents))?;
+    Ok(Vec::new())
+}
+
 #[async_trait]
 impl DirectoryRepository for Database {
     async fn employees(
@@ -96,7 +108,7 @@ impl DirectoryRepository for Database {
     ) -> Result<Page<Employee>, StoreError> {
         self.read_snapshot(move |connection| {
             let (total, ids) = page_of(connection, project, &filter, page)?;
-            Ok(Page { items: employees::load(connection, &ids)?, total, request: page })
+            Ok(Page { items: unreadable::records(connection, "users", &ids, employees::load)?, total, request: page })
         })
         .await
     }
@@ -114,7 +126,7 @@ impl DirectoryRepository for Database {
                 .order(users::id)
                 .select(ColleagueRow::as_select())
                 .load(connection)?;
-            let items = rows.into_iter().map(Colleague::try_from).collect::<Result<_, StoreError>>()?;
+            let items = unreadable::rows("users", rows, |row| row.id, Colleague::try_from)?;
             Ok::<_, Abort<StoreError>>(Page { items, total, request: page })
         })
         .await

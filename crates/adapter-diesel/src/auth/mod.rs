@@ -22,6 +22,7 @@ mod tokens;
 mod uses;
 
 pub(crate) use accounts::{Newcomer, Unbound, find_or_bind};
+pub(crate) use directory::try_to_read;
 pub(crate) use passwords::REQUESTS as PASSWORD_REQUESTS;
 
 use diesel::prelude::*;

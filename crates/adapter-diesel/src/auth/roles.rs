@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
@@ -17,8 +17,9 @@ use crate::database::{Abort, AnyConnection, Database, on_each, on_reference};
 use crate::records;
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
 use crate::stored;
+use crate::unreadable;
 
-#[derive(Queryable, Selectable)]
+#[derive(Clone, Queryable, Selectable)]
 #[diesel(table_name = roles)]
 struct RoleRow {
     id: i64,
@@ -120,7 +121,11 @@ impl RoleRepository for Database {
                 .order(roles::id)
                 .select(RoleRow::as_select())
                 .load(connection)?;
-            complete(connection, rows)
+            let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+            let roles: HashMap<i64, RoleRow> = rows.into_iter().map(|row| (row.id, row)).collect();
+            unreadable::records(connection, "roles", &ids, |connection, ids| {
+                complete(connection, ids.iter().filter_map(|id| roles.get(id).cloned()).collect())
+            })
         })
         .await
     }

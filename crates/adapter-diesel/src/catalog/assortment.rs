@@ -17,6 +17,7 @@ use crate::listing::{Source, in_order, key_contains};
 use crate::records;
 use crate::schema::{application_brands, application_categories, applications, brands, categories};
 use crate::statement::Statement;
+use crate::unreadable;
 
 /// Records in the history of the application which part of what it shows, in the order customers see, became another one.
 fn rearranged<R>(
@@ -60,7 +61,7 @@ macro_rules! assortment {
                         .order(($links::$place.$first(), $links::$item))
                         .select($links::$item)
                         .load(connection)?;
-                    let records = $load(connection, &ids)?;
+                    let records = unreadable::records(connection, stringify!($records), &ids, $load)?;
                     Ok(in_order(&ids, records, |record: &$record| record.id.get()))
                 })
                 .await
@@ -86,7 +87,7 @@ macro_rules! assortment {
                 self.read_snapshot(move |connection| {
                     let own = Statement::new("l.application_id = ").value(application.get());
                     let found = SHOWN.page(connection, own, &listing)?;
-                    let records = $load(connection, &found.items)?;
+                    let records = unreadable::records(connection, stringify!($records), &found.items, $load)?;
                     Ok(found.with_items(in_order(&found.items, records, |record| record.id.get())))
                 })
                 .await

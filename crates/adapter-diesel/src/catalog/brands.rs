@@ -11,6 +11,7 @@ use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::records::{self, KeptRecord, StoredRecord};
 use crate::schema::brands;
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = brands)]
@@ -66,7 +67,7 @@ impl KeptRecord for Brand {
             .order(brands::id)
             .select(BrandRow::as_select())
             .load(connection)?;
-        rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+        Ok(unreadable::rows("brands", rows, |row| row.id, Self::try_from)?)
     }
 
     fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &BrandDraft) -> Result<i64, Abort<BrandError>> {

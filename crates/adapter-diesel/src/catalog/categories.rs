@@ -15,6 +15,7 @@ use crate::records::{self, StoredRecord};
 use crate::schema::{categories, projects};
 use crate::statement::{Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 diesel::alias!(const PARENTS: Alias<Parents> = categories as parents);
 
@@ -146,7 +147,7 @@ impl CategoryRepository for Database {
                 .filter(categories::project_id.eq(project.get()))
                 .order(categories::id)
                 .load(connection)?;
-            rows.into_iter().map(|row| category(row).map_err(Abort::Store)).collect()
+            Ok(unreadable::rows("categories", rows, |row| row.0.id, category)?)
         })
         .await
     }
@@ -164,7 +165,7 @@ impl CategoryRepository for Database {
                 None => own,
             };
             let found = CATEGORIES.page(connection, own, &listing)?;
-            let records = load(connection, &found.items)?;
+            let records = unreadable::records(connection, "categories", &found.items, load)?;
             Ok(found.with_items(in_order(&found.items, records, |category| category.id.get())))
         })
         .await

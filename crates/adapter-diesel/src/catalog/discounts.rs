@@ -15,6 +15,7 @@ use crate::records::{self, StoredRecord};
 use crate::schema::{categories, discount_usages, discounts, nomenclatures, orders};
 use crate::statement::{Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 type Refused = Abort<DiscountError>;
 
@@ -38,7 +39,7 @@ impl StoredRecord for Discount {
     const TABLE: &'static str = "discounts";
 
     fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
-        Ok(load(connection, vec![id])?.pop())
+        Ok(load(connection, &[id])?.pop())
     }
 }
 
@@ -104,7 +105,7 @@ impl DiscountRepository for Database {
                 .offset(page.offset())
                 .select(discounts::id)
                 .load(connection)?;
-            let items = records::within(load(connection, ids)?, project);
+            let items = records::within(unreadable::records(connection, "discounts", &ids, load)?, project);
             Ok(Page { items, total: stored::count(total)?, request: page })
         })
         .await
@@ -157,7 +158,7 @@ impl DiscountRepository for Database {
                     created_at: stored::moment(at),
                 })
             };
-            Ok(stored::page(rows.into_iter().map(usage), total, page)?)
+            Ok(stored::page(unreadable::rows("discount_usages", rows, |row| row.0, usage)?, total, page)?)
         })
         .await
     }

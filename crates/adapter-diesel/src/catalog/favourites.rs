@@ -17,6 +17,7 @@ use crate::projections::offers;
 use crate::schema::{favourites, storefront_offers};
 use crate::statement::{Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 by_place! {
     struct ItemRow {
@@ -45,7 +46,7 @@ impl Favourites for Database {
                 Some(total) => total,
                 None => count_favourites(customer).row::<TotalRow>(connection)?.total,
             };
-            Ok(stored::page(rows.into_iter().map(Product::try_from), total, page)?)
+            Ok(stored::page(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?, total, page)?)
         })
         .await
     }
@@ -53,7 +54,7 @@ impl Favourites for Database {
     async fn latest(&self, customer: CustomerScope, most: u32, at: DateTime<Utc>) -> Result<Vec<Product>, StoreError> {
         self.read(move |connection| {
             let rows: Vec<ProductRow> = kept(customer, most.into(), 0, at).rows(connection)?;
-            Ok::<_, Abort<StoreError>>(rows.into_iter().map(Product::try_from).collect::<Result<_, _>>()?)
+            Ok::<_, Abort<StoreError>>(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?)
         })
         .await
     }

@@ -22,6 +22,7 @@ use crate::schema::{inventories, nomenclatures, warehouses};
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = inventories)]
@@ -61,7 +62,7 @@ fn inventory(row: &InventoryRow, warehouse: &str, item: &str, article: Option<&s
 }
 
 /// These stock records in this order.
-fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Inventory>>, Abort<R>> {
+pub(crate) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Inventory>>, Abort<R>> {
     let rows: Vec<(InventoryRow, String, String, Option<String>)> = inventories::table
         .inner_join(warehouses::table.on(inventories::warehouse_id.eq(warehouses::id)))
         .inner_join(nomenclatures::table.on(inventories::nomenclature_id.eq(nomenclatures::id)))
@@ -144,7 +145,8 @@ impl InventoryRepository for Database {
                 own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text));
             }
             let found = STOCK.page_of_many(connection, own, &listing, &totals)?;
-            Ok(found.with_items(records::within(load(connection, &found.items)?, project)))
+            let items = unreadable::records(connection, "inventories", &found.items, load)?;
+            Ok(found.with_items(records::within(items, project)))
         })
         .await
     }

@@ -19,6 +19,7 @@ use crate::records;
 use crate::schema::{job_errors, jobs, projects};
 use crate::statement::Statement;
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = jobs)]
@@ -257,7 +258,7 @@ impl JobBook for Database {
                 .limit(page.limit())
                 .select(JobRow::as_select())
                 .load(connection)?;
-            Ok(stored::page(rows.into_iter().map(Job::try_from), total, page)?)
+            Ok(stored::page(unreadable::rows("jobs", rows, |row| row.id, Job::try_from)?, total, page)?)
         })
         .await
     }
@@ -272,10 +273,9 @@ impl JobBook for Database {
                 .select((job_errors::id, job_errors::row_number, job_errors::column_name, job_errors::reason))
                 .load(connection)?;
             let problem = |(number, row, column, reason)| {
-                let row = u32::try_from(row).map_err(StoreError::corrupt)?;
-                Ok::<_, Abort<StoreError>>(JobProblem { number, row, column, reason })
+                Ok(JobProblem { number, row: u32::try_from(row).map_err(StoreError::corrupt)?, column, reason })
             };
-            rows.into_iter().map(problem).collect()
+            Ok::<_, Abort<StoreError>>(unreadable::rows("job_errors", rows, |row| row.0, problem)?)
         })
         .await
     }

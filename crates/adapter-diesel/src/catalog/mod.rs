@@ -33,6 +33,7 @@ mod storefront_views;
 mod tags;
 mod warehouses;
 
+pub(crate) use inventories::load as inventories;
 pub(crate) use jobs::JOBS;
 
 /// The largest number of records that one statement names by their numbers.

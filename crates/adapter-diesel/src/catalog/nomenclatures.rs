@@ -19,6 +19,7 @@ use crate::records::{self, StoredRecord};
 use crate::schema::{inventories, nomenclatures};
 use crate::statement::Statement;
 use crate::stored;
+use crate::unreadable;
 
 /// The items of staff.
 const ITEMS: Source = Source {
@@ -112,6 +113,10 @@ impl StoredRecord for Nomenclature {
     fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
         Ok(cards::load(connection, &[id])?.pop())
     }
+
+    fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<()>, Abort<StoreError>> {
+        cards::load(connection, ids).map(|_| Vec::new())
+    }
 }
 
 /// Before a card is written.
@@ -143,7 +148,7 @@ fn search(
     } else {
         search.sorted(connection, listing.page, Statement::new(ITEMS.order(listing)?))?
     };
-    let items = records::within(cards::load(connection, &found.ids)?, project);
+    let items = records::within(unreadable::records(connection, "nomenclatures", &found.ids, cards::load)?, project);
     Ok(Page { items, total: stored::count(found.total)?, request: listing.page })
 }
 
@@ -163,7 +168,8 @@ impl NomenclatureRepository for Database {
                 );
             }
             let found = ITEMS.page_of_many(connection, own, &listing, &totals)?;
-            Ok(found.with_items(records::within(cards::load(connection, &found.items)?, project)))
+            let items = unreadable::records(connection, "nomenclatures", &found.items, cards::load)?;
+            Ok(found.with_items(records::within(items, project)))
         })
         .await
     }

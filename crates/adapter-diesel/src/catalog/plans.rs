@@ -21,6 +21,7 @@ use crate::records;
 use crate::schema::{applications, nomenclatures, projects, subscription_nomenclatures};
 use crate::statement::Statement;
 use crate::stored;
+use crate::unreadable;
 
 /// The plans of a project; texts are looked for as in all its items.
 const PLANS: Source = Source { from: "nomenclatures n", id: "n.id", fields: &[("id", "n.id")], search: unsearched };
@@ -127,7 +128,8 @@ impl PlanRepository for Database {
             let found = page_of(connection, project, text.as_ref(), page)?;
             let currency: String = projects::table.find(project.get()).select(projects::currency).first(connection)?;
             let mut offered = assignments(connection, application, &found.items)?;
-            let items = records::within(cards::load(connection, &found.items)?, project);
+            let items = unreadable::records(connection, "nomenclatures", &found.items, cards::load)?;
+            let items = records::within(items, project);
             Ok(found.with_items(items).map(|item| CatalogPlan {
                 currency: currency.clone(),
                 assignment: offered.remove(&item.id.get()),

@@ -12,6 +12,7 @@ use super::storefront_card::TagRow;
 use crate::database::Database;
 use crate::schema::{countries, slides, tags};
 use crate::stored;
+use crate::unreadable;
 
 type CountryRow = (i64, String, Option<String>, NaiveDateTime);
 
@@ -57,7 +58,7 @@ impl Showcase for Database {
     async fn countries(&self) -> Result<Vec<Country>, StoreError> {
         self.read_page(|connection| {
             let rows: Vec<CountryRow> = countries::table.order(countries::id).load(connection)?;
-            Ok(rows.into_iter().map(country).collect::<Result<_, _>>()?)
+            Ok(unreadable::rows("countries", rows, |row| row.0, country)?)
         })
         .await
     }
@@ -69,7 +70,7 @@ impl Showcase for Database {
                 .order(tags::id)
                 .select(TagRow::as_select())
                 .load(connection)?;
-            Ok(rows.into_iter().map(Tag::try_from).collect::<Result<_, _>>()?)
+            Ok(unreadable::rows("tags", rows, |row| row.id, Tag::try_from)?)
         })
         .await
     }
@@ -86,7 +87,7 @@ impl Showcase for Database {
                 .order((slides::position, slides::id))
                 .select(SlideRow::as_select())
                 .load(connection)?;
-            Ok(rows.into_iter().map(Slide::try_from).collect::<Result<_, _>>()?)
+            Ok(unreadable::rows("slides", rows, |row| row.id, Slide::try_from)?)
         })
         .await
     }

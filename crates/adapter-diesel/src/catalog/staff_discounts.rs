@@ -64,13 +64,13 @@ fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>))
 }
 
 /// These discounts, newest first, each with the name of what it is for.
-pub(super) fn load<R>(connection: &mut AnyConnection, ids: Vec<i64>) -> Result<Vec<OfProject<Discount>>, Abort<R>> {
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Discount>>, Abort<R>> {
     let category = discounts::target.eq("category").and(discounts::target_id.eq(categories::id.nullable()));
     let item = discounts::target.eq("product").and(discounts::target_id.eq(nomenclatures::id.nullable()));
     let rows: Vec<(StaffRow, Option<String>, Option<String>)> = discounts::table
         .left_join(categories::table.on(category))
         .left_join(nomenclatures::table.on(item))
-        .filter(discounts::id.eq_any(ids))
+        .filter(discounts::id.eq_any(ids.to_vec()))
         .order(discounts::id.desc())
         .select((StaffRow::as_select(), categories::name.nullable(), nomenclatures::name.nullable()))
         .load(connection)?;

@@ -21,11 +21,12 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::in_order;
 use crate::statement::{Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 by_place! {
     /// The first columns of [`super::storefront_query::product`].
     pub(super) struct ProductRow {
-        id: i64 as BigInt,
+        pub(super) id: i64 as BigInt,
         kind_id: i64 as BigInt,
         name: String as Text,
         article: Option<String> as Nullable<Text>,
@@ -124,8 +125,8 @@ fn searched(
     };
     let rows: Vec<ProductRow> =
         if found.ids.is_empty() { Vec::new() } else { query.these(&found.ids).rows(connection)? };
-    let rows = in_order(&found.ids, rows, |row| row.id).into_iter();
-    Ok(stored::page(rows.map(Product::try_from), found.total, page)?)
+    let rows = in_order(&found.ids, rows, |row| row.id);
+    Ok(stored::page(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?, found.total, page)?)
 }
 
 /// How many products there are: by the counts that are kept, or counted.
@@ -165,7 +166,8 @@ impl StorefrontReader for Database {
                     Some(total) => total,
                     None => total(connection, &query)?,
                 };
-                Ok(Some(stored::page(rows.into_iter().map(Product::try_from), total, page)?))
+                let products = unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?;
+                Ok(Some(stored::page(products, total, page)?))
             };
         if quick {
             let work = work.clone();

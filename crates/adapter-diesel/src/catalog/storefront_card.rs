@@ -42,7 +42,7 @@ struct CardRow {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tags)]
 pub(super) struct TagRow {
-    id: i64,
+    pub(super) id: i64,
     name: String,
     photo: Option<String>,
     created_at: NaiveDateTime,

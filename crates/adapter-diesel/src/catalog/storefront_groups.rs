@@ -11,6 +11,7 @@ use crate::database::{Abort, AnyConnection};
 use crate::schema::{application_brands, brands};
 use crate::statement::Statement;
 use crate::stored;
+use crate::unreadable;
 
 #[derive(QueryableByName)]
 struct CategoryRow {
@@ -76,7 +77,7 @@ pub(super) fn categories(
         None => statement,
     };
     let rows: Vec<CategoryRow> = statement.load(connection)?;
-    Ok(rows.into_iter().map(StorefrontCategory::try_from).collect::<Result<_, _>>()?)
+    Ok(unreadable::rows("categories", rows, |row| row.id, StorefrontCategory::try_from)?)
 }
 
 #[derive(Queryable, Selectable)]
@@ -113,5 +114,5 @@ pub(super) fn brands(
         .limit(limit.map_or(i64::MAX, i64::from))
         .select(BrandRow::as_select())
         .load(connection)?;
-    Ok(rows.into_iter().map(StorefrontBrand::try_from).collect::<Result<_, _>>()?)
+    Ok(unreadable::rows("brands", rows, |row| row.id, StorefrontBrand::try_from)?)
 }

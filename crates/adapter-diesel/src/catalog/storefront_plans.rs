@@ -14,6 +14,7 @@ use super::storefront::{photo, reference};
 use crate::database::Database;
 use crate::statement::{Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 by_place! {
     /// The first columns of [`offered`].
@@ -115,7 +116,7 @@ impl StorefrontPlans for Database {
     async fn plans(&self, app: AppScope) -> Result<Vec<Plan>, StoreError> {
         self.read_page(move |connection| {
             let rows: Vec<PlanRow> = price_list(app).rows(connection)?;
-            Ok(rows.into_iter().map(Plan::try_from).collect::<Result<_, _>>()?)
+            Ok(unreadable::rows("subscription_nomenclatures", rows, |row| row.id, Plan::try_from)?)
         })
         .await
     }
@@ -123,7 +124,7 @@ impl StorefrontPlans for Database {
     async fn plan_cards(&self, app: AppScope) -> Result<Vec<PlanCard<Prose>>, StoreError> {
         self.read_page(move |connection| {
             let rows: Vec<CardRow> = cards(app).rows(connection)?;
-            Ok(rows.into_iter().map(PlanCard::try_from).collect::<Result<_, _>>()?)
+            Ok(unreadable::rows("subscription_nomenclatures", rows, |row| row.plan.id, PlanCard::try_from)?)
         })
         .await
     }

@@ -12,6 +12,7 @@ use crate::database::{Abort, AnyConnection, Database, found};
 use crate::records::{self, StoredRecord};
 use crate::schema::{projects, tags};
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tags)]
@@ -54,7 +55,7 @@ impl TagRepository for Database {
                 .order(tags::id)
                 .select(TagRow::as_select())
                 .load(connection)?;
-            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+            Ok(unreadable::rows("tags", rows, |row| row.id, Tag::try_from)?)
         })
         .await
     }

@@ -18,6 +18,7 @@ use crate::listing::{Source, unsearched};
 use crate::records::{self, StoredRecord};
 use crate::schema::{applications, branches, warehouse_applications, warehouses};
 use crate::statement::Statement;
+use crate::unreadable;
 use crate::{stock, stored};
 
 #[derive(Queryable, Selectable)]
@@ -149,7 +150,8 @@ impl WarehouseRepository for Database {
         self.read_snapshot(move |connection| {
             let own = Statement::new("w.deleted_at IS NULL AND w.project_id = ").value(project.get());
             let found = WAREHOUSES.page(connection, own, &listing)?;
-            Ok(found.with_items(records::within(load(connection, &found.items)?, project)))
+            let items = unreadable::records(connection, "warehouses", &found.items, load)?;
+            Ok(found.with_items(records::within(items, project)))
         })
         .await
     }

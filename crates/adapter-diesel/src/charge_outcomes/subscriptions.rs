@@ -20,6 +20,7 @@ use kontor_subscriptions::{ConsentedTerms, Occasion, SubscriptionError, Subscrip
 use super::recurring::{NoAttempt, Payer, attempt};
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::listing::in_order;
 use crate::orders::has_warehouse;
 use crate::payments::{self, Key};
 use crate::people::lock_customer_exclusively;
@@ -29,6 +30,7 @@ use crate::subscriptions::{
     PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, consent, consents, first, insert, lock, plan, put_off, seen_by,
     view, write,
 };
+use crate::unreadable;
 
 type Failed = Abort<StoreError>;
 
@@ -275,8 +277,16 @@ impl SubscriptionStore for Database {
         now: DateTime<Utc>,
     ) -> Result<Vec<SubscriptionView>, StoreError> {
         self.read_snapshot(move |connection| {
-            let cases = cases(connection, &Wanted::OfCustomer(customer), now)?;
-            Ok::<_, Failed>(cases.iter().map(|case| case.view(None, now)).collect())
+            let ids: Vec<IdRow> = Statement::new("SELECT s.id FROM subscriptions s WHERE ")
+                .then(seen_by(customer))
+                .sql(" ORDER BY s.id DESC")
+                .rows(connection)?;
+            let ids: Vec<i64> = ids.into_iter().map(|row| row.id).collect();
+            let read = unreadable::records(connection, "subscriptions", &ids, |connection, ids| {
+                cases(connection, &Wanted::These(ids.to_vec()), now)
+            })?;
+            let views = read.iter().map(|case| case.view(None, now)).collect();
+            Ok::<_, Failed>(in_order(&ids, views, |view: &SubscriptionView| view.subscription.id.get()))
         })
         .await
     }
@@ -320,7 +330,8 @@ impl SubscriptionStore for Database {
                 .sql(" OFFSET ")
                 .value(page.offset())
                 .rows(connection)?;
-            Ok(Some(stored::page(rows.into_iter().map(Attempt::try_from), count, page)?))
+            let attempts = unreadable::rows("subscription_payments", rows, |row| row.id, Attempt::try_from)?;
+            Ok(Some(stored::page(attempts, count, page)?))
         })
         .await
     }

@@ -15,6 +15,7 @@ use crate::people::READY;
 use crate::records::{self, StoredRecord};
 use crate::schema::{files, orders, users};
 use crate::statement::Statement;
+use crate::unreadable;
 use crate::{histories, stored};
 
 /// The files of an order.
@@ -219,7 +220,7 @@ impl FileRepository for Database {
                 let name = format!("{first} {last}").trim().to_owned();
                 Ok(OrderFile { file: row.try_into()?, creator_name: (!name.is_empty()).then_some(name) })
             };
-            let records = rows.into_iter().map(file).collect::<Result<_, _>>()?;
+            let records = unreadable::rows("files", rows, |row| row.0.id, file)?;
             let records = in_order(&found.items, records, |record: &OrderFile| record.file.id.get());
             Ok::<_, Abort<StoreError>>(found.with_items(records))
         })

@@ -20,6 +20,7 @@ use crate::records::{self, DeletableRecord, KeptRecord, ListedRecord, StoredReco
 use crate::schema::pages;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 by_place! {
     struct PageRow {
@@ -203,7 +204,7 @@ impl KeptRecord for Page {
         let ids = pages::table.filter(pages::project_id.eq(project)).order(pages::id).select(pages::id);
         let ids: Vec<i64> = ids.load(connection)?;
         let project = stored::id(project)?;
-        Ok(records::within(load(connection, &ids)?, project))
+        Ok(records::within(unreadable::records(connection, Self::TABLE, &ids, load)?, project))
     }
 
     fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &PageDraft) -> Result<i64, Abort<PageError>> {

@@ -22,6 +22,7 @@ use crate::listing::Source;
 use crate::records::{self, StoredRecord};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 /// Where a new part stands.
 pub(super) struct Spot {
@@ -208,7 +209,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
         self.read_snapshot(move |connection| {
             let own = Statement::new("r.application_id = ").value(application.get());
             let found = P::SOURCE.page(connection, own, &listing)?;
-            let parts = load_many::<P, StoreError>(connection, &found.items)?;
+            let parts = unreadable::records(connection, P::TABLE, &found.items, load_many::<P, StoreError>)?;
             Ok(found.with_items(records::within(parts, project)))
         })
         .await
@@ -282,11 +283,9 @@ pub(super) fn with_those_below<P: StoredPart>(
         .sql(P::SELECT)
         .sql(" IN (SELECT id FROM below) ORDER BY r.code, r.id");
     let rows: Vec<P::Row> = found.rows(connection)?;
-    let found = rows.into_iter().map(|row| {
-        let (_, project, part) = P::told(row);
-        records::of_project(project, part)
-    });
-    let parts = records::within(found.collect::<Result<_, _>>()?, app.project_id);
+    let told = rows.into_iter().map(P::told);
+    let found = unreadable::rows(table, told, |row| row.0, |(_, project, part)| records::of_project(project, part))?;
+    let parts = records::within(found, app.project_id);
     let known: HashSet<i64> = parts.iter().map(P::number).collect();
     // All others came by the one above them.
     let is_top = |part: &P| part.parent().is_none_or(|parent| !known.contains(&parent));

@@ -14,6 +14,7 @@ use crate::listing::{Totals, of_project};
 use crate::records::{self, ListedRecord as _};
 use crate::statement::{Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 by_place! {
     struct NamedRow {
@@ -59,7 +60,10 @@ impl PageReader for Database {
                 listing = listing.among("page_type_id", [of_type]);
             }
             let found = source.page_of_many(connection, shown, &listing, &totals)?;
-            Ok(found.with_items(records::within(pages::load(connection, &found.items)?, project)))
+            Ok(found.with_items(records::within(
+                unreadable::records(connection, "pages", &found.items, pages::load)?,
+                project,
+            )))
         };
         if is_search { self.read_snapshot(work).await } else { self.read_page_snapshot(work).await }
     }
@@ -88,15 +92,15 @@ impl PageReader for Database {
             let all =
                 "SELECT id, name, avatar, created_at FROM dictionary_items WHERE dictionary = 'page_types' ORDER BY id";
             let rows: Vec<NamedRow> = Statement::new(all).rows(connection)?;
-            let types = rows.into_iter().map(|row| {
+            let page_type = |row: NamedRow| {
                 Ok(PageType {
                     id: stored::id(row.id)?,
                     name: stored::owned(row.name)?,
                     photo: row.avatar,
                     created_at: stored::moment(row.created_at),
                 })
-            });
-            types.collect::<Result<_, StoreError>>().map_err(Abort::Store)
+            };
+            Ok(unreadable::rows("dictionary_items", rows, |row| row.id, page_type)?)
         })
         .await
     }
@@ -108,11 +112,11 @@ impl PageReader for Database {
                     .value(project.get())
                     .sql(" ORDER BY name_key, id")
                     .rows(connection)?;
-            let tags = rows.into_iter().map(|row| {
+            let tag = |row: NamedRow| {
                 let (id, name) = (stored::id(row.id)?, stored::owned(row.name)?);
                 Ok(PageTag { id, name, created_at: stored::moment(row.created_at) })
-            });
-            tags.collect::<Result<_, StoreError>>().map_err(Abort::Store)
+            };
+            Ok(unreadable::rows("page_tags", rows, |row| row.id, tag)?)
         })
         .await
     }

@@ -9,7 +9,7 @@ use kontor_kernel::{Stamp, StoreError, Word};
 use super::parts::{Place, StoredPart, Which};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::counterparty_contacts;
-use crate::stored;
+use crate::{stored, unreadable};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = counterparty_contacts)]
@@ -71,12 +71,22 @@ impl StoredPart for CustomerContact {
 
     fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>> {
         let all = counterparty_contacts::table.order(counterparty_contacts::id).select(ContactRow::as_select());
-        let rows: Vec<ContactRow> = match which {
-            Which::Numbered(id) => all.filter(counterparty_contacts::id.eq(id)).load(connection)?,
-            Which::OfCustomer(id) => all.filter(counterparty_contacts::counterparty_id.eq(id)).load(connection)?,
+        let contact = |row: ContactRow| {
+            let place = Place { project: row.project_id, customer: row.counterparty_id };
+            Ok::<_, StoreError>((place, row.try_into()?))
         };
-        let place = |row: &ContactRow| Place { project: row.project_id, customer: row.counterparty_id };
-        rows.into_iter().map(|row| Ok((place(&row), row.try_into()?))).collect()
+        Ok(match which {
+            Which::Numbered(id) => {
+                let row: Option<ContactRow> =
+                    all.filter(counterparty_contacts::id.eq(id)).first(connection).optional()?;
+                row.map(contact).into_iter().collect::<Result<_, _>>()?
+            }
+            Which::OfCustomer(id) => {
+                let rows: Vec<ContactRow> =
+                    all.filter(counterparty_contacts::counterparty_id.eq(id)).load(connection)?;
+                unreadable::rows(Self::TABLE, rows, |row| row.id, contact)?
+            }
+        })
     }
 
     fn insert(

@@ -11,6 +11,7 @@ use kontor_kernel::{CustomerScope, Page, PageRequest, StoreError};
 use crate::database::{AnyConnection, Database};
 use crate::schema::{applications, notifications};
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = notifications)]
@@ -53,7 +54,8 @@ impl NotificationReader for Database {
                 .select(NotificationRow::as_select())
                 .load(connection)?;
             let url = if rows.is_empty() { None } else { address(connection, customer.app.application_id.get())? };
-            Ok(stored::page(rows.into_iter().map(|row| row.read(url.as_deref())), total, page)?)
+            let read = |row: NotificationRow| row.read(url.as_deref());
+            Ok(stored::page(unreadable::rows("notifications", rows, |row| row.id, read)?, total, page)?)
         })
         .await
     }

@@ -31,7 +31,7 @@ pub(super) trait StoredPart: CustomerPart {
     /// The word for them in paths.
     const KIND: &'static str;
 
-    /// Those with this number, or of this customer, oldest first.
+    /// The one with this number, or those of this customer, oldest first. Of a customer those that cannot be read are left out.
     fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>>;
 
     /// Stores one and returns its number.

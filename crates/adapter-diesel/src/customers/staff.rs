@@ -17,6 +17,7 @@ use crate::projections::search::{customers_found, note_customer};
 use crate::records;
 use crate::schema::counterparties;
 use crate::statement::Statement;
+use crate::unreadable;
 
 /// The customers of a project.
 const CUSTOMERS: Source = Source {
@@ -159,7 +160,8 @@ impl StaffCustomerRepository for Database {
                 own = own.sql(" AND c.id").then(customers_found(connection, project, text)?);
             }
             let found = CUSTOMERS.page_of_many(connection, own, &listing, &totals)?;
-            let records = records::within(load(connection, &found.items)?, project);
+            let records = unreadable::records(connection, "counterparties", &found.items, load)?;
+            let records = records::within(records, project);
             let records = in_order(&found.items, records, |customer: &StaffCustomer| customer.record.id.get());
             Ok::<_, Abort<StoreError>>(found.with_items(records))
         })

@@ -6,6 +6,7 @@
 mod checks;
 mod correction;
 mod money;
+mod readable;
 
 use kontor_kernel::{ProjectId, StoreError};
 
@@ -13,6 +14,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::Statement;
 
 pub use correction::Corrected;
+pub use readable::UnreadableRow;
 
 const CHUNK: i64 = 250;
 

@@ -13,6 +13,7 @@ use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::schema::{order_events, outbox_events};
 use crate::statement::{Statement, Value, by_place};
 use crate::stored;
+use crate::unreadable;
 
 /// A line of the history of an order that is to be written.
 pub(super) struct Entry<'a> {
@@ -119,7 +120,7 @@ pub(super) fn page(
     .value(page.offset())
     .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
-    Ok(stored::page(rows.into_iter().map(OrderEntry::try_from), total, page)?)
+    Ok(stored::page(unreadable::rows("order_events", rows, |row| row.id, OrderEntry::try_from)?, total, page)?)
 }
 
 /// Puts `order.paid` into the outbox.

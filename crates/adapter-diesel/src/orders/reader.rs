@@ -14,7 +14,17 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
 use crate::people::is_employee;
 use crate::projections::search::{MOST, customers_named, number_in};
-use crate::statement::Statement;
+use crate::records;
+use crate::statement::{IdRow, Statement};
+use crate::unreadable;
+
+/// The orders with these numbers, ascending.
+pub(crate) fn numbered(
+    connection: &mut AnyConnection,
+    ids: &[i64],
+) -> Result<Vec<OfProject<Order>>, Abort<StoreError>> {
+    orders(connection, Statement::new(" WHERE o.id").among(ids).sql(" ORDER BY o.id"))
+}
 
 #[async_trait]
 impl OrderReader for Database {
@@ -29,15 +39,17 @@ impl OrderReader for Database {
     async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
         let project = customer.app.project_id;
         self.read(move |connection| {
-            let own = Statement::new(" WHERE o.counterparty_id = ")
+            let own: Vec<IdRow> = Statement::new("SELECT o.id FROM orders o WHERE o.counterparty_id = ")
                 .value(customer.counterparty_id.get())
                 .sql(" AND o.project_id = ")
                 .value(project.get())
                 .sql(" AND o.application_id = ")
                 .value(customer.app.application_id.get())
-                .sql(" ORDER BY o.id DESC");
-            let found = orders(connection, own)?;
-            Ok::<_, Abort<StoreError>>(found.into_iter().filter_map(|order| order.within(project)).collect())
+                .sql(" ORDER BY o.id DESC")
+                .rows(connection)?;
+            let ids: Vec<i64> = own.into_iter().map(|row| row.id).collect();
+            let read = records::within(unreadable::records(connection, "orders", &ids, numbered)?, project);
+            Ok::<_, Abort<StoreError>>(in_order(&ids, read, |order: &Order| order.id.get()))
         })
         .await
     }
@@ -58,10 +70,9 @@ impl OrderReader for Database {
                 own = own.sql(" AND o.id IN ").then(orders_found(connection, project, text)?);
             }
             let found = ORDERS.page_of_many(connection, own, &listing, &totals)?;
-            let these = Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id");
-            let own = orders(connection, these)?.into_iter().filter_map(|order| order.within(project)).collect();
-            let orders = in_order(&found.items, own, |order: &Order| order.id.get());
-            Ok::<_, Abort<StoreError>>(found.with_items(orders))
+            let read = unreadable::records(connection, "orders", &found.items, numbered)?;
+            let own = records::within(read, project);
+            Ok::<_, Abort<StoreError>>(found.with_items(in_order(&found.items, own, |order: &Order| order.id.get())))
         })
         .await
     }

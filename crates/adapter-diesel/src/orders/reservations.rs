@@ -11,6 +11,7 @@ use crate::database::{Abort, Database};
 use crate::listing::{Source, Totals, in_order, unsearched};
 use crate::statement::{Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 by_place! {
     struct LineRow {
@@ -87,7 +88,7 @@ impl ReservationReader for Database {
             )
             .among(&found.items)
             .rows(connection)?;
-            let lines = rows.into_iter().map(ReservationRecord::try_from).collect::<Result<_, _>>()?;
+            let lines = unreadable::rows("reservations", rows, |row| row.id, ReservationRecord::try_from)?;
             let lines = in_order(&found.items, lines, |line| line.id.get());
             Ok::<_, Abort<StoreError>>(found.with_items(lines))
         })

@@ -21,6 +21,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{order_tickets, orders};
 use crate::statement::{IdRow, Statement, Value, by_place};
 use crate::stored;
+use crate::unreadable;
 
 type Failed = Abort<StoreError>;
 
@@ -43,7 +44,7 @@ impl TicketStore for Database {
                     .sql(" OFFSET ")
                     .value(page.offset()),
             )?;
-            Ok(stored::page(rows.into_iter().map(KeptScan::try_from), total, page)?)
+            Ok(stored::page(unreadable::rows("ticket_scans", rows, |row| row.id, KeptScan::try_from)?, total, page)?)
         })
         .await
     }

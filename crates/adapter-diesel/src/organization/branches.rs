@@ -15,6 +15,7 @@ use crate::records::{self, StoredRecord};
 use crate::schema::branches;
 use crate::statement::Statement;
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = branches)]
@@ -87,7 +88,7 @@ impl BranchRepository for Database {
                 .order(branches::id)
                 .select(BranchRow::as_select())
                 .load(connection)?;
-            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+            Ok(unreadable::rows("branches", rows, |row| row.id, Branch::try_from)?)
         })
         .await
     }
@@ -100,7 +101,7 @@ impl BranchRepository for Database {
                 .filter(branches::id.eq_any(found.items.clone()))
                 .select(BranchRow::as_select())
                 .load(connection)?;
-            let rows: Vec<Branch> = rows.into_iter().map(Branch::try_from).collect::<Result<_, _>>()?;
+            let rows = unreadable::rows("branches", rows, |row| row.id, Branch::try_from)?;
             let ordered = in_order(&found.items, rows, |branch| branch.id.get());
             Ok::<_, Abort<StoreError>>(found.with_items(ordered))
         })

@@ -8,6 +8,7 @@ use crate::database::{Abort, AnyConnection, found, on_reference};
 use crate::records::{self, DeletableRecord, KeptRecord, StoredRecord};
 use crate::schema::{branches, departments};
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = departments)]
@@ -66,7 +67,7 @@ impl KeptRecord for Department {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let rows: Vec<(DepartmentRow, Option<String>)> =
             with_branches!().filter(departments::project_id.eq(project)).order(departments::id).load(connection)?;
-        rows.into_iter().map(|row| department(row).map_err(Abort::Store)).collect()
+        Ok(unreadable::rows("departments", rows, |row| row.0.id, department)?)
     }
 
     fn insert(

@@ -14,6 +14,7 @@ use kontor_organization::{IntegrationError, IntegrationRefusal};
 
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{IdRow, Statement, by_place};
+use crate::unreadable;
 use crate::{histories, records, stored};
 
 /// A record has no more parameters of one integration.
@@ -61,7 +62,7 @@ fn integrations(owner: Option<IntegrationOwner>) -> Statement {
 
 fn used(connection: &mut AnyConnection, found: Statement) -> Result<Vec<UsedIntegration>, Abort<StoreError>> {
     let rows: Vec<IntegrationRow> = found.rows(connection)?;
-    Ok(rows.into_iter().map(UsedIntegration::try_from).collect::<Result<_, _>>()?)
+    Ok(unreadable::rows("integrations", rows, |row| row.id, UsedIntegration::try_from)?)
 }
 
 fn number(connection: &mut AnyConnection, query: Statement) -> QueryResult<Option<i64>> {
@@ -255,7 +256,7 @@ impl IntegrationRepository for Database {
             .value(id.get())
             .sql(" ORDER BY p.id")
             .rows(connection)?;
-            Ok(rows.into_iter().map(IntegrationParameter::try_from).collect::<Result<_, _>>()?)
+            Ok(unreadable::rows("integration_parameters", rows, |row| row.id, IntegrationParameter::try_from)?)
         })
         .await
     }

@@ -14,6 +14,7 @@ use crate::database::{Abort, AnyConnection};
 use crate::schema::{application_payment_types, applications, payment_types};
 use crate::statement::Statement;
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = payment_types)]
@@ -45,7 +46,7 @@ pub(super) fn of_application(
         .then(taken_by(app.project_id, app.application_id))
         .sql(" ORDER BY p.id")
         .load(connection)?;
-    Ok(rows.into_iter().map(PaymentType::try_from).collect::<Result<_, _>>()?)
+    Ok(unreadable::rows("payment_types", rows, |row| row.id, PaymentType::try_from)?)
 }
 
 pub(super) fn choices(
@@ -68,7 +69,7 @@ pub(super) fn choices(
         let is_taken = linked.is_empty() || linked.contains(&row.id);
         Ok::<_, StoreError>(PaymentChoice { payment_type: row.try_into()?, is_taken })
     };
-    Ok(Some(rows.into_iter().map(choice).collect::<Result<_, _>>()?))
+    Ok(Some(unreadable::rows("payment_types", rows, |row| row.id, choice)?))
 }
 
 pub(super) fn choose(

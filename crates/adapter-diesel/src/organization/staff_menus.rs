@@ -16,6 +16,7 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 /// A project has no more menus.
 const MOST: i64 = 100;
@@ -88,13 +89,13 @@ fn menus(connection: &mut AnyConnection, project: ProjectId, user: i64) -> Resul
             created_at: stored::moment(row.created_at),
         })
     };
-    Ok(rows.into_iter().map(menu).collect::<Result<_, StoreError>>()?)
+    Ok(unreadable::rows("staff_menus", rows, |row| row.id, menu)?)
 }
 
 fn screens(connection: &mut AnyConnection) -> Result<Vec<MenuScreen>, Abort<StoreError>> {
     let rows: Vec<NamedRow> = Statement::new("SELECT id, name FROM screens ORDER BY id").rows(connection)?;
     let screen = |row: NamedRow| Ok(MenuScreen { id: stored::id(row.id)?, name: stored::owned(row.name)? });
-    Ok(rows.into_iter().map(screen).collect::<Result<_, StoreError>>()?)
+    Ok(unreadable::rows("screens", rows, |row| row.id, screen)?)
 }
 
 fn permissions(

@@ -22,6 +22,7 @@ use crate::records::{self, DeletableRecord, KeptRecord, ListedRecord, StoredReco
 use crate::schema::{branches, shops};
 use crate::statement::{IdRow, Statement, Value, by_place};
 use crate::stored;
+use crate::unreadable;
 
 by_place! {
     struct ShopRow {
@@ -193,7 +194,7 @@ impl KeptRecord for StaffShop {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let own = shops::table.filter(shops::project_id.eq(project)).filter(shops::deleted_at.is_null());
         let ids: Vec<i64> = own.order(shops::id).select(shops::id).load(connection)?;
-        Ok(records::within(load(connection, &ids)?, stored::id(project)?))
+        Ok(records::within(unreadable::records(connection, Self::TABLE, &ids, load)?, stored::id(project)?))
     }
 
     fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &ShopDetails) -> Result<i64, Abort<ShopError>> {

@@ -14,6 +14,7 @@ use crate::records::{self, KeptRecord, ListedRecord, StoredRecord};
 use crate::schema::tasks;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 by_place! {
     struct TaskRow {
@@ -118,7 +119,7 @@ impl KeptRecord for Task {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let ids = tasks::table.filter(tasks::project_id.eq(project)).order(tasks::id).select(tasks::id);
         let ids: Vec<i64> = ids.load(connection)?;
-        Ok(records::within(load(connection, &ids)?, stored::id(project)?))
+        Ok(records::within(unreadable::records(connection, Self::TABLE, &ids, load)?, stored::id(project)?))
     }
 
     fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &TaskDraft) -> Result<i64, Abort<TaskError>> {

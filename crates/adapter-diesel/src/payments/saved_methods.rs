@@ -12,6 +12,7 @@ use kontor_payments::ports::SavedMethodStore;
 use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
 use crate::schema::saved_payment_methods as table;
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = table)]
@@ -168,7 +169,12 @@ impl SavedMethodStore for Database {
                 .order(table::id.desc())
                 .select(Row::as_select())
                 .load(connection)?;
-            Ok::<_, Abort<StoreError>>(rows.into_iter().map(SavedMethod::try_from).collect::<Result<_, _>>()?)
+            Ok::<_, Abort<StoreError>>(unreadable::rows(
+                "saved_payment_methods",
+                rows,
+                |row| row.id,
+                SavedMethod::try_from,
+            )?)
         })
         .await
     }

@@ -10,6 +10,7 @@ use crate::database::{Abort, AnyConnection};
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::statement::{Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 by_place! {
     struct CountRow {
@@ -115,5 +116,5 @@ pub(crate) fn history(
     .value(page.offset())
     .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
-    Ok(stored::page(rows.into_iter().map(StockEntry::try_from), count, page)?)
+    Ok(stored::page(unreadable::rows("stock_movements", rows, |row| row.id, StockEntry::try_from)?, count, page)?)
 }

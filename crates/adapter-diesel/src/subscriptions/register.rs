@@ -19,6 +19,7 @@ use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::listing::{Source, Totals, in_order, unsearched};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
+use crate::unreadable;
 
 type Failed = Abort<StoreError>;
 
@@ -124,6 +125,7 @@ impl TryFrom<EntryRow> for SubscriptionEntry {
 
 by_place! {
     struct ConsentRow {
+        id: i64 as BigInt,
         plan: i64 as BigInt,
         slug: String as Text,
         amount: i64 as BigInt,
@@ -172,13 +174,14 @@ pub(crate) fn consents(
 ) -> Result<Page<ConsentedTerms>, Failed> {
     let total = counted(connection, "subscription_consents", id)?;
     let own = Statement::new(
-        "SELECT nomenclature_id, plan_slug, amount, currency, billing_months, saved_method_id, text_version, \
+        "SELECT id, nomenclature_id, plan_slug, amount, currency, billing_months, saved_method_id, text_version, \
          address, application_id, created_at FROM subscription_consents WHERE subscription_id = ",
     )
     .value(id.get())
     .sql(" ORDER BY id DESC");
     let rows: Vec<ConsentRow> = asked(own, page).rows(connection)?;
-    Ok(stored::page(rows.into_iter().map(ConsentedTerms::try_from), total, page)?)
+    let consents = unreadable::rows("subscription_consents", rows, |row| row.id, ConsentedTerms::try_from)?;
+    Ok(stored::page(consents, total, page)?)
 }
 
 fn asked(statement: Statement, page: PageRequest) -> Statement {
@@ -197,7 +200,8 @@ impl SubscriptionRegister for Database {
         self.read_snapshot(move |connection| {
             let own = Statement::new("s.project_id = ").value(project.get());
             let found = SUBSCRIPTIONS.page_of_many(connection, own, &listing, &totals)?;
-            let records = records(connection, &found.items, now)?;
+            let load = |connection: &mut AnyConnection, ids: &[i64]| records(connection, ids, now);
+            let records = unreadable::records(connection, "subscriptions", &found.items, load)?;
             Ok::<_, Failed>(found.with_items(records))
         })
         .await
@@ -220,7 +224,8 @@ impl SubscriptionRegister for Database {
             let total = counted(connection, "subscription_payments", id)?;
             let own = Statement::new(PAYMENT_COLUMNS).sql(" WHERE a.subscription_id = ").value(id.get());
             let rows: Vec<PaymentRow> = asked(own.sql(" ORDER BY a.id DESC"), page).rows(connection)?;
-            Ok::<_, Failed>(stored::page(rows.into_iter().map(Attempt::try_from), total, page)?)
+            let attempts = unreadable::rows("subscription_payments", rows, |row| row.id, Attempt::try_from)?;
+            Ok::<_, Failed>(stored::page(attempts, total, page)?)
         })
         .await
     }
@@ -237,7 +242,8 @@ impl SubscriptionRegister for Database {
             .sql(" ORDER BY id DESC");
             let rows: Vec<EntryRow> =
                 asked(own, page).sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC")).rows(connection)?;
-            Ok::<_, Failed>(stored::page(rows.into_iter().map(SubscriptionEntry::try_from), total, page)?)
+            let entries = unreadable::rows("subscription_events", rows, |row| row.id, SubscriptionEntry::try_from)?;
+            Ok::<_, Failed>(stored::page(entries, total, page)?)
         })
         .await
     }

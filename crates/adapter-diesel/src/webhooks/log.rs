@@ -8,6 +8,7 @@ use kontor_webhooks::ports::DeliveryLog;
 use crate::database::{Abort, Database};
 use crate::schema::{outbox_events, webhook_deliveries, webhooks};
 use crate::stored;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = webhook_deliveries)]
@@ -59,7 +60,7 @@ impl DeliveryLog for Database {
                 .limit(page.limit())
                 .select((DeliveryRow::as_select(), outbox_events::event_id, outbox_events::topic))
                 .load(connection)?;
-            Ok(stored::page(rows.into_iter().map(delivery), total, page)?)
+            Ok(stored::page(unreadable::rows("webhook_deliveries", rows, |row| row.0.id, delivery)?, total, page)?)
         })
         .await
     }

@@ -50,6 +50,7 @@ mod task_mails;
 mod tls;
 mod transactions;
 mod unknown_words;
+mod unreadable;
 mod upgrade;
 mod upgrade_payments;
 mod upkeep;

@@ -15,7 +15,7 @@ use crate::orders::counter::Counter;
 use crate::orders::office::Office;
 
 /// Writes what a newer binary, or somebody by hand, may have written: what the tables themselves would refuse.
-async fn force(db: &TestDatabase, statement: String) {
+pub async fn force(db: &TestDatabase, statement: String) {
     #[derive(diesel::QueryableByName)]
     struct Check {
         #[diesel(sql_type = diesel::sql_types::Text)]

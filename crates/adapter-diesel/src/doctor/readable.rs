@@ -1,0 +1,106 @@
+//! Rows that their types refuse, found by reading every record the way the service does; and damage to the file of SQLite.
+
+use chrono::DateTime;
+use diesel::sql_types::Text;
+use kontor_catalog::model::{Brand, Category, Discount, Nomenclature, Tag, Warehouse};
+use kontor_content::model::{Block, MenuItem, Page, StoredFile};
+use kontor_customers::model::StaffCustomer;
+use kontor_kernel::{ProjectId, StoreError};
+use kontor_organization::model::{Branch, Department, StaffShop, Task};
+
+use super::next;
+use crate::database::{Abort, AnyConnection, Database};
+use crate::records::StoredRecord;
+use crate::statement::{IdRow, Statement, by_place};
+use crate::subscriptions::{Wanted, cases};
+use crate::unreadable::apart;
+use crate::{auth, catalog, orders};
+
+/// A stored row that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableRow {
+    /// Its table.
+    pub table: &'static str,
+    /// Its number.
+    pub id: i64,
+    /// The value that its type refuses.
+    pub reason: String,
+}
+
+/// Reads the records with these numbers.
+type Read = fn(&mut AnyConnection, &[i64]) -> Result<Vec<()>, Abort<StoreError>>;
+
+const fn stored<T: StoredRecord>() -> (&'static str, Read) {
+    (T::TABLE, T::try_to_read)
+}
+
+const TABLES: [(&str, Read); 19] = [
+    stored::<Nomenclature>(),
+    stored::<Category>(),
+    stored::<Brand>(),
+    stored::<Tag>(),
+    stored::<Warehouse>(),
+    stored::<Discount>(),
+    ("inventories", |connection, ids| catalog::inventories(connection, ids).map(|_| Vec::new())),
+    stored::<StaffCustomer>(),
+    ("orders", |connection, ids| orders::numbered(connection, ids).map(|_| Vec::new())),
+    ("subscriptions", |connection, ids| {
+        cases(connection, &Wanted::These(ids.to_vec()), DateTime::UNIX_EPOCH).map(|_| Vec::new())
+    }),
+    ("users", auth::try_to_read),
+    stored::<Branch>(),
+    stored::<Department>(),
+    stored::<StaffShop>(),
+    stored::<Task>(),
+    stored::<Page>(),
+    stored::<Block>(),
+    stored::<MenuItem>(),
+    stored::<StoredFile>(),
+];
+
+by_place! {
+    struct FindingRow {
+        finding: String as Text,
+    }
+}
+
+impl Database {
+    /// Reads every record of one project, or of all. Hands over each row that cannot be read, and returns how many there are.
+    pub async fn find_unreadable(
+        &self,
+        project: Option<ProjectId>,
+        mut found: impl FnMut(UnreadableRow) + Send,
+    ) -> Result<u64, StoreError> {
+        let (project, mut count) = (project.map(ProjectId::get), 0);
+        for (table, read) in TABLES {
+            let mut last = Some(0);
+            while let Some(after) = last {
+                let looked = self.read_snapshot(move |connection| {
+                    let rows: Vec<IdRow> = next("t.id", table, project, after).rows(connection)?;
+                    let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+                    let (_, unreadable) = apart(connection, &ids, read)?;
+                    Ok::<_, Abort<StoreError>>((ids.last().copied(), unreadable))
+                });
+                let (next, unreadable) = looked.await?;
+                for (id, reason) in unreadable {
+                    count += 1;
+                    found(UnreadableRow { table, id, reason });
+                }
+                last = next;
+            }
+        }
+        Ok(count)
+    }
+
+    /// What SQLite finds wrong with its file; nothing on PostgreSQL, whose pages have check sums of their own.
+    pub async fn file_damage(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            if connection.is_postgres() {
+                return Ok::<_, Abort<StoreError>>(Vec::new());
+            }
+            let findings: Vec<FindingRow> = Statement::new("PRAGMA quick_check(20)").rows(connection)?;
+            Ok(findings.into_iter().map(|row| row.finding).filter(|finding| finding != "ok").collect())
+        })
+        .await
+    }
+}

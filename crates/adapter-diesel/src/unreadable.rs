@@ -1,0 +1,132 @@
+//! Stored rows that their type refuses: lists leave them out, the log names them, a counter counts them. Reading one by itself
+//! stays an error, and so does whatever decides by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use diesel::result::Error as QueryError;
+use kontor_kernel::StoreError;
+
+use crate::database::{Abort, AnyConnection};
+
+/// Rows whose names the log has; beyond that many a row may be named again.
+const MOST_NAMED: usize = 10_000;
+
+#[derive(Default)]
+struct LeftOut {
+    by_table: BTreeMap<&'static str, u64>,
+    named: BTreeSet<(&'static str, i64)>,
+}
+
+static LEFT_OUT: Mutex<LeftOut> = Mutex::new(LeftOut { by_table: BTreeMap::new(), named: BTreeSet::new() });
+
+fn left_out() -> MutexGuard<'static, LeftOut> {
+    LEFT_OUT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How often lists of this process left a row out, by table.
+pub fn count() -> Vec<(&'static str, u64)> {
+    left_out().by_table.iter().map(|(table, count)| (*table, *count)).collect()
+}
+
+/// Counts a row that a list leaves out. The log names it once.
+fn leave_out(table: &'static str, id: i64, reason: &str) {
+    let mut left_out = left_out();
+    *left_out.by_table.entry(table).or_default() += 1;
+    if left_out.named.len() >= MOST_NAMED {
+        left_out.named.clear();
+    }
+    let is_new = left_out.named.insert((table, id));
+    drop(left_out);
+    if is_new {
+        tracing::error!(table, id, reason, "a stored row cannot be read; lists leave it out");
+    }
+}
+
+/// Why a row cannot be read, if that is what the error says.
+fn reason<R>(abort: &Abort<R>) -> Option<String> {
+    match abort {
+        Abort::Store(error @ StoreError::Corrupt(_)) => Some(error.to_string()),
+        Abort::Query(error @ QueryError::DeserializationError(_)) => Some(error.to_string()),
+        _ => None,
+    }
+}
+
+/// What is read of some records, and of each that cannot be read its number and the reason.
+pub(crate) type Apart<T> = (Vec<T>, Vec<(i64, String)>);
+
+/// Loads records by their numbers. When one of them cannot be read, each is loaded by itself.
+pub(crate) fn apart<T, R>(
+    connection: &mut AnyConnection,
+    ids: &[i64],
+    mut load: impl FnMut(&mut AnyConnection, &[i64]) -> Result<Vec<T>, Abort<R>>,
+) -> Result<Apart<T>, Abort<R>> {
+    match load(connection, ids) {
+        Err(abort) if reason(&abort).is_some() => {}
+        loaded => return Ok((loaded?, Vec::new())),
+    }
+    let (mut records, mut unreadable) = (Vec::new(), Vec::new());
+    for id in ids {
+        match load(connection, &[*id]) {
+            Ok(loaded) => records.extend(loaded),
+            Err(abort) => match reason(&abort) {
+                Some(reason) => unreadable.push((*id, reason)),
+                None => return Err(abort),
+            },
+        }
+    }
+    Ok((records, unreadable))
+}
+
+/// The records of a list with these numbers, without those that cannot be read.
+pub(crate) fn records<T, R>(
+    connection: &mut AnyConnection,
+    table: &'static str,
+    ids: &[i64],
+    load: impl FnMut(&mut AnyConnection, &[i64]) -> Result<Vec<T>, Abort<R>>,
+) -> Result<Vec<T>, Abort<R>> {
+    let (records, unreadable) = apart(connection, ids, load)?;
+    for (id, reason) in unreadable {
+        leave_out(table, id, &reason);
+    }
+    Ok(records)
+}
+
+/// The records of a list as its rows tell them, without those that cannot be read.
+pub(crate) fn rows<Row, T>(
+    table: &'static str,
+    rows: impl IntoIterator<Item = Row>,
+    id: impl Fn(&Row) -> i64,
+    mut read: impl FnMut(Row) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let mut records = Vec::new();
+    for row in rows {
+        let id = id(&row);
+        match read(row) {
+            Ok(record) => records.push(record),
+            Err(error @ StoreError::Corrupt(_)) => leave_out(table, id, &error.to_string()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_cannot_be_read_is_left_out_and_counted() {
+        let read = |number: i64| match number {
+            2 => Err(StoreError::corrupt("two")),
+            number => Ok(number * 10),
+        };
+        let counted = || count().into_iter().find(|(table, _)| *table == "numbers").map_or(0, |(_, rows)| rows);
+        assert_eq!(counted(), 0);
+        assert_eq!(rows("numbers", [1, 2, 3], |number| *number, read).unwrap(), [10, 30]);
+        assert_eq!(rows("numbers", [2], |number| *number, read).unwrap(), [0; 0]);
+        assert_eq!(counted(), 2);
+        let lost = |_: i64| Err::<i64, _>(StoreError::Unavailable("gone".to_owned()));
+        assert!(rows("numbers", [1], |number| *number, lost).is_err(), "nothing is known of the row");
+    }
+}

@@ -1,0 +1,125 @@
+//! Stored rows that their types refuse: lists leave them out, and `kontor doctor` finds them.
+
+use diesel::connection::SimpleConnection;
+use kontor_adapter_diesel::doctor::UnreadableRow;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::{Abort, database_tests, unreadable};
+use kontor_catalog::model::{Brand, BrandDraft};
+use kontor_catalog::ports::NomenclatureRepository;
+use kontor_customers::ports::StaffCustomerRepository;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{Listing, Name, NomenclatureId, PageRequest, ProjectId, RecordRepository, Stamp, StoreError};
+use kontor_orders::ports::OrderReader;
+
+use crate::orders::counter::Counter;
+use crate::unknown_words::force;
+
+async fn brand(db: &TestDatabase, project: ProjectId, name: &str) -> Brand {
+    let stamp = Stamp::of_system(project, chrono::DateTime::UNIX_EPOCH);
+    let draft = BrandDraft { name: Name::parse(name).unwrap(), photo: None };
+    RecordRepository::<Brand>::insert(&db.database, stamp, draft).await.unwrap()
+}
+
+fn first_page() -> Listing {
+    Listing::everything(Sort::ascending("id"), PageRequest::new(1, 50, 100).unwrap())
+}
+
+fn left_out(table: &str) -> u64 {
+    unreadable::count().into_iter().find(|(name, _)| *name == table).map_or(0, |(_, count)| count)
+}
+
+async fn found(db: &TestDatabase, project: Option<ProjectId>) -> Vec<(&'static str, i64)> {
+    let mut rows: Vec<UnreadableRow> = Vec::new();
+    let count = db.database.find_unreadable(project, |row| rows.push(row)).await.unwrap();
+    assert_eq!(usize::try_from(count).unwrap(), rows.len());
+    assert!(rows.iter().all(|row| !row.reason.is_empty()));
+    rows.into_iter().map(|row| (row.table, row.id)).collect()
+}
+
+database_tests! {
+    async fn a_record_that_cannot_be_read_is_missing_in_its_list_alone(db: TestDatabase) {
+        let project = crate::fixtures::project(&db).await;
+        let (first, broken, last) =
+            (brand(&db, project, "A").await, brand(&db, project, "B").await, brand(&db, project, "C").await);
+        assert!(found(&db, None).await.is_empty());
+        force(&db, format!("UPDATE brands SET name = '' WHERE id = {}", broken.id)).await;
+
+        let before = left_out("brands");
+        let list = RecordRepository::<Brand>::list(&db.database, project).await.unwrap();
+        assert_eq!(list.iter().map(|brand| brand.id).collect::<Vec<_>>(), [first.id, last.id]);
+        // Tests on the other database count in the same process.
+        assert!(left_out("brands") > before);
+        let alone = RecordRepository::<Brand>::find(&db.database, broken.id).await;
+        assert!(matches!(alone, Err(StoreError::Corrupt(_))), "{alone:?}");
+
+        assert_eq!(found(&db, Some(project)).await, [("brands", broken.id.get())]);
+        let other = crate::fixtures::project(&db).await;
+        assert!(found(&db, Some(other)).await.is_empty());
+        force(&db, format!("UPDATE brands SET name = 'B' WHERE id = {}", broken.id)).await;
+        assert!(found(&db, None).await.is_empty());
+    }
+
+    async fn one_broken_part_hides_its_record_and_no_other(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let (vase, bowl) = (counter.goods("Vase", 5, 100).await, counter.goods("Bowl", 5, 100).await);
+        let (first, second) =
+            (counter.placed(&counter.command(&[(vase, 1)])).await, counter.placed(&counter.command(&[(bowl, 1)])).await);
+        let project = counter.house.project;
+        force(
+            &db,
+            format!(
+                "UPDATE reservations SET state = 'lent' WHERE order_id = {}; \
+                 INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ({vase}, 0, ''); \
+                 UPDATE counterparties SET email = 'nobody'",
+                first.id
+            ),
+        )
+        .await;
+
+        let orders = OrderReader::list(&db.database, project, first_page()).await.unwrap();
+        assert_eq!((orders.items.iter().map(|order| order.id).collect::<Vec<_>>(), orders.total), (vec![second.id], 2));
+        let own = OrderReader::of_customer(&db.database, counter.customer).await.unwrap();
+        assert_eq!(own.iter().map(|order| order.id).collect::<Vec<_>>(), [second.id]);
+        let items = NomenclatureRepository::list(&db.database, project, first_page()).await.unwrap();
+        assert_eq!(items.items.iter().map(|item| item.id).collect::<Vec<_>>(), [NomenclatureId::new(bowl).unwrap()]);
+        let customers = StaffCustomerRepository::list(&db.database, project, first_page()).await.unwrap();
+        assert_eq!((customers.items.len(), customers.total), (0, 1));
+
+        let found = found(&db, None).await;
+        let customer = counter.customer.counterparty_id.get();
+        assert_eq!(found, [("nomenclatures", vase), ("counterparties", customer), ("orders", first.id.get())]);
+    }
+}
+
+/// SQLite stores any text in a column of moments.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_moment_that_is_none_hides_its_record_and_no_other() {
+    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let counter = Counter::open(&db).await;
+    let (vase, bowl) = (counter.goods("Vase", 5, 100).await, counter.goods("Bowl", 5, 100).await);
+    force(&db, format!("UPDATE nomenclatures SET updated_at = 'yesterday' WHERE id = {vase}")).await;
+    let items = NomenclatureRepository::list(&db.database, counter.house.project, first_page()).await.unwrap();
+    assert_eq!(items.items.iter().map(|item| item.id).collect::<Vec<_>>(), [NomenclatureId::new(bowl).unwrap()]);
+    assert_eq!(found(&db, None).await, [("nomenclatures", vase)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_damaged_file_is_reported() {
+    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    assert_eq!(db.database.file_damage().await.unwrap(), [""; 0]);
+    // An index that lacks a row: what a torn page leaves.
+    let damage = |connection: &mut kontor_adapter_diesel::AnyConnection| {
+        connection.batch_execute(
+            "INSERT INTO projects (name, currency, created_at) VALUES ('Trial', 'RUB', '2026-01-01 00:00:00'); \
+             INSERT INTO brands (project_id, name, name_key, created_at, updated_at) \
+             VALUES (1, 'A', 'a', '2026-01-01 00:00:00', '2026-01-01 00:00:00'); \
+             PRAGMA writable_schema = ON; \
+             UPDATE sqlite_schema SET sql = replace(sql, 'name TEXT', 'name TEXT CHECK (name <> ''A'')') \
+             WHERE type = 'table' AND name = 'brands'; PRAGMA schema_version = 100000; PRAGMA writable_schema = RESET",
+        )?;
+        Ok::<_, Abort<StoreError>>(())
+    };
+    db.database.write_apart(damage).await.unwrap();
+    let damage = db.database.file_damage().await.unwrap();
+    assert!(damage.iter().any(|finding| finding.contains("brands")), "{damage:?}");
+}
