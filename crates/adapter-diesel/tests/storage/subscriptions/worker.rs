@@ -6,6 +6,7 @@ use kontor_kernel::Clock as _;
 use kontor_orders::model::OrderStatus;
 use kontor_organization::ports::ApplicationRepository;
 use kontor_payments::model::{ReceiptTerms, VatCode};
+use kontor_payments::ports::ReceiptSettings;
 use kontor_subscriptions::model::{AttemptState, SubscriptionPolicy};
 use kontor_subscriptions::ports::SubscriptionStore;
 use kontor_subscriptions::{MissedPeriods, StaffCommand, SubscriptionError, SubscriptionRefusal, SubscriptionStatus};
