@@ -1,4 +1,4 @@
-//! Bounds behind everything else: what goes beyond them is not charged, and people look at it.
+//! Bounds behind everything else: charges beyond them wait for another day, or for people.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, Zone};
@@ -7,13 +7,13 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use crate::terms::Terms;
 
-/// Why a subscription is parked, by its code.
+/// Reason why a subscription is parked, by its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Park {
-    /// It has been paid today; a second payment on the same day is a mistake of somebody.
+    /// It was paid on that day already. Earlier versions parked for it; now the charge waits for the next day.
     PaidToday,
-    /// The customer has paid as often today as a customer may.
+    /// Its customer had had all payments of that day. Earlier versions parked for it; now the charge waits for the next day.
     CustomerLimit,
     /// More would be taken than the customer consented to, or in another currency.
     AboveConsent,
@@ -23,50 +23,45 @@ pub enum Park {
     WorkFailed,
 }
 
+impl Park {
+    /// Judges a charge before its attempt is written: no more is taken than was consented to.
+    pub(crate) fn above(consented: &Terms, amount: Money, currency: &str) -> Result<(), Self> {
+        let covered = amount <= consented.amount && currency == consented.currency;
+        if covered { Ok(()) } else { Err(Self::AboveConsent) }
+    }
+}
+
 /// What a project allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bounds {
-    /// The most successful charges of one customer on a local day, over all their subscriptions.
+    /// Maximum payments of one customer on a local day, over all their subscriptions. Plans that are paid together are one.
     pub customer_per_day: u16,
 }
 
 impl Default for Bounds {
+    /// As many as a checkout has plans at most: they renew on one day.
     fn default() -> Self {
-        Self { customer_per_day: 5 }
+        Self { customer_per_day: 20 }
     }
 }
 
-/// A charge that is about to be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Intended<'a> {
-    /// What would be taken.
-    pub amount: Money,
-    /// Its currency.
-    pub currency: &'a str,
-    /// What the customer consented to for this period.
-    pub consented: &'a Terms,
-    /// When charges of this subscription succeeded lately.
-    pub of_subscription: &'a [DateTime<Utc>],
-    /// When charges of any subscription of the customer succeeded lately, this one's among them.
-    pub of_customer: &'a [DateTime<Utc>],
-}
-
 impl Bounds {
-    /// Judges a charge before its attempt is written. At most one success per subscription and local day is no setting.
-    pub fn before_charge(self, intended: Intended<'_>, zone: Zone, now: DateTime<Utc>) -> Result<(), Park> {
+    /// Returns the start of the next local day if nothing more may be charged on this one: the subscription has been paid today,
+    /// or its customer has paid as often as they may. One payment of a subscription a day is no setting. The lists are moments
+    /// at which payments succeeded lately; those of the customer contain those of the subscription.
+    pub fn closed_until(
+        self,
+        of_subscription: &[DateTime<Utc>],
+        of_customer: &[DateTime<Utc>],
+        zone: Zone,
+        now: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
         let today = zone.local(now).date();
         let on_this_day =
             |moments: &[DateTime<Utc>]| moments.iter().filter(|moment| zone.local(**moment).date() == today).count();
-        if intended.amount > intended.consented.amount || intended.currency != intended.consented.currency {
-            Err(Park::AboveConsent)
-        } else if on_this_day(intended.of_subscription) > 0 {
-            Err(Park::PaidToday)
-        } else if on_this_day(intended.of_customer) >= self.customer_per_day.into() {
-            Err(Park::CustomerLimit)
-        } else {
-            Ok(())
-        }
+        let reached = on_this_day(of_subscription) > 0 || on_this_day(of_customer) >= self.customer_per_day.into();
+        today.succ_opt().filter(|_| reached).map(|tomorrow| zone.start_of(tomorrow))
     }
 }
 
@@ -76,53 +71,49 @@ mod tests {
     use kontor_kernel::{NomenclatureId, Word};
 
     use super::*;
-
-    fn terms() -> Terms {
-        Terms {
-            plan: NomenclatureId::new(7).unwrap(),
-            plan_slug: "monthly".to_owned(),
-            amount: "499.00".parse().unwrap(),
-            currency: "RUB".to_owned(),
-            billing_months: 1,
-            method: None,
-        }
-    }
+    use crate::checkout::MOST_PLANS;
 
     /// 0:30 of the day in Moscow, still the day before in UTC.
     fn now() -> DateTime<Utc> {
         "2027-03-10T21:30:00Z".parse().unwrap()
     }
 
-    fn judged(amount: &str, currency: &str, own: &[TimeDelta], all: &[TimeDelta]) -> Result<(), Park> {
-        let ago = |moments: &[TimeDelta]| moments.iter().map(|ago| now() - *ago).collect::<Vec<_>>();
-        let (own, all, consented) = (ago(own), ago(all), terms());
-        let amount = amount.parse().unwrap();
-        let intended = Intended { amount, currency, consented: &consented, of_subscription: &own, of_customer: &all };
-        Bounds { customer_per_day: 2 }.before_charge(intended, Zone::default(), now())
-    }
-
     #[test]
     fn no_more_is_taken_than_was_consented_to() {
-        assert_eq!(judged("499.00", "RUB", &[], &[]), Ok(()));
-        assert_eq!(judged("1.00", "RUB", &[], &[]), Ok(()));
-        assert_eq!(judged("499.01", "RUB", &[], &[]), Err(Park::AboveConsent));
-        assert_eq!(judged("499.00", "USD", &[], &[]), Err(Park::AboveConsent));
+        let terms = Terms {
+            plan: NomenclatureId::new(7).unwrap(),
+            plan_slug: "monthly".to_owned(),
+            amount: "499.00".parse().unwrap(),
+            currency: "RUB".to_owned(),
+            billing_months: 1,
+            method: None,
+        };
+        let judged = |amount: &str, currency| Park::above(&terms, amount.parse().unwrap(), currency);
+        assert_eq!(judged("499.00", "RUB"), Ok(()));
+        assert_eq!(judged("1.00", "RUB"), Ok(()));
+        assert_eq!(judged("499.01", "RUB"), Err(Park::AboveConsent));
+        assert_eq!(judged("499.00", "USD"), Err(Park::AboveConsent));
     }
 
     #[test]
-    fn days_are_those_of_the_project() {
+    fn above_a_bound_the_charge_waits_for_the_next_day_of_the_project() {
         let (today, yesterday) = (TimeDelta::minutes(29), TimeDelta::minutes(31));
-        assert_eq!(judged("499.00", "RUB", &[today], &[today]), Err(Park::PaidToday));
-        assert_eq!(judged("499.00", "RUB", &[yesterday], &[yesterday]), Ok(()));
-        assert_eq!(judged("499.00", "RUB", &[], &[today]), Ok(()));
-        assert_eq!(judged("499.00", "RUB", &[], &[today, yesterday]), Ok(()));
-        assert_eq!(judged("499.00", "RUB", &[], &[today, today]), Err(Park::CustomerLimit));
+        let tomorrow: Option<DateTime<Utc>> = "2027-03-11T21:00:00Z".parse().ok();
+        let closed_until = |own: &[TimeDelta], all: &[TimeDelta]| {
+            let ago = |moments: &[TimeDelta]| moments.iter().map(|ago| now() - *ago).collect::<Vec<_>>();
+            Bounds { customer_per_day: 2 }.closed_until(&ago(own), &ago(all), Zone::default(), now())
+        };
+        assert_eq!(closed_until(&[today], &[today]), tomorrow);
+        assert_eq!(closed_until(&[yesterday], &[yesterday]), None);
+        assert_eq!(closed_until(&[], &[today]), None);
+        assert_eq!(closed_until(&[], &[today, yesterday]), None);
+        assert_eq!(closed_until(&[], &[today, today]), tomorrow);
     }
 
     #[test]
     fn the_words_of_stored_rows_stay_as_they_are() {
         let words: Vec<_> = Park::VARIANTS.iter().map(|park| park.word()).collect();
         assert_eq!(words, ["paid_today", "customer_limit", "above_consent", "contradicting_answers", "work_failed"]);
-        assert_eq!(Bounds::default().customer_per_day, 5);
+        assert_eq!(usize::from(Bounds::default().customer_per_day), MOST_PLANS);
     }
 }

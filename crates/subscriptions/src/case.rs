@@ -8,7 +8,7 @@ pub use timing::{Retimed, Timing};
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{SavedMethodId, Zone};
 
-use crate::bounds::{Intended, Park};
+use crate::bounds::Park;
 use crate::change::{AttemptEnd, SubscriptionChange};
 use crate::decline::Decline;
 use crate::downtime::{MissedPeriods, ToCollect, after_downtime};
@@ -107,6 +107,18 @@ impl SubscriptionCase {
         }
     }
 
+    /// Start of the next local day, if a daily limit is reached.
+    fn closed_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        self.policy.bounds.closed_until(&self.paid_at, &self.customer_paid_at, self.zone, now)
+    }
+
+    /// Returns `true` if customers and staff may ask for another try of the period that is due.
+    pub(crate) fn allows_unplanned_try(&self, now: DateTime<Utc>) -> bool {
+        let due = self.attempts_of(self.subscription.due_number(now));
+        let unplanned = due.filter(|attempt| !attempt.planned).count();
+        allows_unplanned_try(&self.policy.dunning, unplanned, &self.method_tries, now)
+    }
+
     fn facts(&self, now: DateTime<Utc>) -> Facts {
         let subscription = &self.subscription;
         let open = self.open();
@@ -131,6 +143,7 @@ impl SubscriptionCase {
             method: self.method(now),
             plan: self.plan,
             parked: subscription.parked.is_some(),
+            limit_reached: self.closed_until(now).is_some(),
             refund_ends: false,
         }
     }
@@ -153,7 +166,6 @@ impl SubscriptionCase {
     /// Whether the last payment may be retried, for the customer who asks for this one, or for none in particular.
     pub fn view(&self, asked: Option<&Attempt>, now: DateTime<Utc>) -> SubscriptionView {
         let (subscription, latest) = (&self.subscription, self.attempts.last());
-        let due = subscription.due_number(now);
         let other_terms = |attempt: &Attempt| {
             let next = subscription.next_terms.as_ref().unwrap_or(&subscription.terms);
             let plan = (next.plan, next.billing_months);
@@ -164,18 +176,15 @@ impl SubscriptionCase {
         };
         let facts = RetryFacts {
             status: subscription.status,
+            paid: subscription.is_paid(now),
             last: latest.map(|attempt| attempt.state.into()),
             is_last: asked.is_none_or(|asked| latest.is_some_and(|latest| latest.id == asked.id)),
             terms_changed: latest.is_some_and(other_terms),
             method: self.method(now),
             plan: self.plan,
             parked: self.may_not_charge(),
-            tries_left: allows_unplanned_try(
-                &self.policy.dunning,
-                self.attempts_of(due).count(),
-                &self.method_tries,
-                now,
-            ),
+            tries_left: self.allows_unplanned_try(now),
+            limit_reached: self.closed_until(now).is_some(),
         };
         let retry = can_retry_payment(facts);
         SubscriptionView { subscription: subscription.clone(), latest: latest.cloned(), retry }
@@ -333,7 +342,7 @@ impl SubscriptionCase {
         match effect {
             Effect::StartAttempt => {
                 let attempt = self.attempt(change, occasion, origin);
-                if let Err(park) = self.judge(&attempt, now) {
+                if let Err(park) = self.judge(&attempt) {
                     *change = self.parked(park, change.event, now);
                     return Flow::Stop;
                 }
@@ -431,17 +440,10 @@ impl SubscriptionCase {
         period
     }
 
-    fn judge(&self, attempt: &NewAttempt, now: DateTime<Utc>) -> Result<(), Park> {
+    fn judge(&self, attempt: &NewAttempt) -> Result<(), Park> {
         let agreed = self.subscription.next_terms.as_ref().filter(|_| attempt.origin != ChargeOrigin::Missed);
         let consented = agreed.unwrap_or(&self.subscription.terms);
-        let intended = Intended {
-            amount: attempt.terms.amount,
-            currency: &attempt.terms.currency,
-            consented,
-            of_subscription: &self.paid_at,
-            of_customer: &self.customer_paid_at,
-        };
-        self.policy.bounds.before_charge(intended, self.zone, now)
+        Park::above(consented, attempt.terms.amount, &attempt.terms.currency)
     }
 
     /// People must look before anything is charged.
@@ -452,10 +454,13 @@ impl SubscriptionCase {
         change
     }
 
-    /// The period that is due begins now.
+    /// The period that is due begins now. A resumed subscription begins a period that was never tried, so that its tries are
+    /// planned from the start.
     fn anchor(&self, change: &mut SubscriptionChange) {
         let (now, terms) = (change.at, &change.subscription.terms);
-        let number = self.open().map_or_else(|| self.subscription.due_number(now), |attempt| attempt.period);
+        let tried = self.attempts.iter().map(|attempt| attempt.period.saturating_add(1)).max();
+        let resumed = || self.subscription.due_number(now).max(tried.unwrap_or(1));
+        let number = self.open().map_or_else(resumed, |attempt| attempt.period);
         let Ok(anchor) = Anchor::new(now, self.zone, terms.billing_months) else { return };
         change.subscription.schedule = match &self.subscription.schedule {
             None => Some(Schedule::new(anchor)),

@@ -14,10 +14,11 @@ pub enum Condition {
     NoCharge,
     /// A charge is still open: the customer left while it ran.
     OpenChargeLeft,
-    /// It was activated, no charge is open, no paid period is current, the plan goes on, the method is not gone, and it is not parked.
+    /// It was activated, no charge is open, no paid period is current, the plan goes on, the method is not gone, it is not parked,
+    /// and the day allows another payment.
     Chargeable,
     /// The charge is for a missed period while a paid one runs; no other is open, the plan goes on, the method is not gone,
-    /// and it is not parked.
+    /// it is not parked, and the day allows another payment.
     Collects,
     /// Chargeable, and the method waits for nothing that the customer must do.
     ChargeableUnaided,
@@ -70,18 +71,20 @@ pub enum Condition {
 impl Condition {
     /// Whether it holds.
     pub fn holds(self, facts: Facts) -> bool {
-        let Facts { activated, charge, origin, in_time, paid, method, plan, parked, refund_ends } = facts;
+        let Facts { activated, charge, origin, in_time, paid, method, plan, parked, limit_reached, refund_ends } =
+            facts;
         let (first, idle) = (origin == ChargeOrigin::First, charge == OpenCharge::None);
         let (missed, unpaid_later) = (origin == ChargeOrigin::Missed, !first && !paid);
         let (gone, ends) = (method == MethodStanding::Gone, plan == PlanStanding::Ends);
-        let payable = activated && idle && !paid && !ends && !parked;
+        let may_go = activated && idle && !ends && !parked && !limit_reached;
+        let payable = may_go && !paid;
         let resumable = activated && idle && plan == PlanStanding::Available && !gone;
         match self {
             Self::Any => true,
             Self::NoCharge => idle,
             Self::OpenChargeLeft => !idle,
             Self::Chargeable => payable && !gone,
-            Self::Collects => activated && idle && missed && paid && !ends && !gone && !parked,
+            Self::Collects => may_go && missed && paid && !gone,
             Self::ChargeableUnaided => payable && method == MethodStanding::Valid,
             Self::MethodGone => idle && !paid && !ends && gone,
             Self::EndsUnpaid => idle && !paid && ends,

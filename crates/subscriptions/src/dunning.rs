@@ -12,7 +12,7 @@ use crate::policy::DunningPolicy;
 pub struct Try {
     /// When it was made.
     pub at: DateTime<Utc>,
-    /// Whether it was planned; `false` when a customer or staff asked for it. It counts for the limits and leaves the plan.
+    /// `true` if the dunning plan made it, `false` if a customer or an employee asked for it. Only planned tries move the plan on.
     pub planned: bool,
     /// How the method that is charged next was declined; `None` when it was another method, or the try failed otherwise.
     pub decline: Option<Decline>,
@@ -23,7 +23,7 @@ pub struct Try {
 pub enum Exhausted {
     /// All that was planned is done.
     PlanDone,
-    /// The period has had its tries.
+    /// The period has had its planned tries.
     PeriodLimit,
     /// The acquirer gave a reason again that is worth no further try.
     SameReason,
@@ -48,7 +48,8 @@ const SALARY_REACH: TimeDelta = TimeDelta::days(3);
 /// When to try next.
 ///
 /// `tries` are those of the period, by ascending time; `method_tries` those of the method that is charged next by all its
-/// subscriptions, in any order, of [`DunningPolicy::METHOD_DAYS`] at least. Both contain those of customers and staff.
+/// subscriptions, in any order, of [`DunningPolicy::METHOD_DAYS`] at least. Both contain those of customers and staff, which
+/// never use up the plan: they only keep a planned try off their own day, and count for the limit of the method.
 ///
 /// A worker asks once more in the commit that writes the attempt, with all tries locked: only when the answer then is
 /// `At` a moment that has come may it go on, since another subscription may have used up the method meanwhile.
@@ -69,10 +70,15 @@ pub fn next_try(
     method_tries: &[DateTime<Utc>],
     now: DateTime<Utc>,
 ) -> NextTry {
-    if let Some(stop) = stop(policy, tries) {
+    // Planned or not: a hard decline stops the method.
+    if tries.last().and_then(|last| last.decline).is_some_and(Decline::is_hard) {
+        return NextTry::MethodDead;
+    }
+    let of_plan: Vec<Try> = tries.iter().copied().filter(|done| done.planned).collect();
+    if let Some(stop) = stop(policy, &of_plan) {
         return stop;
     }
-    let Some(planned) = planned(policy, zone, tries, now) else {
+    let Some(planned) = planned(policy, zone, &of_plan, now) else {
         return NextTry::Exhausted(Exhausted::PlanDone);
     };
     let wanted = planned.max(now);
@@ -80,25 +86,23 @@ pub fn next_try(
     NextTry::At(once_the_method_is_free(policy, method_tries, on_its_day))
 }
 
-/// Whether the limits that no plan can move leave a customer a try of their own: those of the period and of the method. They
-/// may use them on one day.
+/// Returns `true` if customers and staff may ask for another try of the period. They have a limit of their own, as high as
+/// that of planned tries, and share the limit of the method; they may use them on one day.
 pub fn allows_unplanned_try(
     policy: &DunningPolicy,
-    tries_of_period: usize,
+    unplanned_tries_of_period: usize,
     method_tries: &[DateTime<Utc>],
     now: DateTime<Utc>,
 ) -> bool {
-    tries_of_period < policy.tries_per_period().into() && once_the_method_is_free(policy, method_tries, now) == now
+    let left = unplanned_tries_of_period < policy.tries_per_period().into();
+    left && once_the_method_is_free(policy, method_tries, now) == now
 }
 
-/// What the past says against any further try.
-fn stop(policy: &DunningPolicy, tries: &[Try]) -> Option<NextTry> {
-    let last = tries.last().and_then(|last| last.decline);
-    if last.is_some_and(Decline::is_hard) {
-        return Some(NextTry::MethodDead);
-    }
-    if let Some(Decline { class, more_tries: Some(budget), .. }) = last {
-        let same = tries.iter().filter(|done| done.decline == last).count();
+/// Returns what rules out another planned try, by the planned ones so far. A method that was not tried yet has one try at least.
+fn stop(policy: &DunningPolicy, planned: &[Try]) -> Option<NextTry> {
+    let last = planned.last().and_then(|last| last.decline)?;
+    if let Decline { class, more_tries: Some(budget), .. } = last {
+        let same = planned.iter().filter(|done| done.decline == Some(last)).count();
         if same > budget.into() {
             return Some(match class {
                 DeclineClass::CustomerMustAct => NextTry::CustomerMustAct,
@@ -107,7 +111,7 @@ fn stop(policy: &DunningPolicy, tries: &[Try]) -> Option<NextTry> {
             });
         }
     }
-    (tries.len() >= policy.tries_per_period().into()).then_some(NextTry::Exhausted(Exhausted::PeriodLimit))
+    (planned.len() >= policy.tries_per_period().into()).then_some(NextTry::Exhausted(Exhausted::PeriodLimit))
 }
 
 /// When the plan has the next try, by all planned ones so far. `None` when all are done.
@@ -118,7 +122,7 @@ fn planned(policy: &DunningPolicy, zone: Zone, tries: &[Try], now: DateTime<Utc>
     let Some(decline) = last.decline else {
         return Some(now);
     };
-    let done = tries.iter().filter(|done| done.planned).count().saturating_sub(1);
+    let done = tries.len().saturating_sub(1);
     let salary_day = |after| next_salary_day(policy, zone, after);
     match policy.after_days().get(done) {
         Some(days) => {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, SubscriptionId};
 
 use crate::case::{Occasion, SubscriptionCase};
-use crate::change::{AttemptEnd, SubscriptionChange};
+use crate::change::SubscriptionChange;
 use crate::model::{Attempt, AttemptState, NewAttempt};
 use crate::retry::PaymentStanding;
 
@@ -28,7 +28,7 @@ pub struct Forecast {
 
 /// What would be charged from one moment to another, the last one included, in the order of time, if every charge succeeds
 /// and nobody changes anything. A charge that is open is none of them. A subscription is looked at alone: what others of its
-/// customer are charged may stop a charge that is foreseen here.
+/// customer are charged may move a charge that is foreseen here to another day.
 pub fn forecast(case: &SubscriptionCase, from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<Forecast> {
     let (mut case, mut now, mut foreseen) = (case.clone(), from, Vec::new());
     for _ in 0..MOST_STEPS {
@@ -64,10 +64,6 @@ fn paid(case: &SubscriptionCase, now: DateTime<Utc>) -> Option<SubscriptionCase>
 /// All that decides, as it is once the change is written and its attempt is made.
 fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> SubscriptionCase {
     let mut after = case.followed_by(change);
-    if change.ended == Some(AttemptEnd::Succeeded) {
-        after.paid_at.push(change.at);
-        after.customer_paid_at.push(change.at);
-    }
     if let Some(attempt) = &change.attempt {
         open(&mut after, attempt, change.at);
     }

@@ -10,7 +10,8 @@
 //! - A subscription becomes active only with a paid period that ends later than now; one that is canceled is not charged;
 //!   two charges are never open.
 //! - Money that arrived pays a period, goes back, or is looked at by people.
-//! - No policy of a project exceeds 8 tries of a period, 15 of a method in 30 days, one planned try a day.
+//! - No policy of a project exceeds 8 planned tries of a period and as many that were asked for, 15 of a method in 30 days, one
+//!   planned try a day. Tries that were asked for never end a subscription.
 //! - After any pause at most one charge is due at once.
 //! - Nobody's terms change without a consent.
 //!
@@ -35,6 +36,7 @@
 //!     method: MethodStanding::Valid,
 //!     plan: PlanStanding::Available,
 //!     parked: false,
+//!     limit_reached: false,
 //!     refund_ends: false,
 //! };
 //! let declined = Decline::of(Some("insufficient_funds"));
@@ -79,7 +81,7 @@ mod state;
 mod terms;
 
 pub use access::grants_access;
-pub use bounds::{Bounds, Intended, Park};
+pub use bounds::{Bounds, Park};
 pub use case::{Occasion, Retimed, SubscriptionCase, Timing};
 pub use checkout::{Checkout, CheckoutResult, MOST_PLANS, Purchase};
 pub use condition::Condition;

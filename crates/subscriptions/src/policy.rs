@@ -23,8 +23,8 @@ pub enum InvalidDunningPolicy {
 }
 
 /// How a project tries again to charge a period. By default 1, 3, 5 and 7 days after the first try, then once on the next
-/// 1st, 10th or 25th at noon; at most 8 tries of a period, and 15 of a method in 30 days. At most one planned try a local
-/// day, which is no setting.
+/// 1st, 10th or 25th at noon; at most 8 planned tries of a period and 8 more that customers and staff ask for, and 15 of a
+/// method in 30 days. At most one planned try a local day, which is no setting.
 /// ```
 /// use kontor_subscriptions::DunningPolicy;
 ///
@@ -47,7 +47,7 @@ pub struct DunningTerms {
     pub salary_days: Vec<u8>,
     /// The local hour of a try on a salary day.
     pub hour: u8,
-    /// How many tries a period has.
+    /// Maximum planned tries of a period, and maximum tries that customers and staff may ask for beside them.
     pub tries_per_period: u8,
     /// How many tries a method has in 30 days.
     pub tries_per_method: u8,
@@ -103,7 +103,7 @@ impl DunningPolicy {
 }
 
 impl DunningPolicy {
-    /// The most tries of a period that a project may allow.
+    /// The most tries of a period that a project may allow, of either kind.
     pub const MOST_TRIES: u8 = 8;
     /// The most tries of a method in [`Self::METHOD_DAYS`] that a project may allow. Card networks fine for more.
     pub const MOST_METHOD_TRIES: u8 = 15;
@@ -125,7 +125,7 @@ impl DunningPolicy {
         self.0.hour
     }
 
-    /// How many tries a period has, the first one and those of the customer among them.
+    /// Maximum planned tries of a period, the first one among them. Customers and staff may ask for as many beside them.
     pub fn tries_per_period(&self) -> u8 {
         self.0.tries_per_period
     }

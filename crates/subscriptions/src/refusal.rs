@@ -44,6 +44,9 @@ pub enum RefusalReason {
     /// People must look first.
     #[error("the subscription is being checked")]
     Parked,
+    /// The subscription or its customer has had all payments of the day.
+    #[error("no more payments today: the charge is made on the next day")]
+    DailyLimit,
     /// Nobody must look at it.
     #[error("the subscription is not parked")]
     NotParked,
@@ -113,7 +116,8 @@ pub(crate) fn reason(from: SubscriptionStatus, event: SubscriptionEvent, facts: 
             let buyable = plan(facts.plan != PlanStanding::Available);
             activated.or(open).or(buyable).or(method).unwrap_or(RefusalReason::NotCanceled)
         }
-        Retry if from == Active => open.unwrap_or(RefusalReason::AlreadyPaid),
+        Retry if from == Active && facts.paid => open.unwrap_or(RefusalReason::AlreadyPaid),
+        Retry if from == Active => open.unwrap_or(RefusalReason::NotFailed),
         DunningExhausted if from == Active => RefusalReason::NotFailed,
         ChangePlan => activated.unwrap_or(RefusalReason::PlanUnavailable),
         ChangeMethod => activated.unwrap_or(RefusalReason::MethodInactive),
@@ -121,7 +125,9 @@ pub(crate) fn reason(from: SubscriptionStatus, event: SubscriptionEvent, facts: 
             let ends = plan(facts.plan == PlanStanding::Ends);
             let paid = (facts.paid && matches!(from, Active | PastDue)).then_some(RefusalReason::AlreadyPaid);
             let parked = facts.parked.then_some(RefusalReason::Parked);
-            canceled.or(open).or(activated).or(paid).or(ends).or(method).or(parked).unwrap_or(RefusalReason::NotFailed)
+            let limit = facts.limit_reached.then_some(RefusalReason::DailyLimit);
+            let reasons = [canceled, open, activated, paid, ends, method, parked, limit];
+            reasons.into_iter().flatten().next().unwrap_or(RefusalReason::NotFailed)
         }
         Pause | Skip | MoveDay | ChargeAnnounced if from != PastDue => {
             canceled.or(open).unwrap_or(RefusalReason::PlanUnavailable)

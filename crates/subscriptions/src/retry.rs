@@ -20,6 +20,10 @@ pub enum RetryReason {
     NeedsReconciliation,
     /// The period is paid.
     AlreadyPaid,
+    /// The next period is not paid yet, and its charge is planned.
+    ChargePlanned,
+    /// The subscription or its customer has had all payments of the day: the charge is made on the next one.
+    DailyLimit,
     /// Nothing was tried yet.
     NoPayment,
     /// Another payment came after it.
@@ -79,6 +83,8 @@ impl From<ChargeState> for PaymentStanding {
 pub struct RetryFacts {
     /// The state of the subscription.
     pub status: SubscriptionStatus,
+    /// `true` if a paid period runs.
+    pub paid: bool,
     /// How the last payment of the subscription stands; `None` before the first.
     pub last: Option<PaymentStanding>,
     /// Whether the payment that is asked for is the last one. Where none is asked for, the last one is meant.
@@ -93,17 +99,24 @@ pub struct RetryFacts {
     pub parked: bool,
     /// Whether the period and the method have tries left ([`crate::allows_unplanned_try`]).
     pub tries_left: bool,
+    /// `true` if the day's payments of the subscription or of its customer are used up.
+    pub limit_reached: bool,
 }
 
 /// Whether a payment may be retried, and the word for it. The contract: only the last finalized failed attempt, with
 /// unchanged terms and no pending reconciliation. What is under way is told before what is unsuitable.
 pub fn can_retry_payment(facts: RetryFacts) -> (bool, RetryReason) {
-    let RetryFacts { status, last, is_last, terms_changed, method, plan, parked, tries_left } = facts;
+    let RetryFacts { status, paid, last, is_last, terms_changed, method, plan, parked, tries_left, limit_reached } =
+        facts;
+    let active = status == SubscriptionStatus::Active;
     let reasons = [
         (last == Some(PaymentStanding::Unclear), RetryReason::NeedsReconciliation),
         (last == Some(PaymentStanding::Processing) || status == SubscriptionStatus::Charging, RetryReason::Processing),
         (status == SubscriptionStatus::Canceled, RetryReason::Canceled),
-        (status == SubscriptionStatus::Active, RetryReason::AlreadyPaid),
+        (active && paid, RetryReason::AlreadyPaid),
+        (active && parked, RetryReason::Parked),
+        (active && limit_reached, RetryReason::DailyLimit),
+        (active, RetryReason::ChargePlanned),
         (last.is_none(), RetryReason::NoPayment),
         (!is_last, RetryReason::NotLast),
         (last != Some(PaymentStanding::Failed), RetryReason::NotFailed),
@@ -112,6 +125,7 @@ pub fn can_retry_payment(facts: RetryFacts) -> (bool, RetryReason) {
         (method == MethodStanding::Gone, RetryReason::MethodInactive),
         (parked, RetryReason::Parked),
         (!tries_left, RetryReason::TooManyTries),
+        (limit_reached, RetryReason::DailyLimit),
     ];
     let reason = reasons.into_iter().find(|(holds, _)| *holds).map_or(RetryReason::Available, |(_, reason)| reason);
     (reason == RetryReason::Available, reason)
@@ -128,6 +142,7 @@ mod tests {
 
     const FAILED: RetryFacts = RetryFacts {
         status: SubscriptionStatus::PastDue,
+        paid: false,
         last: Some(PaymentStanding::Failed),
         is_last: true,
         terms_changed: false,
@@ -135,6 +150,7 @@ mod tests {
         plan: PlanStanding::Available,
         parked: false,
         tries_left: true,
+        limit_reached: false,
     };
 
     #[test]
@@ -150,7 +166,19 @@ mod tests {
             (RetryFacts { status: charging, ..last(PaymentStanding::Processing) }, "processing", Some(Busy)),
             (RetryFacts { status: charging, ..FAILED }, "processing", Some(Busy)),
             (RetryFacts { status: charging, ..last(PaymentStanding::Unclear) }, "needs_reconciliation", Some(Busy)),
-            (RetryFacts { status: active, ..last(PaymentStanding::Succeeded) }, "already_paid", Some(Unsuitable)),
+            (
+                RetryFacts { status: active, paid: true, ..last(PaymentStanding::Succeeded) },
+                "already_paid",
+                Some(Unsuitable),
+            ),
+            (RetryFacts { status: active, ..last(PaymentStanding::Succeeded) }, "charge_planned", Some(Unsuitable)),
+            (
+                RetryFacts { status: active, parked: true, ..last(PaymentStanding::Succeeded) },
+                "parked",
+                Some(Unsuitable),
+            ),
+            (RetryFacts { status: active, limit_reached: true, ..FAILED }, "daily_limit", Some(Unsuitable)),
+            (RetryFacts { limit_reached: true, ..FAILED }, "daily_limit", Some(Unsuitable)),
             (RetryFacts { last: None, ..FAILED }, "no_payment", Some(Unsuitable)),
             (RetryFacts { is_last: false, ..FAILED }, "not_last", Some(Unsuitable)),
             (last(PaymentStanding::Succeeded), "not_failed", Some(Unsuitable)),
@@ -181,9 +209,10 @@ mod tests {
             for last in PaymentStanding::VARIANTS.iter().copied().map(Some).chain([None]) {
                 for method in MethodStanding::VARIANTS.iter().copied() {
                     for plan in PlanStanding::VARIANTS.iter().copied() {
-                        for bits in 0..16_u8 {
+                        for bits in 0..32_u8 {
                             let facts = RetryFacts {
                                 status,
+                                paid: status == SubscriptionStatus::Active && bits & 16 != 0,
                                 last,
                                 is_last: bits & 1 != 0,
                                 terms_changed: bits & 2 != 0,
@@ -191,6 +220,7 @@ mod tests {
                                 plan,
                                 parked: bits & 4 != 0,
                                 tries_left: bits & 8 != 0,
+                                limit_reached: status != SubscriptionStatus::Active && bits & 16 != 0,
                             };
                             let (can, reason) = can_retry_payment(facts);
                             seen.insert(reason.word());
@@ -217,10 +247,11 @@ mod tests {
             },
             origin: ChargeOrigin::Recovery,
             in_time: true,
-            paid: facts.status == SubscriptionStatus::Active,
+            paid: facts.paid,
             method: facts.method,
             plan: facts.plan,
             parked: facts.parked,
+            limit_reached: facts.limit_reached,
             refund_ends: false,
         }
     }

@@ -12,7 +12,6 @@ use kontor_payments::ChargeService;
 
 use crate::case::{Occasion, SubscriptionCase, Timing};
 use crate::change::SubscriptionChange;
-use crate::dunning::allows_unplanned_try;
 use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::model::{Attempt, SubscriptionEntry, SubscriptionPolicy, SubscriptionRecord};
 use crate::ports::{Addressed, ChargeTerms, Committing, SubscriptionRegister, SubscriptionStore};
@@ -170,10 +169,8 @@ fn decided(
             return Err(SubscriptionRefusal::ApplicationInactive.into());
         }
         StaffCommand::ChargeNow => {
-            let due = case.subscription.due_number(at);
-            let tries = case.attempts.iter().filter(|attempt| attempt.period == due).count();
             let past_due = case.subscription.status == SubscriptionStatus::PastDue;
-            if past_due && !allows_unplanned_try(&case.policy.dunning, tries, &case.method_tries, at) {
+            if past_due && !case.allows_unplanned_try(at) {
                 return Err(SubscriptionRefusal::NotRetryable(RetryReason::TooManyTries).into());
             }
             SubscriptionEvent::ChargeStarted

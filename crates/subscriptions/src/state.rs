@@ -139,6 +139,8 @@ pub struct Facts {
     pub plan: PlanStanding,
     /// Whether it is parked: people must look before anything is charged.
     pub parked: bool,
+    /// `true` if the day's payments of the subscription or of its customer are used up: nothing is charged before the next day.
+    pub limit_reached: bool,
     /// Of [`SubscriptionEvent::RefundPeriod`]: whether the current paid period ends with it. All of its money goes back,
     /// and whoever refunds says so.
     pub refund_ends: bool,

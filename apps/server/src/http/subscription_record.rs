@@ -118,8 +118,9 @@ pub struct SubscriptionRecord {
     latest_payment: Option<SubscriptionPaymentRecord>,
     /// Whether the latest payment may be retried.
     can_retry_payment: bool,
-    /// `available`, or why not: `canceled`, `processing`, `needs_reconciliation`, `already_paid`, `no_payment`, `not_last`,
-    /// `not_failed`, `terms_changed`, `plan_unavailable`, `method_inactive`, `parked` or `too_many_tries`.
+    /// `available`, or why not: `canceled`, `processing`, `needs_reconciliation`, `already_paid`, `charge_planned`,
+    /// `daily_limit`, `no_payment`, `not_last`, `not_failed`, `terms_changed`, `plan_unavailable`, `method_inactive`, `parked` or
+    /// `too_many_tries`.
     retry_payment_reason: &'static str,
 }
 

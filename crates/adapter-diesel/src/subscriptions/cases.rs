@@ -93,7 +93,7 @@ fn by_owner(rows: Vec<MomentRow>) -> HashMap<i64, Vec<DateTime<Utc>>> {
     moments
 }
 
-/// When payments of subscriptions succeeded lately.
+/// When payments of subscriptions succeeded lately. Periods that one charge paid are one payment.
 fn paid(
     connection: &mut AnyConnection,
     of: &'static str,
@@ -103,13 +103,15 @@ fn paid(
     let rows = Statement::new("SELECT ")
         .sql(of)
         .sql(
-            ", a.ended_at FROM subscription_payments a JOIN subscriptions s ON s.id = a.subscription_id \
+            ", min(a.ended_at) FROM subscription_payments a JOIN subscriptions s ON s.id = a.subscription_id \
              WHERE a.state = 'succeeded' AND a.ended_at > ",
         )
         .value((now - TimeDelta::days(2)).naive_utc())
         .sql(" AND ")
         .sql(of)
         .among(owners)
+        .sql(" GROUP BY a.charge_id, ")
+        .sql(of)
         .rows(connection)?;
     Ok(by_owner(rows))
 }

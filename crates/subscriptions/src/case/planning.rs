@@ -26,7 +26,13 @@ impl SubscriptionCase {
         if !self.application_active {
             return self.replanned(SubscriptionEvent::PeriodDue, now);
         }
-        self.when_due(now).unwrap_or_else(|refused| self.replanned(refused.event, now))
+        let mut change = self.when_due(now).unwrap_or_else(|refused| self.replanned(refused.event, now));
+        // A daily limit is reached: the charge comes on another day than the customer was told.
+        let (before, after) = (self.subscription.next_charge_at, change.subscription.next_charge_at);
+        if before != after && after.is_some() && after == self.closed_until(now) && change.notices.is_empty() {
+            change.notices.push(SubscriptionNotice::SubscriptionRescheduled);
+        }
+        change
     }
 
     fn when_due(&self, now: DateTime<Utc>) -> Result<SubscriptionChange, MoveRefused> {
@@ -48,7 +54,7 @@ impl SubscriptionCase {
                 let told = self.to_tell(&self.subscription, now);
                 if self.subscription.parked.is_some() {
                     again()
-                } else if reached(self.subscription.next_period_at(now)) {
+                } else if reached(self.due_at(&self.subscription, now)) {
                     self.after(SubscriptionEvent::PeriodDue, &planned, now)
                 } else if reached(told.map(|(_, at)| at)) {
                     let event = match told {
@@ -102,6 +108,10 @@ impl SubscriptionCase {
     #[must_use]
     pub fn followed_by(&self, change: &SubscriptionChange) -> Self {
         let mut after = Self { subscription: change.subscription.clone(), ..self.clone() };
+        if change.ended == Some(AttemptEnd::Succeeded) {
+            after.paid_at.push(change.at);
+            after.customer_paid_at.push(change.at);
+        }
         if let (Some(end), Some(attempt)) = (&change.ended, after.attempts.last_mut()) {
             let (state, reason) = match end {
                 AttemptEnd::Succeeded => (AttemptState::Succeeded, None),
@@ -148,11 +158,25 @@ impl SubscriptionCase {
         let tomorrow = |day: chrono::NaiveDate| day.checked_add_days(Days::new(1));
         let last = self.attempts.last().map(|attempt| date(attempt.ended_at.unwrap_or(attempt.started_at)));
         let mut day = last.and_then(tomorrow).map_or(date(now), |after| after.max(date(now)));
+        if let Some(free) = self.closed_until(now) {
+            day = day.max(date(free));
+        }
         if subscription.next_period_at(now).is_some_and(|begins| date(begins) == day) {
             day = tomorrow(day)?;
         }
         let hour = NaiveTime::from_hms_opt(self.policy.dunning.hour().into(), 0, 0)?;
         Some(self.zone.first_at(day.and_time(hour)).max(now))
+    }
+
+    /// Returns `true` if the next period will be charged, as the plan and the method stand.
+    fn renews(&self, now: DateTime<Utc>) -> bool {
+        self.method(now) != MethodStanding::Gone && self.plan != PlanStanding::Ends
+    }
+
+    /// Start of the next period, or the later moment at which the daily limits let it be charged.
+    fn due_at(&self, subscription: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let begins = subscription.next_period_at(now)?;
+        Some(begins).max(self.closed_until(now).filter(|_| self.renews(now)))
     }
 
     fn next(&self, subscription: &Subscription, now: DateTime<Utc>) -> Next {
@@ -163,15 +187,12 @@ impl SubscriptionCase {
         match subscription.status {
             SubscriptionStatus::Charging | SubscriptionStatus::Canceled => Next::Wait(None),
             SubscriptionStatus::Active => {
-                let begins = subscription.next_period_at(now);
+                let due = self.due_at(subscription, now);
                 let told = self.to_tell(subscription, now).map(|(_, at)| at.max(now));
                 let missed = self.missed_at(subscription, now);
-                let wake_at = [begins, told, missed].into_iter().flatten().min();
-                let charged = self.method(now) != MethodStanding::Gone && self.plan != PlanStanding::Ends;
-                match (begins.filter(|_| charged), wake_at) {
-                    (Some(begins), Some(wake_at)) => {
-                        Next::Charge { at: missed.map_or(begins, |at| at.min(begins)), wake_at }
-                    }
+                let wake_at = [due, told, missed].into_iter().flatten().min();
+                match (due.filter(|_| self.renews(now)), wake_at) {
+                    (Some(due), Some(wake_at)) => Next::Charge { at: missed.map_or(due, |at| at.min(due)), wake_at },
                     _ => Next::Wait(wake_at),
                 }
             }
@@ -182,7 +203,10 @@ impl SubscriptionCase {
                     return Next::Wait(end);
                 }
                 match self.next_try(now) {
-                    NextTry::At(at) => Next::Charge { at, wake_at: at },
+                    NextTry::At(at) => {
+                        let at = self.closed_until(now).map_or(at, |free| at.max(free));
+                        Next::Charge { at, wake_at: at }
+                    }
                     NextTry::Exhausted(_) => Next::Nothing,
                     NextTry::CustomerMustAct | NextTry::MethodDead => Next::Wait(end),
                 }

@@ -91,10 +91,6 @@ fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> Subscription
     if let Some(attempt) = &change.attempt {
         open(&mut after, attempt, change.at);
     }
-    if change.ended == Some(AttemptEnd::Succeeded) {
-        after.paid_at.push(change.at);
-        after.customer_paid_at.push(change.at);
-    }
     let lately = change.at - TimeDelta::days(31);
     after.paid_at.retain(|moment| *moment > lately);
     after.customer_paid_at.retain(|moment| *moment > lately);
@@ -311,13 +307,107 @@ fn a_failed_payment_is_retried_while_its_terms_are_the_same() {
     assert_eq!(reason_with(named), (true, RetryReason::Available), "another name makes no other plan");
 }
 
+/// A second payment of a subscription on a day, and payments beyond the limit of its customer.
 #[test]
-fn a_second_payment_on_a_day_is_looked_at_by_people() {
+fn above_a_bound_of_the_day_the_charge_comes_on_the_next_one() {
     let now = at("2027-02-28T09:00:00Z");
-    let case = SubscriptionCase { paid_at: vec![now], ..active(at("2027-01-31T09:00:00Z")) };
-    let change = case.due(now);
-    assert_eq!((change.attempt.is_none(), change.subscription.parked), (true, Some(Park::PaidToday)));
-    assert_eq!((change.subscription.wake_at, change.subscription.status), (None, SubscriptionStatus::Active));
+    let case = active(at("2027-01-31T09:00:00Z"));
+    let told = SubscriptionCase {
+        subscription: Subscription { told: Some((2, Upcoming::Charge)), ..case.subscription.clone() },
+        ..case
+    };
+    let paid_today = SubscriptionCase { paid_at: vec![now], customer_paid_at: vec![now], ..told.clone() };
+    let customer_paid = SubscriptionCase { customer_paid_at: vec![now; 20], ..told.clone() };
+    for limited in [paid_today, customer_paid] {
+        let change = limited.due(now);
+        assert_eq!((&change.attempt, change.subscription.parked), (&None, None));
+        let midnight = Some(at("2027-02-28T21:00:00Z"));
+        assert_eq!((change.subscription.next_charge_at, change.subscription.wake_at), (midnight, midnight));
+        assert_eq!(change.subscription.status, SubscriptionStatus::Active);
+        assert_eq!(change.notices, [SubscriptionNotice::SubscriptionRescheduled]);
+        let waiting = written(&limited, &change);
+        assert_eq!(waiting.view(None, now).retry, (false, RetryReason::DailyLimit));
+        assert_eq!(waiting.due(now).notices, [], "told once");
+        let refused = waiting.after(SubscriptionEvent::ChargeStarted, &Occasion::default(), now).unwrap_err();
+        assert_eq!(refused.reason, crate::refusal::RefusalReason::DailyLimit);
+        let next_day = waiting.due(midnight.unwrap());
+        assert_eq!(next_day.attempt.map(|attempt| attempt.period), Some(2));
+    }
+    let twenty = SubscriptionCase { customer_paid_at: vec![now; 19], ..told };
+    assert!(twenty.due(now).attempt.is_some(), "as many plans as a checkout has renew on one day");
+}
+
+#[test]
+fn an_overdue_period_that_is_paid_on_its_last_day_leaves_the_renewal_for_the_next() {
+    let (case, _) = live(active(at("2027-01-31T09:00:00Z")), 29, |_| Some("insufficient_funds"));
+    let last_day = at("2027-03-31T06:00:00Z");
+    let tried = written(&case, &case.after(SubscriptionEvent::Retry, &Occasion::default(), last_day).unwrap());
+    let paid = told(&tried, None, last_day);
+    let midnight = Some(at("2027-03-31T21:00:00Z"));
+    assert_eq!((paid.subscription.status, paid.subscription.next_charge_at), (SubscriptionStatus::Active, midnight));
+    assert_eq!(paid.subscription.period.unwrap().end, at("2027-03-31T09:00:00Z"));
+    let (mut later, mut moments) = (paid, Vec::new());
+    while later.subscription.status == SubscriptionStatus::Active {
+        let wake = later.subscription.wake_at.unwrap();
+        moments.push(wake);
+        later = written(&later, &later.due(wake));
+        assert!(moments.len() < 5 && later.subscription.parked.is_none(), "{moments:?}");
+    }
+    assert_eq!(moments.last().copied(), midnight);
+    assert_eq!(later.open().map(|attempt| attempt.period), Some(3));
+}
+
+/// Dunning ends it; the customer takes it up again, on the same day, with and without another method.
+#[test]
+fn what_ended_by_declines_is_charged_when_it_is_resumed() {
+    let (ended, _) = live(active(at("2027-01-31T09:00:00Z")), 58, |_| Some("general_decline"));
+    assert_eq!(ended.subscription.status, SubscriptionStatus::Canceled);
+    let now = at("2027-03-15T06:00:00Z");
+    let (reason, canceled_at) = (RetryReason::Canceled, ended.subscription.canceled_at);
+    assert_eq!((ended.view(None, now).retry, canceled_at.is_some()), ((false, reason), true));
+    let mut other_method = ended.clone();
+    other_method.subscription.terms.method = SavedMethodId::new(2).ok();
+    for case in [ended, other_method] {
+        let resumed = case.after(SubscriptionEvent::Resume, &Occasion::default(), now).unwrap();
+        assert_eq!(resumed.notices, [SubscriptionNotice::SubscriptionResumed]);
+        let one = &resumed.subscription;
+        assert_eq!((one.status, one.next_charge_at, one.canceled_at), (SubscriptionStatus::PastDue, Some(now), None));
+        let resumed = written(&case, &resumed);
+        let due = resumed.due(now);
+        let attempt = due.attempt.clone().unwrap();
+        assert_eq!((attempt.number, attempt.planned, attempt.origin), (1, true, ChargeOrigin::Recovery));
+        let charging = written(&resumed, &due);
+        let paid = told(&charging, None, now);
+        assert_eq!(paid.subscription.status, SubscriptionStatus::Active);
+        assert_eq!(paid.subscription.period.unwrap().end.to_string(), "2027-04-15 06:00:00 UTC");
+        // A decline begins the plan from its first day.
+        let declined = told(&charging, Some("general_decline"), now);
+        assert_eq!(declined.subscription.status, SubscriptionStatus::PastDue);
+        assert_eq!(declined.subscription.next_charge_at, Some(now + TimeDelta::days(1)));
+    }
+}
+
+/// The plan ends a subscription; retries of customers and charges by staff do not.
+#[test]
+fn tries_that_are_asked_for_never_end_a_subscription() {
+    for reason in ["general_decline", "unheard_of", "call_issuer"] {
+        let due = at("2027-02-28T09:00:00Z");
+        let case = active(at("2027-01-31T09:00:00Z"));
+        let mut case = told(&written(&case, &case.due(due)), Some(reason), due);
+        let planned = case.subscription.next_charge_at;
+        for number in 1..=8 {
+            assert_eq!(case.view(None, due).retry, (true, RetryReason::Available), "{reason} {number}");
+            let event = if number % 2 == 0 { SubscriptionEvent::Retry } else { SubscriptionEvent::ChargeStarted };
+            let change = case.after(event, &Occasion::default(), due).unwrap();
+            case = told(&written(&case, &change), Some(reason), due);
+            assert_eq!(case.subscription.status, SubscriptionStatus::PastDue, "{reason} {number}");
+            assert_eq!(case.subscription.next_charge_at, planned, "{reason} {number}");
+        }
+        assert_eq!(case.view(None, due).retry, (false, RetryReason::TooManyTries), "{reason}");
+        let (case, charged) = live(case, 60, |_| Some("general_decline"));
+        assert_eq!(case.subscription.status, SubscriptionStatus::Canceled, "{reason}");
+        assert!(charged.len() == 5 || reason != "general_decline", "the plan has five tries left: {charged:?}");
+    }
 }
 
 /// How often each notice was told.
@@ -476,10 +566,11 @@ fn what_cannot_be_put_off_says_why() {
 #[test]
 fn a_parked_subscription_goes_on_when_people_have_looked() {
     let now = at("2027-02-28T09:00:00Z");
-    let parked = active(at("2027-01-31T09:00:00Z"));
-    let parked = SubscriptionCase { paid_at: vec![now], ..parked };
-    let parked = written(&parked, &parked.due(now));
-    let released = SubscriptionCase { paid_at: vec![], ..parked.clone() };
+    let case = active(at("2027-01-31T09:00:00Z"));
+    let doubtful = case.after(SubscriptionEvent::ChargeContradicted, &Occasion::default(), now).unwrap();
+    let released = written(&case, &doubtful);
+    assert_eq!(released.view(None, now).retry, (false, RetryReason::Parked));
+    assert_eq!((released.due(now).attempt, released.subscription.wake_at), (None, None));
     let change = released.after(SubscriptionEvent::Release, &Occasion::default(), now).unwrap();
     assert_eq!((change.subscription.parked, change.subscription.wake_at), (None, Some(now)));
     let again = written(&released, &change).after(SubscriptionEvent::Release, &Occasion::default(), now);

@@ -70,6 +70,7 @@ fn holds(word: &str, facts: Facts) -> bool {
         "the refund ends no period" => !facts.refund_ends,
         "parked" => facts.parked,
         "not parked" => !facts.parked,
+        "the day allows another payment" => !facts.limit_reached,
         other => panic!("{other}"),
     }
 }
@@ -80,7 +81,7 @@ fn all_facts() -> Vec<Facts> {
         for origin in ChargeOrigin::VARIANTS.iter().copied() {
             for method in MethodStanding::VARIANTS.iter().copied() {
                 for plan in PlanStanding::VARIANTS.iter().copied() {
-                    all.extend((0..32).map(|bits: u8| Facts {
+                    all.extend((0..64).map(|bits: u8| Facts {
                         activated: bits & 1 != 0,
                         charge,
                         origin,
@@ -89,6 +90,7 @@ fn all_facts() -> Vec<Facts> {
                         method,
                         plan,
                         parked: bits & 8 != 0,
+                        limit_reached: bits & 32 != 0,
                         refund_ends: bits & 16 != 0,
                     }));
                 }
@@ -136,7 +138,7 @@ fn every_cell_is_allowed_or_refused_as_documented() {
             }
         }
     }
-    assert_eq!(cells, 4 * 23 * 3_456);
+    assert_eq!(cells, 4 * 23 * 6_912);
     assert!(allowed > 0 && rows.is_empty());
 }
 
@@ -165,6 +167,7 @@ fn paid() -> Facts {
         method: MethodStanding::Valid,
         plan: PlanStanding::Available,
         parked: false,
+        limit_reached: false,
         refund_ends: false,
     }
 }
@@ -229,6 +232,9 @@ fn the_contract_on_retry() {
     assert_eq!(refused(PastDue, Retry, gone), (RefusalReason::MethodInactive, Unsuitable));
     let parked = Facts { parked: true, ..over() };
     assert_eq!(refused(PastDue, Retry, parked), (RefusalReason::Parked, Unsuitable));
+    let limited = Facts { limit_reached: true, ..over() };
+    assert_eq!(refused(PastDue, Retry, limited), (RefusalReason::DailyLimit, Unsuitable));
+    assert_eq!(refused(Active, Retry, over()), (RefusalReason::NotFailed, Unsuitable));
 }
 
 #[test]
@@ -345,13 +351,14 @@ fn money_that_comes_after_the_end_goes_back() {
     }
 }
 
-/// Canceled never charges, and a charge begins nowhere beside an open one, for a paid period, or while people look.
+/// Canceled never charges, and a charge begins nowhere beside an open one, for a paid period, above a limit of the day, or while
+/// people look.
 #[test]
 fn a_charge_starts_only_where_it_may() {
     for row in MOVES.iter().filter(|row| row.effects.contains(&StartAttempt)) {
         assert!(row.from != Canceled && row.from != Charging && row.to == Charging, "{row:?}");
         for facts in all_facts().into_iter().filter(|facts| row.condition.holds(*facts)) {
-            assert!(facts.charge == OpenCharge::None && !facts.parked && facts.activated);
+            assert!(facts.charge == OpenCharge::None && !facts.parked && !facts.limit_reached && facts.activated);
             assert!(!facts.paid || facts.origin == ChargeOrigin::Missed);
             assert!(facts.method != MethodStanding::Gone && facts.plan != PlanStanding::Ends);
         }

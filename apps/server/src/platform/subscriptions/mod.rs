@@ -261,13 +261,14 @@ async fn move_billing_day(
     command(&staff, &service, id.parse()?, StaffCommand::Retime(Timing::BillingDay(day))).await
 }
 
-/// Charges now what is due or past due, or the next missed period. It counts as a try, and leaves the plan of tries as it is.
+/// Charges now what is due or past due, or the next missed period. It counts for the limits of tries that are asked for, and leaves
+/// the plan of tries as it is.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
     responses(
         (status = 200, body = OneStaffSubscription),
-        (status = 422, description = "Nothing is due, a charge is under way, or the method must not be charged."),
+        (status = 422, description = "Nothing is due, a charge is under way, the method must not be charged, or a limit is reached."),
     ),
 )]
 #[post("/api/subscriptions/{id}/charge")]

@@ -22,11 +22,11 @@ struct SubscriptionSettings {
     salary_days: Vec<u8>,
     /// The local hour of a try on a salary day, and of missed periods.
     hour: u8,
-    /// How many tries a period has.
+    /// Maximum planned tries of a period. Customers and staff may ask for as many beside them.
     tries_per_period: u8,
     /// How many tries a saved method has in 30 days, over all its subscriptions.
     tries_per_method: u8,
-    /// The most payments of one customer on a local day; beyond that a subscription is parked.
+    /// Maximum payments of one customer on a local day; further charges are made on the next day.
     payments_per_customer_and_day: u16,
     /// What becomes of periods that went by during a pause of the service: `forgive` or `collect`.
     missed_periods: &'static str,

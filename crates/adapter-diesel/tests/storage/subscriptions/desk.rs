@@ -7,7 +7,9 @@ use kontor_kernel::{Listing, PageRequest, Permission, ProjectId, Resource, Staff
 use kontor_orders::refund::{RefundCommand, RefundRefused};
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_subscriptions::model::{NoticeDays, SubscriptionPolicy};
-use kontor_subscriptions::{MissedPeriods, Park, StaffCommand, SubscriptionError, SubscriptionStatus, Timing};
+use kontor_subscriptions::{
+    MissedPeriods, Park, RetryReason, StaffCommand, SubscriptionError, SubscriptionStatus, Timing,
+};
 
 use super::club::Club;
 use crate::orders::counter::Mood;
@@ -111,27 +113,40 @@ database_tests! {
         club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         club.tick().await;
-        for number in 2..=8 {
-            let tried = club.desk().command(&club.staff(), id, StaffCommand::ChargeNow).await.unwrap();
-            let (status, last) = (tried.view.subscription.status, number == 8);
-            assert_eq!(status, if last { SubscriptionStatus::Canceled } else { SubscriptionStatus::PastDue });
+        let planned = club.see(id).await.subscription.next_charge_at;
+        for _ in 0..8 {
+            let tried = club.desk().command(&club.staff(), id, StaffCommand::ChargeNow).await.unwrap().view.subscription;
+            assert_eq!((tried.status, tried.next_charge_at), (SubscriptionStatus::PastDue, planned));
         }
         let ninth = club.desk().command(&club.staff(), id, StaffCommand::ChargeNow).await.unwrap_err();
-        assert_eq!(ninth.to_string(), "the subscription is canceled");
-        assert_eq!(club.counter.count("subscription_payments WHERE period = 2 AND NOT planned").await, 7);
+        assert_eq!(ninth.to_string(), "this payment cannot be retried: too_many_tries");
+        assert_eq!(club.see(id).await.retry, (false, RetryReason::TooManyTries));
+        assert_eq!(club.counter.count("subscription_payments WHERE period = 2 AND NOT planned").await, 8);
+        // The plan goes on as if they had not been.
+        let mut tried = Vec::new();
+        for _ in 0..30 * 4 {
+            club.counter.wait(6 * 3_600);
+            if club.tick().await > 0 {
+                tried.push(club.today());
+            }
+        }
+        assert_eq!(tried, ["04-02", "04-04", "04-06", "04-10", "04-25"]);
+        assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::Canceled);
     }
 
+    /// For bounds of a day only earlier versions parked.
     async fn what_is_parked_waits_for_people(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        // Another payment of the day on which it is charged next.
-        club.counter.house.run("UPDATE subscription_payments SET ended_at = '2026-04-01 10:00:00'".to_owned()).await;
+        let parked = "parked = 'paid_today', parked_at = '2026-04-01 12:00:00', wake_at = NULL, next_charge_at = NULL";
+        club.counter.house.run(format!("UPDATE subscriptions SET {parked}")).await;
         club.go_to("2026-04-01T12:00:00Z");
         club.counter.acquirer.mood(Mood::Paid);
         let made = club.counter.acquirer.count();
         assert_eq!(club.tick().await, 0);
         let record = club.desk().read(&club.staff(), id).await.unwrap();
         assert_eq!((record.view.subscription.parked, record.parked_at.is_some()), (Some(Park::PaidToday), true));
+        assert_eq!(record.view.retry, (false, RetryReason::Parked));
         assert_eq!(listed(&club, "parked", FilterValue::Text("paid_today".to_owned())).await, [id.get()]);
         assert_eq!(club.desk().register.parked().await.unwrap(), 1);
         club.go_to("2026-04-02T12:00:00Z");

@@ -8,8 +8,8 @@ use kontor_payments::Notified;
 use kontor_payments::model::GatewayStatus;
 use kontor_subscriptions::model::AttemptState;
 use kontor_subscriptions::{
-    Agreement, CheckoutResult, Park, RetryReason, StaffCommand, SubscriptionError, SubscriptionRefusal,
-    SubscriptionStatus,
+    Agreement, CheckoutResult, Park, RefusalReason, RetryReason, StaffCommand, SubscriptionError, SubscriptionRefusal,
+    SubscriptionStatus, TermsEdit,
 };
 use tokio::task::JoinSet;
 
@@ -226,6 +226,61 @@ database_tests! {
         assert_eq!(club.tick().await, 1);
         assert_eq!(club.standing(id).await, told("active", "2026-08-15", "2026-08-15"));
         assert_eq!(club.counter.count("subscription_consents").await, 3);
+    }
+
+    async fn what_ended_by_declines_is_charged_when_it_is_resumed(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let anna = club.counter.customer;
+        let id = club.subscribed(anna, club.gold).await;
+        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.go_to("2026-04-01T12:00:00Z");
+        for _ in 0..25 * 4 {
+            club.tick().await;
+            club.counter.wait(6 * 3_600);
+        }
+        assert_eq!(club.standing(id).await, told("canceled", "2026-04-01", ""));
+        let agreement = Agreement::default();
+        club.go_to("2026-04-27T08:00:00Z");
+        club.service.resume(anna, id, &agreement).await.unwrap();
+        assert_eq!(club.standing(id).await, told("past_due", "2026-04-01", "2026-04-27"));
+        assert_eq!(club.notices().await.last().unwrap(), "subscription_resumed");
+        // It is declined once more, and the customer begins anew.
+        assert_eq!(club.tick().await, 1);
+        assert_eq!(club.standing(id).await, told("past_due", "2026-04-01", "2026-04-28"));
+        club.counter.wait(60);
+        club.service.cancel(anna, id).await.unwrap();
+        club.service.resume(anna, id, &agreement).await.unwrap();
+        club.counter.acquirer.mood(Mood::Paid);
+        assert_eq!(club.tick().await, 1);
+        assert_eq!(club.standing(id).await, told("active", "2026-05-27", "2026-05-27"));
+        assert_eq!(club.see(id).await.retry, (false, RetryReason::AlreadyPaid));
+    }
+
+    /// A card that must not be charged again: the customer agrees on another one, before or after the end.
+    async fn another_card_revives_what_ended_by_a_hard_decline(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let anna = club.counter.customer;
+        let id = club.subscribed(anna, club.gold).await;
+        club.counter.acquirer.mood(Mood::Declines("card_expired"));
+        club.go_to("2026-04-01T12:00:00Z");
+        club.tick().await;
+        assert_eq!(club.standing(id).await, told("past_due", "2026-04-01", ""));
+        club.go_to("2026-05-01T12:00:00Z");
+        club.tick().await;
+        assert_eq!(club.standing(id).await, told("canceled", "2026-04-01", ""));
+        let agreement = Agreement::default();
+        let refused = club.service.resume(anna, id, &agreement).await;
+        assert!(matches!(&refused, Err(SubscriptionError::Move(refused)) if refused.reason == RefusalReason::MethodInactive), "{refused:?}");
+        // Another plan is bought with another card, which the ended subscription takes over.
+        let silver = club.plan("Silver", 50_000, 1).await;
+        club.subscribed(anna, silver).await;
+        let edit = TermsEdit { plan: None, saved_method: Some(club.method(anna).await) };
+        club.service.change(anna, id, &edit, Some(&agreement)).await.unwrap();
+        assert_eq!(club.standing(id).await, told("canceled", "2026-04-01", ""));
+        club.service.resume(anna, id, &agreement).await.unwrap();
+        club.counter.acquirer.mood(Mood::Paid);
+        assert_eq!(club.tick().await, 1);
+        assert_eq!(club.standing(id).await, told("active", "2026-06-01", "2026-06-01"));
     }
 
     async fn a_deleted_card_is_never_charged_again(db: TestDatabase) {

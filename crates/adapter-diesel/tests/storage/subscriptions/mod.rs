@@ -1,6 +1,7 @@
 //! Subscriptions from the first checkout on, on both databases.
 
 pub mod club;
+mod daily_limits;
 mod desk;
 mod forecasts;
 mod lifecycle;

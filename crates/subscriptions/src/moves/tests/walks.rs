@@ -66,6 +66,7 @@ impl World {
             method: self.method,
             plan: self.plan,
             parked: self.parked,
+            limit_reached: false,
             refund_ends,
         }
     }

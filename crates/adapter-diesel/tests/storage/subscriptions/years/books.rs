@@ -77,13 +77,13 @@ fn story(customer: i64, events: &[EventRow], notices: &[NoticeRow]) -> String {
     lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
-/// At most 8 tries of a period, one planned try a local day, 15 tries of a method in 30 days.
+/// At most 8 planned tries of a period and 8 that were asked for, one planned try a local day, 15 tries of a method in 30 days.
 fn tries(attempts: &[AttemptRow], wrong: &mut Vec<String>) {
     let zone = Zone::default();
     let (mut of_period, mut of_day, mut of_method) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for attempt in attempts {
         let at = attempt.started_at.and_utc();
-        *of_period.entry((attempt.subscription_id, attempt.period)).or_insert(0_u32) += 1;
+        *of_period.entry((attempt.subscription_id, attempt.period, attempt.planned)).or_insert(0_u32) += 1;
         if attempt.planned && attempt.origin == "recovery" {
             *of_day.entry((attempt.subscription_id, attempt.period, zone.local(at).date())).or_insert(0_u32) += 1;
         }
