@@ -12,6 +12,7 @@
 //! - Money that arrived pays a period, goes back, or is looked at by people.
 //! - No policy of a project exceeds 8 planned tries of a period and as many that were asked for, 15 of a method in 30 days, one
 //!   planned try a day. Tries that were asked for never end a subscription.
+//! - A customer has at most one subscription to a plan that is or will be charged ([`model::Subscription::claims`]).
 //! - After any pause at most one charge is due at once.
 //! - Nobody's terms change without a consent.
 //!

@@ -67,7 +67,7 @@ pub enum Begun {
     New(Unfinished),
     /// The customer has a first payment that is not finished. Nothing was stored.
     Unfinished(Unfinished),
-    /// One of the plans is subscribed to in the application. Nothing was stored.
+    /// The customer has a subscription that claims one of the plans. Nothing was stored.
     Subscribed,
     /// A plan is not offered any more by these terms. Nothing was stored.
     PlanGone,
@@ -142,7 +142,7 @@ pub trait SubscriptionStore: Send + Sync {
 
     /// Stores subscriptions with their consents, the order and the charge of their first period and an attempt each, in one
     /// commit before the acquirer hears of it. However many calls race, a customer has one unfinished first payment in an
-    /// application, and one subscription to a plan that is not canceled.
+    /// application, and one subscription that claims a plan ([`Subscription::claims`](crate::model::Subscription::claims)).
     async fn begin(&self, new: NewSubscriptions) -> Result<Begun, StoreError>;
 
     /// The customer's subscriptions that the application may see, newest first, by a constant number of statements.
@@ -188,7 +188,8 @@ pub trait SubscriptionStore: Send + Sync {
     async fn has_method(&self, customer: CustomerScope, method: SavedMethodId) -> Result<bool, StoreError>;
 
     /// Locks a subscription, has `decide` look at it with all that decides, and commits what it decides: state, attempt with
-    /// its order and charge, consent, history and notices; or nothing of it. Changes are written one after the other.
+    /// its order and charge, consent, history and notices; or nothing of it. Changes are written one after the other. One that
+    /// claims a plan of another subscription of the customer is refused.
     async fn change(
         &self,
         which: Addressed,

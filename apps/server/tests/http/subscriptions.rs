@@ -316,6 +316,30 @@ database_tests! {
         change(json!({ "nomenclature_id": club.silver })).await.expect(200);
     }
 
+    async fn a_plan_is_subscribed_to_once_whichever_way_it_is_come_by(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let former = club.join().await;
+        club.post(&at(&former, "cancel"), json!({})).await.expect(200);
+        let joined = club.join().await;
+        let consent = json!({ "autopay_consent": true });
+        club.post(&at(&former, "resume"), consent.clone()).await.expect_invalid(&["id"]);
+        assert_eq!((&club.one(&former["id"]).await["status"], &joined["status"]), (&json!("canceled"), &json!("active")));
+        let (method, _) = club.saved().await;
+        let silver = club.subscribe(club.silver, method).await.expect(201)["data"].clone();
+        let change = |one: &Value, plan: Value| {
+            let mut body = consent.clone();
+            body.as_object_mut().unwrap().extend(plan.as_object().unwrap().clone());
+            send(club.request(Method::PATCH, &format!("{ROOT}/{}", one["id"])).json(&body))
+        };
+        change(&silver, json!({ "nomenclature_id": club.gold })).await.expect_invalid(&["nomenclature_id"]);
+        change(&silver, json!({ "plan_slug": "gold" })).await.expect_invalid(&["plan_slug"]);
+        let bronze = club.plan("bronze", "90.00", 1).await;
+        change(&silver, json!({ "nomenclature_id": bronze })).await.expect(200);
+        club.subscribe(bronze, method).await.expect_invalid(&["nomenclature_id"]);
+        club.check_out(club.silver).await.expect_invalid(&["nomenclature_id"]);
+        change(&joined, json!({ "plan_slug": "bronze" })).await.expect_invalid(&["plan_slug"]);
+    }
+
     async fn periods_are_charged_and_tried_again(db: TestDatabase) {
         let club = Club::open_as(db, Roles::Both).await;
         let joined = club.join().await;
@@ -501,10 +525,11 @@ database_tests! {
         let shown = club.one(&joined["id"]).await;
         assert_eq!((&shown["application_id"], &shown["status"]), (&Value::Null, &json!("active")));
         club.get(&at(&joined, "payments")).await.expect(200);
-        // It is no subscription of this application: the plan may be bought here.
-        club.check_out(club.gold).await.expect(201);
+        // It is no subscription of this application alone, and yet the customer is charged for the plan once.
+        club.check_out(club.gold).await.expect_invalid(&["nomenclature_id"]);
         let canceled = club.post(&at(&joined, "cancel"), json!({})).await.expect(200);
         assert_eq!((&canceled["data"]["status"], &canceled["data"]["application_id"]), (&json!("canceled"), &Value::Null));
+        club.check_out(club.gold).await.expect(201);
     }
 
     async fn both_credentials_are_needed(db: TestDatabase) {

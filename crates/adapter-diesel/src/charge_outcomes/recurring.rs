@@ -33,6 +33,8 @@ pub(super) enum NoAttempt {
     MethodGone,
     /// Receipts are made, and nobody knows where to send them.
     NoContact,
+    /// Another subscription of the customer has claimed the plan meanwhile.
+    Subscribed,
     /// The storage failed.
     Store(StoreError),
 }

@@ -27,8 +27,8 @@ use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 use crate::subscriptions::{
-    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, consent, consents, first, insert, lock, plan, put_off, seen_by,
-    view, write,
+    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, claim, consent, consents, first, insert, is_claimed, lock, plan,
+    put_off, seen_by, view, write,
 };
 use crate::unreadable;
 
@@ -72,22 +72,6 @@ fn unfinished(
     Ok(Some(Unfinished { order, charge, subscriptions }))
 }
 
-/// Whether the customer is subscribed to one of the plans in the application.
-fn is_subscribed(connection: &mut AnyConnection, new: &NewSubscriptions) -> QueryResult<bool> {
-    let plans: Vec<i64> = new.consents.iter().map(|consent| consent.terms.plan.get()).collect();
-    let found: Option<IdRow> =
-        Statement::new("SELECT id FROM subscriptions WHERE status <> 'canceled' AND counterparty_id = ")
-            .value(new.customer.counterparty_id.get())
-            .sql(" AND application_id = ")
-            .value(new.customer.app.application_id.get())
-            .sql(" AND nomenclature_id")
-            .among(&plans)
-            .sql(" LIMIT 1")
-            .row(connection)
-            .optional()?;
-    Ok(found.is_some_and(|row| row.id > 0))
-}
-
 /// Whether every plan is still offered by the terms that were consented to.
 fn is_offered(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<bool, Failed> {
     for consent in &new.consents {
@@ -113,7 +97,8 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Begun
     if let Some(present) = unfinished(connection, customer, new.at).map_err(Abort::in_step)? {
         return Ok(Begun::Unfinished(present));
     }
-    if is_subscribed(connection, new)? {
+    let plans = new.consents.iter().map(|consent| consent.terms.plan).collect();
+    if is_claimed(connection, customer.counterparty_id, &plans, None)? {
         return Ok(Begun::Subscribed);
     }
     if !is_offered(connection, new).map_err(Abort::in_step)? {
@@ -133,6 +118,7 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Begun
     for agreed in &new.consents {
         let id = insert(connection, customer, &agreed.terms, new.at.naive_utc()).map_err(Abort::in_step)?;
         consent(connection, id, agreed)?;
+        claim(connection, customer.counterparty_id, id, &[agreed.terms.plan].into(), NoAttempt::Subscribed)?;
         attempts.push((id, first(&agreed.terms)));
     }
     let payer = Payer {
@@ -164,6 +150,7 @@ fn no_attempt(abort: Abort<NoAttempt>) -> Refused {
     match abort {
         Abort::Refused(NoAttempt::MethodGone) => refuse(SubscriptionRefusal::MethodUnavailable),
         Abort::Refused(NoAttempt::NoContact) => refuse(SubscriptionRefusal::NoContact),
+        Abort::Refused(NoAttempt::Subscribed) => refuse(SubscriptionRefusal::AlreadySubscribed),
         Abort::Refused(NoAttempt::Store(error)) | Abort::Store(error) => Abort::Store(error),
         Abort::Query(error) => Abort::Query(error),
     }
@@ -197,6 +184,9 @@ fn change(
     let mut case = case.ok_or(Abort::Refused(SubscriptionError::NotFound))?;
     let mut charge = None;
     for change in decide(&case).map_err(Abort::Refused)? {
+        let newly = &change.subscription.claims() - &case.subscription.claims();
+        let customer = case.subscription.counterparty_id;
+        claim(connection, customer, id, &newly, SubscriptionRefusal::AlreadySubscribed)?;
         let since = Since { before: &case.subscription, author: with.author, zone: case.zone };
         write(connection, &since, &change).map_err(Abort::in_step)?;
         if let Some(next) = &change.attempt {
@@ -267,6 +257,7 @@ impl SubscriptionStore for Database {
             Ok(begun) => Ok(begun),
             Err(NoAttempt::MethodGone) => Ok(Begun::MethodGone),
             Err(NoAttempt::NoContact) => Ok(Begun::NoContact),
+            Err(NoAttempt::Subscribed) => Ok(Begun::Subscribed),
             Err(NoAttempt::Store(error)) => Err(error),
         }
     }

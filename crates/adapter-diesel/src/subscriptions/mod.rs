@@ -4,6 +4,7 @@
 //! customer, charge, order, subscription.
 
 mod cases;
+mod claims;
 mod plans;
 mod register;
 mod rows;
@@ -11,6 +12,7 @@ mod schedule;
 mod write;
 
 pub(crate) use cases::{Wanted, cases, lock, seen_by, view};
+pub(crate) use claims::{claim, is_claimed};
 pub(crate) use plans::plan;
 pub(crate) use register::consents;
 pub(crate) use rows::{PAYMENT_COLUMNS, PaymentRow};

@@ -1,7 +1,9 @@
 //! A subscription.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, SubscriptionId};
+use kontor_kernel::{ApplicationId, CounterpartyId, NomenclatureId, ProjectId, SubscriptionId};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
@@ -129,6 +131,14 @@ impl Subscription {
     /// Whether a paid period ends later than now.
     pub fn is_paid(&self, now: DateTime<Utc>) -> bool {
         self.period.is_some_and(|period| period.end > now)
+    }
+
+    /// Plans that are charged now or from the next period on: no other subscription of the customer may name one of them.
+    /// A canceled subscription claims none.
+    pub fn claims(&self) -> BTreeSet<NomenclatureId> {
+        let live = self.status != SubscriptionStatus::Canceled;
+        let named = [Some(&self.terms), self.next_terms.as_ref()].into_iter().flatten();
+        named.filter(|_| live).map(|terms| terms.plan).collect()
     }
 
     fn paid_number(&self) -> u32 {

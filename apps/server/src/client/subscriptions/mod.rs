@@ -100,7 +100,11 @@ async fn subscribe(
     request_body = ChangedSubscription,
     responses(
         (status = 200, body = OneSubscription),
-        (status = 422, description = "Fields are wrong, the consent is missing, or the plan or the method is not available."),
+        (
+            status = 422,
+            description = "Fields are wrong, the consent is missing, the plan or the method is not available, or another subscription of \
+                           the customer has the plan.",
+        ),
     ),
 )]
 #[patch("/api/counterparty/subscriptions/{id}")]
@@ -141,7 +145,11 @@ async fn cancel_subscription(
     request_body = ResumedSubscription,
     responses(
         (status = 200, body = OneSubscription),
-        (status = 422, description = "The consent is missing, it is not canceled, or plan or method are not available."),
+        (
+            status = 422,
+            description = "The consent is missing, it is not canceled, plan or method are not available, or another subscription of the \
+                           customer has the plan.",
+        ),
     ),
 )]
 #[post("/api/counterparty/subscriptions/{id}/resume")]

@@ -128,6 +128,10 @@ mod tests {
         for reason in [RetryReason::AlreadyPaid, RetryReason::NotLast, RetryReason::Parked, RetryReason::Canceled] {
             assert_eq!(field(&retried(reason)), Some("payment_id"), "{reason}");
         }
+        let taken = || SubscriptionError::from(SubscriptionRefusal::AlreadySubscribed);
+        assert_eq!(field(&ApiError::from(taken())), Some("id"), "of a resumption");
+        let of_change = Fields::of_terms(Some(&PlanChoice::Item(NomenclatureId::new(1).unwrap())));
+        assert_eq!(field(&of_change.told(taken())), Some("nomenclature_id"));
         let other = ApiError::from(SubscriptionError::AnotherUnfinished);
         assert!(matches!(other, ApiError::Message(StatusCode::CONFLICT, _)));
     }

@@ -1,5 +1,6 @@
 //! Subscriptions from the first checkout on, on both databases.
 
+mod claims;
 pub mod club;
 mod daily_limits;
 mod desk;

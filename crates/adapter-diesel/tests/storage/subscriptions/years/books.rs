@@ -199,12 +199,17 @@ impl Books<'_, '_> {
                          subscription_payments a WHERE a.subscription_id = s.id AND a.period = s.period_number AND \
                          a.state = 'succeeded')";
         let charging = "subscriptions WHERE status = 'charging'";
+        let pairs = "(SELECT 1 FROM (SELECT s.id, s.counterparty_id, s.nomenclature_id AS plan FROM subscriptions s WHERE \
+                     s.status <> 'canceled' UNION SELECT s.id, s.counterparty_id, n.nomenclature_id FROM subscriptions s \
+                     JOIN subscription_consents n ON n.id = s.next_consent_id WHERE s.status <> 'canceled') AS named \
+                     GROUP BY counterparty_id, plan HAVING count(DISTINCT id) > 1) AS pairs";
         let gone = "subscriptions s JOIN counterparties c ON c.id = s.counterparty_id WHERE c.deleted_at IS NOT NULL AND \
                     s.status <> 'canceled'";
         for (rows, what) in [
             (twice, "periods paid twice"),
             (ungranted, "periods granted that nobody paid"),
             (charging, "subscriptions that charge for ever"),
+            (pairs, "subscriptions of one customer to one plan"),
             (gone, "subscriptions of customers who left"),
         ] {
             self.none(rows, what, wrong).await;

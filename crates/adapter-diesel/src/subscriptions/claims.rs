@@ -1,0 +1,73 @@
+//! One customer, one plan, at most one subscription that is charged now or from the next period on.
+
+use std::collections::BTreeSet;
+
+use diesel::result::{OptionalExtension as _, QueryResult};
+use kontor_kernel::{CounterpartyId, NomenclatureId, SubscriptionId};
+
+use crate::database::{Abort, AnyConnection, on_duplicate};
+use crate::statement::{IdRow, Statement, Value};
+
+/// Returns `true` if a subscription of the customer, in whichever application, claims one of the plans. `except` is left out.
+pub(crate) fn is_claimed(
+    connection: &mut AnyConnection,
+    customer: CounterpartyId,
+    plans: &BTreeSet<NomenclatureId>,
+    except: Option<SubscriptionId>,
+) -> QueryResult<bool> {
+    let plans = numbers(plans);
+    let other: Option<IdRow> = Statement::new(
+        "SELECT s.id FROM subscriptions s LEFT JOIN subscription_consents n ON n.id = s.next_consent_id \
+         WHERE s.status <> 'canceled' AND s.counterparty_id = ",
+    )
+    .value(customer.get())
+    .sql(" AND s.id <> ")
+    .value(except.map_or(0, SubscriptionId::get))
+    .sql(" AND (s.nomenclature_id")
+    .among(&plans)
+    .sql(" OR n.nomenclature_id")
+    .among(&plans)
+    .sql(") LIMIT 1")
+    .row(connection)
+    .optional()?;
+    Ok(other.is_some())
+}
+
+/// Claims plans for a subscription before it names them. The caller holds the lock of the customer; the primary key keeps the rule
+/// without it, too. Claims of subscriptions that are canceled or name another plan now are replaced: canceling leaves them behind.
+pub(crate) fn claim<R>(
+    connection: &mut AnyConnection,
+    customer: CounterpartyId,
+    subscription: SubscriptionId,
+    plans: &BTreeSet<NomenclatureId>,
+    taken: impl Into<R>,
+) -> Result<(), Abort<R>> {
+    if plans.is_empty() {
+        return Ok(());
+    }
+    if is_claimed(connection, customer, plans, Some(subscription))? {
+        return Err(Abort::refused(taken));
+    }
+    Statement::new("DELETE FROM subscription_claims WHERE counterparty_id = ")
+        .value(customer.get())
+        .sql(" AND nomenclature_id")
+        .among(&numbers(plans))
+        .sql(
+            " AND NOT EXISTS (SELECT 1 FROM subscriptions s LEFT JOIN subscription_consents n ON n.id = s.next_consent_id \
+             WHERE s.id = subscription_claims.subscription_id AND s.status <> 'canceled' \
+             AND (s.nomenclature_id = subscription_claims.nomenclature_id \
+             OR n.nomenclature_id = subscription_claims.nomenclature_id))",
+        )
+        .run(connection)?;
+    let claim =
+        |plan: &NomenclatureId| -> [Value; 3] { [customer.get().into(), plan.get().into(), subscription.get().into()] };
+    Statement::new("INSERT INTO subscription_claims (counterparty_id, nomenclature_id, subscription_id) VALUES ")
+        .tuples(plans.iter().map(claim))
+        .run(connection)
+        .map_err(on_duplicate(taken))?;
+    Ok(())
+}
+
+fn numbers(plans: &BTreeSet<NomenclatureId>) -> Vec<i64> {
+    plans.iter().map(|plan| plan.get()).collect()
+}

@@ -1,0 +1,188 @@
+//! One customer, one plan, at most one subscription that is or will be charged.
+
+use std::sync::Arc;
+
+use diesel::connection::SimpleConnection;
+use kontor_adapter_diesel::{Abort, database_tests};
+use kontor_kernel::{CustomerScope, NomenclatureId, StoreError, SubscriptionId};
+use kontor_subscriptions::model::{PlanChoice, SubscriptionView};
+use kontor_subscriptions::{Agreement, SubscriptionError, SubscriptionRefusal, SubscriptionStatus, TermsEdit};
+use tokio::task::JoinSet;
+
+use super::club::Club;
+use crate::orders::counter::Mood;
+
+fn to(plan: i64) -> TermsEdit {
+    TermsEdit { plan: Some(PlanChoice::Item(NomenclatureId::new(plan).unwrap())), saved_method: None }
+}
+
+fn is_taken<T: std::fmt::Debug>(outcome: Result<T, SubscriptionError>) {
+    let taken = matches!(outcome, Err(SubscriptionError::Refused(SubscriptionRefusal::AlreadySubscribed)));
+    assert!(taken, "{outcome:?}");
+}
+
+impl Club<'_> {
+    async fn changes_to(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+        plan: i64,
+    ) -> Result<SubscriptionView, SubscriptionError> {
+        self.service.change(customer, id, &to(plan), Some(&Agreement::default())).await
+    }
+
+    async fn resumes(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+    ) -> Result<SubscriptionView, SubscriptionError> {
+        self.service.resume(customer, id, &Agreement::default()).await
+    }
+
+    /// Live subscriptions of a customer that share a plan, now or from the next period on.
+    async fn pairs(&self) -> i64 {
+        let named = "(SELECT s.id, s.counterparty_id, s.nomenclature_id AS plan FROM subscriptions s WHERE s.status <> \
+                     'canceled' UNION SELECT s.id, s.counterparty_id, n.nomenclature_id FROM subscriptions s JOIN \
+                     subscription_consents n ON n.id = s.next_consent_id WHERE s.status <> 'canceled')";
+        self.counter
+            .count(&format!(
+                "(SELECT 1 FROM {named} AS named GROUP BY counterparty_id, plan HAVING count(DISTINCT id) > 1) AS pairs"
+            ))
+            .await
+    }
+}
+
+database_tests! {
+    async fn a_plan_is_subscribed_to_once_whichever_way_it_is_come_by(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let anna = club.counter.customer;
+        let (silver, bronze) = (club.plan("Silver", 50_000, 1).await, club.plan("Bronze", 10_000, 1).await);
+        let first = club.subscribed(anna, club.gold).await;
+        club.service.cancel(anna, first).await.unwrap();
+        let second = club.subscribed(anna, club.gold).await;
+        let (consents, told) = (club.counter.count("subscription_consents").await, club.notices().await);
+        is_taken(club.resumes(anna, first).await);
+        assert_eq!(club.see(first).await.subscription.status, SubscriptionStatus::Canceled);
+        assert_eq!((club.counter.count("subscription_consents").await, club.notices().await), (consents, told));
+
+        let third = club.subscribed(anna, silver).await;
+        let method = club.see(third).await.subscription.terms.method.unwrap();
+        club.counter.acquirer.mood(Mood::Paid);
+        is_taken(club.changes_to(anna, third, club.gold).await);
+        is_taken(club.changes_to(anna, second, silver).await);
+        // Both the plan of this period and that of the next one are taken.
+        club.changes_to(anna, third, bronze).await.unwrap();
+        for plan in [silver, bronze] {
+            is_taken(club.check_out(anna, &[plan]).await);
+            is_taken(club.at_once(anna, plan, method).await);
+            is_taken(club.changes_to(anna, second, plan).await);
+        }
+        // Whoever takes a change back frees its plan.
+        club.changes_to(anna, third, silver).await.unwrap();
+        club.changes_to(anna, second, bronze).await.unwrap();
+        is_taken(club.changes_to(anna, third, bronze).await);
+        club.changes_to(anna, second, club.gold).await.unwrap();
+        club.changes_to(anna, third, bronze).await.unwrap();
+
+        club.go_to("2026-04-01T12:00:00Z");
+        assert_eq!(club.tick().await, 2);
+        let fourth = club.at_once(anna, silver, method).await.unwrap().subscription.id;
+        is_taken(club.changes_to(anna, third, silver).await);
+        club.service.cancel(anna, fourth).await.unwrap();
+        club.changes_to(anna, third, silver).await.unwrap();
+        is_taken(club.resumes(anna, fourth).await);
+        assert_eq!(club.pairs().await, 0);
+    }
+
+    async fn a_plan_is_one_in_all_applications(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        club.subscribed(club.counter.customer, club.gold).await;
+        let elsewhere = club.elsewhere(club.counter.house.second.application_id);
+        club.counter
+            .house
+            .run(format!(
+                "INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, is_active, \
+                 created_at, updated_at) VALUES ({}, {}, 'gold', 1, TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
+                elsewhere.app.application_id, club.gold
+            ))
+            .await;
+        is_taken(club.check_out(elsewhere, &[club.gold]).await);
+        let boris = club.counter.another_customer().await;
+        club.subscribed(boris, club.gold).await;
+        assert_eq!(club.pairs().await, 0);
+    }
+
+    async fn of_ways_to_a_plan_that_race_one_arrives(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let (silver, bronze) = (club.plan("Silver", 50_000, 1).await, club.plan("Bronze", 10_000, 1).await);
+        for round in 0..8_u64 {
+            let customer = club.counter.another_customer().await;
+            let former = club.subscribed(customer, club.gold).await;
+            club.service.cancel(customer, former).await.unwrap();
+            let others = [club.subscribed(customer, silver).await, club.subscribed(customer, bronze).await];
+            let method = club.method(customer).await;
+            club.counter.acquirer.mood(Mood::Paid);
+            let mut running = JoinSet::new();
+            for way in 0..8 {
+                let (service, gold) = (Arc::clone(&club.service), club.gold);
+                running.spawn(async move {
+                    let agreement = Agreement::default();
+                    // Each round another way comes first.
+                    match (way + round) % 4 {
+                        0 => service.resume(customer, former, &agreement).await.is_ok(),
+                        1 => service.change(customer, others[0], &to(gold), Some(&agreement)).await.is_ok(),
+                        2 => service.change(customer, others[1], &to(gold), Some(&agreement)).await.is_ok(),
+                        _ => {
+                            let purchase = Club::purchase(&[gold], Some(method));
+                            service.charge_at_once(customer, &purchase, &agreement).await.is_ok()
+                        }
+                    }
+                });
+            }
+            let arrived = running.join_all().await.into_iter().filter(|is_ok| *is_ok).count();
+            // The same change once more changes nothing, and the same payment is the one that is open.
+            assert!((1..=2).contains(&arrived), "{arrived} in round {round}");
+            assert_eq!(club.pairs().await, 0, "round {round}");
+        }
+    }
+
+    /// The rule does not rest on the lock of the customer alone.
+    async fn the_database_refuses_a_second_claim(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let anna = club.counter.customer;
+        let id = club.subscribed(anna, club.gold).await;
+        let claim = format!(
+            "INSERT INTO subscription_claims (counterparty_id, nomenclature_id, subscription_id) VALUES ({}, {}, {id})",
+            anna.counterparty_id, club.gold
+        );
+        let step = move |connection: &mut kontor_adapter_diesel::AnyConnection| {
+            connection.batch_execute(&claim)?;
+            Ok::<_, Abort<StoreError>>(())
+        };
+        assert!(db.database.write_apart(step).await.is_err());
+    }
+
+    async fn a_pair_of_before_goes_on_and_no_other_comes(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let anna = club.counter.customer;
+        let first = club.subscribed(anna, club.gold).await;
+        club.service.cancel(anna, first).await.unwrap();
+        let second = club.subscribed(anna, club.gold).await;
+        while db.database.revert(1).unwrap()[0] != "0080" {}
+        let live = "status = 'active', canceled_at = NULL, wake_at = period_end, next_charge_at = period_end";
+        club.counter.house.run(format!("UPDATE subscriptions SET {live} WHERE id = {first}")).await;
+        db.database.migrate().unwrap();
+        assert_eq!(club.pairs().await, 1);
+        assert_eq!(club.counter.count(&format!("subscription_claims WHERE subscription_id = {first}")).await, 1);
+        club.counter.acquirer.mood(Mood::Paid);
+        club.go_to("2026-04-01T12:00:00Z");
+        assert_eq!(club.tick().await, 2, "neither is left alone by the rule");
+        is_taken(club.check_out(anna, &[club.gold]).await);
+        club.service.cancel(anna, first).await.unwrap();
+        is_taken(club.resumes(anna, first).await);
+        club.service.cancel(anna, second).await.unwrap();
+        club.resumes(anna, second).await.unwrap();
+        is_taken(club.resumes(anna, first).await);
+        assert_eq!(club.pairs().await, 0);
+    }
+}
