@@ -19,7 +19,7 @@ use kontor_kernel::{
     NomenclatureId, OrderId, ProjectId, Quantity, Random, Staff, TokenId,
 };
 use kontor_orders::model::{Cart, CartLine, DeliveryRequest, PaymentMethod};
-use kontor_orders::refund::RefundCommand;
+use kontor_orders::refund::{RefundCommand, RefundScope};
 use kontor_orders::{FewestWarehouses, OrderCommand, OrderService, PaymentPage, PlacedOutcome, PlacementService};
 use kontor_payments::{ChargeService, Notified};
 use kontor_webhooks::model::{EndpointUrl, SendOutcome, WebhookDraft};
@@ -216,8 +216,7 @@ impl Backroom {
         let mut paid = paid.into_iter();
         let asked = self.measure("refund that is asked for", |_| {
             let command = RefundCommand {
-                lines: Vec::new(),
-                amount: None,
+                scope: RefundScope::Everything,
                 reason: Line::parse("broken")?,
                 restock: true,
                 ends_period: false,

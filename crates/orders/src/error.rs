@@ -62,6 +62,9 @@ pub enum OrderRefusal {
     /// The named manager is not an employee of the project.
     #[error("there is no such employee")]
     UnknownManager,
+    /// A courier brings the order, and must know where to.
+    #[error("is required for a courier")]
+    AddressRequired,
     /// Nothing goes back.
     #[error(transparent)]
     Refund(#[from] RefundRefused),

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::change::{Captured, Comment, OrderUpdate, OrderedRefund};
 use crate::error::{OrderError, OrderRefusal};
 use crate::lines::OrderPreview;
-use crate::model::{Address, Named, Order, OrderEntry, OrderStatus, PaidEvent};
+use crate::model::{Address, Named, Order, OrderEntry, OrderStatus, PaidEvent, needs_address};
 use crate::ports::{OrderReader, OrderStore};
 use crate::refund::{self, RefundCommand};
 
@@ -24,7 +24,7 @@ pub struct OrderChange {
     pub manager: Edit<Option<UserId>>,
     /// The remark.
     pub comment: Edit<Option<Comment>>,
-    /// Where the goods are handed over.
+    /// Where the goods are handed over. An order that a courier brings keeps one.
     pub address: Edit<Option<Address>>,
 }
 
@@ -149,6 +149,10 @@ fn decide(order: &Order, change: &OrderChange, stamp: Stamp, event_id: Uuid) -> 
     let to = change.status.as_set().filter(|status| **status != order.status);
     let transition = to.map(|status| order.transition_context().move_to(*status)).transpose();
     let transition = transition.map_err(OrderRefusal::from)?;
+    let subtype = order.delivery_subtype.as_ref().map(|subtype| subtype.id);
+    if matches!(change.address, Edit::Set(None)) && needs_address(order.delivery_type.id, subtype) {
+        return Err(OrderRefusal::AddressRequired.into());
+    }
     let event = |application: &Named<ApplicationId>| PaidEvent {
         event_id,
         order_id: order.id,

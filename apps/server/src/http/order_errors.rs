@@ -28,6 +28,7 @@ impl From<OrderRefusal> for ApiError {
         match refusal {
             OrderRefusal::Transition(refused) => Self::invalid("status_id", refused),
             OrderRefusal::UnknownManager => Self::invalid("manager_id", refusal),
+            OrderRefusal::AddressRequired => Self::invalid("address", refusal),
             OrderRefusal::Refund(refused) => refused.violations().into(),
             OrderRefusal::Lines(refused) => refused.into(),
         }

@@ -10,7 +10,7 @@ use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged};
 use utoipa::ToSchema;
 
 use super::orders::OneOrder;
-use crate::http::wire::{self, InputErrors};
+use crate::http::wire::{self, Given, InputErrors};
 use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
 #[derive(Deserr, ToSchema)]
@@ -21,7 +21,8 @@ struct NewOrderLine {
     quantity: wire::Quantity,
     /// Decimal string: one piece. Without it what the item is sold at.
     #[deserr(default)]
-    price: Option<wire::Money>,
+    #[schema(value_type = Option<wire::Money>, nullable = false)]
+    price: Given<wire::Money>,
 }
 
 #[derive(Deserr, ToSchema)]
@@ -29,16 +30,20 @@ struct NewOrderLine {
 struct OrderLinePatch {
     /// How many pieces are left in the order afterwards.
     #[deserr(default)]
-    quantity: Option<wire::Quantity>,
+    #[schema(value_type = Option<wire::Quantity>, nullable = false)]
+    quantity: Given<wire::Quantity>,
     /// Decimal string: one piece.
     #[deserr(default)]
-    price: Option<wire::Money>,
+    #[schema(value_type = Option<wire::Money>, nullable = false)]
+    price: Given<wire::Money>,
     /// Of a paid order: whether the pieces go back to their warehouses; `true` unless it is sent.
     #[deserr(default)]
-    restock: Option<wire::Flag>,
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    restock: Given<wire::Flag>,
     /// Of a paid order: why money goes back. The customer reads it.
     #[deserr(default)]
-    reason: Option<wire::Line250>,
+    #[schema(value_type = Option<wire::Line250>, nullable = false)]
+    reason: Given<wire::Line250>,
 }
 
 /// How the removed pieces of a paid order go back, as in a `PUT`. `dry_run` stands here, too.
@@ -114,7 +119,7 @@ pub(super) async fn add_order_line(
     let edit = LineEdit::Add {
         item: line.nomenclature_id.0,
         quantity: line.quantity.0,
-        price: line.price.map(|price| price.0),
+        price: line.price.0.map(|price| price.0),
     };
     let command = LineCommand { edit, restock: None, reason: None };
     carry_out(&service, &staff, id.parse()?, command, dry_run.0.is_set()).await
@@ -145,11 +150,11 @@ pub(super) async fn edit_order_line(
     let Body(patch) = body;
     let edit = LineEdit::Set {
         line: line.parse()?,
-        quantity: patch.quantity.map(|quantity| quantity.0),
-        price: patch.price.map(|price| price.0),
+        quantity: patch.quantity.0.map(|quantity| quantity.0),
+        price: patch.price.0.map(|price| price.0),
     };
-    let restock = patch.restock.map(|flag| flag.0);
-    let command = LineCommand { edit, restock, reason: patch.reason.map(|reason| reason.0) };
+    let restock = patch.restock.0.map(|flag| flag.0);
+    let command = LineCommand { edit, restock, reason: patch.reason.0.map(|reason| reason.0) };
     carry_out(&service, &staff, order.parse()?, command, dry_run.0.is_set()).await
 }
 

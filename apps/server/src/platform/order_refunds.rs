@@ -5,14 +5,14 @@ use actix_web::web::{Data, Json, Path};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::Word;
-use kontor_orders::OrderService;
 use kontor_orders::model::OrderRefund;
-use kontor_orders::refund::{RefundCommand, RefundLine};
+use kontor_orders::refund::{RefundCommand, RefundLine, RefundScope};
+use kontor_orders::{OrderRefusal, OrderService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::orders::OneOrder;
-use crate::http::wire::{self, InputErrors};
+use crate::http::wire::{self, Given, InputErrors};
 use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
 /// A refund of an order.
@@ -52,15 +52,24 @@ struct RefundedLine {
     quantity: wire::Quantity,
 }
 
+/// A refund to be made. It names what goes back: `lines`, an `amount` (alone or with `lines`), or `everything`. At least one of
+/// them is required.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct RefundRequest {
     /// Pieces to be taken back.
     #[deserr(default)]
-    lines: Vec<RefundedLine>,
+    #[schema(value_type = Option<Vec<RefundedLine>>, nullable = false, min_items = 1)]
+    lines: Given<Vec<RefundedLine>>,
     /// Decimal string. With `lines` at most what they cost; alone it gives money back and leaves the goods.
     #[deserr(default)]
-    amount: Option<wire::Money>,
+    #[schema(value_type = Option<wire::Money>, nullable = false)]
+    amount: Given<wire::Money>,
+    /// `true` refunds all pieces and all money that are left. An order that was not handed over is canceled with it.
+    /// Required without `lines` and `amount`, and not allowed with them.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    everything: Given<wire::Flag>,
     /// The customer reads it.
     reason: wire::Line250,
     /// Whether the pieces go back to their warehouses; otherwise they are written off.
@@ -68,23 +77,27 @@ struct RefundRequest {
     /// Of a payment for a period of a subscription: whether the period ends with it, and with it the subscription. Only where all
     /// of its money goes back. `false` unless told: then the period stays as it is.
     #[deserr(default)]
-    ends_period: Option<wire::Flag>,
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    ends_period: Given<wire::Flag>,
 }
 
-impl From<RefundRequest> for RefundCommand {
-    fn from(request: RefundRequest) -> Self {
+impl TryFrom<RefundRequest> for RefundCommand {
+    type Error = OrderRefusal;
+
+    fn try_from(request: RefundRequest) -> Result<Self, OrderRefusal> {
         let line = |line: RefundedLine| RefundLine { line: line.id.0, quantity: line.quantity.0 };
-        Self {
-            lines: request.lines.into_iter().map(line).collect(),
-            amount: request.amount.map(|amount| amount.0),
+        let lines = request.lines.0.map(|lines| lines.into_iter().map(line).collect());
+        let everything = request.everything.0.is_some_and(|everything| everything.0);
+        Ok(Self {
+            scope: RefundScope::of(everything, lines, request.amount.0.map(|amount| amount.0))?,
             reason: request.reason.0,
             restock: request.restock,
-            ends_period: request.ends_period.is_some_and(|ends| ends.0),
-        }
+            ends_period: request.ends_period.0.is_some_and(|ends| ends.0),
+        })
     }
 }
 
-/// Gives back money of a paid order, and with it goods. Without `lines` and `amount` everything that is left goes back.
+/// Refunds a paid order: pieces of its lines, an amount, or everything that is left.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), DryRun),
@@ -99,7 +112,7 @@ pub(super) async fn request_refund(
     dry_run: Query<DryRun>,
     body: Body<RefundRequest>,
 ) -> Result<Json<OneOrder>, ApiError> {
-    let (id, command) = (id.parse()?, RefundCommand::from(body.0));
+    let (id, command) = (id.parse()?, RefundCommand::try_from(body.0)?);
     if dry_run.0.is_set() {
         return Ok(Json(service.preview_refund(&staff, id, &command).await?.into()));
     }

@@ -4,7 +4,7 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_kernel::{Edit, Word};
+use kontor_kernel::Word;
 use kontor_orders::model::{Order, OrderLine};
 use kontor_orders::{OrderChange, OrderService, lines};
 use serde::Serialize;
@@ -23,7 +23,7 @@ use crate::http::envelope::list;
 use crate::http::order_record::{OrderRecord, OrderStatusId};
 use crate::http::records::Message;
 use crate::http::routes::below;
-use crate::http::wire::{self, InputErrors, NamedRecord, Patch};
+use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
 use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 
@@ -201,13 +201,15 @@ async fn show_order(
 struct OrderPatch {
     /// Where the order is to move.
     #[deserr(default)]
-    status_id: Option<OrderStatusId>,
+    #[schema(value_type = Option<OrderStatusId>, nullable = false)]
+    status_id: Given<OrderStatusId>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::UserId>)]
     manager_id: Patch<wire::UserId>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     comment: Patch<wire::Prose>,
+    /// `null` empties it, but not of an order that a courier brings.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     address: Patch<wire::Line500>,
@@ -230,7 +232,7 @@ async fn edit_order(
 ) -> Result<Json<OneOrder>, ApiError> {
     let Body(patch) = body;
     let change = OrderChange {
-        status: patch.status_id.map_or(Edit::Keep, |status| Edit::Set(status.0)),
+        status: patch.status_id.into(),
         manager: patch.manager_id.into(),
         comment: patch.comment.into(),
         address: patch.address.into(),

@@ -41,6 +41,65 @@ fn responses(operation: &Value) -> &Map<String, Value> {
     operation["responses"].as_object().unwrap()
 }
 
+/// The fields of an object by name, those of its parts included.
+fn properties<'a>(api: &'a Value, schema: &'a Value) -> BTreeMap<&'a str, &'a Value> {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return properties(api, api.pointer(&reference[1..]).unwrap());
+    }
+    let parts = schema["allOf"].as_array().into_iter().flatten().flat_map(|part| properties(api, part));
+    let own = schema["properties"].as_object().into_iter().flatten().map(|(name, schema)| (name.as_str(), schema));
+    parts.chain(own).collect()
+}
+
+fn may_be_null(api: &Value, schema: &Value) -> bool {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return may_be_null(api, api.pointer(&reference[1..]).unwrap());
+    }
+    let kinds = &schema["type"];
+    let alternatives = ["oneOf", "anyOf"].into_iter().filter_map(|kind| schema[kind].as_array()).flatten();
+    kinds == "null"
+        || kinds.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "null"))
+        || alternatives.into_iter().any(|schema| may_be_null(api, schema))
+}
+
+/// Fields that an update may empty although the record always shows a value.
+const SHOWN_WHEN_EMPTY: [(&str, &str); 3] = [
+    // As an empty text.
+    ("PUT /api/orders/{id}", "address"),
+    ("PUT /api/permissions/{id}", "description"),
+    // As the time zone of the project.
+    ("PUT /api/shops/{id}", "time_zone"),
+];
+
+/// An update takes `null` only where the record shows `null` then. A field that keeps its value at `null` would be described as
+/// one that can be emptied.
+#[test]
+fn what_an_update_may_empty_is_shown_as_empty() {
+    let api = api();
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for (name, operation) in operations(&api, "paths") {
+        let content = &operation["requestBody"]["content"]["application/json"]["schema"];
+        if !(name.starts_with("PUT ") || name.starts_with("PATCH ")) || content.is_null() {
+            continue;
+        }
+        let answer = properties(&api, &responses(operation)["200"]["content"]["application/json"]["schema"]);
+        let records = answer.values().flat_map(|record| properties(&api, record));
+        let shown: BTreeMap<_, _> = records.collect();
+        for (field, schema) in properties(&api, content) {
+            if !may_be_null(&api, schema) || SHOWN_WHEN_EMPTY.contains(&(name.as_str(), field)) {
+                continue;
+            }
+            seen += 1;
+            let shown = shown.get(field).or_else(|| shown.get(field.trim_end_matches("_id")));
+            if !shown.is_some_and(|shown| may_be_null(&api, shown)) {
+                wrong.push(format!("{name}: {field}"));
+            }
+        }
+    }
+    assert!(seen > 50, "{seen}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 /// Whether a body is described: every media type has a schema that says something.
 fn says_something(response: &Value) -> bool {
     let content = response["content"].as_object();

@@ -186,7 +186,7 @@ database_tests! {
 
         // The form's order is given up, and the evening's customer wants all they bought in the morning back.
         day.moved(&formed, 6).await;
-        day.refund(&called, json!({ "reason": "the last one, too", "restock": true })).await.expect(200);
+        day.refund(&called, json!({ "everything": true, "reason": "the last one, too", "restock": true })).await.expect(200);
         assert_eq!(day.vases().await, (0, 8));
 
         // Both leave. Their orders stay in the books, and nothing tells who they were.

@@ -52,7 +52,7 @@ database_tests! {
         assert_eq!((&given["order"]["payment_state"], given.get("preview")), (&json!("partially_refunded"), None));
         assert_eq!(given["order"]["refunding_amount"], "333.33");
         assert_eq!((&given["order"]["refunds"][0]["state"], shop.reserved(item).await), (&json!("pending"), 2));
-        let whole = shop.refund(order, "", json!({ "reason": "late", "restock": true })).await.expect(200);
+        let whole = shop.refund(order, "", json!({ "everything": true, "reason": "late", "restock": true })).await.expect(200);
         assert_eq!((&whole["order"]["status"]["id"], &whole["order"]["payment_state"]), (&json!(6), &json!("refunded")));
         shop.server.clock.advance(3);
         shop.until_refunded(order, "999.99").await;
@@ -76,20 +76,35 @@ database_tests! {
         let refused = shop.refund(order, "", wrong).await.expect(422);
         assert_eq!(fields(&refused), ["amount", "lines.0.id", "lines.0.quantity", "lines.1.id", "lines.1.quantity", "lines.2.id",
             "lines.2.quantity", "reason", "restock"]);
-        for (lines, amount, named) in [
-            (json!([{ "id": own, "quantity": 3 }]), json!(null), "lines.0.quantity"),
-            (json!([{ "id": foreign, "quantity": 1 }]), json!(null), "lines.0.id"),
-            (json!([{ "id": own, "quantity": 1 }, { "id": own, "quantity": 1 }]), json!(null), "lines.1.id"),
-            (json!([{ "id": own, "quantity": 1 }]), json!("10.01"), "amount"),
-            (json!([]), json!("20.01"), "amount"),
-            (json!([]), json!("0"), "amount"),
+        let piece = json!({ "id": own, "quantity": 1 });
+        for (asked, named) in [
+            (json!({ "lines": [{ "id": own, "quantity": 3 }] }), "lines.0.quantity"),
+            (json!({ "lines": [{ "id": foreign, "quantity": 1 }] }), "lines.0.id"),
+            (json!({ "lines": [piece, piece] }), "lines.1.id"),
+            (json!({ "lines": [piece], "amount": "10.01" }), "amount"),
+            (json!({ "amount": "20.01" }), "amount"),
+            (json!({ "amount": "0" }), "amount"),
+            // Nothing that is absent or empty asks for everything.
+            (json!({}), "everything"),
+            (json!({ "everything": false }), "everything"),
+            (json!({ "everything": null }), "everything"),
+            (json!({ "everything": true, "lines": [piece] }), "everything"),
+            (json!({ "everything": true, "amount": "20.00" }), "everything"),
+            (json!({ "lines": [] }), "lines"),
+            (json!({ "lines": null }), "lines"),
+            (json!({ "lines": [], "amount": "1.00" }), "lines"),
+            (json!({ "amount": null }), "amount"),
+            (json!({ "lines": [piece], "amount": null }), "amount"),
+            (json!({ "everything": true, "ends_period": null }), "ends_period"),
         ] {
             for query in ["", "?dry_run=1"] {
-                let body = json!({ "lines": lines, "amount": amount, "reason": "x", "restock": true });
-                assert_eq!(fields(&shop.refund(order, query, body).await.expect(422)), [named], "{lines} {amount}");
+                let mut body = asked.clone();
+                body["reason"] = json!("x");
+                body["restock"] = json!(true);
+                assert_eq!(fields(&shop.refund(order, query, body).await.expect(422)), [named], "{asked}");
             }
         }
-        let sound = json!({ "reason": "x", "restock": true });
+        let sound = json!({ "everything": true, "reason": "x", "restock": true });
         assert_eq!(fields(&shop.refund(order, "?dry_run=perhaps", sound.clone()).await.expect(422)), ["dry_run"]);
         assert_eq!(fields(&shop.refund(order, "?dryrun=1", sound.clone()).await.expect(422)), ["dryrun"]);
         shop.refund(99_999, "", sound.clone()).await.expect(404);

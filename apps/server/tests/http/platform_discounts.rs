@@ -93,7 +93,7 @@ database_tests! {
         assert_eq!(office.get(&path).await.expect(200), made);
         // What was read may be sent back.
         assert_eq!(office.put(&path, discount.clone()).await.expect(200), made);
-        let change = json!({ "type": "fixed", "value": "70", "target": "cart", "category_id": null, "minimum_sum": null, "ends_at": null });
+        let change = json!({ "type": "fixed", "value": "70", "target": "cart", "category_id": null, "minimum_sum": "0.00", "ends_at": null });
         let changed = office.put(&path, change).await.expect(200)["discount"].clone();
         assert_eq!((&changed["value"], &changed["target"], &changed["category"]), (&json!("70.00"), &json!("cart"), &Value::Null));
         assert_eq!((&changed["minimum_sum"], &changed["ends_at"], &changed["code"]), (&json!("0.00"), &Value::Null, &json!("SPRING-10")));
@@ -266,6 +266,15 @@ database_tests! {
         for body in [json!({ "code": "OTHER" }), json!({ "code": null })] {
             sale.ask(Method::PUT, &path, body).await.expect_invalid(&["code"]);
         }
+        // Nor does a promo code that no order uses become an automatic discount.
+        let fresh = sale.discount(json!({ "name": "Fresh", "type": "percent", "value": 1, "code": "FRESH" })).await;
+        for path in [&path, &format!("{PATH}/{fresh}")] {
+            let before = sale.ask(Method::GET, path, json!({})).await.expect(200);
+            let refused = sale.ask(Method::PUT, path, json!({ "code": null, "usage_limit": null, "value": 90 })).await;
+            refused.expect_invalid(&["code"]);
+            assert_eq!(sale.ask(Method::GET, path, json!({})).await.expect(200), before);
+        }
+        assert_eq!(sale.cart(item, None).await["product_discount_amount"], json!(0.0));
         sale.ask(Method::PUT, &path, json!({ "usage_limit": 1 })).await.expect_invalid(&["usage_limit"]);
         sale.ask(Method::DELETE, &path, json!({})).await.expect_invalid(&["id"]);
         let canceled = json!({ "status_id": 6 });

@@ -104,6 +104,36 @@ database_tests! {
         assert!(history["histories"][0]["user"]["name"].is_string());
     }
 
+    async fn the_lines_of_its_orders_stay_as_they_are(db: TestDatabase) {
+        let club = Club::open_as(db, Roles::Both).await;
+        let other = club.shop.goods(5, 1_000).await;
+        // Without the refusal the payment would be withdrawn for the edit.
+        club.shop.control("/acquirer", json!({ "cancels_unpaid": true })).await;
+        club.check_out(club.gold).await.expect(201);
+        let order = club.shop.server.insert("SELECT max(id) AS id FROM orders".to_owned()).await;
+        let path = format!("/api/orders/{order}");
+        let stays = async || {
+            let before = (see(&club, &path).await, club.shop.payments().await);
+            let line = format!("{path}/nomenclatures/{}", before.0["order"]["reservations"][0]["id"]);
+            for query in ["?dry_run=1", ""] {
+                for (method, line, body) in [
+                    (Method::DELETE, &line, json!({})),
+                    (Method::PUT, &line, json!({ "quantity": 2 })),
+                    (Method::PUT, &line, json!({ "price": "1.00" })),
+                    (Method::POST, &format!("{path}/nomenclatures"), json!({ "nomenclature_id": other, "quantity": 1 })),
+                ] {
+                    let refused = staff(&club, method.clone(), &format!("{line}{query}"), Some(body)).await;
+                    assert_eq!(refused.expect(409)["error"]["code"], "order_final", "{method} {line}{query}");
+                }
+            }
+            assert_eq!((see(&club, &path).await, club.shop.payments().await), before);
+        };
+        stays().await;
+        club.shop.pays("succeed").await;
+        club.until(&club.all().await[0]["id"].clone(), "active").await;
+        stays().await;
+    }
+
     async fn staff_charge_what_is_past_due(db: TestDatabase) {
         let club = Club::open_as(db, Roles::Both).await;
         let joined = club.join().await;

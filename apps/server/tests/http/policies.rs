@@ -1,5 +1,6 @@
 //! Every endpoint against every kind of caller: what the table of policies says is what happens.
 
+mod nulls;
 mod preconditions;
 mod reads;
 mod records;

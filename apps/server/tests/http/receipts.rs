@@ -93,7 +93,7 @@ database_tests! {
             })
             .sum();
         assert_eq!(handed, 99_999 - 43_334);
-        let rest = staff(Method::POST, "/request-refund", json!({ "reason": "all", "restock": true })).await;
+        let rest = staff(Method::POST, "/request-refund", json!({ "everything": true, "reason": "all", "restock": true })).await;
         assert_eq!(rest["payment_state"], "refunded");
         shop.until_refunded(order, "999.99").await;
     }

@@ -174,7 +174,7 @@ database_tests! {
         let item = shop.tickets(9, 100).await;
         let unpaid = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"].clone();
         assert_eq!((&unpaid["redeem_token"], &unpaid["total_tickets"]), (&json!(null), &json!(1)));
-        let back = json!({ "reason": "late", "restock": true });
+        let back = json!({ "everything": true, "reason": "late", "restock": true });
         let refund = format!("/api/orders/{order}/request-refund");
         shop.redeem(&door, &scan("7", &token, 1)).await.expect(200);
         let kept = shop.as_staff(&owner, Method::POST, &refund, &back).await.expect(422);

@@ -38,9 +38,6 @@ pub(super) fn change(
     if update.is_nothing(&order) {
         return Ok(None);
     }
-    if (update.rework.is_some() || update.payment.is_some()) && orders::is_recurring(connection, id)? {
-        return Err(Abort::Refused(OrderRefusal::Lines(LinesRefused::Recurring).into()));
-    }
     if let Some(refund) = &update.refund {
         let giving = Giving { project: project.get(), order: id, by: update.stamp.author, at: at.naive_utc() };
         refunds::give_back(connection, &order, giving, refund, charge, at)?;

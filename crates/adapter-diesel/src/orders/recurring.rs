@@ -114,12 +114,3 @@ pub(crate) fn has_warehouse(connection: &mut AnyConnection, application: i64) ->
     let found: Option<IdRow> = any.row(connection).optional()?;
     Ok(found.is_some_and(|row| row.id > 0))
 }
-
-/// Whether an order is the payment of a subscription, whose lines are what was consented to.
-pub(crate) fn is_recurring(connection: &mut AnyConnection, order: OrderId) -> QueryResult<bool> {
-    let found: Option<IdRow> = Statement::new("SELECT id FROM orders WHERE subscription_id IS NOT NULL AND id = ")
-        .value(order.get())
-        .row(connection)
-        .optional()?;
-    Ok(found.is_some_and(|row| row.id > 0))
-}

@@ -225,6 +225,9 @@ pub enum TermsRefusal {
     /// It would never be in force.
     #[error(transparent)]
     Period(#[from] EndsBeforeStart),
+    /// Without its code a promo code would be a discount for every customer.
+    #[error("must stay a code: archive the promo code and add another discount instead")]
+    CodeRequired,
     /// Nobody takes an automatic discount, so nobody counts.
     #[error("goes with a promo code only")]
     UsageLimitWithoutCode,

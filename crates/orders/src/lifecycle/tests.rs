@@ -4,14 +4,15 @@ use chrono::DateTime;
 use kontor_kernel::listing::Sort;
 use kontor_kernel::testing::{CountingRandom, staff_with};
 use kontor_kernel::{
-    AccessDenied, AppScope, ApplicationId, CounterpartyId, FixedClock, Line, Money, OfProject, PageRequest, ProjectId,
-    Prose, TokenId,
+    AccessDenied, AppScope, ApplicationId, CounterpartyId, DeliverySubtypeId, DeliveryTypeId, FixedClock, Line, Money,
+    OfProject, PageRequest, ProjectId, Prose, TokenId,
 };
 
 use super::*;
 use crate::model::testing::{a_line, an_order as order};
-use crate::model::{MOVES, MoveBy, PaymentMethod, TransitionRefused};
+use crate::model::{DeliveryWay, MOVES, MoveBy, PaymentMethod, TransitionRefused};
 use crate::ports::{Decision, MockOrderReader, MockOrderStore};
+use crate::refund::RefundScope;
 
 fn id() -> OrderId {
     OrderId::new(7).unwrap()
@@ -119,10 +120,35 @@ async fn only_the_acquirer_says_that_an_online_order_is_paid() {
 }
 
 #[tokio::test]
+async fn an_order_for_a_courier_keeps_an_address() {
+    let way = |type_id: i64, subtype: Option<i64>| {
+        let known = order(OrderStatus::Created);
+        let way = |id| DeliveryWay { id, name: String::new(), price: Money::ZERO, is_active: true };
+        Order {
+            delivery_type: DeliveryWay { id: DeliveryTypeId::new(type_id).unwrap(), ..known.delivery_type },
+            delivery_subtype: subtype.map(|id| way(DeliverySubtypeId::new(id).unwrap())),
+            address: Some("Lenina 1".to_owned()),
+            ..known
+        }
+    };
+    let emptied = || OrderChange { address: Edit::Set(None), ..OrderChange::default() };
+    let courier = committed(way(2, Some(2)), emptied()).await;
+    assert_eq!(courier.unwrap_err(), OrderRefusal::AddressRequired);
+    let seen = service(knowing(1, way(2, Some(2))), MockOrderStore::new());
+    let previewed = seen.preview_update(&editor(), id(), &emptied()).await;
+    assert!(matches!(previewed, Err(OrderError::Refused(OrderRefusal::AddressRequired))));
+    for (type_id, subtype) in [(1, None), (2, Some(1)), (7, Some(2)), (7, None)] {
+        let update = committed(way(type_id, subtype), emptied()).await.unwrap();
+        assert_eq!(update.address, Edit::Set(None), "{type_id} {subtype:?}");
+    }
+    let moved = OrderChange { address: Edit::Set(Address::parse("Mira 2").ok()), ..OrderChange::default() };
+    assert!(committed(way(2, Some(2)), moved).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_refund_is_decided_on_the_order_as_it_stands() {
     let command = RefundCommand {
-        lines: vec![],
-        amount: None,
+        scope: RefundScope::Everything,
         reason: Line::parse("late").unwrap(),
         restock: true,
         ends_period: false,
@@ -244,8 +270,7 @@ async fn a_manager_is_an_employee_of_the_project() {
 async fn a_preview_of_a_refund_is_decided_as_the_refund() {
     let paid = Order { lines: vec![a_line(450)], ..order(OrderStatus::Paid) };
     let command = RefundCommand {
-        lines: vec![],
-        amount: None,
+        scope: RefundScope::Everything,
         reason: Line::parse("late").unwrap(),
         restock: true,
         ends_period: false,

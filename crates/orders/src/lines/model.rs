@@ -62,9 +62,12 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// How the lines of this order may change. Canceled orders and those that were handed over stay as they are, and whose
-    /// money is on its way back is not changed meanwhile.
+    /// How the lines of this order may change. Canceled orders, those that were handed over and payments of subscriptions stay
+    /// as they are, and whose money is on its way back is not changed meanwhile.
     pub fn of(order: &Order) -> Result<Self, LinesRefused> {
+        if order.is_recurring {
+            return Err(LinesRefused::Recurring);
+        }
         match order.status {
             OrderStatus::Issued | OrderStatus::Canceled => Err(LinesRefused::Final(order.status)),
             OrderStatus::Created

@@ -293,6 +293,18 @@ fn less_of_a_paid_order_is_a_refund() {
 }
 
 #[test]
+fn the_lines_of_a_payment_of_a_subscription_stay_as_they_are() {
+    for status in [OrderStatus::WaitingForPayment, OrderStatus::Paid, OrderStatus::Canceled] {
+        let of_period = Order { is_recurring: true, ..order(status, vec![line(1, 1, 1, 1, 100)]) };
+        let add = LineEdit::Add { item: item(2), quantity: pieces(1), price: None };
+        for edit in [remove(1), set(1, 2), at_price(1, 50), add] {
+            let refused = decided(&of_period, &CartSnapshot::default(), edit).unwrap_err();
+            assert_eq!(refused, OrderRefusal::Lines(LinesRefused::Recurring), "{status} {edit:?}");
+        }
+    }
+}
+
+#[test]
 fn a_lower_price_of_a_paid_line_keeps_its_discount_in_proportion() {
     let mut paid = order(OrderStatus::Paid, vec![line(1, 1, 1, 3, 100)]);
     paid.lines[0].product_discount = money(30);

@@ -22,6 +22,11 @@ const BY_COURIER: DeliverySubtypeId = match DeliverySubtypeId::new(COURIER) {
 /// A postal address: one line of 1 to 500 characters.
 pub type Address = Line<500>;
 
+/// Whether an order that is delivered in this way has an address to go to.
+pub(crate) fn needs_address(type_id: DeliveryTypeId, subtype_id: Option<DeliverySubtypeId>) -> bool {
+    type_id == BY_DELIVERY && subtype_id == Some(BY_COURIER)
+}
+
 /// What a customer says about delivery and payment type, with ids that are still to be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryRequest {
@@ -157,7 +162,9 @@ impl DeliveryRequest {
         chosen.subtype_id = Some(id);
         match id.get() {
             PICKUP_POINT => self.check_point(id, project, chosen, wrong),
-            COURIER if self.address.is_none() => wrong.add("address", "is required for a courier"),
+            _ if self.address.is_none() && needs_address(self.type_id, self.subtype_id) => {
+                wrong.add("address", "is required for a courier");
+            }
             _ => {}
         }
     }

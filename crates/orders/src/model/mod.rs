@@ -14,6 +14,7 @@ mod status;
 pub(crate) mod testing;
 
 pub use cart::{Cart, CartLine, CartRefused, LineProblem, LineRefused};
+pub(crate) use delivery::needs_address;
 pub use delivery::{Address, Delivery, DeliveryRequest, ParamReference, References, ShopReference, SubtypeReference};
 pub use discount::{Discount, Promo, PromoProblem};
 pub use history::{OrderEntry, OrderEvent};

@@ -226,6 +226,8 @@ pub struct Order {
     pub lines: Vec<OrderLine>,
     /// Whether the outcome of a payment is still open.
     pub payment_open: bool,
+    /// `true` if the order is the payment of a subscription. Its customer consented to its lines.
+    pub is_recurring: bool,
     /// When the money arrived.
     pub paid_at: Option<DateTime<Utc>>,
     /// What has arrived.

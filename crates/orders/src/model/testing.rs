@@ -45,6 +45,7 @@ pub fn an_order(status: OrderStatus) -> Order {
         comment: None,
         lines: Vec::new(),
         payment_open: false,
+        is_recurring: false,
         paid_at: (status == OrderStatus::Paid).then_some(DateTime::UNIX_EPOCH),
         captured: if status == OrderStatus::Paid { money(450) } else { money(0) },
         refunded: money(0),

@@ -2,7 +2,9 @@ use std::collections::BTreeSet;
 
 use kontor_kernel::{Money, distribute};
 
-use super::model::{DecidedRefund, RefundCommand, RefundProblem, RefundRefused, ReturnEffect, ReturnedLine};
+use super::model::{
+    DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, RefundScope, ReturnEffect, ReturnedLine,
+};
 use crate::model::{Order, OrderLine, ReservationState};
 
 /// What goes back of an order as it stands, or why nothing does.
@@ -11,12 +13,13 @@ pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, R
         return Err(RefundRefused::NotPaid);
     }
     let restock = command.restock;
-    let lines = match (command.lines.as_slice(), command.amount) {
-        ([], None) => all_of(order, restock),
-        ([], Some(Money::ZERO)) => return Err(RefundRefused::NothingAsked),
-        ([], Some(amount)) => money_alone(order, amount)?,
-        (_, None) => pieces(order, command)?,
-        (_, Some(amount)) => pieces_for(pieces(order, command)?, amount)?,
+    let lines = match &command.scope {
+        RefundScope::Everything => all_of(order, restock),
+        RefundScope::Amount(Money::ZERO) => return Err(RefundRefused::NothingAsked),
+        RefundScope::Amount(amount) => money_alone(order, *amount)?,
+        RefundScope::Lines { lines, .. } if lines.is_empty() => return Err(RefundRefused::NoLines),
+        RefundScope::Lines { lines, amount: None } => pieces(order, lines, restock)?,
+        RefundScope::Lines { lines, amount: Some(amount) } => pieces_for(pieces(order, lines, restock)?, *amount)?,
     };
     let decided = finish(order, lines)?;
     if command.ends_period && decided.amount != order.left_to_refund() {
@@ -69,9 +72,9 @@ fn money_alone(order: &Order, amount: Money) -> Result<Vec<ReturnedLine>, Refund
     Ok(order.lines.iter().zip(shares).map(|(line, share)| returned(line, 0, share, false)).collect())
 }
 
-fn pieces(order: &Order, command: &RefundCommand) -> Result<Vec<ReturnedLine>, RefundRefused> {
+fn pieces(order: &Order, wanted: &[RefundLine], restock: bool) -> Result<Vec<ReturnedLine>, RefundRefused> {
     let (mut seen, mut refused, mut lines) = (BTreeSet::new(), Vec::new(), Vec::new());
-    for (position, asked) in command.lines.iter().enumerate() {
+    for (position, asked) in wanted.iter().enumerate() {
         let quantity = asked.quantity.get();
         match order.lines.iter().find(|line| line.id == asked.line) {
             None => refused.push((position, RefundProblem::UnknownLine)),
@@ -79,7 +82,7 @@ fn pieces(order: &Order, command: &RefundCommand) -> Result<Vec<ReturnedLine>, R
             Some(line) if quantity > line.pieces_left() => {
                 refused.push((position, RefundProblem::TooMany { left: line.pieces_left() }));
             }
-            Some(line) => lines.push(returned(line, quantity, money_of(line, quantity), command.restock)),
+            Some(line) => lines.push(returned(line, quantity, money_of(line, quantity), restock)),
         }
     }
     if refused.is_empty() { Ok(lines) } else { Err(RefundRefused::Lines(refused)) }

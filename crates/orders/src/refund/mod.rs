@@ -8,5 +8,7 @@ mod tests;
 
 pub use decide::{decide, everything_left};
 pub(crate) use decide::{finish, money_of, returned};
-pub use model::{DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, ReturnEffect, ReturnedLine};
+pub use model::{
+    DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, RefundScope, ReturnEffect, ReturnedLine,
+};
 pub use receipt::receipt_of;

@@ -13,13 +13,41 @@ pub struct RefundLine {
     pub quantity: Quantity,
 }
 
+/// Part of an order that a refund takes back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefundScope {
+    /// All pieces and all money that are left.
+    Everything,
+    /// Money alone. The goods stay with the customer.
+    Amount(Money),
+    /// Pieces of these lines.
+    Lines {
+        /// The lines, at least one.
+        lines: Vec<RefundLine>,
+        /// How much money: at most what the pieces cost, and exactly that if `None`.
+        amount: Option<Money>,
+    },
+}
+
+impl RefundScope {
+    /// Reads the scope of a request. An absent or empty part never means everything: that is asked for by name.
+    pub fn of(everything: bool, lines: Option<Vec<RefundLine>>, amount: Option<Money>) -> Result<Self, RefundRefused> {
+        match (everything, lines, amount) {
+            (true, None, None) => Ok(Self::Everything),
+            (true, ..) => Err(RefundRefused::ScopeContradicted),
+            (false, None, None) => Err(RefundRefused::ScopeMissing),
+            (false, None, Some(amount)) => Ok(Self::Amount(amount)),
+            (false, Some(lines), _) if lines.is_empty() => Err(RefundRefused::NoLines),
+            (false, Some(lines), amount) => Ok(Self::Lines { lines, amount }),
+        }
+    }
+}
+
 /// What staff ask to give back of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundCommand {
-    /// Which pieces are taken back; without any, money alone goes back, or everything when no amount is named either.
-    pub lines: Vec<RefundLine>,
-    /// How much money; without it what the pieces cost. Never more than that.
-    pub amount: Option<Money>,
+    /// What goes back.
+    pub scope: RefundScope,
     /// Why, 1 to 250 characters. The customer reads it.
     pub reason: Line<250>,
     /// Whether the pieces go back to the warehouses they came from; otherwise they are written off.
@@ -88,7 +116,16 @@ pub enum RefundRefused {
     /// No money has arrived.
     #[error("the order is not paid")]
     NotPaid,
-    /// No amount was named, nor a line.
+    /// The request does not say what goes back.
+    #[error("is required unless lines or amount is sent")]
+    ScopeMissing,
+    /// The request asks for everything and for a part.
+    #[error("cannot be sent together with lines or amount")]
+    ScopeContradicted,
+    /// The list of lines is empty.
+    #[error("must have at least one line")]
+    NoLines,
+    /// The amount is 0.
     #[error("must be more than nothing")]
     NothingAsked,
     /// Everything has gone back, or is on its way.
@@ -146,7 +183,8 @@ impl RefundRefused {
                     all.add(format!("lines.{line}.{field}"), problem);
                 }
             }
-            Self::TicketsRedeemed { .. } => all.add("lines", self),
+            Self::ScopeMissing | Self::ScopeContradicted => all.add("everything", self),
+            Self::NoLines | Self::TicketsRedeemed { .. } => all.add("lines", self),
             Self::WarehouseGone { .. } => all.add("restock", self),
             Self::NoPeriod | Self::PeriodKept => all.add("ends_period", self),
             Self::NotPaid

@@ -20,14 +20,16 @@ fn paid(lines: Vec<OrderLine>) -> Order {
     Order { lines, captured, final_price: captured, ..an_order(OrderStatus::Paid) }
 }
 
+/// A refund of these pieces, of this amount, or without both of everything.
 fn command(lines: &[(i64, i64)], amount: Option<i64>) -> RefundCommand {
     let line = |(id, quantity): &(i64, i64)| RefundLine {
         line: ReservationId::new(*id).unwrap(),
         quantity: Quantity::new(*quantity).unwrap(),
     };
+    let lines = (!lines.is_empty()).then(|| lines.iter().map(line).collect());
+    let everything = lines.is_none() && amount.is_none();
     RefundCommand {
-        lines: lines.iter().map(line).collect(),
-        amount: amount.map(money),
+        scope: RefundScope::of(everything, lines, amount.map(money)).unwrap(),
         reason: Line::parse("broken").unwrap(),
         restock: true,
         ends_period: false,
@@ -60,7 +62,28 @@ fn pieces_cost_what_was_allotted_to_them() {
 }
 
 #[test]
-fn without_lines_and_amount_everything_goes_back_and_the_order_is_canceled() {
+fn everything_is_asked_for_by_name() {
+    let lines = || Some(vec![RefundLine { line: ReservationId::new(1).unwrap(), quantity: Quantity::ONE }]);
+    assert_eq!(RefundScope::of(true, None, None), Ok(RefundScope::Everything));
+    for (everything, lines, amount, refused, field) in [
+        (false, None, None, RefundRefused::ScopeMissing, "everything"),
+        (false, Some(vec![]), None, RefundRefused::NoLines, "lines"),
+        (false, Some(vec![]), Some(money(100)), RefundRefused::NoLines, "lines"),
+        (true, Some(vec![]), None, RefundRefused::ScopeContradicted, "everything"),
+        (true, lines(), None, RefundRefused::ScopeContradicted, "everything"),
+        (true, None, Some(money(100)), RefundRefused::ScopeContradicted, "everything"),
+    ] {
+        let outcome = RefundScope::of(everything, lines, amount).unwrap_err();
+        assert_eq!(outcome.violations().fields().keys().collect::<Vec<_>>(), [field]);
+        assert_eq!(outcome, refused);
+    }
+    let order = paid(vec![line(1, 3, 1_000)]);
+    let scope = RefundScope::Lines { lines: vec![], amount: None };
+    assert_eq!(decide(&order, &RefundCommand { scope, ..command(&[], None) }), Err(RefundRefused::NoLines));
+}
+
+#[test]
+fn when_everything_goes_back_the_order_is_canceled() {
     let order = paid(vec![line(1, 3, 1_000), line(2, 1, 0)]);
     let refund = decide(&order, &command(&[], None)).unwrap();
     assert_eq!((refund.amount, refund.lines.len()), (money(1_000), 2));

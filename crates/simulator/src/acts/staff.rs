@@ -11,7 +11,7 @@ use kontor_kernel::{Clock as _, Edit, Line, Money, Quantity, Stamp, StockLevel};
 use kontor_orders::OrderChange;
 use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged};
 use kontor_orders::model::{Order, OrderStatus};
-use kontor_orders::refund::{RefundCommand, RefundLine};
+use kontor_orders::refund::{RefundCommand, RefundLine, RefundScope};
 use kontor_orders::tickets::{Scan, ScanAnswer, ScanId, ScanOutcome};
 
 use crate::act::{Act, Did, Effect, Scene};
@@ -44,13 +44,12 @@ pub fn gives_back(mut scene: Scene) -> Act {
         let line = scene.dice.one_of(&order.lines).filter(|_| scene.dice.percent(60));
         let lines = line.map(|line| {
             let pieces = 1 + scene.dice.below(u64::from(line.quantity.get()));
-            RefundLine { line: line.id, quantity: Quantity::new(i64::try_from(pieces).unwrap()).unwrap() }
+            vec![RefundLine { line: line.id, quantity: Quantity::new(i64::try_from(pieces).unwrap()).unwrap() }]
         });
         let amount = (lines.is_none() && scene.dice.percent(50))
             .then(|| Money::from_minor(1 + i64::try_from(scene.dice.below(9_000)).unwrap()).unwrap());
         let command = RefundCommand {
-            lines: lines.into_iter().collect(),
-            amount,
+            scope: RefundScope::of(lines.is_none() && amount.is_none(), lines, amount).unwrap(),
             reason: Line::parse("broken").unwrap(),
             restock: scene.dice.percent(70),
             ends_period: scene.dice.percent(10),

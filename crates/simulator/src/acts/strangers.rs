@@ -7,7 +7,7 @@ use kontor_auth::CustomerAuthentication;
 use kontor_catalog::model::StockChange;
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{Line, Listing, PageRequest};
-use kontor_orders::refund::RefundCommand;
+use kontor_orders::refund::{RefundCommand, RefundScope};
 use kontor_subscriptions::StaffCommand;
 
 use crate::act::{Act, Did, Effect, Member, Scene};
@@ -30,8 +30,7 @@ pub fn reach(mut scene: Scene, theirs: Arc<Merchant>, victim: Option<Member>, ow
             note("read", text(services.orders.read(&us, order.id).await));
             note("cancel", text(services.orders.cancel(&us, order.id).await));
             let command = RefundCommand {
-                lines: Vec::new(),
-                amount: None,
+                scope: RefundScope::Everything,
                 reason: Line::parse("mine").unwrap(),
                 restock: true,
                 ends_period: false,

@@ -10,7 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::{AccessRequestRecord, public_id};
 use crate::http::named::NamedErrorBody;
-use crate::http::wire::{self, InputErrors};
+use crate::http::wire::{self, Given, InputErrors};
 use crate::http::{ApiError, Body, SignedInStaff};
 use crate::platform::agents::AgentRecord;
 
@@ -45,8 +45,8 @@ async fn show_review(
 struct Narrowing {
     /// What is left of the permissions, by name; absent leaves them as they are.
     #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::SystemPermission>>, min_items = 1)]
-    permissions: Option<wire::SystemPermissions>,
+    #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
+    permissions: Given<wire::SystemPermissions>,
 }
 
 /// Takes a request on for the caller's project, and takes permissions away from it. From now on the request does not
@@ -67,7 +67,7 @@ async fn review(
     path: Path<String>,
     body: Body<Narrowing>,
 ) -> Result<Json<OneRequest>, ApiError> {
-    let permissions = body.0.permissions.map(|names| names.0);
+    let permissions = body.0.permissions.0.map(|names| names.0);
     let agent_access_request = service.review(&staff, public_id(&path)?, permissions).await?.into();
     Ok(Json(OneRequest { agent_access_request }))
 }
@@ -77,11 +77,12 @@ async fn review(
 struct Approved {
     /// What the agent gets of what is left of the request, by name; absent: all of it.
     #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::SystemPermission>>, min_items = 1)]
-    permissions: Option<wire::SystemPermissions>,
+    #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
+    permissions: Given<wire::SystemPermissions>,
     /// What the agent is called; absent: as it called itself.
     #[deserr(default)]
-    name: Option<wire::Name>,
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: Given<wire::Name>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -109,7 +110,7 @@ async fn approve(
     body: Body<Approved>,
 ) -> Result<Json<ApprovedRequest>, ApiError> {
     let Approved { permissions, name } = body.0;
-    let (permissions, name) = (permissions.map(|names| names.0), name.map(|name| name.0));
+    let (permissions, name) = (permissions.0.map(|names| names.0), name.0.map(|name| name.0));
     let (request, status, agent) = service.approve(&staff, public_id(&path)?, permissions, name).await?;
     Ok(Json(ApprovedRequest { agent_access_request: (request, status).into(), agent: agent.into() }))
 }

@@ -145,18 +145,18 @@ async fn show_agent(
 #[deserr(error = InputErrors)]
 struct ChangedAgent {
     #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
     name: Given<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     description: Patch<wire::Prose>,
     /// All that the agent may do from now on, by number or name; its tokens follow at once.
     #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::PermissionRef>>)]
+    #[schema(value_type = Option<Vec<wire::PermissionRef>>, nullable = false)]
     permissions: Given<Vec<wire::PermissionRef>>,
     /// Pauses the agent or lets it go on.
     #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
     is_banned: Given<wire::Flag>,
 }
 

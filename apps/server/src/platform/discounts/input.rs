@@ -2,7 +2,7 @@
 
 use deserr::Deserr;
 use kontor_catalog::model::{DiscountChange, DiscountDraft, Edit, TargetChange};
-use kontor_kernel::{DiscountStatus, Money};
+use kontor_kernel::DiscountStatus;
 use utoipa::ToSchema;
 
 use crate::http::wire::{self, Given, In, InputErrors, Patch};
@@ -107,13 +107,13 @@ pub(super) struct ChangedDiscount {
     #[deserr(default)]
     #[schema(value_type = Option<wire::NomenclatureId>)]
     nomenclature_id: Patch<wire::NomenclatureId>,
-    /// Stays as it is once orders use it.
+    /// Stays as it is once orders use it. `null` only where there is none: a promo code does not become an automatic discount.
     #[deserr(default)]
     #[schema(value_type = Option<wire::PromoCode>)]
     code: Patch<wire::PromoCode>,
     #[deserr(default)]
-    #[schema(value_type = Option<wire::Money>)]
-    minimum_sum: Patch<wire::Money>,
+    #[schema(value_type = Option<wire::Money>, nullable = false)]
+    minimum_sum: Given<wire::Money>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Moment>)]
     starts_at: Patch<wire::Moment>,
@@ -141,11 +141,7 @@ impl From<ChangedDiscount> for DiscountChange {
                 category_id: changed.category_id.into(),
                 nomenclature_id: changed.nomenclature_id.into(),
             },
-            minimum_sum: match changed.minimum_sum {
-                Patch::Keep => Edit::Keep,
-                Patch::Clear => Edit::Set(Money::ZERO),
-                Patch::Set(sum) => Edit::Set(sum.0),
-            },
+            minimum_sum: changed.minimum_sum.into(),
             starts_at: changed.starts_at.into(),
             ends_at: changed.ends_at.into(),
             code: changed.code.into(),

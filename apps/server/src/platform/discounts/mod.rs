@@ -45,6 +45,7 @@ fn field(refusal: TermsRefusal) -> &'static str {
         TermsRefusal::CategoryRequired => "category_id",
         TermsRefusal::TwoTargets | TermsRefusal::ProductRequired => "nomenclature_id",
         TermsRefusal::Period(_) => "ends_at",
+        TermsRefusal::CodeRequired => "code",
         TermsRefusal::UsageLimitWithoutCode => "usage_limit",
         TermsRefusal::CustomerLimitWithoutCode => "customer_limit",
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::envelope::{Answer, answer, one};
-use crate::http::wire::{self, InputErrors};
+use crate::http::wire::{self, Given, InputErrors};
 use crate::http::{Body, SignedInStaff};
 
 /// How a project charges subscriptions.
@@ -60,29 +60,38 @@ one!(OneSettings { settings: SubscriptionSettings });
 struct SettingsInput {
     /// Ascending, 1 to 30, at most 7.
     #[deserr(default)]
-    after_days: Option<Vec<wire::Integer>>,
+    #[schema(value_type = Option<Vec<wire::Integer>>, nullable = false)]
+    after_days: Given<Vec<wire::Integer>>,
     /// Ascending, 1 to 31.
     #[deserr(default)]
-    salary_days: Option<Vec<wire::Integer>>,
+    #[schema(value_type = Option<Vec<wire::Integer>>, nullable = false)]
+    salary_days: Given<Vec<wire::Integer>>,
     /// 0 to 23.
     #[deserr(default)]
-    hour: Option<wire::Integer>,
+    #[schema(value_type = Option<wire::Integer>, nullable = false)]
+    hour: Given<wire::Integer>,
     /// 1 to 8.
     #[deserr(default)]
-    tries_per_period: Option<wire::Integer>,
+    #[schema(value_type = Option<wire::Integer>, nullable = false)]
+    tries_per_period: Given<wire::Integer>,
     /// 1 to 15.
     #[deserr(default)]
-    tries_per_method: Option<wire::Integer>,
+    #[schema(value_type = Option<wire::Integer>, nullable = false)]
+    tries_per_method: Given<wire::Integer>,
     /// 1 to 1,000.
     #[deserr(default)]
-    payments_per_customer_and_day: Option<wire::Integer>,
+    #[schema(value_type = Option<wire::Integer>, nullable = false)]
+    payments_per_customer_and_day: Given<wire::Integer>,
     #[deserr(default)]
-    missed_periods: Option<wire::MissedPeriodsWord>,
+    #[schema(value_type = Option<wire::MissedPeriodsWord>, nullable = false)]
+    missed_periods: Given<wire::MissedPeriodsWord>,
     #[deserr(default)]
-    withdrawn_plans_renew: Option<wire::Flag>,
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    withdrawn_plans_renew: Given<wire::Flag>,
     /// 1 to 14.
     #[deserr(default)]
-    notice_days: Option<wire::Integer>,
+    #[schema(value_type = Option<wire::Integer>, nullable = false)]
+    notice_days: Given<wire::Integer>,
 }
 
 /// A number that fits; one that does not is out of every range.
@@ -111,18 +120,18 @@ impl TryFrom<SettingsInput> for SubscriptionPolicy {
         let mut wrong = Violations::default();
         let (terms, bounds) = (DunningTerms::default(), Bounds::default());
         let dunning = DunningPolicy::judged(DunningTerms {
-            after_days: all(input.after_days, terms.after_days),
-            salary_days: all(input.salary_days, terms.salary_days),
-            hour: small(input.hour.as_ref(), terms.hour),
-            tries_per_period: small(input.tries_per_period.as_ref(), terms.tries_per_period),
-            tries_per_method: small(input.tries_per_method.as_ref(), terms.tries_per_method),
+            after_days: all(input.after_days.0, terms.after_days),
+            salary_days: all(input.salary_days.0, terms.salary_days),
+            hour: small(input.hour.0.as_ref(), terms.hour),
+            tries_per_period: small(input.tries_per_period.0.as_ref(), terms.tries_per_period),
+            tries_per_method: small(input.tries_per_method.0.as_ref(), terms.tries_per_method),
         });
         if let Err(problems) = &dunning {
             for problem in problems {
                 wrong.add(field(*problem), problem.to_string());
             }
         }
-        let payments = match input.payments_per_customer_and_day {
+        let payments = match input.payments_per_customer_and_day.0 {
             None => Ok(bounds.customer_per_day),
             Some(number) => u16::try_from(number.0)
                 .ok()
@@ -130,7 +139,7 @@ impl TryFrom<SettingsInput> for SubscriptionPolicy {
                 .ok_or_else(|| "must be from 1 to 1000".to_owned()),
         };
         let payments = wrong.check("payments_per_customer_and_day", payments);
-        let notice = match &input.notice_days {
+        let notice = match &input.notice_days.0 {
             None => Ok(NoticeDays::default()),
             Some(days) => NoticeDays::try_from(small(Some(days), 0)).map_err(|error| error.to_string()),
         };
@@ -139,8 +148,8 @@ impl TryFrom<SettingsInput> for SubscriptionPolicy {
             (Ok(dunning), Some(customer_per_day), Some(notice)) => Ok(Self {
                 dunning,
                 bounds: Bounds { customer_per_day },
-                missed: input.missed_periods.map(|missed| missed.0).unwrap_or_default(),
-                withdrawn_plans_renew: input.withdrawn_plans_renew.is_some_and(|renew| renew.0),
+                missed: input.missed_periods.0.map(|missed| missed.0).unwrap_or_default(),
+                withdrawn_plans_renew: input.withdrawn_plans_renew.0.is_some_and(|renew| renew.0),
                 notice,
             }),
             _ => Err(wrong),

@@ -1,17 +1,26 @@
 //! The staff who move orders on.
 
-use kontor_kernel::{Edit, Line, OrderId, Permission, Quantity, ReservationId, Resource, Staff, TokenId, UserId};
+use kontor_kernel::{
+    Edit, Line, Money, OrderId, Permission, Quantity, ReservationId, Resource, Staff, TokenId, UserId,
+};
 use kontor_orders::model::{Order, OrderStatus};
-use kontor_orders::refund::{RefundCommand, RefundLine};
+use kontor_orders::refund::{RefundCommand, RefundLine, RefundScope};
 use kontor_orders::{OrderChange, OrderError, OrderService};
 
 use super::counter::Counter;
 
+/// A refund of these pieces of these lines; without any, of everything that is left.
 pub fn take_back(lines: &[(ReservationId, i64)]) -> RefundCommand {
     let line =
         |(line, pieces): &(ReservationId, i64)| RefundLine { line: *line, quantity: Quantity::new(*pieces).unwrap() };
-    let reason = Line::parse("broken").unwrap();
-    RefundCommand { lines: lines.iter().map(line).collect(), amount: None, reason, restock: true, ends_period: false }
+    let lines = (!lines.is_empty()).then(|| lines.iter().map(line).collect());
+    let scope = RefundScope::of(lines.is_none(), lines, None).unwrap();
+    RefundCommand { scope, reason: Line::parse("broken").unwrap(), restock: true, ends_period: false }
+}
+
+/// A refund of money that leaves the goods.
+pub fn give_back(amount: Money) -> RefundCommand {
+    RefundCommand { scope: RefundScope::Amount(amount), ..take_back(&[]) }
 }
 
 /// Staff at their desk.

@@ -11,7 +11,7 @@ use kontor_orders::{OrderCommand, OrderError, OrderRefusal};
 use kontor_payments::model::GatewayStatus;
 
 use super::counter::{Counter, Mood};
-use super::office::{Office, take_back};
+use super::office::{Office, give_back, take_back};
 use crate::holder::{Holder, until_waiting};
 
 fn money(minor: i64) -> Money {
@@ -160,7 +160,7 @@ database_tests! {
         assert_eq!((failed.lines[0].refunded_quantity, failed.lines[0].refunded_amount), (1, Money::ZERO));
         counter.sound().await;
         counter.acquirer.mood(Mood::Paid);
-        let again = RefundCommand { amount: Some(money(1_000)), ..take_back(&[]) };
+        let again = give_back(money(1_000));
         office.orders.refund(&office.staff, order.id, again).await.unwrap();
         counter.pursue().await;
         assert_eq!(counter.money(order.id).await, (2_000, 1_000, 0));

@@ -12,14 +12,14 @@ use kontor_kernel::{
     SecretString, ShopId, Staff, StoreError, Unsealable,
 };
 use kontor_orders::model::{Order, OrderStatus};
-use kontor_orders::refund::{RefundCommand, RefundRefused};
+use kontor_orders::refund::RefundRefused;
 use kontor_orders::tickets::{
     KeptScan, Scan, ScanAnswer, ScanId, ScanOutcome, ScanRefused, TicketService, TicketTerms, TicketTokens,
 };
 use kontor_orders::{OrderError, OrderRefusal};
 
 use super::counter::Counter;
-use super::office::{Office, take_back};
+use super::office::{Office, give_back};
 use crate::fixtures;
 
 /// Marks that anybody can make.
@@ -373,8 +373,8 @@ database_tests! {
         door.sound().await;
         // All of the money without the tickets.
         let (second, other) = door.sold(2).await;
-        let amount = Some(Money::from_minor(200).unwrap());
-        door.office.orders.refund(&door.office.staff, second.id, RefundCommand { amount, ..take_back(&[]) }).await.unwrap();
+        let amount = Money::from_minor(200).unwrap();
+        door.office.orders.refund(&door.office.staff, second.id, give_back(amount)).await.unwrap();
         assert_eq!((door.outcome("4", &other, 1).await, door.figures(second.id).await), (ScanOutcome::Canceled, (2, 0)));
         assert!(door.token(&counter.order(second.id).await).is_none());
         let (third, gone) = door.sold(2).await;

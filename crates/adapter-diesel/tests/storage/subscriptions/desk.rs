@@ -13,7 +13,7 @@ use kontor_subscriptions::{
 
 use super::club::Club;
 use crate::orders::counter::Mood;
-use crate::orders::office::take_back;
+use crate::orders::office::{give_back, take_back};
 
 fn page() -> PageRequest {
     PageRequest::new(1, 20, 100).unwrap()
@@ -213,7 +213,8 @@ database_tests! {
         let second = club.see(id).await.latest.unwrap().order;
         let orders = club.orders();
         let give = |order, amount: Option<&str>, ends_period| {
-            let command = RefundCommand { amount: amount.map(|sum| sum.parse().unwrap()), ends_period, ..take_back(&[]) };
+            let command = amount.map_or_else(|| take_back(&[]), |sum| give_back(sum.parse().unwrap()));
+            let command = RefundCommand { ends_period, ..command };
             let (orders, staff) = (&orders, club.staff());
             async move { orders.refund(&staff, order, command).await }
         };

@@ -42,7 +42,7 @@ pub struct DiscountChange {
     pub starts_at: Edit<Option<DateTime<Utc>>>,
     /// See [`Period::ends_at`].
     pub ends_at: Edit<Option<DateTime<Utc>>>,
-    /// See [`PromoTerms::code`]; without a code there are no limits.
+    /// See [`PromoTerms::code`]. A promo code keeps one. Without a code there are no limits.
     pub code: Edit<Option<PromoCode>>,
     /// See [`PromoTerms::usage_limit`].
     pub usage_limit: Edit<Option<Quantity>>,
@@ -114,7 +114,11 @@ impl DiscountChange {
             refused.push(refusal.into());
             terms.period
         });
-        let code = self.code.or(terms.promo.as_ref().map(|promo| promo.code.clone()));
+        let known = terms.promo.as_ref().map(|promo| promo.code.clone());
+        if known.is_some() && matches!(self.code, Edit::Set(None)) {
+            refused.push(TermsRefusal::CodeRequired);
+        }
+        let code = self.code.or(known);
         let limits = terms.promo.as_ref().map(|promo| (promo.usage_limit, promo.customer_limit));
         let (usage_limit, customer_limit) = limits.unwrap_or_default();
         let promo = if let Some(code) = code {
@@ -283,10 +287,16 @@ mod tests {
         };
         let terms = coded.apply(ten_percent()).unwrap();
         assert_eq!(terms.promo.as_ref().unwrap().usage_limit, Some(Quantity::new(5).unwrap()));
-        let renamed =
-            DiscountChange { code: code("SUMMER"), ..DiscountChange::default() }.apply(terms.clone()).unwrap();
+        let renamed = DiscountChange { code: code("SUMMER"), ..DiscountChange::default() }.apply(terms).unwrap();
         assert_eq!(renamed.promo.unwrap().usage_limit, Some(Quantity::new(5).unwrap()));
+    }
+
+    #[test]
+    fn a_promo_code_never_becomes_an_automatic_discount() {
+        let code = Edit::Set(Some(PromoCode::parse("SPRING").unwrap()));
+        let terms = DiscountChange { code, ..DiscountChange::default() }.apply(ten_percent()).unwrap();
         let uncoded = DiscountChange { code: Edit::Set(None), ..DiscountChange::default() };
-        assert_eq!(uncoded.apply(terms).unwrap(), ten_percent());
+        assert_eq!(uncoded.clone().apply(terms), Err(vec![TermsRefusal::CodeRequired]));
+        assert_eq!(uncoded.apply(ten_percent()).unwrap(), ten_percent());
     }
 }

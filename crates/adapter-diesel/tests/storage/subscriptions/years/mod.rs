@@ -22,7 +22,7 @@ use kontor_subscriptions::{Agreement, StaffCommand, SubscriptionError, TermsEdit
 use self::books::Books;
 use super::club::Club;
 use crate::orders::counter::Mood;
-use crate::orders::office::take_back;
+use crate::orders::office::{give_back, take_back};
 
 /// How many subscriptions, how many days.
 #[expect(clippy::disallowed_methods, reason = "a test that is told how long to run")]
@@ -224,7 +224,7 @@ impl<'a> Years<'a> {
         match self.dice.below(3) {
             0 => command.ends_period = true,
             1 => {}
-            _ => command.amount = Some("10.00".parse().unwrap()),
+            _ => command = give_back("10.00".parse().unwrap()),
         }
         // What is refused was not paid, or has gone back.
         let _refused = self.club.orders().refund(&self.club.staff(), last.order, command).await;
