@@ -1,11 +1,12 @@
 //! What every domain asks of applications.
 
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId};
 
 use crate::database::AnyConnection;
 use crate::schema::applications;
-use crate::statement::{IdRow, Statement};
+use crate::statement::{Statement, by_place};
 
 /// The project of an application.
 pub(crate) fn project_of(connection: &mut AnyConnection, application: i64) -> QueryResult<Option<i64>> {
@@ -23,18 +24,24 @@ pub(crate) fn taken_by(project: ProjectId, application: ApplicationId) -> Statem
         .sql(" AND a.payment_type_id = p.id))")
 }
 
-/// Whether the application takes it; without one, whether the project does.
-pub(crate) fn is_taken(
+by_place! {
+    struct TakenRow {
+        is_online: bool as Bool,
+    }
+}
+
+/// Returns whether a payment type is paid online. `None` if the application, or without one the project, does not take it.
+pub(crate) fn is_paid_online(
     connection: &mut AnyConnection,
     project: ProjectId,
     application: Option<ApplicationId>,
     id: PaymentTypeId,
-) -> QueryResult<bool> {
+) -> QueryResult<Option<bool>> {
     let own = match application {
         Some(application) => taken_by(project, application),
         None => Statement::new(" FROM payment_types p WHERE p.project_id = ").value(project.get()),
     };
-    let taken = Statement::new("SELECT p.id").then(own).sql(" AND p.id = ").value(id.get());
-    let found: Option<IdRow> = taken.row(connection).optional()?;
-    Ok(found.is_some_and(|taken| taken.id == id.get()))
+    let taken = Statement::new("SELECT p.is_online").then(own).sql(" AND p.id = ").value(id.get());
+    let found: Option<TakenRow> = taken.row(connection).optional()?;
+    Ok(found.map(|taken| taken.is_online))
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::{ProjectId, StoreError};
+use kontor_organization::model::PlannedPaymentType;
 
 use crate::collation::sort_key;
 use crate::database::invalidation::{Topic, invalidate};
@@ -84,7 +85,7 @@ pub struct DemoData {
     /// Number, type, name.
     pub delivery_subtypes: Vec<(i64, i64, &'static str)>,
     /// Name and description.
-    pub payment_types: Vec<(&'static str, &'static str)>,
+    pub payment_types: Vec<PlannedPaymentType>,
 }
 
 /// A shop.
@@ -263,11 +264,11 @@ fn add_checkout_options(connection: &mut AnyConnection, project: i64, data: &Dem
             insert_delivery_subtype(connection, project, *id, *delivery_type, name)?;
         }
     }
-    for (name, description) in &data.payment_types {
-        let same =
-            payment_types::table.filter(payment_types::project_id.eq(project)).filter(payment_types::name.eq(name));
+    for planned in &data.payment_types {
+        let own = payment_types::table.filter(payment_types::project_id.eq(project));
+        let same = own.filter(payment_types::name.eq(planned.name));
         if !found!(connection, same)? {
-            insert_payment_type(connection, project, name, description)?;
+            insert_payment_type(connection, project, planned)?;
         }
     }
     Ok(())

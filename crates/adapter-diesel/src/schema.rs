@@ -158,6 +158,7 @@ diesel::table! {
         name -> Text,
         description -> Nullable<Text>,
         photo -> Nullable<Text>,
+        is_online -> Bool,
     }
 }
 

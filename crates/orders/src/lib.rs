@@ -102,7 +102,7 @@
 //!
 //! let app = AppScope { project_id: ProjectId::new(1)?, application_id: ApplicationId::new(1)?, wholesale: false };
 //! let cart = Cart::new(vec![CartLine { item: NomenclatureId::new(5)?, quantity: Quantity::new(2)? }])?;
-//! let view = placement.precalculate(app, &cart, Some(PromoCode::parse("NOPE")?)).await?;
+//! let view = placement.precalculate(app.into(), &cart, Some(PromoCode::parse("NOPE")?)).await?;
 //! assert_eq!(view.pricing.final_price().to_string(), "300.00");
 //! assert_eq!(view.pricing.promo_problem, Some(PromoProblem::Unknown));
 //! # Ok(())

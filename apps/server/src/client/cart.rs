@@ -10,7 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::http::cart_record::{CartRecord, ProductLine, Products};
 use crate::http::limits::PRECALCULATE;
 use crate::http::wire::{self, InputErrors};
-use crate::http::{ApiError, Body, CallingApp, ClientIp, Throttle};
+use crate::http::{ApiError, Body, CallingVisitor, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(precalculate);
@@ -25,7 +25,8 @@ struct CartInput {
     promo_code: Option<wire::PromoCode>,
 }
 
-/// What a cart costs. A promo code that cannot be used does not fail.
+/// Calculates a cart. With a customer token the limit of uses per customer counts. A promo code that cannot be used is no
+/// error: `discount_error` says why.
 #[utoipa::path(
     tag = "Client: orders",
     request_body = CartInput,
@@ -37,15 +38,15 @@ struct CartInput {
 #[post("/api/counterparty/orders/precalculate")]
 async fn precalculate(
     request: HttpRequest,
-    app: CallingApp,
+    visitor: CallingVisitor,
     ip: ClientIp,
     throttle: Data<Throttle>,
     service: Data<PlacementService>,
     body: Body<CartInput>,
 ) -> Result<Json<CartRecord>, ApiError> {
-    let subject = format!("{}|{}", app.application_id, ip.subject());
+    let subject = format!("{}|{}", visitor.app.application_id, ip.subject());
     throttle.hit(&request, &[(PRECALCULATE, &subject)]).await?;
     let Body(input) = body;
-    let view = service.precalculate(*app, &input.products.0, input.promo_code.map(|code| code.0)).await?;
+    let view = service.precalculate(*visitor, &input.products.0, input.promo_code.map(|code| code.0)).await?;
     Ok(Json(view.into()))
 }

@@ -22,11 +22,19 @@ pub(super) struct PaymentTypeRecord {
     photo: Option<Picture>,
     name: String,
     description: Option<String>,
+    /// `true` if it is paid online: an order with it names a `payment_method_type`, and a contact form does not take it.
+    is_online: bool,
 }
 
 impl From<PaymentType> for PaymentTypeRecord {
     fn from(kind: PaymentType) -> Self {
-        Self { id: kind.id.get(), photo: picture(kind.photo), name: kind.name.into(), description: kind.description }
+        Self {
+            id: kind.id.get(),
+            photo: picture(kind.photo),
+            name: kind.name.into(),
+            description: kind.description,
+            is_online: kind.is_online,
+        }
     }
 }
 

@@ -65,7 +65,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/counterparty/shops/{id}", App).server_cached(),
     get("/api/counterparty/settings", App),
     // Orders
-    post("/api/counterparty/orders/precalculate", App),
+    post("/api/counterparty/orders/precalculate", Visitor),
     post("/api/counterparty/contact_form", App),
     get("/api/counterparty/orders", Customer),
     post("/api/counterparty/orders", Customer).commits_first(),

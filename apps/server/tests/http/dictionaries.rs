@@ -2,7 +2,7 @@
 
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Name;
-use kontor_organization::model::ProjectPlan;
+use kontor_organization::model::{PlannedPaymentType, ProjectPlan};
 use kontor_organization::ports::ProjectRepository;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,7 +15,10 @@ async fn founded(server: &TestServer) -> Project {
         token_fingerprint: crate::support::sha256("founded"),
         delivery_types: vec![(1, "Pickup"), (2, "Delivery")],
         delivery_subtypes: vec![(1, 2, "Point"), (2, 2, "Courier")],
-        payment_types: vec![("Online", "By card"), ("Cash", "At the door")],
+        payment_types: vec![
+            PlannedPaymentType { name: "Online", description: "By card", is_online: true },
+            PlannedPaymentType { name: "Cash", description: "At the door", is_online: false },
+        ],
     };
     let records = server.db.database.found(plan, chrono::DateTime::UNIX_EPOCH).await.unwrap();
     Project {
@@ -202,7 +205,8 @@ database_tests! {
         ] }));
         let payments = client(&server, &project, "/api/counterparty/payment_types").await;
         let (card, cash) = (&payments["paymentTypes"][0], &payments["paymentTypes"][1]);
-        assert_eq!(keys(card), ["description", "id", "name", "photo"]);
+        assert_eq!(keys(card), ["description", "id", "is_online", "name", "photo"]);
+        assert_eq!((&card["is_online"], &cash["is_online"]), (&json!(true), &json!(false)));
         assert_eq!((&card["name"], &card["description"]), (&json!("Online"), &json!("By card")));
         assert_eq!((&card["photo"], &cash["photo"]), (&json!({ "url": "https://x.ru/card.png" }), &Value::Null));
         let all = client(&server, &project, "/api/counterparty/dictionaries").await;

@@ -1,5 +1,6 @@
 //! `Idempotency-Key` on both surfaces.
 
+use chrono::TimeDelta;
 use futures_util::future::join_all;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
@@ -225,9 +226,25 @@ database_tests! {
         let busy = brand(&office, "k", "Acme").await;
         assert_named(&busy, 409, "idempotency_in_progress", "poll");
         assert!(busy.headers.contains_key("retry-after") && started.elapsed().as_secs_f64() > 4.5);
+        // `Retry-After` is what is left of the lease.
+        let lease = async |seconds| {
+            let until = (office.server.clock.now() + TimeDelta::seconds(seconds)).format("%Y-%m-%d %H:%M:%S");
+            office.server.execute(&format!("UPDATE idempotency_keys SET leased_until = '{until}'")).await;
+        };
+        lease(60).await;
+        let busy = brand(&office, "k", "Acme").await;
+        assert_named(&busy, 409, "idempotency_in_progress", "poll");
+        let wait: i64 = busy.headers["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!((40..=55).contains(&wait), "{wait}");
+        office.server.clock.advance(wait);
+        assert!(is_replayed(&brand(&office, "k", "Acme").await));
+        // A lease that runs out meanwhile is not waited for any longer.
+        lease(2).await;
+        assert!(is_replayed(&brand(&office, "k", "Acme").await));
+        lease(60).await;
         // The payload is looked at first.
         assert_named(&brand(&office, "k", "Bolt").await, 422, "idempotency_key_reused", "fix_input");
-        office.server.clock.advance(31);
+        office.server.clock.advance(61);
         let recovered = brand(&office, "k", "Acme").await;
         assert_eq!((recovered.status, recovered.json()), (first.status, first.json()));
         assert_eq!(count(&office, "brands").await, 1);
@@ -246,7 +263,7 @@ database_tests! {
         office.server.clock.advance(49 * 3_600);
         for (table, rows) in [("idempotency_keys", 1), ("idempotency_answers", 2)] {
             let swept = SWEPT_TABLES.iter().find(|swept| swept.table == table).unwrap();
-            let retention = chrono::TimeDelta::days(30);
+            let retention = TimeDelta::days(30);
             assert_eq!(office.server.db.database.sweep(swept, office.server.clock.now(), retention).await.unwrap(), rows);
         }
     }

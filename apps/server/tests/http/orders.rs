@@ -83,6 +83,54 @@ database_tests! {
         assert!(answer.headers.contains_key("retry-after"));
     }
 
+    async fn a_calculation_heeds_what_the_customer_has_used(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let (item, owner) = (shop.goods(10, 10_000).await, shop.server.owner(&shop.project).await);
+        let promo = json!({ "name": "Once", "type": "percent", "value": 10, "code": "ONCE", "customer_limit": 1 });
+        send(shop.server.as_staff(&owner, Method::POST, "/api/discounts").json(&promo)).await.expect(201);
+        let cart = json!({ "products": [{ "id": item, "quantity": 1 }], "promo_code": "ONCE" });
+        let path = "/api/counterparty/orders/precalculate";
+        let own = async |bearer: &str| {
+            let request = shop.server.as_customer(&shop.project, bearer, Method::POST, path);
+            send(request.json(&cart)).await.expect(200)
+        };
+        assert_eq!(own(&shop.bearer).await["promo_discount_amount"], json!(10.0));
+        let mut body = shop.pickup(item, 1);
+        body["promo_code"] = json!("ONCE");
+        shop.order(&body).await.expect(201);
+        let used = own(&shop.bearer).await;
+        assert_eq!((&used["discount_error"]["code"], &used["final_price"]), (&json!("customer_limit"), &json!(100.0)));
+        shop.order(&body).await.expect_invalid(&["promo_code"]);
+        // Others have not used it: another customer, nobody, and whoever sends a token that is none.
+        let (_, another) = shop.server.customer(&shop.project).await;
+        assert_eq!(own(&another).await["discount_error"], Value::Null);
+        assert_eq!(own("1|no-such-token").await["discount_error"], Value::Null);
+        assert_eq!(shop.precalculate(cart.clone()).await.expect(200)["promo_discount_amount"], json!(10.0));
+    }
+
+    async fn a_payment_type_that_is_paid_online_needs_a_method(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let (item, owner) = (shop.goods(9, 100).await, shop.server.owner(&shop.project).await);
+        let online = shop.server
+            .insert(format!("INSERT INTO payment_types (project_id, name, is_online) VALUES ({}, 'Net', TRUE) RETURNING id", shop.project.id))
+            .await;
+        let mut body = shop.pickup(item, 1);
+        body["payment_type_id"] = json!(online);
+        shop.order(&body).await.expect_invalid(&["payment_method_type"]);
+        let mut by_staff = body.clone();
+        by_staff["counterparty_id"] = json!(shop.customer);
+        let by_staff = shop.server.as_staff(&owner, Method::POST, "/api/orders").json(&by_staff);
+        send(by_staff).await.expect_invalid(&["payment_method_type"]);
+        let form = json!({ "first_name": "Anna", "last_name": "P", "phone": "79005550201", "address": "Elbe Street 5",
+            "payment_type_id": online, "products": [{ "id": item, "quantity": 1 }] });
+        let path = "/api/counterparty/contact_form";
+        send(shop.server.as_app(&shop.project, Method::POST, path).json(&form)).await.expect_invalid(&["payment_type_id"]);
+        assert_eq!((shop.count("orders").await, shop.reserved(item).await), (0, 0));
+        body["payment_method_type"] = json!("bank_card");
+        let placed = shop.order(&body).await.expect(201);
+        assert!(placed["order"]["payment_link"].is_string(), "{placed}");
+    }
+
     async fn an_order_is_placed_and_read_back(db: TestDatabase) {
         let shop = Shopfront::open(db).await;
         let item = shop.goods(10, 26_550).await;

@@ -14,7 +14,7 @@ use kontor_orders::{CartSnapshot, ItemKind, Missing, OfferedItem, Packaging, War
 use kontor_payments::model::VatCode;
 
 use super::discounts::{automatic, used_by};
-use crate::applications::is_taken;
+use crate::applications::is_paid_online;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::discount_rows::{COLUMNS, DiscountRow};
 use crate::receipt_terms::terms;
@@ -280,8 +280,8 @@ fn references(
     found: &TermsRow,
 ) -> Result<References, Failed> {
     let payment_type = match delivery.payment_type_id {
-        None => false,
-        Some(id) => is_taken(connection, point.project_id, point.application_id, id)?,
+        None => None,
+        Some(id) => is_paid_online(connection, point.project_id, point.application_id, id)?,
     };
     Ok(References {
         delivery_type: found.type_is_active,

@@ -23,6 +23,7 @@ struct TypeRow {
     name: String,
     description: Option<String>,
     photo: Option<String>,
+    is_online: bool,
 }
 
 impl TryFrom<TypeRow> for PaymentType {
@@ -34,6 +35,7 @@ impl TryFrom<TypeRow> for PaymentType {
             name: stored::text(&row.name)?,
             description: row.description,
             photo: row.photo,
+            is_online: row.is_online,
         })
     }
 }
@@ -42,7 +44,7 @@ pub(super) fn of_application(
     connection: &mut AnyConnection,
     app: AppScope,
 ) -> Result<Vec<PaymentType>, Abort<StoreError>> {
-    let rows: Vec<TypeRow> = Statement::new("SELECT p.id, p.name, p.description, p.photo")
+    let rows: Vec<TypeRow> = Statement::new("SELECT p.id, p.name, p.description, p.photo, p.is_online")
         .then(taken_by(app.project_id, app.application_id))
         .sql(" ORDER BY p.id")
         .load(connection)?;

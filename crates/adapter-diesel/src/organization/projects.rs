@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::{Language, ProjectId, StoreError, Word as _, Zone};
-use kontor_organization::model::{ProjectPlan, ProjectRecords};
+use kontor_organization::model::{PlannedPaymentType, ProjectPlan, ProjectRecords};
 use kontor_organization::ports::ProjectRepository;
 
 use crate::collation::sort_key;
@@ -114,8 +114,8 @@ fn insert_checkout_options(connection: &mut AnyConnection, project: ProjectId, p
     for (id, delivery_type, name) in &plan.delivery_subtypes {
         insert_delivery_subtype(connection, project, *id, *delivery_type, name)?;
     }
-    for (name, description) in &plan.payment_types {
-        insert_payment_type(connection, project, name, description)?;
+    for planned in &plan.payment_types {
+        insert_payment_type(connection, project, planned)?;
     }
     Ok(())
 }
@@ -162,14 +162,14 @@ pub(crate) fn insert_delivery_subtype(
 pub(crate) fn insert_payment_type(
     connection: &mut AnyConnection,
     project: i64,
-    name: &str,
-    description: &str,
+    planned: &PlannedPaymentType,
 ) -> QueryResult<usize> {
     diesel::insert_into(payment_types::table)
         .values((
             payment_types::project_id.eq(project),
-            payment_types::name.eq(name),
-            payment_types::description.eq(description),
+            payment_types::name.eq(planned.name),
+            payment_types::description.eq(planned.description),
+            payment_types::is_online.eq(planned.is_online),
         ))
         .execute(connection)
 }

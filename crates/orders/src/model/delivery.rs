@@ -55,8 +55,8 @@ pub struct References {
     pub subtype_param: Option<ParamReference>,
     /// The shop.
     pub shop: Option<ShopReference>,
-    /// Whether the payment type is one of the project.
-    pub payment_type: bool,
+    /// Whether the payment type is paid online.
+    pub payment_type: Option<bool>,
 }
 
 /// A delivery subtype as far as an order needs it.
@@ -122,7 +122,7 @@ impl DeliveryRequest {
         if project.delivery_type != Some(true) {
             wrong.add("delivery_type_id", "there is no such delivery type");
         }
-        if self.payment_type_id.is_some() && !project.payment_type {
+        if self.payment_type_id.is_some() && project.payment_type.is_none() {
             wrong.add("payment_type_id", "there is no such payment type");
         }
         let mut chosen = Delivery {
@@ -283,7 +283,7 @@ mod tests {
     fn a_courier_brings_it_to_the_address() {
         let address = Address::parse("Lenina 1").unwrap();
         let courier = DeliveryRequest::by_courier(address, PaymentTypeId::new(9).unwrap());
-        let known = References { payment_type: true, ..project(2) };
+        let known = References { payment_type: Some(false), ..project(2) };
         let chosen = courier.check(&known).unwrap();
         assert_eq!((chosen.type_id.get(), chosen.subtype_id), (2, DeliverySubtypeId::new(2).ok()));
         assert_eq!(chosen.address.as_deref(), Some("Lenina 1"));

@@ -77,6 +77,9 @@ pub enum PaymentProblem {
     /// There is nothing to pay.
     #[error("there is nothing to pay online")]
     NothingToPay,
+    /// The payment type is paid online, and no method is named.
+    #[error("is required with this payment type: it is paid online")]
+    MethodRequired,
     /// The receipt has nowhere to go: the customer has neither a phone nor an e-mail address.
     #[error("needs a phone or an e-mail address in the profile, where the receipt is sent")]
     NoContact,
@@ -148,6 +151,9 @@ pub(crate) struct Circumstances<'a> {
     pub at: DateTime<Utc>,
 }
 
+/// Refuses a payment type that is paid online to somebody who has no account to find the payment link in.
+const NOT_BY_CONTACT: &str = "is paid online, and a contact form is paid on receipt: choose another payment type";
+
 /// Decides about an order without touching anything.
 pub(crate) fn decide(
     snapshot: &CartSnapshot,
@@ -160,6 +166,13 @@ pub(crate) fn decide(
         .quote(&command.cart, circumstances.allocation, circumstances.at)
         .map_err(|problems| refused.cart = Some(problems))
         .ok();
+    let is_free = quote.as_ref().is_some_and(|quote| quote.pricing.final_price().is_zero());
+    if snapshot.references.payment_type == Some(true) && command.payment_method.is_none() && !is_free {
+        match circumstances.buyer.orderer {
+            Orderer::Customer(_) => refused.payment = Some(PaymentProblem::MethodRequired),
+            Orderer::Contact(_) => refused.delivery.add("payment_type_id", NOT_BY_CONTACT),
+        }
+    }
     let mut slip = None;
     if let Some(Quote { lines, pricing }) = &quote {
         refused.promo = pricing.promo_problem;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use kontor_kernel::history::Author;
 use kontor_kernel::{
     AppScope, ApplicationId, Clock, CounterpartyId, CustomerScope, OrderId, Permission, ProjectId, Random, Resource,
-    Staff, Stamp, StoreError, Violations,
+    Staff, Stamp, StoreError, Violations, Visitor,
 };
 use kontor_payments::{ChargeService, Opened};
 
@@ -56,16 +56,17 @@ pub struct PlacementService {
 pub(crate) const TRIES: u32 = 6;
 
 impl PlacementService {
-    /// What a cart costs in an application. A promo code that cannot be used does not fail.
+    /// What a cart costs in an application. A promo code that cannot be used does not fail. If the customer is signed in, their
+    /// own uses of it count.
     pub async fn precalculate(
         &self,
-        app: AppScope,
+        visitor: Visitor,
         cart: &Cart,
         promo: Option<PromoCode>,
     ) -> Result<CartView, CartError> {
         let query = CartQuery {
-            point: app.into(),
-            customer: None,
+            point: visitor.app.into(),
+            customer: visitor.counterparty_id,
             items: cart.items(),
             promo,
             delivery: None,

@@ -1,13 +1,13 @@
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use chrono::DateTime;
 use kontor_kernel::history::Author;
 use kontor_kernel::testing::{CountingRandom, staff_with};
 use kontor_kernel::{
     AppScope, ApplicationId, CategoryId, CounterpartyId, CustomerScope, DeliveryTypeId, DiscountId, Email, FixedClock,
-    InventoryId, Money, NomenclatureId, OrderId, Permission, Phone, ProjectId, Quantity, Resource, ShopId, StoreError,
-    TokenId, WarehouseId,
+    InventoryId, Money, NomenclatureId, OrderId, PaymentTypeId, Permission, Phone, ProjectId, Quantity, Resource,
+    ShopId, StoreError, TokenId, WarehouseId,
 };
 use kontor_payments::ChargeService;
 use kontor_payments::model::{ReceiptContact, ReceiptTerms, TaxSystem, VatCode};
@@ -112,6 +112,27 @@ fn a_line_that_no_warehouse_has_alone_comes_from_several() {
     assert_eq!((order.original_price.minor(), order.final_price.minor()), (5 * 900 + 2 * 1_000, 6_500));
     let refused = decide(&snapshot(places), &command(8), &circumstances()).unwrap_err();
     assert_eq!(refused.violations().first(), Some("only 7 pieces are available"));
+}
+
+#[test]
+fn what_is_paid_online_names_a_method_unless_it_is_free() {
+    let references = |price| {
+        let known = snapshot(vec![place(1, 1, price, 9)]);
+        CartSnapshot { references: References { payment_type: Some(true), ..known.references.clone() }, ..known }
+    };
+    let by_type = |command: OrderCommand| {
+        let delivery = DeliveryRequest { payment_type_id: PaymentTypeId::new(9).ok(), ..command.delivery };
+        OrderCommand { delivery, ..command }
+    };
+    let fields = |refused: OrderRefused| refused.violations().fields().keys().cloned().collect::<Vec<_>>();
+    let refused = decide(&references(500), &by_type(command(1)), &circumstances()).unwrap_err();
+    assert_eq!(refused.payment, Some(PaymentProblem::MethodRequired));
+    assert_eq!(fields(refused), ["payment_method_type"]);
+    assert!(decide(&references(500), &by_type(online(1)), &circumstances()).unwrap().payment.is_some());
+    assert_eq!(decide(&references(0), &by_type(command(1)), &circumstances()).unwrap().payment, None);
+    // Everything else that is wrong is named beside it.
+    let refused = decide(&references(500), &by_type(command(10)), &circumstances()).unwrap_err();
+    assert_eq!(fields(refused), ["payment_method_type", "products.0.quantity"]);
 }
 
 fn online(quantity: i64) -> OrderCommand {
@@ -456,13 +477,26 @@ async fn each_refusal_of_the_storage_is_told_by_its_name() {
 async fn a_cart_is_priced_for_who_asks() {
     let shop = || Ok(snapshot(vec![place(1, 1, 500, 9)]));
     let mut carts = MockCartReader::new();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let noted = asked.clone();
     let by_customer = |query: &CartQuery| !query.by_staff && query.point.application_id.is_some();
-    carts.expect_snapshot().withf(by_customer).once().returning(move |_| shop());
+    let answer = move |query: CartQuery| {
+        noted.lock().unwrap().push(query.customer);
+        shop()
+    };
+    carts.expect_snapshot().withf(by_customer).times(2).returning(answer);
     let by_staff = |query: &CartQuery| query.by_staff && query.point.application_id.is_none();
     carts.expect_snapshot().withf(by_staff).once().returning(move |_| shop());
     let service = service(carts, MockOrderStore::new());
-    let view = service.precalculate(customer().app, &command(2).cart, None).await.unwrap();
-    assert_eq!(view.pricing.final_price().minor(), 1_000);
+    for visitor in [customer().app.into(), customer().into()] {
+        let view = service.precalculate(visitor, &command(2).cart, None).await.unwrap();
+        assert_eq!(view.pricing.final_price().minor(), 1_000);
+    }
+    assert_eq!(
+        *asked.lock().unwrap(),
+        [None, Some(customer().counterparty_id)],
+        "their own uses of a promo code count"
+    );
     let staff = staff_with([Permission::view(Resource::Orders)]);
     let view = service.calculate(&staff, None, None, &command(3).cart, None).await.unwrap();
     assert_eq!(view.pricing.final_price().minor(), 1_500);
@@ -483,7 +517,7 @@ async fn who_is_no_customer_yet_orders_by_their_name_and_phone() {
     let references = References {
         delivery_type: Some(true),
         subtype: Some(crate::model::SubtypeReference { type_id, is_active: true }),
-        payment_type: true,
+        payment_type: Some(false),
         ..References::default()
     };
     carts
@@ -507,7 +541,7 @@ async fn who_is_no_customer_yet_orders_by_their_name_and_phone() {
         person,
         cart: command(1).cart,
         address: crate::model::Address::parse("Lenina 1").unwrap(),
-        payment_type_id: kontor_kernel::PaymentTypeId::new(9).unwrap(),
+        payment_type_id: PaymentTypeId::new(9).unwrap(),
     };
     let outcome = reading(carts, store, found(1)).place_by_contact(customer().app, &command).await.unwrap();
     assert_eq!(outcome, PlacedOutcome::Ready(stored()));

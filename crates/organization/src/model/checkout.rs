@@ -50,6 +50,8 @@ pub struct PaymentType {
     pub description: Option<String>,
     /// A picture.
     pub photo: Option<String>,
+    /// `true` if it is paid on the acquirer's page. An order with it names a payment method.
+    pub is_online: bool,
 }
 
 /// A payment type of a project, as one of its applications sees it.

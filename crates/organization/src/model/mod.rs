@@ -29,7 +29,7 @@ pub use opening::{
     ExceptionTerms, Interval, InvalidInterval, InvalidTime, InvalidWeekday, MOST_DAYS, MOST_HOURS, OpeningTimes,
     ShopException, ShopHoliday, ShopHours, TimeOfDay, TimesChange, TimesRefused, Weekday,
 };
-pub use project::{FoundedProject, ProjectPlan, ProjectRecords};
+pub use project::{FoundedProject, PlannedPaymentType, ProjectPlan, ProjectRecords};
 pub use setting::{ProjectInfo, Setting};
 pub use shop::Shop;
 pub use staff_menu::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenuItems, WrongItemCount, default_items};

@@ -13,8 +13,19 @@ pub struct ProjectPlan {
     pub delivery_types: Vec<(i64, &'static str)>,
     /// The delivery subtypes: id, the type they belong to, name.
     pub delivery_subtypes: Vec<(i64, i64, &'static str)>,
-    /// The payment types: name, description.
-    pub payment_types: Vec<(&'static str, &'static str)>,
+    /// The payment types.
+    pub payment_types: Vec<PlannedPaymentType>,
+}
+
+/// A payment type of a new project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedPaymentType {
+    /// Its name.
+    pub name: &'static str,
+    /// What customers should know.
+    pub description: &'static str,
+    /// See [`PaymentType::is_online`](super::PaymentType::is_online).
+    pub is_online: bool,
 }
 
 impl ProjectPlan {
@@ -26,8 +37,16 @@ impl ProjectPlan {
             delivery_types: vec![(1, "Pickup"), (2, "Delivery")],
             delivery_subtypes: vec![(1, 2, "To a pickup point"), (2, 2, "By courier")],
             payment_types: vec![
-                ("Online", "By card or the fast payment system, on the acquirer's page"),
-                ("At hand-over", "By card or cash when the order is handed over"),
+                PlannedPaymentType {
+                    name: "Online",
+                    description: "By card or the fast payment system, on the acquirer's page",
+                    is_online: true,
+                },
+                PlannedPaymentType {
+                    name: "At hand-over",
+                    description: "By card or cash when the order is handed over",
+                    is_online: false,
+                },
             ],
         }
     }

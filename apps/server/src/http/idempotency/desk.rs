@@ -126,6 +126,11 @@ impl Desk {
         }
     }
 
+    /// The time.
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
     /// What is stored under the key.
     pub(super) async fn kept(&self, claim: &KeyClaim) -> Result<Option<KeptKey>, StoreError> {
         self.database.kept_key(&claim.id, self.clock.now()).await

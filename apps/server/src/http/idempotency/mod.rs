@@ -25,6 +25,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Bytes;
 use actix_web::{Error, HttpMessage, web};
+use chrono::TimeDelta;
 use kontor_adapter_diesel::{IdempotentRequest, KeyClaim};
 use tokio::time::Instant;
 
@@ -34,6 +35,7 @@ use self::desk::{Ticket, Turn, end_of};
 use self::key::{Presented, presented};
 use super::body::unreadable;
 use super::policy::{Endpoint, Policy, Rerun};
+use super::retry_after::whole_seconds;
 use super::routes::lies_below;
 use super::scopes::Admitted;
 use super::{ApiError, NamedError, NextAction};
@@ -60,9 +62,11 @@ pub fn has_key(headers: &HeaderMap) -> bool {
     headers.contains_key(KEY)
 }
 
-fn in_progress() -> ApiError {
+/// Refuses a request whose first one still runs, or may: `lease` is how long a process that does not answer is waited for.
+fn in_progress(lease: TimeDelta) -> ApiError {
     let text = "The same request is still being worked on. Send it again with the same key.";
-    NamedError::new(StatusCode::CONFLICT, "idempotency_in_progress", NextAction::Poll, text).retry_after(1).into()
+    let wait = whole_seconds(lease.to_std().unwrap_or_default());
+    NamedError::new(StatusCode::CONFLICT, "idempotency_in_progress", NextAction::Poll, text).retry_after(wait).into()
 }
 
 fn reused() -> ApiError {
@@ -99,8 +103,8 @@ enum Looked {
     Answered(ServiceResponse<BoxBody>),
     /// There is no such key.
     Nothing(ServiceRequest),
-    /// Another process works on it.
-    Elsewhere(ServiceRequest),
+    /// Another process works on it, or has died. After its lease nobody waits for it.
+    Elsewhere { request: ServiceRequest, lease: TimeDelta },
 }
 
 /// Answers a request with a key. The caller has proved themselves.
@@ -129,6 +133,7 @@ pub async fn serve<B: MessageBody + 'static>(
 
 impl<B: MessageBody + 'static> Errand<B> {
     async fn answer(self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
+        let mut lease = TimeDelta::zero();
         loop {
             let wait = match self.desk.turn(&self.claim) {
                 Turn::Reused => return Ok(self.refuse(request, reused())),
@@ -142,8 +147,8 @@ impl<B: MessageBody + 'static> Errand<B> {
                 Turn::Mine(ticket) => match self.look(request).await? {
                     Looked::Answered(response) => return Ok(response),
                     Looked::Nothing(request) => return self.carry_out(request, ticket).await,
-                    Looked::Elsewhere(same) => {
-                        request = same;
+                    Looked::Elsewhere { request: same, lease: left } => {
+                        (request, lease) = (same, left);
                         None
                     }
                 },
@@ -155,7 +160,7 @@ impl<B: MessageBody + 'static> Errand<B> {
                 }
             };
             if tokio::time::timeout_at(self.until, pause).await.is_err() {
-                return Ok(self.refuse(request, in_progress()));
+                return Ok(self.refuse(request, in_progress(lease)));
             }
         }
     }
@@ -180,9 +185,12 @@ impl<B: MessageBody + 'static> Errand<B> {
             if let Some(answer) = self.desk.open(&self.claim, &self.key, sealed) {
                 return Ok(Looked::Answered(request.into_response(answer.replayed(end))));
             }
-        } else if kept.process != self.claim.process && kept.leased_until > self.claim.at {
+        } else if kept.process != self.claim.process {
             // This process would know if it were still at it.
-            return Ok(Looked::Elsewhere(request));
+            let lease = kept.leased_until - self.desk.now();
+            if lease > TimeDelta::zero() {
+                return Ok(Looked::Elsewhere { request, lease });
+            }
         }
         // It was carried out, and the answer is lost.
         let response = recovery::recover(request, &self.next, &self.endpoint, &kept).await?;
@@ -227,12 +235,14 @@ impl<B: MessageBody + 'static> Errand<B> {
     /// The answer of whoever was faster.
     async fn of_another(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         loop {
-            request = match self.look(request).await? {
+            let lease;
+            (request, lease) = match self.look(request).await? {
                 Looked::Answered(response) => return Ok(response),
-                Looked::Nothing(request) | Looked::Elsewhere(request) => request,
+                Looked::Nothing(request) => (request, TimeDelta::zero()),
+                Looked::Elsewhere { request, lease } => (request, lease),
             };
             if Instant::now() >= self.until {
-                return Ok(self.refuse(request, in_progress()));
+                return Ok(self.refuse(request, in_progress(lease)));
             }
             tokio::time::sleep(LOOK).await;
         }

@@ -1,16 +1,18 @@
 //! Whatever the acquirer does, one order is charged once.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use chrono::TimeDelta;
 use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::Clock;
 use kontor_orders::model::OrderStatus;
-use kontor_orders::{PlacedOutcome, PlacementError};
-use kontor_payments::Notified;
+use kontor_orders::{PlacedOutcome, PlacementError, PlacementService};
 use kontor_payments::change::{Change, ChargeChange};
 use kontor_payments::model::{ChargeFailure, ChargePurpose, GatewayStatus, ProviderId};
 use kontor_payments::ports::ChargeStore;
+use kontor_payments::{ChargeService, Notified};
 
 use super::counter::{Counter, Mood};
 
@@ -94,6 +96,39 @@ database_tests! {
         counter.wait(60);
         assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().settled, 1);
         assert_eq!(counter.order(order.id).await.status, OrderStatus::Paid);
+    }
+
+    async fn a_payment_whose_answer_is_not_stored_is_taken_over_after_a_minute(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 5, 100).await;
+        // The acquirer's answer reaches a process that stores nothing any more.
+        let Some(elsewhere) = TestDatabase::fresh(db.kind) else { return };
+        let charges = ChargeService {
+            charges: Arc::new(elsewhere.database.clone()),
+            gateway: counter.acquirer.clone(),
+            clock: counter.clock.clone(),
+            random: counter.random.clone(),
+        };
+        let PlacementService { carts, store, orders, clock, random, page, allocation, .. } = &*counter.placement;
+        let dying = PlacementService {
+            charges: Arc::new(charges),
+            carts: carts.clone(),
+            store: store.clone(),
+            orders: orders.clone(),
+            clock: clock.clone(),
+            random: random.clone(),
+            page: page.clone(),
+            allocation: allocation.clone(),
+        };
+        dying.place(counter.customer, &counter.online(&[(vase, 1)])).await.unwrap();
+        let order = counter.only_order().await;
+        assert_eq!((order.status, order.payment_link, order.payment_open), (OrderStatus::WaitingForPayment, None, true));
+        counter.wait(59);
+        assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 0);
+        counter.wait(1);
+        assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 1);
+        assert!(counter.order(order.id).await.payment_link.is_some());
+        assert_eq!(counter.acquirer.count(), 1, "one payment at the acquirer");
     }
 
     async fn a_payment_that_was_never_made_is_given_up_in_the_end(db: TestDatabase) {
