@@ -42,6 +42,7 @@ mod graceful;
 mod house;
 mod idempotency;
 mod idempotency_process;
+mod idempotency_scope;
 mod import_process;
 mod keyed;
 mod landing;

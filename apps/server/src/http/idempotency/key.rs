@@ -4,6 +4,7 @@ use actix_web::dev::ServiceRequest;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_TYPE;
 use kontor_adapter_diesel::KeyOwner;
+use kontor_kernel::{AppScope, CustomerScope, Visitor};
 
 use super::KEY;
 use crate::http::scopes::Admitted;
@@ -37,22 +38,30 @@ fn key(request: &ServiceRequest) -> Result<String, ApiError> {
     Ok(key.iter().copied().map(char::from).collect())
 }
 
-/// Whose the key is, and of which project.
-fn owner(admitted: &Admitted) -> (KeyOwner, String) {
-    let of = |guard, id: Option<i64>, project: String| (KeyOwner { guard, id }, project);
+/// Owner of a key, and the project, the application and the token within which it is one.
+fn owner(admitted: &Admitted) -> (KeyOwner, [String; 3]) {
+    let of = |guard, id: Option<i64>, within| (KeyOwner { guard, id }, within);
+    let none = String::new;
+    let in_application = |app: &AppScope| [app.project_id.to_string(), app.application_id.to_string(), none()];
+    let application = |app: &AppScope| of("application", Some(app.application_id.get()), in_application(app));
     match admitted {
-        Admitted::Anybody => of("anybody", None, String::new()),
-        Admitted::App(app) => of("application", Some(app.application_id.get()), app.project_id.to_string()),
-        Admitted::Visitor(visitor) => match visitor.counterparty_id {
-            Some(customer) => of("counterparty", Some(customer.get()), visitor.app.project_id.to_string()),
-            None => of("application", Some(visitor.app.application_id.get()), visitor.app.project_id.to_string()),
+        Admitted::Anybody => of("anybody", None, [none(), none(), none()]),
+        Admitted::App(app) => application(app),
+        // Nothing that a visitor calls writes.
+        Admitted::Visitor(Visitor { app, counterparty_id }) => match counterparty_id {
+            Some(customer) => of("counterparty", Some(customer.get()), in_application(app)),
+            None => application(app),
         },
-        Admitted::Customer(scope) => {
-            of("counterparty", Some(scope.counterparty_id.get()), scope.app.project_id.to_string())
+        Admitted::Customer(CustomerScope { app, counterparty_id, token_id }) => {
+            let [project, application, _] = in_application(app);
+            of("counterparty", Some(counterparty_id.get()), [project, application, token_id.to_string()])
         }
-        Admitted::Staff(staff) => of("user", Some(staff.user_id.get()), staff.project_id.to_string()),
+        Admitted::Staff(staff) => {
+            let within = [staff.project_id.to_string(), none(), staff.token_id.to_string()];
+            of("user", Some(staff.user_id.get()), within)
+        }
         // The name that a backend gives itself is in its credentials; nothing that a backend calls writes.
-        Admitted::Backend(_) => of("backend", None, String::new()),
+        Admitted::Backend(_) => of("backend", None, [none(), none(), none()]),
     }
 }
 
@@ -63,10 +72,11 @@ pub(super) fn presented(request: &ServiceRequest, admitted: &Admitted) -> Result
     if content_type.is_some_and(|media| media.trim_ascii_start().starts_with(b"multipart/")) {
         return Err(refused("An upload takes no Idempotency-Key: send it without one."));
     }
-    let (owner, project) = owner(admitted);
+    let (owner, [project, application, token]) = owner(admitted);
     let path = request.uri().path_and_query().map_or("", |path| path.as_str());
     let id = owner.id.map(|id| id.to_string()).unwrap_or_default();
     // None of these has a line break in it.
-    let scope = [project.as_str(), owner.guard, &id, request.method().as_str(), path].join("\n");
+    let within = [&project, &application, owner.guard, &id, &token, request.method().as_str(), path];
+    let scope = within.join("\n");
     Ok(Presented { key, owner, scope })
 }
