@@ -9,6 +9,9 @@ diesel::table! {
         time_zone -> Text,
         language -> Text,
         if_match_required -> Bool,
+        contact_max_pieces -> BigInt,
+        contact_max_value -> BigInt,
+        contact_hold_hours -> BigInt,
     }
 }
 
@@ -642,6 +645,7 @@ diesel::table! {
         payment_method_type -> Nullable<Text>,
         payment_link -> Nullable<Text>,
         comment -> Nullable<Text>,
+        reserved_until -> Nullable<Timestamp>,
         paid_at -> Nullable<Timestamp>,
         captured -> BigInt,
         refunded -> BigInt,

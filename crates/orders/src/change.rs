@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::model::{
     Address, Delivery, Order, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, PromoProblem, Transition,
 };
+use crate::placement::{ContactTerms, Unconfirmed};
 use crate::pricing::{LinePrice, Pricing};
 use crate::refund::DecidedRefund;
 use crate::tickets::TicketReference;
@@ -146,6 +147,8 @@ pub struct PlacedOrder {
     pub phone: Option<Phone>,
     /// By what its tickets are found; `None` when it has none.
     pub tickets: Option<TicketReference>,
+    /// Terms of an order from the contact form, `None` for every other order.
+    pub contact: Option<ContactTerms>,
     /// The payment to be asked for after the commit.
     pub payment: Option<PreparedPayment>,
     /// When.
@@ -164,6 +167,16 @@ impl PlacedOrder {
             next_check_at: payment.next_check_at,
             at: self.at,
         })
+    }
+
+    /// What the order adds to the unconfirmed orders of its phone.
+    pub fn unconfirmed(&self) -> Unconfirmed {
+        Unconfirmed::of(self.lines.iter().map(|line| (line.inventory, line.quantity)), self.final_price)
+    }
+
+    /// The moment at which the order is canceled unless it is confirmed before.
+    pub fn reserved_until(&self) -> Option<DateTime<Utc>> {
+        self.contact.map(|terms| terms.reserved_until(self.at))
     }
 
     /// How the customer pays online.
@@ -416,6 +429,7 @@ mod tests {
             payment_type_id: None,
             phone: None,
             tickets: None,
+            contact: None,
             payment: None,
             at: DateTime::UNIX_EPOCH,
         }

@@ -10,11 +10,13 @@
 //! - The charge of an order stands in the order's own commit; an order becomes paid only in the commit that tells of the
 //!   money, or by staff when it is not paid online.
 //!
+//! - Orders from the contact form reserve no more than their project allows until they are confirmed, and are canceled when
+//!   their time has passed.
 //! - Tickets are redeemed at most as often as they were paid for and kept; of two scans that race for the last one is
 //!   admitted.
 //!
 //! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`], [`ports::ReservationReader`],
-//! [`ports::TicketStore`].
+//! [`ports::TicketStore`], [`ports::ContactSettings`].
 //!
 //! Pricing is a pure function:
 //! ```
@@ -127,9 +129,10 @@ pub mod tickets;
 pub use error::{CartError, OrderError, OrderRefusal, PlacementError};
 pub use lifecycle::{OrderChange, OrderService};
 pub use placement::{
-    Allocated, Allocation, CartSnapshot, CartView, CartViewLine, ContactOrderCommand, FewestWarehouses, ItemKind,
-    Missing, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage, PaymentProblem, PlacedOutcome,
-    PlacementService, StaffOrderCommand, WarehouseStock,
+    Allocated, Allocation, CartSnapshot, CartView, CartViewLine, ContactOrderCommand, ContactProblem, ContactTerms,
+    FewestWarehouses, HoldHours, InvalidHoldHours, ItemKind, Missing, OfferedItem, OrderCommand, OrderRefused,
+    Packaging, PaymentPage, PaymentProblem, PlacedOutcome, PlacementService, StaffOrderCommand, Unconfirmed,
+    WarehouseStock,
 };
 
 pub use reservations::ReservationService;

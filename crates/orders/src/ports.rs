@@ -10,7 +10,7 @@ use kontor_payments::model::Charge;
 use crate::OrderError;
 use crate::change::{OrderUpdate, PlacedOrder};
 use crate::model::{DeliveryRequest, Order, OrderEntry, PromoCode, ReservationRecord};
-use crate::placement::CartSnapshot;
+use crate::placement::{CartSnapshot, ContactProblem, ContactTerms};
 use crate::tickets::{KeptScan, ScanAnswer, ScanBatch};
 
 /// Where something is sold: in an application, or by staff from all warehouses of the project.
@@ -84,6 +84,9 @@ pub enum PlaceRefused {
     /// The manager is not an employee of the project.
     #[error("there is no such employee")]
     UnknownManager,
+    /// With this order the unconfirmed orders of its phone exceed a bound.
+    #[error(transparent)]
+    Contact(ContactProblem),
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -106,6 +109,17 @@ pub trait OrderStore: Send + Sync {
     /// are: [`LinesRefused::Stale`](crate::lines::LinesRefused::Stale) when what they were decided on has changed. Gives the
     /// charge that was stored with it.
     async fn change(&self, id: OrderId, decide: Decision) -> Result<Option<Charge>, OrderError>;
+}
+
+/// Stores the terms of a project for orders from the contact form.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ContactSettings: Send + Sync {
+    /// The terms of a project; `None` if there is no such project.
+    async fn contact_terms(&self, project: ProjectId) -> Result<Option<ContactTerms>, StoreError>;
+
+    /// Sets the terms for orders from now on. `false` if there is no such project.
+    async fn set_contact_terms(&self, project: ProjectId, terms: ContactTerms) -> Result<bool, StoreError>;
 }
 
 /// Reads orders.

@@ -1,4 +1,4 @@
-//! `kontor project create`, `time-zone`, `language` and `if-match`
+//! `kontor project create`, `time-zone`, `language`, `if-match` and `contact-orders`
 
 use std::sync::Arc;
 
@@ -6,7 +6,9 @@ use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
 use kontor_auth::model::{Login, NewPassword};
 use kontor_auth::{StaffRegistry, StaffRegistryError};
-use kontor_kernel::{Email, Language, Name, ProjectId, StoreError, Word as _, Zone};
+use kontor_kernel::{Email, Language, Money, Name, ProjectId, StoreError, Word as _, Zone};
+use kontor_orders::ports::ContactSettings as _;
+use kontor_orders::{ContactTerms, HoldHours};
 use kontor_organization::ProjectFounding;
 use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
@@ -29,6 +31,8 @@ pub enum ProjectCommand {
     Language(LanguageArguments),
     /// Whether records of a project are changed and deleted only by who sends the version they have read.
     IfMatch(IfMatchArguments),
+    /// Bounds of orders from the contact form until an employee confirms them: shows them, or sets those that are named.
+    ContactOrders(ContactOrdersArguments),
 }
 
 /// Settings of `kontor project create`.
@@ -86,6 +90,25 @@ pub struct IfMatchArguments {
     output: Output,
 }
 
+/// Settings of `kontor project contact-orders`.
+#[derive(Args)]
+pub struct ContactOrdersArguments {
+    /// The number of the project.
+    #[arg(long)]
+    project: i64,
+    /// Maximum pieces of stock that the unconfirmed orders of one phone reserve together.
+    #[arg(long)]
+    max_pieces: Option<u32>,
+    /// Maximum price of the unconfirmed orders of one phone together, such as `100000.00`.
+    #[arg(long)]
+    max_value: Option<String>,
+    /// Hours until an unconfirmed order is canceled, 1 to 8760. Counts for orders from now on.
+    #[arg(long)]
+    hold_hours: Option<i64>,
+    #[command(flatten)]
+    output: Output,
+}
+
 /// What the owner needs, shown this once.
 #[derive(Serialize)]
 pub struct CreatedProject {
@@ -113,6 +136,7 @@ pub fn run(
         ProjectCommand::TimeZone(arguments) => return set_time_zone(load, arguments),
         ProjectCommand::Language(arguments) => return set_language(load, arguments),
         ProjectCommand::IfMatch(arguments) => return require_if_match(load, arguments),
+        ProjectCommand::ContactOrders(arguments) => return contact_orders(load, arguments),
     };
     let config = load(arguments.output.database)?;
     let database = open_migrated(&config)?;
@@ -190,6 +214,43 @@ fn require_if_match(
     } else {
         println!("project_id         {project}");
         println!("if_match_required  {required}");
+    }
+    Ok(())
+}
+
+fn contact_orders(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    arguments: ContactOrdersArguments,
+) -> Result<(), Failure> {
+    let ContactOrdersArguments { project, max_pieces, max_value, hold_hours, output } = arguments;
+    let project = ProjectId::new(project).map_err(|error| format!("--project {error}"))?;
+    let max_value = max_value.map(|sum| sum.parse::<Money>()).transpose();
+    let max_value = max_value.map_err(|error| format!("--max-value {error}"))?;
+    let hold_hours = hold_hours.map(HoldHours::new).transpose().map_err(|error| format!("--hold-hours {error}"))?;
+    let database = open_migrated(&load(output.database)?)?;
+    let terms = process::runtime()?.block_on(async {
+        let Some(old) = database.contact_terms(project).await? else { return Ok(None) };
+        let terms = ContactTerms {
+            max_pieces: max_pieces.unwrap_or(old.max_pieces),
+            max_value: max_value.unwrap_or(old.max_value),
+            hold_hours: hold_hours.unwrap_or(old.hold_hours),
+        };
+        let kept = terms == old || database.set_contact_terms(project, terms).await?;
+        Ok::<_, StoreError>(kept.then_some(terms))
+    })?;
+    let ContactTerms { max_pieces, max_value, hold_hours } =
+        terms.ok_or_else(|| format!("there is no project {project}"))?;
+    if output.json {
+        let told = serde_json::json!({
+            "project_id": project.get(), "max_pieces": max_pieces, "max_value": max_value.to_string(),
+            "hold_hours": hold_hours.get(),
+        });
+        println!("{told}");
+    } else {
+        println!("project_id  {project}");
+        println!("max_pieces  {max_pieces}");
+        println!("max_value   {max_value}");
+        println!("hold_hours  {}", hold_hours.get());
     }
     Ok(())
 }

@@ -52,7 +52,8 @@ impl From<ContactForm> for ContactOrderCommand {
 }
 
 /// Places an order without signing in: a courier brings it. The customer is found by the phone, or made together with the
-/// order; the answer does not tell which. Nothing of a customer who is there already changes.
+/// order; the answer does not tell which. Nothing of a customer who is there already changes. The unconfirmed orders of one
+/// phone reserve a bounded number of pieces (`422` on `products`), until `reserved_until`.
 #[utoipa::path(
     tag = "Client: orders",
     request_body = ContactForm,

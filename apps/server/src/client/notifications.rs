@@ -27,7 +27,7 @@ struct NotificationRecord {
     icon: Option<String>,
     title: String,
     /// The code of what happened: `order_paid`, `order_payment_failed`, `order_in_processing`, `order_ready`,
-    /// `order_issued`, `order_canceled`, `order_changed`, `order_refund_requested` or `order_refunded`.
+    /// `order_issued`, `order_canceled`, `order_expired`, `order_changed`, `order_refund_requested` or `order_refunded`.
     status: String,
     body: Option<String>,
     /// The address of the application, if it has one.

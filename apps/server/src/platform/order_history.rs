@@ -20,7 +20,7 @@ struct OrderHistoryRecord {
     line: HistoryRecord,
     /// `created`, `status_changed`, `changed`, `lines_changed`, `payment_renewed`, `payment_withdrawn`, `payment_suspicious`,
     /// `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`, `refund_requested`, `refunded`,
-    /// `refund_failed` or `tickets_redeemed`
+    /// `refund_failed`, `expired` or `tickets_redeemed`
     event: &'static str,
     /// Where the order stood afterwards.
     status_id: i64,

@@ -4,6 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::process::Site;
 use crate::shopfront::Shopfront;
 use crate::support::{Answer, TestServer, send};
 
@@ -89,6 +90,54 @@ database_tests! {
         assert_eq!(fields(&shop.send_form(&long).await.expect(422)), ["address", "products.1.id"]);
         assert_eq!((shop.count("orders").await, shop.count("counterparties").await), before);
         assert_eq!(shop.reserved(item).await, 0);
+    }
+
+    async fn unconfirmed_orders_of_a_phone_reserve_a_bounded_number_of_pieces(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(500, 100).await;
+        let form = |quantity: i64| {
+            let mut form = shop.form(item, "79005550701");
+            form["products"][0]["quantity"] = json!(quantity);
+            form
+        };
+        let refused = shop.send_form(&form(101)).await.expect(422);
+        assert_eq!((fields(&refused), shop.reserved(item).await), (vec!["products"], 0));
+        let sent = shop.send_form(&form(100)).await.expect(201)["order"].clone();
+        assert!(sent["reserved_until"].is_string(), "{sent}");
+        assert_eq!(fields(&shop.send_form(&form(1)).await.expect(422)), ["products"]);
+        let own = shop.order(&shop.pickup(item, 101)).await.expect(201);
+        assert_eq!((&own["order"]["reserved_until"], shop.reserved(item).await), (&json!(null), 201));
+
+        let owner = shop.server.owner(&shop.project).await;
+        let path = format!("/api/orders/{}", sent["id"]);
+        let confirmed = shop.server.as_staff(&owner, Method::PUT, &path).json(&json!({ "status_id": 3 }));
+        assert_eq!(send(confirmed).await.expect(200)["order"]["reserved_until"], json!(null));
+        shop.send_form(&form(1)).await.expect(201);
+    }
+
+    async fn who_runs_the_service_sets_the_bounds(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let project = site.create_project("owner")["project_id"].to_string();
+        let run = |project: &str, settings: &[&str]| {
+            let command = ["project", "contact-orders", "--json", "--project", project];
+            site.command(&[&command[..], settings].concat()).output().unwrap()
+        };
+        let shown = |settings: &[&str]| -> Value { serde_json::from_slice(&run(&project, settings).stdout).unwrap() };
+        let told = |pieces: u32, value: &str, hours: u32| {
+            json!({ "project_id": project.parse::<i64>().unwrap(), "max_pieces": pieces, "max_value": value, "hold_hours": hours })
+        };
+        assert_eq!(shown(&[]), told(100, "100000.00", 72));
+        assert_eq!(shown(&["--max-pieces", "5"]), told(5, "100000.00", 72));
+        assert_eq!(shown(&["--max-value", "99.5", "--hold-hours", "1"]), told(5, "99.50", 1));
+        assert_eq!(shown(&[]), told(5, "99.50", 1));
+        for (project, wrong, why) in [
+            (&*project, ["--hold-hours", "0"], "--hold-hours must be"),
+            (&*project, ["--max-value", "1.234"], "--max-value must"),
+            ("999", ["--max-pieces", "5"], "no project 999"),
+        ] {
+            let refused = run(project, &wrong);
+            assert!(!refused.status.success() && String::from_utf8(refused.stderr).unwrap().contains(why), "{wrong:?}");
+        }
     }
 
     async fn forms_are_limited_by_phone_and_by_address(db: TestDatabase) {

@@ -181,6 +181,7 @@ fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Counte
 /// The charge stands in the order's own commit: whatever happens to the call that follows, its key is known.
 fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, Abort<PlaceRefused>> {
     let customer = orderer(connection, order)?;
+    orders::admit_unconfirmed(connection, order)?;
     let order_id = orders::place(connection, order, customer)?;
     let Some(new) = order.charge(order_id, customer) else { return Ok(Placed { order_id, charge: None }) };
     let charge = payments::insert(connection, &new).map_err(Abort::in_step)?;

@@ -10,7 +10,6 @@ use crate::orders::{self, ChargeNews};
 use crate::payments::{self, Key};
 use crate::people::{self, CustomerOf};
 use crate::statement::{IdRow, Statement};
-use crate::stored;
 
 /// For so long staff may still ask for another payment.
 const PATIENCE: TimeDelta = TimeDelta::minutes(15);
@@ -49,11 +48,6 @@ impl Database {
     /// a commit of its own. Answers how many.
     pub async fn give_up_unasked(&self, at: DateTime<Utc>) -> Result<usize, StoreError> {
         let found = self.read(move |connection| waiting(connection, at - PATIENCE)).await?;
-        let mut canceled = 0;
-        for id in found {
-            let order = stored::id(id)?;
-            canceled += usize::from(self.write(move |connection| give_up(connection, order, at)).await?);
-        }
-        Ok(canceled)
+        self.cancel_each(found, move |connection, order| give_up(connection, order, at)).await
     }
 }

@@ -63,6 +63,7 @@ by_place! {
         payment_method_type: Option<String> as Nullable<Text>,
         payment_link: Option<String> as Nullable<Text>,
         comment: Option<String> as Nullable<Text>,
+        reserved_until: Option<NaiveDateTime> as Nullable<Timestamp>,
         payment_open: bool as Bool,
         is_recurring: bool as Bool,
         paid_at: Option<NaiveDateTime> as Nullable<Timestamp>,
@@ -90,7 +91,7 @@ const SELECT: &str = "\
     AS param_id, dp.name AS param_name, dp.address AS param_address, o.shop_id, sh.name AS shop_name, \
     sh.address AS shop_address, o.address, o.payment_type_id, pt.name AS payment_type_name, \
     pt.description AS payment_type_description, pt.photo AS payment_type_photo, o.payment_method_type, \
-    o.payment_link, o.comment, EXISTS (SELECT 1 FROM charges t WHERE t.purpose = 'order' AND \
+    o.payment_link, o.comment, o.reserved_until, EXISTS (SELECT 1 FROM charges t WHERE t.purpose = 'order' AND \
     t.purpose_id = o.id AND t.state IN ('prepared', 'pending')) AS payment_open, o.subscription_id IS NOT NULL AS is_recurring, o.paid_at, o.captured, o.refunded, o.refunding, tk.reference AS \
     ticket_reference, tk.total AS total_tickets, tk.redeemed AS redeemed_count, tk.last_redeemed_at, o.version, o.created_at, \
     o.updated_at \
@@ -259,6 +260,7 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
         payment_method,
         payment_link: row.payment_link,
         comment: row.comment,
+        reserved_until: row.reserved_until.map(stored::moment),
         lines,
         payment_open: row.payment_open,
         is_recurring: row.is_recurring,

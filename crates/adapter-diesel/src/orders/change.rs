@@ -60,6 +60,8 @@ pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
             change.manager.as_set().map(|manager| orders::manager_id.eq(manager.map(i64::from))),
             change.comment.as_set().map(|comment| orders::comment.eq(comment.as_deref())),
             change.address.as_set().map(|address| orders::address.eq(address.as_deref())),
+            // Whatever an employee changes confirms an order from the contact form.
+            orders::reserved_until.eq(None::<chrono::NaiveDateTime>),
             orders::version.eq(orders::version + 1),
         ))
         .execute(connection)?;

@@ -43,11 +43,11 @@ pub(crate) enum ChargeNews<'a> {
 }
 
 /// An order whose row is locked.
-struct Locked {
-    id: OrderId,
+pub(super) struct Locked {
+    pub id: OrderId,
     project: i64,
     application: Option<i64>,
-    status: OrderStatus,
+    pub status: OrderStatus,
 }
 
 #[diesel::dsl::auto_type]
@@ -55,7 +55,7 @@ fn one(order: i64) -> _ {
     orders::table.filter(orders::id.eq(order)).select((orders::project_id, orders::application_id, orders::status_id))
 }
 
-fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked, Abort<StoreError>> {
+pub(super) fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked, Abort<StoreError>> {
     let (project, application, status): (i64, Option<i64>, i64) = match connection.driver() {
         Driver::Postgres(pg) => one(id.get()).for_no_key_update().get_result(pg)?,
         // SQLite has one writer.
@@ -183,7 +183,7 @@ fn capture(
 }
 
 /// Moves the order, with what that does to its goods.
-fn follow(
+pub(super) fn follow(
     connection: &mut AnyConnection,
     order: &Locked,
     step: Transition,
@@ -194,6 +194,7 @@ fn follow(
         .set((
             orders::status_id.eq(step.to.id()),
             orders::payment_link.eq(None::<String>),
+            orders::reserved_until.eq(None::<chrono::NaiveDateTime>),
             orders::version.eq(orders::version + 1),
             orders::updated_at.eq(moment),
         ))
@@ -216,16 +217,16 @@ fn follow(
 }
 
 /// What is told of an outcome.
-struct Heard<'a> {
-    event: OrderEvent,
+pub(super) struct Heard<'a> {
+    pub event: OrderEvent,
     /// Where the order goes by it.
-    to: OrderStatus,
-    detail: Option<&'a str>,
-    captured: Option<Money>,
+    pub to: OrderStatus,
+    pub detail: Option<&'a str>,
+    pub captured: Option<Money>,
 }
 
 impl<'a> Heard<'a> {
-    fn of(event: OrderEvent, order: &Locked) -> Self {
+    pub fn of(event: OrderEvent, order: &Locked) -> Self {
         Self { event, to: order.status, detail: None, captured: None }
     }
 
@@ -234,7 +235,7 @@ impl<'a> Heard<'a> {
     }
 }
 
-fn enter(
+pub(super) fn enter(
     connection: &mut AnyConnection,
     order: &Locked,
     heard: Heard<'_>,

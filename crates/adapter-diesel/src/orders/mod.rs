@@ -18,6 +18,7 @@ mod reserved_stock;
 mod rework;
 mod snapshot;
 mod tickets;
+mod unconfirmed;
 
 pub(crate) use change::{apply, locked};
 pub(crate) use charge_news::{ChargeNews, Follows, hear, waits_for_payment};
@@ -25,3 +26,4 @@ pub(crate) use place::place;
 pub(crate) use reader::numbered;
 pub(crate) use recurring::{RecurringLine, RecurringOrder, has_warehouse, place_recurring};
 pub(crate) use refunds::{Giving, give_back, hear_refund};
+pub(crate) use unconfirmed::admit_unconfirmed;

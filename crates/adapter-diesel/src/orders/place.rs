@@ -176,7 +176,7 @@ fn order_row(order: &PlacedOrder, customer: CounterpartyId, at: NaiveDateTime) -
         "INSERT INTO orders (project_id, application_id, counterparty_id, status_id, original_price, product_discount, \
          promo_discount, final_price, discount_id, promo_code, delivery_type_id, delivery_subtype_id, \
          delivery_subtype_param_id, shop_id, address, phone, payment_type_id, payment_method_type, manager_id, comment, \
-         version, created_at, updated_at) VALUES ",
+         reserved_until, version, created_at, updated_at) VALUES ",
     )
     .tuple([
         order.project_id.get().into(),
@@ -199,6 +199,7 @@ fn order_row(order: &PlacedOrder, customer: CounterpartyId, at: NaiveDateTime) -
         order.payment_method().map(PaymentMethod::word).into(),
         order.manager_id.map(i64::from).into(),
         order.comment.as_deref().into(),
+        order.reserved_until().map(|until| until.naive_utc()).into(),
         1_i64.into(),
         at.into(),
         at.into(),

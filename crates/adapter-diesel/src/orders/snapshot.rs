@@ -14,6 +14,7 @@ use kontor_orders::{CartSnapshot, ItemKind, Missing, OfferedItem, Packaging, War
 use kontor_payments::model::VatCode;
 
 use super::discounts::{automatic, used_by};
+use super::unconfirmed;
 use crate::applications::is_paid_online;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::discount_rows::{COLUMNS, DiscountRow};
@@ -73,6 +74,9 @@ by_place! {
         param_address: Option<String> as Nullable<Text>,
         shop_is_active: Option<bool> as Nullable<Bool>,
         shop_address: Option<String> as Nullable<Text>,
+        contact_max_pieces: i64 as BigInt,
+        contact_max_value: i64 as BigInt,
+        contact_hold_hours: i64 as BigInt,
     }
 }
 
@@ -111,6 +115,7 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
         customer: query.by_staff && query.customer.is_some() && found.customer_id.is_none(),
     };
     Ok(CartSnapshot {
+        contact: unconfirmed::terms(found.contact_max_pieces, found.contact_max_value, found.contact_hold_hours)?,
         receipts: found.default_vat_code.map(|vat| terms(found.tax_system_code, vat)).transpose()?,
         items,
         automatic,
@@ -255,8 +260,8 @@ fn terms_and_references(connection: &mut AnyConnection, query: &CartQuery) -> Qu
     let delivery = query.delivery.as_ref();
     Statement::new(
         "SELECT p.currency, t.tax_system_code, t.default_vat_code, c.id, c.phone_1, c.email, dt.is_active, \
-         ds.delivery_type_id, ds.is_active, dp.delivery_subtype_id, dp.is_active, dp.address, sh.is_active, sh.address \
-         FROM projects p LEFT JOIN receipt_settings t ON t.project_id = p.id \
+         ds.delivery_type_id, ds.is_active, dp.delivery_subtype_id, dp.is_active, dp.address, sh.is_active, sh.address, \
+         p.contact_max_pieces, p.contact_max_value, p.contact_hold_hours FROM projects p LEFT JOIN receipt_settings t ON t.project_id = p.id \
          LEFT JOIN counterparties c ON c.project_id = p.id AND c.deleted_at IS NULL AND c.id = ",
     )
     .value(query.customer.map(i64::from))

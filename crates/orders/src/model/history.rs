@@ -37,6 +37,8 @@ pub enum OrderEvent {
     Refunded,
     /// The acquirer does not give it back.
     RefundFailed,
+    /// No employee confirmed it in time.
+    Expired,
     /// Tickets were scanned at the door.
     TicketsRedeemed,
 }
@@ -64,7 +66,7 @@ mod tests {
         let codes: Vec<&str> = OrderEvent::all().iter().map(|event| event.word()).collect();
         let expected = "created status_changed changed lines_changed payment_renewed payment_withdrawn payment_suspicious \
                         payment_failed paid paid_after_cancellation paid_out_of_turn refund_requested refunded \
-                        refund_failed tickets_redeemed";
+                        refund_failed expired tickets_redeemed";
         assert_eq!(codes.join(" "), expected);
     }
 }

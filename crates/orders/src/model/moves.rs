@@ -15,6 +15,8 @@ pub enum MoveBy {
     Acquirer,
     /// A refund that gives everything back.
     Refund,
+    /// The time until which an unconfirmed order is held.
+    Timeout,
 }
 
 /// How the money must stand for a move.
@@ -63,6 +65,8 @@ pub enum Notice {
     OrderIssued,
     /// It is canceled.
     OrderCanceled,
+    /// It is canceled, since no employee confirmed it in time.
+    OrderExpired,
     /// Its lines have changed.
     OrderChanged,
     /// Money is on its way back.
@@ -115,6 +119,15 @@ pub const MOVES: &[Transition] = &[
     staff(Created, Issued),
     staff(Created, Canceled),
     staff(Created, Paid),
+    Transition {
+        from: Created,
+        to: Canceled,
+        by: MoveBy::Timeout,
+        money: MoneyCondition::NotHeld,
+        stock: StockEffect::Release,
+        pays: false,
+        notice: Notice::OrderExpired,
+    },
     staff(WaitingForPayment, Canceled),
     Transition {
         from: WaitingForPayment,
@@ -225,6 +238,11 @@ impl OrderStatus {
             (None, ChargeOutcome::Succeeded) if self == Canceled => AfterCharge::Returns,
             (None, ChargeOutcome::Succeeded) => AfterCharge::Unexpected,
         }
+    }
+
+    /// The move of an unconfirmed order whose time has passed. `None` if it is no longer where the order was placed.
+    pub fn once_expired(self) -> Option<Transition> {
+        row(self, Canceled, MoveBy::Timeout)
     }
 }
 

@@ -35,6 +35,9 @@ const fn template(notice: Notice, language: Language) -> (&'static str, Option<&
         (Language::Ru, Notice::OrderReady) => ("Заказ № {order} готов", Some("Его можно забрать.")),
         (Language::Ru, Notice::OrderIssued) => ("Заказ № {order} выдан", None),
         (Language::Ru, Notice::OrderCanceled) => ("Заказ № {order} отменён", None),
+        (Language::Ru, Notice::OrderExpired) => {
+            ("Срок заказа № {order} истёк", Some("Заказ не был подтверждён вовремя и отменён."))
+        }
         (Language::Ru, Notice::OrderChanged) => ("Заказ № {order} изменён", Some("Изменился состав заказа.")),
         (Language::Ru, Notice::OrderRefundRequested) => ("Возврат по заказу № {order}", Some("Мы возвращаем {sum}.")),
         (Language::Ru, Notice::OrderRefunded) => ("Деньги по заказу № {order} возвращены", Some("Возвращено {sum}.")),
@@ -46,6 +49,9 @@ const fn template(notice: Notice, language: Language) -> (&'static str, Option<&
         (Language::En, Notice::OrderReady) => ("Order {order} is ready", Some("It can be picked up.")),
         (Language::En, Notice::OrderIssued) => ("Order {order} was handed over", None),
         (Language::En, Notice::OrderCanceled) => ("Order {order} is canceled", None),
+        (Language::En, Notice::OrderExpired) => {
+            ("Order {order} has expired", Some("It was not confirmed in time and is canceled."))
+        }
         (Language::En, Notice::OrderChanged) => ("Order {order} has changed", Some("Its products have changed.")),
         (Language::En, Notice::OrderRefundRequested) => {
             ("Refund of order {order}", Some("{sum} is on its way back to you."))

@@ -222,6 +222,8 @@ pub struct Order {
     pub payment_link: Option<String>,
     /// A remark of the staff.
     pub comment: Option<String>,
+    /// The moment at which the order is canceled, while it comes from the contact form and is not confirmed.
+    pub reserved_until: Option<DateTime<Utc>>,
     /// The lines.
     pub lines: Vec<OrderLine>,
     /// Whether the outcome of a payment is still open.

@@ -43,6 +43,7 @@ pub fn an_order(status: OrderStatus) -> Order {
         payment_method: None,
         payment_link: None,
         comment: None,
+        reserved_until: None,
         lines: Vec::new(),
         payment_open: false,
         is_recurring: false,

@@ -7,6 +7,7 @@ use kontor_payments::TAKEOVER;
 use uuid::Uuid;
 
 use super::allocation::Allocation;
+use super::contact::{ContactProblem, Unconfirmed};
 use super::receipt::{receipt, vat};
 use super::snapshot::{CartSnapshot, ChosenLine, Quote};
 use crate::change::{AppliedDiscounts, Comment, ContactPerson, Orderer, PlacedLine, PlacedOrder, PromoUse};
@@ -100,6 +101,8 @@ pub struct OrderRefused {
     pub delivery: Violations,
     /// About the online payment.
     pub payment: Option<PaymentProblem>,
+    /// About what an order from the contact form may reserve.
+    pub contact: Option<ContactProblem>,
     /// About the application, the customer and the manager that staff named, by field.
     pub parties: Violations,
 }
@@ -117,6 +120,9 @@ impl OrderRefused {
         if let Some(problem) = self.payment {
             all.add("payment_method_type", problem);
         }
+        if let Some(problem) = self.contact {
+            all.add("products", problem);
+        }
         all.merge(self.parties.clone());
         all
     }
@@ -126,6 +132,7 @@ impl OrderRefused {
             && self.promo.is_none()
             && self.delivery.is_empty()
             && self.payment.is_none()
+            && self.contact.is_none()
             && self.parties.is_empty()
     }
 }
@@ -173,9 +180,14 @@ pub(crate) fn decide(
             Orderer::Contact(_) => refused.delivery.add("payment_type_id", NOT_BY_CONTACT),
         }
     }
+    let contact = matches!(circumstances.buyer.orderer, Orderer::Contact(_)).then_some(snapshot.contact);
     let mut slip = None;
     if let Some(Quote { lines, pricing }) = &quote {
         refused.promo = pricing.promo_problem;
+        if let Some(terms) = contact {
+            let lines = lines.iter().map(|line| (line.inventory, line.quantity));
+            refused.contact = terms.admit(Unconfirmed::of(lines, pricing.final_price())).err();
+        }
         if command.payment_method.is_some() {
             match receipt(snapshot, lines, pricing) {
                 Ok(receipt) => slip = receipt,
@@ -219,6 +231,7 @@ pub(crate) fn decide(
                     Orderer::Contact(person) => Some(person.phone.clone()),
                 },
                 tickets: circumstances.tickets.clone(),
+                contact,
                 payment,
                 at: circumstances.at,
             })

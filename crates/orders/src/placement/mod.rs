@@ -1,6 +1,7 @@
 //! From a cart to an order.
 
 mod allocation;
+mod contact;
 mod decide;
 mod receipt;
 mod service;
@@ -9,6 +10,7 @@ mod snapshot;
 mod tests;
 
 pub use allocation::{Allocated, Allocation, FewestWarehouses};
+pub use contact::{ContactProblem, ContactTerms, HoldHours, InvalidHoldHours, Unconfirmed};
 pub(crate) use decide::applied_discounts;
 #[cfg(test)]
 pub(crate) use decide::{Buyer, Circumstances, decide as place_purely};

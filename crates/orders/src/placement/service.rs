@@ -186,6 +186,9 @@ impl PlacementService {
                 Ok(placed) => return Ok(placed),
                 Err(PlaceRefused::Store(error)) => return Err(error.into()),
                 Err(PlaceRefused::CustomerGone) => return Err(PlacementError::CustomerGone),
+                Err(PlaceRefused::Contact(problem)) => {
+                    return Err(OrderRefused { contact: Some(problem), ..OrderRefused::default() }.into());
+                }
                 Err(PlaceRefused::UnknownManager) => {
                     let parties = Violations::one("manager_id", PlaceRefused::UnknownManager);
                     return Err(OrderRefused { parties, ..OrderRefused::default() }.into());
@@ -215,6 +218,7 @@ fn give_up(last: &PlaceRefused) -> PlacementError {
         PlaceRefused::PromoExhausted => {
             OrderRefused { promo: Some(PromoProblem::LimitReached), ..OrderRefused::default() }.into()
         }
+        PlaceRefused::Contact(problem) => OrderRefused { contact: Some(*problem), ..OrderRefused::default() }.into(),
         PlaceRefused::CustomerGone => PlacementError::CustomerGone,
         PlaceRefused::Stale | PlaceRefused::UnknownManager | PlaceRefused::Store(_) => PlacementError::Busy,
     }

@@ -5,6 +5,7 @@ use kontor_kernel::{CategoryId, Email, InventoryId, Money, NomenclatureId, Phone
 use kontor_payments::model::{ReceiptTerms, VatCode};
 
 use super::allocation::{Allocated, Allocation};
+use super::contact::ContactTerms;
 use crate::model::{Cart, CartLine, CartRefused, Discount, LineProblem, LineRefused, Promo, References};
 use crate::pricing::{PriceLine, Pricing, price};
 
@@ -115,6 +116,8 @@ pub struct CartSnapshot {
     pub email: Option<Email>,
     /// How the project has receipts made; `None` when it has none.
     pub receipts: Option<ReceiptTerms>,
+    /// Bounds of orders from the contact form.
+    pub contact: ContactTerms,
 }
 
 /// Pieces of a line of the cart that come from one place. A line that comes from several is several of these, side by side.

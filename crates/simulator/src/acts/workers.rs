@@ -68,6 +68,9 @@ pub fn works(scene: Scene, duty: Duty, most: u32) -> Act {
             Duty::Upkeep => {
                 let now = services.clock.now();
                 let given_up = services.database.give_up_unasked(now).await;
+                if let Err(error) = services.database.cancel_unconfirmed(now).await {
+                    return Did::of("upkeep", Err::<(), _>(error), |()| String::new());
+                }
                 for table in SWEPT_TABLES {
                     // What the rules read stays for the whole run.
                     let kept = ["outbox_events", "webhook_deliveries", "notifications"].contains(&table.table);

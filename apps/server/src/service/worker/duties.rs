@@ -65,6 +65,13 @@ pub(super) const DUTIES: &[Duty] = &[
         step: |worker, _| Box::pin(steps::refunds(worker)),
     },
     Duty {
+        name: "orders",
+        at_once: 1,
+        pause: Duration::from_secs(5),
+        by_time: true,
+        step: |worker, _| Box::pin(steps::cancel_orders(worker)),
+    },
+    Duty {
         name: "subscriptions",
         // So many wait for the acquirer at the same time.
         at_once: 4,

@@ -119,12 +119,25 @@ pub(super) async fn files(worker: &Worker) -> Result<bool, Trouble> {
     Ok(round.removed > 0)
 }
 
+/// Cancels orders whose payment nobody asks for any more, and orders from the contact form that nobody confirmed in time.
+pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, Trouble> {
+    let unasked = worker.database.give_up_unasked(worker.clock.now()).await?;
+    if unasked > 0 {
+        tracing::info!(orders = unasked, "orders whose payment nobody asks for any more are canceled");
+    }
+    let unconfirmed = worker.database.cancel_unconfirmed(worker.clock.now()).await?;
+    if unconfirmed > 0 {
+        tracing::info!(orders = unconfirmed, "orders from the contact form that nobody confirmed are canceled");
+    }
+    Ok(unasked + unconfirmed > 0)
+}
+
 /// Goes on with what is shown of warehouses.
 pub(super) async fn refresh_offers(worker: &Worker) -> Result<bool, Trouble> {
     Ok(worker.database.refresh_offers_next().await?)
 }
 
-/// Deletes what has had its time, batch after batch; others write in between. Gives up orders that wait for nothing.
+/// Deletes what has had its time, batch after batch; others write in between.
 pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let mut trouble = None;
     for swept in SWEPT_TABLES {
@@ -143,10 +156,6 @@ pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<b
     let files = worker.jobs.sweep().await?;
     if files > 0 {
         tracing::info!(files, "files of imports that were never queued are gone");
-    }
-    let orders = worker.database.give_up_unasked(worker.clock.now()).await?;
-    if orders > 0 {
-        tracing::info!(orders, "orders whose payment nobody asks for any more are canceled");
     }
     trouble.map_or(Ok(false), |error| Err(error.into()))
 }

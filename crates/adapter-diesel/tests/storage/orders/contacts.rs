@@ -12,7 +12,7 @@ use kontor_orders::{ContactOrderCommand, PlacedOutcome, PlacementError};
 use super::counter::Counter;
 
 /// A counter with a courier and cash.
-async fn with_courier(counter: &Counter<'_>) -> PaymentTypeId {
+pub async fn with_courier(counter: &Counter<'_>) -> PaymentTypeId {
     let p = counter.house.project;
     counter
         .house
@@ -25,7 +25,7 @@ async fn with_courier(counter: &Counter<'_>) -> PaymentTypeId {
     PaymentTypeId::new(counter.house.number(cash).await).unwrap()
 }
 
-fn form(counter: &Counter<'_>, cash: PaymentTypeId, item: i64, first: &str, phone: &str) -> ContactOrderCommand {
+pub fn form(counter: &Counter<'_>, cash: PaymentTypeId, item: i64, first: &str, phone: &str) -> ContactOrderCommand {
     ContactOrderCommand {
         person: ContactPerson {
             first_name: Name::parse(first).unwrap(),
@@ -39,14 +39,14 @@ fn form(counter: &Counter<'_>, cash: PaymentTypeId, item: i64, first: &str, phon
     }
 }
 
-fn order(outcome: PlacedOutcome) -> Order {
+pub fn order(outcome: PlacedOutcome) -> Order {
     match outcome {
         PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => order,
     }
 }
 
 /// Sends all forms at once; how many became orders.
-async fn race(counter: &Counter<'_>, forms: Vec<ContactOrderCommand>) -> usize {
+pub async fn race(counter: &Counter<'_>, forms: Vec<ContactOrderCommand>) -> usize {
     let start = Arc::new(tokio::sync::Barrier::new(forms.len()));
     let app = counter.customer.app;
     let racers = forms.into_iter().map(|form| {

@@ -16,4 +16,5 @@ mod receipts;
 mod refunds;
 mod sale_prices;
 pub mod tickets;
+mod unconfirmed;
 mod verifications;

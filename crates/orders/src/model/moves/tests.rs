@@ -72,6 +72,8 @@ fn every_pair_of_states_is_allowed_or_refused_as_documented() {
         }
         let returned = rows.iter().any(|row| row[0] == named(order.status) && row[2] == "refund");
         assert_eq!(order.once_returned().is_some(), returned && order.returned, "{order:?}");
+        let expires = rows.iter().any(|row| row[0] == named(order.status) && row[2] == "timeout");
+        assert_eq!(order.status.once_expired().is_some(), expires, "{order:?}");
         let outcomes = [(ChargeOutcome::Succeeded, "arrived"), (ChargeOutcome::Failed, "failed")];
         for (outcome, money) in outcomes {
             let row = rows.iter().find(|row| row[0] == named(order.status) && row[2] == "acquirer" && row[3] == money);
@@ -114,6 +116,7 @@ fn notices_have_the_codes_that_customers_see() {
         "order_ready",
         "order_issued",
         "order_canceled",
+        "order_expired",
         "order_changed",
         "order_refund_requested",
         "order_refunded",
@@ -125,7 +128,7 @@ proptest! {
     /// Whatever staff, the acquirer and refunds do, in whatever order: an order is paid at most once, its goods leave its
     /// reservation at most once, and money that is held is never in a canceled order.
     #[test]
-    fn any_walk_keeps_the_books(steps in prop::collection::vec((0..10_usize, any::<bool>()), 0..40), online in any::<bool>()) {
+    fn any_walk_keeps_the_books(steps in prop::collection::vec((0..11_usize, any::<bool>()), 0..40), online in any::<bool>()) {
         let first = if online { WaitingForPayment } else { Created };
         let mut order = TransitionContext { status: first, online, paid: false, returned: false };
         let (mut payments, mut settled) = (0, 0);
@@ -139,6 +142,7 @@ proptest! {
                         _ => None,
                     }
                 }
+                8 => order.status.once_expired(),
                 _ => {
                     order.returned |= order.paid;
                     order.once_returned()

@@ -1,0 +1,154 @@
+//! Orders from the contact form, until an employee confirms them.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use kontor_kernel::{OrderId, ProjectId, StoreError};
+use kontor_orders::change::{Orderer, PlacedOrder};
+use kontor_orders::model::OrderEvent;
+use kontor_orders::ports::{ContactSettings, PlaceRefused};
+use kontor_orders::{ContactTerms, HoldHours, Unconfirmed};
+
+use super::charge_news::{Heard, enter, follow, lock};
+use super::notices;
+use crate::database::{Abort, AnyConnection, Database};
+use crate::people::{self, CustomerOf};
+use crate::schema::{orders, projects};
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+
+/// Orders of one look.
+const BATCH: i64 = 100;
+
+by_place! {
+    struct ReservedRow {
+        pieces: i64 as BigInt,
+        value: i64 as BigInt,
+    }
+}
+
+/// Terms as they are stored.
+pub(super) fn terms(max_pieces: i64, max_value: i64, hold_hours: i64) -> Result<ContactTerms, StoreError> {
+    Ok(ContactTerms {
+        max_pieces: u32::try_from(max_pieces).map_err(StoreError::corrupt)?,
+        max_value: stored::money(max_value)?,
+        hold_hours: HoldHours::new(hold_hours).map_err(StoreError::corrupt)?,
+    })
+}
+
+/// Refuses an order from the contact form with which the unconfirmed orders of its phone exceed the terms. Forms with one
+/// phone come one after the other: each locks the contact, which is bound by now. The caller holds the customer.
+pub(crate) fn admit_unconfirmed(
+    connection: &mut AnyConnection,
+    order: &PlacedOrder,
+) -> Result<(), Abort<PlaceRefused>> {
+    let (Some(terms), Orderer::Contact(person)) = (order.contact, &order.orderer) else { return Ok(()) };
+    let (project, phone) = (order.project_id.get(), person.phone.as_str());
+    if connection.is_postgres() {
+        Statement::new("SELECT contact FROM login_contacts WHERE project_id = ")
+            .value(project)
+            .sql(" AND contact = ")
+            .value(phone)
+            .sql(" FOR NO KEY UPDATE")
+            .run(connection)?;
+    }
+    let reserved: ReservedRow = Statement::new(
+        "WITH unconfirmed AS (SELECT id, final_price FROM orders WHERE reserved_until IS NOT NULL AND project_id = ",
+    )
+    .value(project)
+    .sql(" AND phone = ")
+    .value(phone)
+    .sql(
+        ") SELECT CAST(COALESCE((SELECT sum(r.quantity) FROM reservations r WHERE r.order_id IN (SELECT id FROM unconfirmed) \
+         AND r.inventory_id IS NOT NULL), 0) AS BIGINT), \
+         CAST(COALESCE((SELECT sum(final_price) FROM unconfirmed), 0) AS BIGINT)",
+    )
+    .row(connection)?;
+    let before = Unconfirmed {
+        pieces: u64::try_from(reserved.pieces).map_err(StoreError::corrupt)?,
+        value: stored::money(reserved.value)?,
+    };
+    terms.admit(before.plus(order.unconfirmed())).map_err(|problem| Abort::Refused(PlaceRefused::Contact(problem)))
+}
+
+/// Orders that are still unconfirmed although their time has passed. The index `orders_unconfirmed` has them.
+fn expired(connection: &mut AnyConnection, at: NaiveDateTime) -> Result<Vec<i64>, Abort<StoreError>> {
+    let rows: Vec<IdRow> =
+        Statement::new("SELECT id FROM orders WHERE reserved_until IS NOT NULL AND reserved_until <= ")
+            .value(at)
+            .sql(" ORDER BY reserved_until LIMIT ")
+            .value(BATCH)
+            .rows(connection)?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+/// Cancels one, unless it was confirmed or canceled meanwhile.
+fn cancel(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
+    people::hold_customer(connection, CustomerOf::Order(id.get()))?;
+    let order = lock(connection, id)?;
+    let until: Option<NaiveDateTime> = orders::table.find(id.get()).select(orders::reserved_until).first(connection)?;
+    let Some(step) = order.status.once_expired().filter(|_| until.is_some_and(|until| until <= at.naive_utc())) else {
+        return Ok(false);
+    };
+    follow(connection, &order, step, at)?;
+    notices::tell(connection, id, step.notice, None, at.naive_utc())?;
+    let expired = Heard { to: step.to, ..Heard::of(OrderEvent::Expired, &order) };
+    enter(connection, &order, expired, at)?;
+    Ok(true)
+}
+
+impl Database {
+    /// Cancels orders from the contact form that no employee confirmed in time: their goods are free again. Each is a commit
+    /// of its own. Returns how many.
+    pub async fn cancel_unconfirmed(&self, at: DateTime<Utc>) -> Result<usize, StoreError> {
+        let found = self.read(move |connection| expired(connection, at.naive_utc())).await?;
+        self.cancel_each(found, move |connection, order| cancel(connection, order, at)).await
+    }
+
+    /// Makes one step for each order, in a commit of its own. Returns how many it canceled. An order whose step fails holds
+    /// up no other: the first error is returned at the end.
+    pub(crate) async fn cancel_each(
+        &self,
+        orders: Vec<i64>,
+        step: impl Fn(&mut AnyConnection, OrderId) -> Result<bool, Abort<StoreError>> + Copy + Send + Sync + 'static,
+    ) -> Result<usize, StoreError> {
+        let (mut canceled, mut trouble) = (0, None);
+        for id in orders {
+            let order = stored::id(id)?;
+            match self.write(move |connection| step(connection, order)).await {
+                Ok(done) => canceled += usize::from(done),
+                Err(error) => trouble = trouble.or(Some(error)),
+            }
+        }
+        trouble.map_or(Ok(canceled), Err)
+    }
+}
+
+#[async_trait]
+impl ContactSettings for Database {
+    async fn contact_terms(&self, project: ProjectId) -> Result<Option<ContactTerms>, StoreError> {
+        self.read(move |connection| {
+            let row: Option<(i64, i64, i64)> = projects::table
+                .find(project.get())
+                .select((projects::contact_max_pieces, projects::contact_max_value, projects::contact_hold_hours))
+                .first(connection)
+                .optional()?;
+            let terms = row.map(|(pieces, value, hours)| terms(pieces, value, hours)).transpose()?;
+            Ok::<_, Abort<StoreError>>(terms)
+        })
+        .await
+    }
+
+    async fn set_contact_terms(&self, project: ProjectId, terms: ContactTerms) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let set = diesel::update(projects::table.find(project.get())).set((
+                projects::contact_max_pieces.eq(i64::from(terms.max_pieces)),
+                projects::contact_max_value.eq(terms.max_value.minor()),
+                projects::contact_hold_hours.eq(i64::from(terms.hold_hours.get())),
+            ));
+            Ok::<_, Abort<StoreError>>(set.execute(connection)? == 1)
+        })
+        .await
+    }
+}

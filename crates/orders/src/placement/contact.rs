@@ -1,0 +1,146 @@
+//! Bounds of orders from the contact form.
+//!
+//! The form needs no sign-in, so anybody can reserve stock with it. These orders reserve little, and not for long, until an
+//! employee confirms them.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::{InventoryId, Money, Quantity};
+
+/// Terms of a project for orders from the contact form that are not confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContactTerms {
+    /// Maximum pieces of stock that the unconfirmed orders of one phone reserve together.
+    pub max_pieces: u32,
+    /// Maximum price of the unconfirmed orders of one phone together.
+    pub max_value: Money,
+    /// Hours until an unconfirmed order is canceled.
+    pub hold_hours: HoldHours,
+}
+
+impl Default for ContactTerms {
+    /// 100 pieces, 100,000.00 and 72 hours. The migration writes the same values.
+    fn default() -> Self {
+        Self {
+            max_pieces: 100,
+            max_value: Money::from_minor(10_000_000).unwrap_or(Money::ZERO),
+            hold_hours: HoldHours(72),
+        }
+    }
+}
+
+/// Hours, from 1 to 8,760 (a year).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HoldHours(u16);
+
+/// A number of hours that is too small or too large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a number of hours from 1 to 8760")]
+pub struct InvalidHoldHours;
+
+impl HoldHours {
+    /// Checks a number of hours.
+    pub fn new(hours: i64) -> Result<Self, InvalidHoldHours> {
+        u16::try_from(hours).ok().filter(|hours| (1..=8_760).contains(hours)).map(Self).ok_or(InvalidHoldHours)
+    }
+
+    /// The number.
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+}
+
+/// Stock and price of orders that are not confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unconfirmed {
+    /// Reserved pieces. Services reserve none.
+    pub pieces: u64,
+    /// Price of the orders.
+    pub value: Money,
+}
+
+impl Unconfirmed {
+    /// Stock and price of an order with these lines, each with the stock it is taken from.
+    pub fn of(lines: impl Iterator<Item = (Option<InventoryId>, Quantity)>, price: Money) -> Self {
+        let stocked = lines.filter(|(inventory, _)| inventory.is_some());
+        Self { pieces: stocked.map(|(_, quantity)| u64::from(quantity.get())).sum(), value: price }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            pieces: self.pieces.saturating_add(other.pieces),
+            value: self.value.checked_add(other.value).unwrap_or(Money::MAX),
+        }
+    }
+}
+
+/// A bound that an order from the contact form exceeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ContactProblem {
+    /// Too many pieces.
+    #[error("unconfirmed orders of one phone may reserve at most {max} pieces: order fewer, or sign in")]
+    Pieces {
+        /// The bound.
+        max: u32,
+    },
+    /// Too much money.
+    #[error("unconfirmed orders of one phone may cost at most {max}: order less, or sign in")]
+    Value {
+        /// The bound.
+        max: Money,
+    },
+}
+
+impl ContactTerms {
+    /// Refuses unconfirmed orders of one phone that exceed a bound together.
+    pub fn admit(&self, orders: Unconfirmed) -> Result<(), ContactProblem> {
+        if orders.pieces > u64::from(self.max_pieces) {
+            return Err(ContactProblem::Pieces { max: self.max_pieces });
+        }
+        if orders.value > self.max_value {
+            return Err(ContactProblem::Value { max: self.max_value });
+        }
+        Ok(())
+    }
+
+    /// The moment at which an unconfirmed order placed at `at` is canceled.
+    pub fn reserved_until(&self, at: DateTime<Utc>) -> DateTime<Utc> {
+        at + TimeDelta::hours(self.hold_hours.get().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn money(minor: i64) -> Money {
+        Money::from_minor(minor).unwrap()
+    }
+
+    #[test]
+    fn both_bounds_count_and_may_be_reached() {
+        let terms = ContactTerms { max_pieces: 10, max_value: money(500), hold_hours: HoldHours::new(1).unwrap() };
+        let admit = |pieces, value| terms.admit(Unconfirmed { pieces, value: money(value) });
+        assert_eq!(admit(10, 500), Ok(()));
+        assert_eq!(admit(11, 500), Err(ContactProblem::Pieces { max: 10 }));
+        assert_eq!(admit(10, 501), Err(ContactProblem::Value { max: money(500) }));
+        let both = Unconfirmed { pieces: 6, value: money(300) }.plus(Unconfirmed { pieces: 5, value: money(1) });
+        assert_eq!(both, Unconfirmed { pieces: 11, value: money(301) });
+        let nothing = ContactTerms { max_pieces: 0, ..terms };
+        assert_eq!(nothing.admit(Unconfirmed { pieces: 0, value: money(500) }), Ok(()), "services reserve no pieces");
+    }
+
+    #[test]
+    fn an_order_is_held_for_the_hours_of_its_project() {
+        assert_eq!([0, -1, 8_761].map(HoldHours::new), [Err(InvalidHoldHours); 3]);
+        let terms = ContactTerms { hold_hours: HoldHours::new(8_760).unwrap(), ..ContactTerms::default() };
+        assert_eq!(terms.reserved_until(DateTime::UNIX_EPOCH).to_string(), "1971-01-01 00:00:00 UTC");
+    }
+
+    #[test]
+    fn the_terms_of_a_project_are_safe_unless_they_are_set() {
+        let ContactTerms { max_pieces, max_value, hold_hours } = ContactTerms::default();
+        assert_eq!((max_pieces, max_value.to_string().as_str(), hold_hours.get()), (100, "100000.00", 72));
+    }
+}
