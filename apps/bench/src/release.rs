@@ -64,16 +64,25 @@ impl Created {
     }
 }
 
+/// The setting that bounds how often a customer writes.
+const CUSTOMER_WRITES: &str = "customer_writes_per_minute";
+
 impl Release {
     fn start(binary: &Path) -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("kontor.db");
         let database = format!("sqlite:{}", file.display());
+        // Older releases refuse settings that they do not know.
+        let settings = Command::new(binary).arg("config").env_clear().current_dir(folder.path()).output()?.stdout;
+        let bounds_writes = String::from_utf8_lossy(&settings).contains(CUSTOMER_WRITES);
         let command = |arguments: &[&str]| {
             let mut command = Command::new(binary);
             command.args(arguments).args(["--database", &database]);
             // Every request comes from another address, as in all figures.
             command.env_clear().env("KONTOR_TRUSTED_PROXIES", "127.0.0.1").env("KONTOR_ANSWERS_MEMORY_MB", "0");
+            if bounds_writes {
+                command.env(format!("KONTOR_{}", CUSTOMER_WRITES.to_uppercase()), "1000000");
+            }
             command.current_dir(folder.path()).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::null());
             command
         };

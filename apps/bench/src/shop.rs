@@ -108,6 +108,9 @@ impl Data {
             secret_key: "a-key-of-the-benchmark-that-opens-nothing-else".into(),
             database_url: url.unwrap_or_else(|| format!("sqlite:{}", folder.path().join("kontor.db").display())).into(),
             trusted_proxies: vec!["127.0.0.1".into()],
+            // A few customers and one acquirer do the work of thousands.
+            customer_writes_per_minute: 1_000_000,
+            acquirer_addresses: vec!["127.0.0.1".into()],
             // Told apart: what the service does for an answer, and what it costs to have it in memory.
             answers_memory_mb: 0,
             ..Config::default()

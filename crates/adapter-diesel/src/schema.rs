@@ -941,6 +941,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    sign_in_addresses (fingerprint) {
+        fingerprint -> Text,
+        seen_at -> Timestamp,
+    }
+}
+
+diesel::table! {
     workers (name) {
         name -> Text,
         seen_at -> Timestamp,

@@ -62,6 +62,8 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
     swept("idempotency_answers", "number", "number", Keep::WithItsKey, ""),
     swept("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
     swept("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
+    // An employee who signs in there again renews it.
+    swept("sign_in_addresses", "fingerprint", "seen_at", Keep::Afterwards, ""),
     swept("temporary_passwords", "user_id", "expires_at", Keep::UntilThen, ""),
     swept("notifications", "id", "created_at", Keep::HalfAYear, ""),
     // Entries stay with their orders: they are what their tickets were redeemed by.

@@ -42,6 +42,7 @@ mod error;
 mod guards;
 mod heartbeats;
 mod introspection;
+mod known_addresses;
 pub mod miniapp;
 pub mod model;
 mod passwords;
@@ -67,6 +68,7 @@ pub use error::{
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};
 pub use introspection::{Inquiry, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
+pub use known_addresses::KnownAddresses;
 pub use passwords::{PasswordRound, TemporaryPasswords};
 pub use permissions::PermissionService;
 pub use phone_change::PhoneChange;

@@ -51,6 +51,17 @@ pub trait TokenRepository: Send + Sync {
     async fn revoke_all(&self, owner: TokenOwner) -> Result<(), StoreError>;
 }
 
+/// Addresses from which employees have signed in, as keyed hashes.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait SignInAddresses: Send + Sync {
+    /// `true` if the hash is stored.
+    async fn contains(&self, fingerprint: &str) -> Result<bool, StoreError>;
+
+    /// Stores the hash with this moment, or moves it to this moment.
+    async fn remember(&self, fingerprint: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
+}
+
 /// Employees.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]

@@ -3,14 +3,31 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data, Json};
 use actix_web::{HttpRequest, post};
+use ipnet::IpNet;
+use kontor_kernel::RateRule;
 use kontor_payments::model::{GatewayStatus, ProviderId};
 use kontor_payments::{ChargeService, Notified};
 use serde::Deserialize;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::limits::ACQUIRER_NOTIFICATIONS;
+use crate::http::limits::{ACQUIRER_NOTIFICATIONS, ACQUIRER_STRANGER, ACQUIRER_STRANGERS};
 use crate::http::records::Message;
 use crate::http::{ApiError, ClientIp, Throttle};
+
+/// Addresses from which the acquirer sends notifications.
+#[derive(Debug, Clone)]
+pub struct AcquirerAddresses(pub Vec<IpNet>);
+
+impl AcquirerAddresses {
+    /// Rules that count a notification from this address. They come before the payment is read: a stranger who invents
+    /// notifications must not use up what the acquirer lets us read.
+    fn rules(&self, ip: ClientIp) -> Vec<(RateRule, String)> {
+        if self.0.iter().any(|range| range.contains(&ip.0.to_canonical())) {
+            return vec![(ACQUIRER_NOTIFICATIONS, ip.subject())];
+        }
+        vec![(ACQUIRER_STRANGER, ip.subject()), (ACQUIRER_STRANGERS, "all".to_owned())]
+    }
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(acquirer_notified);
@@ -46,11 +63,12 @@ struct Object {
 async fn acquirer_notified(
     request: HttpRequest,
     ip: ClientIp,
+    addresses: Data<AcquirerAddresses>,
     throttle: Data<Throttle>,
     service: Data<ChargeService>,
     body: RawBody,
 ) -> Result<Json<Message>, ApiError> {
-    throttle.hit(&request, &[(ACQUIRER_NOTIFICATIONS, &ip.subject())]).await?;
+    throttle.hit(&request, &addresses.rules(ip)).await?;
     if body.len() > LARGEST_BODY {
         return Err(ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned()));
     }

@@ -4,6 +4,7 @@ mod acquirer;
 mod policies;
 mod telephony;
 
+pub use acquirer::AcquirerAddresses;
 pub use policies::POLICIES;
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -15,7 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::limits::{CALLBACK_INIT_IP, CALLBACK_INIT_PHONE};
+use crate::http::limits::{CALLBACK_INIT_IP, CALLBACK_INIT_PHONE, PHONE_CODES_PROJECT};
 use crate::http::named::NamedErrorBody;
 use crate::http::records::AccessTokenRecord;
 use crate::http::retry_after::{seconds_to_wait, whole_seconds};
@@ -167,7 +167,8 @@ async fn callback_init(
 ) -> Result<Json<CallbackStarted>, ApiError> {
     let CallbackStart { phone, client_nonce } = body.map_err(NamedError::in_its_flow)?.0;
     let subject = format!("{}|{}", app.project_id, phone.0);
-    let hits = [(CALLBACK_INIT_IP, ip.subject()), (CALLBACK_INIT_PHONE, subject)];
+    let project = app.project_id.to_string();
+    let hits = [(CALLBACK_INIT_IP, ip.subject()), (CALLBACK_INIT_PHONE, subject), (PHONE_CODES_PROJECT, project)];
     throttle.count(&request, &hits).await.map_err(|exhausted| rate_limited(seconds_to_wait(&exhausted)))?;
     let started = login.init(*app, &phone.0, &client_nonce.0).await;
     Ok(Json(started.map_err(|error| refusal(error, clock.now()))?.into()))

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
-use actix_web::{get, post};
+use actix_web::{HttpRequest, get, post};
 use deserr::Deserr;
 use kontor_kernel::ExposeSecret as _;
 use kontor_orders::model::{DeliveryRequest, Order};
@@ -18,9 +18,10 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::cart_record::{ProductLine, Products};
 use crate::http::envelope::{list, one};
+use crate::http::limits::PRECALCULATE;
 use crate::http::order_record::OrderRecord;
 use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
-use crate::http::{ApiError, Body, PathId, SignedInCustomer};
+use crate::http::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_own_orders).service(place_order).service(show_own_order);
@@ -148,7 +149,8 @@ async fn list_own_orders(
 }
 
 /// Places an order. With `payment_method_type` a payment is asked for after the order is stored: refused, the order is
-/// canceled and the answer is 502; of unknown outcome, the answer is 202 and the link appears in the order later.
+/// canceled and the answer is 502; of unknown outcome, the answer is 202 and the link appears in the order later. Orders with
+/// a promo code count toward the limit of calculations.
 #[utoipa::path(
     tag = "Client: orders",
     request_body = NewOrder,
@@ -160,12 +162,19 @@ async fn list_own_orders(
 )]
 #[post("/api/counterparty/orders")]
 async fn place_order(
+    request: HttpRequest,
     customer: SignedInCustomer,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
     service: Data<PlacementService>,
     tickets: Data<TicketService>,
     body: Body<NewOrder>,
 ) -> Result<(Json<OneOwnOrder>, StatusCode), ApiError> {
     let command = OrderCommand::from(body.0);
+    if command.promo_code.is_some() {
+        let subject = format!("{}|{}", customer.app.application_id, ip.subject());
+        throttle.hit(&request, &[(PRECALCULATE, &subject)]).await?;
+    }
     let (order, status) = match service.place(*customer, &command).await? {
         PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
         PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),

@@ -9,7 +9,9 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::profile::{CustomerRecord, OneCustomer, RecordSources};
-use crate::http::limits::{CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, SEND_CODE_CONTACT, SEND_CODE_IP};
+use crate::http::limits::{
+    CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, PHONE_CODES_PROJECT, SEND_CODE_CONTACT, SEND_CODE_IP,
+};
 use crate::http::records::Message;
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, BearerCustomer, Body, ClientIp, Throttle};
@@ -65,7 +67,9 @@ async fn request_change(
     body: Body<PhoneChangeRequest>,
 ) -> Result<Json<Message>, ApiError> {
     let phone = body.0.phone.0;
-    let hits = [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&customer, &phone))];
+    let project = customer.app.project_id.to_string();
+    let hits =
+        [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&customer, &phone)), (PHONE_CODES_PROJECT, project)];
     throttle.hit(&request, &hits).await?;
     phones.request(*customer, &phone, Some(ip.0)).await?;
     Ok(Json(Message::new("The code is on its way.")))

@@ -10,7 +10,9 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::profile::{CustomerRecord, RecordSources};
-use crate::http::limits::{CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, SEND_CODE_CONTACT, SEND_CODE_IP};
+use crate::http::limits::{
+    CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, PHONE_CODES_PROJECT, SEND_CODE_CONTACT, SEND_CODE_IP,
+};
 use crate::http::records::{AccessTokenRecord, Logout, Message};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, SignedInCustomer, Throttle};
@@ -78,6 +80,9 @@ async fn send_password(
     let contact = body.0.phone.0;
     let hits = [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&app, &contact))];
     throttle.hit(&request, &hits).await?;
+    if matches!(contact, Contact::Phone(_)) {
+        throttle.hit(&request, &[(PHONE_CODES_PROJECT, app.project_id.to_string())]).await?;
+    }
     sessions.send_code(*app, &contact, Some(ip.0)).await?;
     Ok(Json(Message::new("The code is on its way.")))
 }

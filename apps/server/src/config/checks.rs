@@ -7,8 +7,8 @@ use super::{Config, ConfigError, Environment, unfit};
 
 /// More would be no limit at all.
 const MOST_CODES: u32 = 100;
-/// More than any acquirer takes in a second.
-const MOST_CHARGES: u32 = 1_000_000;
+/// More than anybody needs in a second, a minute or an hour.
+const MOST: u32 = 1_000_000;
 
 impl Config {
     fn check_files(&self) -> Result<(), ConfigError> {
@@ -35,6 +35,7 @@ impl Config {
         self.verification()?;
         self.consent_text()?;
         self.proxies()?;
+        self.acquirer_ranges()?;
         self.redis()?;
         if !(1..=10_000).contains(&self.redis_timeout_ms) {
             return Err(unfit("redis_timeout_ms", "must be between 1 and 10000"));
@@ -45,12 +46,20 @@ impl Config {
         if u64::from(self.body_memory_mb) << 20 < u64::try_from(self.body_limit).unwrap_or(u64::MAX) {
             return Err(unfit("body_memory_mb", "must have room for a body of body_limit"));
         }
-        if !(1..=MOST_CHARGES).contains(&self.subscription_charges_per_second) {
+        if !(1..=MOST).contains(&self.subscription_charges_per_second) {
             let key = "subscription_charges_per_second";
-            return Err(unfit(key, format!("must be between 1 and {MOST_CHARGES}")));
+            return Err(unfit(key, format!("must be between 1 and {MOST}")));
         }
         if !(1..=MOST_CODES).contains(&self.code_limit_factor) {
             return Err(unfit("code_limit_factor", format!("must be between 1 and {MOST_CODES}")));
+        }
+        for (key, limit) in [
+            ("phone_codes_per_hour", self.phone_codes_per_hour),
+            ("customer_writes_per_minute", self.customer_writes_per_minute),
+        ] {
+            if !(1..=MOST).contains(&limit) {
+                return Err(unfit(key, format!("must be between 1 and {MOST}")));
+            }
         }
         if self.secret_key.expose_secret().len() < 32 {
             return Err(unfit("secret_key", "must have at least 32 characters"));

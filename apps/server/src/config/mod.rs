@@ -66,6 +66,17 @@ pub const DEFAULT_SECRET_KEY: &str = "kontor-development-key-not-for-production"
 /// Where `/metrics` and `/docs/` are in production, unless told otherwise.
 const MONITORING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9464);
 
+/// Addresses from which YooKassa sends notifications, as its documentation names them.
+const YOOKASSA: [&str; 7] = [
+    "185.71.76.0/27",
+    "185.71.77.0/27",
+    "77.75.153.0/25",
+    "77.75.154.128/25",
+    "77.75.156.11",
+    "77.75.156.35",
+    "2a02:5180::/32",
+];
+
 /// Every setting. Names are the keys of `kontor.toml`; in the environment they are upper case behind `KONTOR_`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,6 +110,10 @@ pub struct Config {
     pub redis_timeout_ms: u32,
     /// Multiplies every rate limit of one-time codes, temporary passwords and calls; `1` in production.
     pub code_limit_factor: u32,
+    /// Codes by call and SMS, and checks by a call, of a project in an hour: each costs money.
+    pub phone_codes_per_hour: u32,
+    /// Writes of a signed-in customer in a minute.
+    pub customer_writes_per_minute: u32,
     /// Proxies whose `X-Forwarded-For` counts: addresses or CIDR ranges, separated by commas.
     #[serde(deserialize_with = "list")]
     pub trusted_proxies: Vec<String>,
@@ -142,6 +157,9 @@ pub struct Config {
     pub acquirer_secret_key: SecretString,
     /// Where the payer returns to; `{order_id}` is replaced.
     pub acquirer_return_url: String,
+    /// Addresses or CIDR ranges from which the acquirer sends notifications, separated by commas. Few are taken from others.
+    #[serde(deserialize_with = "list")]
+    pub acquirer_addresses: Vec<String>,
     /// What a customer pays to verify himself, in roubles; it is refunded.
     pub verification_amount: String,
     /// Where he returns to.
@@ -212,6 +230,8 @@ impl Default for Config {
             redis_url: String::new().into(),
             redis_timeout_ms: 100,
             code_limit_factor: 1,
+            phone_codes_per_hour: 1_000,
+            customer_writes_per_minute: 120,
             trusted_proxies: Vec::new(),
             cors_origins: vec!["*".into()],
             answers_memory_mb: 64,
@@ -232,6 +252,7 @@ impl Default for Config {
             acquirer_shop_id: String::new(),
             acquirer_secret_key: String::new().into(),
             acquirer_return_url: "http://127.0.0.1:8080/".into(),
+            acquirer_addresses: YOOKASSA.map(str::to_owned).into(),
             verification_amount: "1.00".into(),
             verification_return_url: "http://127.0.0.1:8080/".into(),
             subscription_consent_version: "1".into(),
@@ -289,6 +310,16 @@ pub enum ConfigError {
 
 fn unfit(key: &'static str, reason: impl ToString) -> ConfigError {
     ConfigError::Unfit { key, reason: reason.to_string() }
+}
+
+/// Addresses as ranges; a single address is a range of one.
+fn ranges(key: &'static str, addresses: &[String]) -> Result<Vec<ipnet::IpNet>, ConfigError> {
+    let parse = |text: &String| {
+        let range = text.parse::<ipnet::IpNet>();
+        range.or_else(|_| text.parse().map(|address: std::net::IpAddr| address.into()))
+    };
+    let named = |text: &String| parse(text).map_err(|_| unfit(key, format!("`{text}` is no address")));
+    addresses.iter().map(named).collect()
 }
 
 impl Config {
@@ -354,15 +385,14 @@ impl Config {
         if text.is_empty() { Ok(None) } else { parse().map(Some) }
     }
 
-    /// The trusted proxies as ranges; a single address is a range of one.
+    /// The trusted proxies as ranges.
     pub fn proxies(&self) -> Result<Vec<ipnet::IpNet>, ConfigError> {
-        let parse = |text: &String| {
-            let range = text.parse::<ipnet::IpNet>();
-            range.or_else(|_| text.parse().map(|address: IpAddr| address.into()))
-        };
-        let named =
-            |text: &String| parse(text).map_err(|_| unfit("trusted_proxies", format!("`{text}` is no address")));
-        self.trusted_proxies.iter().map(named).collect()
+        ranges("trusted_proxies", &self.trusted_proxies)
+    }
+
+    /// The addresses of the acquirer as ranges.
+    pub fn acquirer_ranges(&self) -> Result<Vec<ipnet::IpNet>, ConfigError> {
+        ranges("acquirer_addresses", &self.acquirer_addresses)
     }
 
     /// What a verification costs until the money is back.

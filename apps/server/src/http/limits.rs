@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use kontor_kernel::RateRule;
 
+use crate::config::Config;
+
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
 
 const fn per(window: Duration, limit: u32, name: &'static str) -> RateRule {
     RateRule { name, limit, window }
@@ -13,10 +16,15 @@ const fn per(window: Duration, limit: u32, name: &'static str) -> RateRule {
 
 /// Signing in of staff, by address.
 pub const STAFF_LOGIN_IP: RateRule = per(MINUTE, 30, "staff-login-ip");
-/// Signing in of staff, by address and login.
+/// Sign-in of staff, by address and login. Whoever goes on is blocked for longer: see the two rules that follow.
 pub const STAFF_LOGIN: RateRule = per(MINUTE, 5, "staff-login");
-/// Signing in of staff, by login, wherever from. More than one address may try, so that it cannot shut the employee out.
-pub const STAFF_LOGIN_ACCOUNT: RateRule = per(MINUTE, 20, "staff-login-account");
+/// Sign-in of staff, by address and login, in an hour.
+pub const STAFF_LOGIN_HOUR: RateRule = per(HOUR, 60, "staff-login-hour");
+/// Sign-in of staff, by address and login, in a day. Addresses where the employee has signed in before are exempt.
+pub const STAFF_LOGIN_DAY: RateRule = per(DAY, 200, "staff-login-day");
+/// Sign-in of staff, by login, from all addresses where the employee has not signed in before. A few addresses cannot reach
+/// it, so they cannot lock the employee out.
+pub const STAFF_LOGIN_ACCOUNT: RateRule = per(MINUTE, 100, "staff-login-account");
 /// Requests of agents for access, by address and minute.
 pub const AGENT_ACCESS_MINUTE: RateRule = per(MINUTE, 5, "agent-access-minute");
 /// Requests of agents for access, by address and hour.
@@ -43,6 +51,9 @@ pub const INTROSPECT_IP: RateRule = per(MINUTE, 60, "introspect-ip");
 pub const INTROSPECT_CLIENT: RateRule = per(MINUTE, 300, "introspect-client");
 /// Signs of life of a customer's session.
 pub const HEARTBEAT_SESSION: RateRule = per(MINUTE, 6, "heartbeat-session");
+/// Codes by call and SMS, and checks by a call, of a project: each costs money. The limit is the setting
+/// `phone_codes_per_hour`.
+pub const PHONE_CODES_PROJECT: RateRule = per(HOUR, 1_000, "phone-codes-project");
 /// Signing in from a mini-app.
 pub const MINIAPP_CONTACT: RateRule = per(MINUTE, 5, "miniapp-contact");
 /// Beginning to sign in by calling a number, by address.
@@ -59,7 +70,9 @@ pub const NOTIFICATIONS: RateRule = per(MINUTE, 60, "notifications");
 pub const CONTACT_FORM_IP: RateRule = per(HOUR, 20, "contact-form-ip");
 /// Orders of those who have not signed in, by phone.
 pub const CONTACT_FORM_PHONE: RateRule = per(HOUR, 5, "contact-form-phone");
-/// What a cart costs.
+/// Every write of a signed-in customer. The limit is the setting `customer_writes_per_minute`.
+pub const CUSTOMER_WRITES: RateRule = per(MINUTE, 120, "customer-writes");
+/// What a cart costs, and orders with a promo code: each try may guess one.
 pub const PRECALCULATE: RateRule = per(MINUTE, 30, "precalculate");
 /// Suggested addresses to customers: people type, a letter at a time.
 pub const SUGGEST_ADDRESS: RateRule = per(MINUTE, 120, "suggest-address");
@@ -69,9 +82,13 @@ pub const REDEEM: RateRule = per(MINUTE, 600, "redeem");
 pub const REDEEM_BATCH: RateRule = per(MINUTE, 30, "redeem-batch");
 /// Suggestions to staff, whatever they look for.
 pub const SUGGEST_STAFF: RateRule = per(MINUTE, 120, "suggest-staff");
-/// Notifications of the acquirer: more than it sends, less than would trouble it, for each of them is answered by
+/// Notifications from an address of the acquirer: more than it sends, less than would trouble it, for each of them is answered by
 /// reading a payment.
 pub const ACQUIRER_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "acquirer-notifications");
+/// Notifications from an address that is not the acquirer's: each may cause a read at the acquirer.
+pub const ACQUIRER_STRANGER: RateRule = per(MINUTE, 60, "acquirer-stranger");
+/// Notifications from all such addresses together.
+pub const ACQUIRER_STRANGERS: RateRule = per(MINUTE, 300, "acquirer-strangers");
 /// Messages of the telephony provider: more than it sends, less than would trouble us.
 pub const TELEPHONY_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "telephony-notifications");
 
@@ -88,10 +105,41 @@ pub const OF_CODES: [RateRule; 9] = [
     CALLBACK_INIT_PHONE,
 ];
 
-/// The rule that counts under this `code_limit_factor`.
-pub fn raised(rule: RateRule, factor: u32) -> RateRule {
-    let factor = if OF_CODES.contains(&rule) { factor } else { 1 };
-    RateRule { limit: rule.limit.saturating_mul(factor), ..rule }
+/// Settings that change limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitSettings {
+    /// `code_limit_factor`: multiplies the limits of [`OF_CODES`].
+    pub code_factor: u32,
+    /// `phone_codes_per_hour`: the limit of [`PHONE_CODES_PROJECT`].
+    pub phone_codes: u32,
+    /// `customer_writes_per_minute`: the limit of [`CUSTOMER_WRITES`].
+    pub customer_writes: u32,
+}
+
+impl From<&Config> for LimitSettings {
+    fn from(config: &Config) -> Self {
+        Self {
+            code_factor: config.code_limit_factor,
+            phone_codes: config.phone_codes_per_hour,
+            customer_writes: config.customer_writes_per_minute,
+        }
+    }
+}
+
+impl LimitSettings {
+    /// The rule with the limit that counts.
+    pub fn effective(&self, rule: RateRule) -> RateRule {
+        let limit = if rule == PHONE_CODES_PROJECT {
+            self.phone_codes
+        } else if rule == CUSTOMER_WRITES {
+            self.customer_writes
+        } else if OF_CODES.contains(&rule) {
+            rule.limit.saturating_mul(self.code_factor)
+        } else {
+            rule.limit
+        };
+        RateRule { limit, ..rule }
+    }
 }
 
 /// One row of the table.
@@ -110,10 +158,16 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 42] = [
+pub const TABLE: [Limit; 51] = [
     row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
-    row("POST /api/login", STAFF_LOGIN_ACCOUNT, "login"),
+    row("POST /api/login", STAFF_LOGIN_HOUR, "address and login"),
+    row("POST /api/login", STAFF_LOGIN_DAY, "address and login, where the employee has not signed in before"),
+    row(
+        "POST /api/login",
+        STAFF_LOGIN_ACCOUNT,
+        "login, over all addresses where the employee has not signed in before",
+    ),
     row("POST /api/agent-access-requests", AGENT_ACCESS_MINUTE, "address"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_HOUR, "address"),
     row("POST /api/agent-access-requests/{publicId}/status", AGENT_ACCESS_STATUS, "request"),
@@ -124,14 +178,17 @@ pub const TABLE: [Limit; 42] = [
     row("POST /api/counterparty/login", CUSTOMER_LOGIN_CONTACT, "project and contact"),
     row("POST /api/counterparty/send_password", SEND_CODE_IP, "address"),
     row("POST /api/counterparty/send_password", SEND_CODE_CONTACT, "project and contact"),
+    row("POST /api/counterparty/send_password", PHONE_CODES_PROJECT, "project, for phones"),
     row("POST /api/counterparty/auth/introspect", INTROSPECT_IP, "address"),
     row("POST /api/counterparty/auth/introspect", INTROSPECT_CLIENT, "backend client"),
     row("POST /api/counterparty/session/heartbeat", HEARTBEAT_SESSION, "client session"),
     row("POST /api/counterparty/miniapps/{provider}/contact_auth", MINIAPP_CONTACT, "application and address"),
     row("POST /api/counterparty/callback_auth/init", CALLBACK_INIT_IP, "address"),
     row("POST /api/counterparty/callback_auth/init", CALLBACK_INIT_PHONE, "project and phone"),
+    row("POST /api/counterparty/callback_auth/init", PHONE_CODES_PROJECT, "project"),
     row("POST /api/counterparty/phone/request_change", SEND_CODE_IP, "address"),
     row("POST /api/counterparty/phone/request_change", SEND_CODE_CONTACT, "project and contact"),
+    row("POST /api/counterparty/phone/request_change", PHONE_CODES_PROJECT, "project"),
     row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_IP, "address"),
     row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_CONTACT, "project and contact"),
     row("POST /api/counterparty/verifications/sbp-payment", VERIFICATION_CUSTOMER, "customer"),
@@ -142,7 +199,9 @@ pub const TABLE: [Limit; 42] = [
     row("GET /api/counterparty/notifications", NOTIFICATIONS, "customer"),
     row("POST /api/counterparty/contact_form", CONTACT_FORM_IP, "address"),
     row("POST /api/counterparty/contact_form", CONTACT_FORM_PHONE, "project and phone"),
+    row("every write of a signed-in customer", CUSTOMER_WRITES, "customer"),
     row("POST /api/counterparty/orders/precalculate", PRECALCULATE, "application and address"),
+    row("POST /api/counterparty/orders", PRECALCULATE, "application and address, with a promo code"),
     row("POST /api/counterparty/search_address", SUGGEST_ADDRESS, "application and address"),
     row("POST /api/search_address", SUGGEST_STAFF, "employee"),
     row("POST /api/search_bank", SUGGEST_STAFF, "employee"),
@@ -151,16 +210,29 @@ pub const TABLE: [Limit; 42] = [
     row("POST /api/counterparties/{id}/bank_requisites", SUGGEST_STAFF, "employee, where the bank is looked up"),
     row("POST /api/orders/redeem", REDEEM, "employee"),
     row("POST /api/orders/redeem/batch", REDEEM_BATCH, "employee"),
-    row("POST /callbacks/acquirer", ACQUIRER_NOTIFICATIONS, "address"),
+    row("POST /callbacks/acquirer", ACQUIRER_NOTIFICATIONS, "address of the acquirer"),
+    row("POST /callbacks/acquirer", ACQUIRER_STRANGER, "any other address"),
+    row("POST /callbacks/acquirer", ACQUIRER_STRANGERS, "all other addresses together"),
     row("POST /callbacks/telephony", TELEPHONY_NOTIFICATIONS, "address"),
 ];
 
 impl Limit {
+    /// The setting that changes the limit, if any.
+    pub fn setting(&self) -> &'static str {
+        match self.rule {
+            PHONE_CODES_PROJECT => "`phone_codes_per_hour`",
+            CUSTOMER_WRITES => "`customer_writes_per_minute`",
+            rule if OF_CODES.contains(&rule) => "multiplies",
+            _ => "",
+        }
+    }
+
     /// The number and the window as people say them.
     pub fn words(&self) -> String {
         let window = match self.rule.window {
             HOUR => "hour".to_owned(),
             MINUTE => "minute".to_owned(),
+            DAY => "day".to_owned(),
             other => format!("{} seconds", other.as_secs()),
         };
         format!("{} per {window}", self.rule.limit)

@@ -1,5 +1,5 @@
 //! The queue before a password is compared. It is bounded as a whole and by address, and so is the time in it: nobody waits
-//! for ever, and no address takes all of its places.
+//! for ever, and no address takes all of its places. Some are kept for those who come from where they have signed in before.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +23,8 @@ pub struct QueueBounds {
     pub places: u32,
     /// How many of these may be of one address.
     pub places_per_address: u32,
+    /// Places that only addresses take from which the employee has signed in before.
+    pub kept_places: u32,
     /// How long somebody waits at most.
     pub patience: Duration,
 }
@@ -31,7 +33,9 @@ impl QueueBounds {
     /// For this many cores. A whole queue is worked off within seconds.
     pub fn of_cores(cores: usize) -> Self {
         let places = u32::try_from(cores.saturating_mul(16)).unwrap_or(u32::MAX).max(32);
-        Self { at_once: cores.max(1), places, places_per_address: places / 4, patience: Duration::from_secs(10) }
+        let quarter = places / 4;
+        let patience = Duration::from_secs(10);
+        Self { at_once: cores.max(1), places, places_per_address: quarter, kept_places: quarter, patience }
     }
 }
 
@@ -77,8 +81,9 @@ impl PasswordQueue {
         Self(Arc::new(Shared { bounds, permits, places: Mutex::default() }))
     }
 
-    /// Takes a place for an address: `429` when the address has its share already, `503` when the queue is full.
-    pub fn place(&self, address: String) -> Result<Place, ApiError> {
+    /// Takes a place for an address: `429` when the address has its share already, `503` when the queue is full. An address
+    /// is known if the employee has signed in from there before.
+    pub fn place(&self, address: String, is_known: bool) -> Result<Place, ApiError> {
         let bounds = self.0.bounds;
         let mut places = self.0.places();
         let held = places.by_address.get(&address).copied().unwrap_or_default();
@@ -86,7 +91,8 @@ impl PasswordQueue {
             let limit = bounds.places_per_address;
             return Err(ApiError::Throttled(Quota { allowed: false, limit, remaining: 0, resets_in: RETRY_AFTER }));
         }
-        if places.taken >= bounds.places {
+        let kept = if is_known { 0 } else { bounds.kept_places };
+        if places.taken >= bounds.places.saturating_sub(kept) {
             return Err(ApiError::Overloaded(RETRY_AFTER));
         }
         places.taken += 1;
@@ -126,7 +132,7 @@ mod tests {
     use super::*;
 
     fn queue_with(patience: Duration) -> PasswordQueue {
-        PasswordQueue::new(QueueBounds { at_once: 1, places: 4, places_per_address: 2, patience })
+        PasswordQueue::new(QueueBounds { at_once: 1, places: 4, places_per_address: 2, kept_places: 0, patience })
     }
 
     fn queue() -> PasswordQueue {
@@ -145,7 +151,7 @@ mod tests {
     #[tokio::test]
     async fn one_address_takes_its_share_and_another_comes_next() {
         let queue = queue();
-        let place = |address: &str| queue.place(address.to_owned());
+        let place = |address: &str| queue.place(address.to_owned(), false);
         let (first, second) = (place("a").unwrap().acquire().await.unwrap(), place("a").unwrap());
         for _ in 0..100 {
             assert_eq!(refusal(place("a")), "address");
@@ -160,7 +166,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_refuses_and_forgets_who_has_left() {
         let queue = queue();
-        let place = |address: &str| queue.place(address.to_owned());
+        let place = |address: &str| queue.place(address.to_owned(), false);
         let taken: Vec<_> = ["a", "a", "b", "c"].map(|address| place(address).unwrap()).into();
         assert_eq!((refusal(place("d")), refusal(place("a"))), ("full", "address"));
         drop(taken);
@@ -171,10 +177,26 @@ mod tests {
     #[tokio::test]
     async fn nobody_waits_for_ever() {
         let queue = queue_with(Duration::ZERO);
-        let _working = queue.place("a".to_owned()).unwrap().acquire().await.unwrap();
-        let waiting = queue.place("b".to_owned()).unwrap().acquire().await;
+        let _working = queue.place("a".to_owned(), false).unwrap().acquire().await.unwrap();
+        let waiting = queue.place("b".to_owned(), false).unwrap().acquire().await;
         assert!(matches!(waiting, Err(ApiError::Overloaded(_))));
         assert_eq!(queue.0.places().taken, 1);
+    }
+
+    #[tokio::test]
+    async fn strangers_leave_places_for_known_addresses() {
+        let bounds = QueueBounds { kept_places: 2, ..queue().0.bounds };
+        let queue = PasswordQueue::new(bounds);
+        let place = |address: &str, is_known| queue.place(address.to_owned(), is_known);
+        let strangers = [place("a", false).unwrap(), place("b", false).unwrap()];
+        assert_eq!((refusal(place("c", false)), refusal(place("d", false))), ("full", "full"));
+        let known = place("office", true).unwrap();
+        assert!(place("home", true).is_ok());
+        assert_eq!(refusal(place("office", true)), "none", "the other one has left");
+        let all = [known, place("home", true).unwrap()];
+        assert_eq!((refusal(place("cafe", true)), refusal(place("c", false))), ("full", "full"));
+        drop((strangers, all));
+        assert_eq!(refusal(place("c", false)), "none");
     }
 
     #[test]
@@ -183,6 +205,7 @@ mod tests {
             let bounds = QueueBounds::of_cores(cores);
             assert!(bounds.at_once > 0 && bounds.places_per_address >= 8, "{bounds:?}");
             assert!(bounds.places / 4 >= bounds.places_per_address, "{bounds:?}");
+            assert!(bounds.kept_places >= 8 && bounds.places / 4 >= bounds.kept_places, "{bounds:?}");
         }
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use actix_web::{HttpMessage, HttpRequest};
 use kontor_kernel::{Quota, RateLimiter, RateRule};
 
-use super::{ApiError, limits};
+use super::ApiError;
+use super::limits::LimitSettings;
 
 /// The limiter of the process.
 #[derive(Clone)]
 pub struct Throttle {
     limiter: Arc<dyn RateLimiter>,
-    code_factor: u32,
+    settings: LimitSettings,
 }
 
 /// The counter that the headers of the answer tell: the one that refused, else the one with the fewest hits left.
@@ -19,9 +20,9 @@ pub struct Throttle {
 pub struct TightestQuota(pub Quota);
 
 impl Throttle {
-    /// Wires the port. `code_factor` is the setting `code_limit_factor`.
-    pub fn new(limiter: Arc<dyn RateLimiter>, code_factor: u32) -> Self {
-        Self { limiter, code_factor }
+    /// Wires the port.
+    pub fn new(limiter: Arc<dyn RateLimiter>, settings: LimitSettings) -> Self {
+        Self { limiter, settings }
     }
 
     /// Counts one hit against each rule, in this order, up to the first that is exhausted: that one refuses, the ones
@@ -34,7 +35,7 @@ impl Throttle {
     /// The same for flows that name their refusals: gives the exhausted counter, see [`super::retry_after`].
     pub async fn count(&self, request: &HttpRequest, hits: &[(RateRule, impl AsRef<str>)]) -> Result<(), Quota> {
         for (rule, subject) in hits {
-            let quota = self.limiter.hit(limits::raised(*rule, self.code_factor), subject.as_ref()).await;
+            let quota = self.limiter.hit(self.settings.effective(*rule), subject.as_ref()).await;
             let mut known = request.extensions_mut();
             let tighter = known
                 .get::<TightestQuota>()

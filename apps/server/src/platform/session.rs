@@ -3,14 +3,17 @@
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, get, post};
 use deserr::Deserr;
-use kontor_auth::{StaffLoginError, StaffSessions, TemporaryPasswords};
+use kontor_auth::{KnownAddresses, StaffLoginError, StaffSessions, TemporaryPasswords};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::EmployeeRecord;
 use crate::config::Config;
-use crate::http::limits::{STAFF_LOGIN, STAFF_LOGIN_ACCOUNT, STAFF_LOGIN_IP, STAFF_PASSWORD_IP, STAFF_PASSWORD_LOGIN};
+use crate::http::limits::{
+    STAFF_LOGIN, STAFF_LOGIN_ACCOUNT, STAFF_LOGIN_DAY, STAFF_LOGIN_HOUR, STAFF_LOGIN_IP, STAFF_PASSWORD_IP,
+    STAFF_PASSWORD_LOGIN,
+};
 use crate::http::records::{AccessTokenRecord, Logout, Message};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, ClientIp, PasswordQueue, SignedInStaff, Throttle};
@@ -86,7 +89,9 @@ struct StaffLogin {
 }
 
 /// Signs an employee in, with their password or a temporary one, which then becomes their password and ends every token
-/// they had. At most 5 times a minute per address and login, 30 times per address and 20 times per login.
+/// they had. At most 5 times a minute and 60 times an hour per address and login, and 30 times a minute per address. From
+/// addresses where the employee has not signed in within the last 30 days: at most 200 times a day per address and login, and
+/// 100 times a minute per login.
 #[utoipa::path(
     tag = "Staff login and current user",
     request_body = StaffLogin,
@@ -103,20 +108,29 @@ async fn log_in(
     ip: ClientIp,
     throttle: Data<Throttle>,
     queue: Data<PasswordQueue>,
+    known_addresses: Data<KnownAddresses>,
     sessions: Data<StaffSessions>,
     config: Data<Config>,
     body: Body<StaffLogin>,
 ) -> Result<Json<SignedInUser>, ApiError> {
     let (login, password) = (body.0.login.0, body.0.password.0);
     let address = ip.subject();
-    // Who finds no place has not tried, so it does not count.
-    let place = queue.place(address.clone())?;
+    // A caller who finds no place has not tried, so it does not count.
+    let is_known = known_addresses.knows(&login, &address).await?;
+    let place = queue.place(address.clone(), is_known)?;
     let pair = format!("{address}|{login}");
-    let hits =
-        [(STAFF_LOGIN_IP, address.as_str()), (STAFF_LOGIN, pair.as_str()), (STAFF_LOGIN_ACCOUNT, login.as_str())];
+    let hits = [(STAFF_LOGIN_IP, address.as_str()), (STAFF_LOGIN, pair.as_str()), (STAFF_LOGIN_HOUR, pair.as_str())];
     throttle.hit(&request, &hits).await?;
-    let _turn = place.acquire().await?;
+    if !is_known {
+        let hits = [(STAFF_LOGIN_DAY, pair.as_str()), (STAFF_LOGIN_ACCOUNT, login.as_str())];
+        throttle.hit(&request, &hits).await?;
+    }
+    let turn = place.acquire().await?;
     let signed = sessions.log_in(&login, &password).await?;
+    drop(turn);
+    if let Err(error) = known_addresses.remember(&login, &address).await {
+        tracing::warn!(%error, "the address of a sign-in was not stored");
+    }
     let record = EmployeeRecord::of(signed.employee, &config);
     let user = UserWithToken { record, access_token: signed.token.into() };
     Ok(Json(SignedInUser { user }))

@@ -1,6 +1,7 @@
 //! What an operation's declaration implies, so that no handler has to repeat it: its id, the numbers in its path, and the
 //! refusals that follow from who may call it and from what it reads.
 
+use actix_web::http::Method;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
@@ -97,6 +98,10 @@ fn implied(operation: &Operation, policy: &Policy) -> Vec<(&'static str, &'stati
     if policy.access != Access::Public {
         let schema = if policy.structured { "NamedErrorBody" } else { MESSAGE };
         implied.push(("401", "A credential is missing, expired or unsuitable.", schema));
+    }
+    if policy.method != Method::GET && matches!(policy.access, Access::Customer | Access::CustomerAlone) {
+        let schema = if policy.structured { "NamedErrorBody" } else { MESSAGE };
+        implied.push(("429", "The customer writes too often; `Retry-After` says when to try again.", schema));
     }
     if matches!(policy.access, Access::Staff(_)) {
         implied.push(("403", "The permission is missing, or the record is another project's.", MESSAGE));

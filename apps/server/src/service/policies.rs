@@ -19,6 +19,7 @@ use crate::http::body_budget::BodyShare;
 use crate::http::idempotency::recovery::may_tell;
 use crate::http::idempotency::{has_key, heeds_keys, serve};
 use crate::http::intake::{Intake, Taken};
+use crate::http::limits::CUSTOMER_WRITES;
 use crate::http::policy::{Access, Endpoint, Policy, Rerun, Telling};
 use crate::http::response_cache::memory;
 use crate::http::scopes::{Admitted, admit};
@@ -162,10 +163,27 @@ fn nobody(admitted: &Admitted) -> Option<&AppScope> {
     }
 }
 
-async fn count_address(request: &HttpRequest, rule: RateRule) -> Result<(), ApiError> {
+/// The customer whose write it is, if it is one.
+fn writing_customer(policy: &Policy, admitted: &Admitted) -> Option<String> {
+    match admitted {
+        Admitted::Customer(customer) if policy.method != Method::GET => Some(customer.counterparty_id.to_string()),
+        _ => None,
+    }
+}
+
+async fn count(request: &HttpRequest, rule: RateRule, subject: String) -> Result<(), ApiError> {
     let throttle = request.app_data::<web::Data<Throttle>>();
     let throttle = throttle.ok_or_else(|| ApiError::internal(&"no limits are wired"))?;
-    throttle.hit(request, &[(rule, ClientIp::of(request).subject())]).await
+    throttle.hit(request, &[(rule, subject)]).await
+}
+
+/// Has the caller prove what the row asks for. Every write of a signed-in customer counts.
+async fn admit_counted(request: &HttpRequest, policy: &Policy) -> Result<Admitted, ApiError> {
+    let admitted = admit(request, policy.access).await?;
+    if let Some(customer) = writing_customer(policy, &admitted) {
+        count(request, CUSTOMER_WRITES, customer).await?;
+    }
+    Ok(admitted)
 }
 
 /// Reads the body, unless the handler does. A caller whose body took its time proves themselves again: they may have been
@@ -210,11 +228,11 @@ pub async fn enforce(
         let (policy, called) = (endpoint.policy, Arc::clone(&endpoint));
         request.extensions_mut().insert(endpoint);
         if let Some(rule) = policy.limited
-            && let Err(refusal) = count_address(request.request(), rule).await
+            && let Err(refusal) = count(request.request(), rule, ClientIp::of(request.request()).subject()).await
         {
             return Ok(request.error_response(refusal).map_into_right_body());
         }
-        let admitted = match admit(request.request(), policy.access).await {
+        let admitted = match admit_counted(request.request(), policy).await {
             Ok(admitted) => take_body(&mut request, policy, admitted).await,
             Err(refusal) => Err(refusal),
         };

@@ -21,6 +21,7 @@ use super::policies::{Policies, PoliciesIncomplete, enforce};
 use super::routes::routes;
 use super::unrouted::{KnownPaths, unrouted};
 use super::wiring::Services;
+use crate::callbacks::AcquirerAddresses;
 use crate::config::{Config, ConfigError};
 use crate::http::client_ip::TrustedProxies;
 use crate::http::password_queue::{PasswordQueue, QueueBounds};
@@ -112,6 +113,7 @@ pub fn build(
     let policies = Data::new(Policies::of(&published.api)?);
     let known = Data::new(KnownPaths::of(&published.api));
     let proxies = Data::new(TrustedProxies(config.proxies()?));
+    let acquirer = Data::new(AcquirerAddresses(config.acquirer_ranges()?));
     let prometheus = Data::new(prometheus);
     let origins = config.cors_origins.clone();
     let body_limit = config.body_limit;
@@ -154,6 +156,7 @@ pub fn build(
         app.app_data(policies.clone())
             .app_data(known.clone())
             .app_data(proxies.clone())
+            .app_data(acquirer.clone())
             .app_data(limits.clone())
             .app_data(welcome.clone())
             .app_data(password_queue.clone())

@@ -17,7 +17,8 @@ use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CallNotices, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender};
 use kontor_auth::{
     AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, Heartbeats, Introspection,
-    PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard, StaffSessions, TemporaryPasswords,
+    KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard, StaffSessions,
+    TemporaryPasswords,
 };
 use kontor_catalog::bulk::ports::UploadStore;
 use kontor_catalog::bulk::{BulkService, JobRunner};
@@ -63,6 +64,7 @@ use super::messaging::{MessagingError, call_checks, code_messenger, mailer, outb
 use crate::adapters::{Argon2Passwords, FolderUploads, HtmlAllowList, ServiceKey, SystemRandom};
 use crate::config::{Config, ConfigError};
 use crate::http::idempotency::Desk;
+use crate::http::limits::LimitSettings;
 use crate::http::response_cache::ResponseCache;
 use crate::http::{FailureLog, Throttle};
 
@@ -79,8 +81,8 @@ pub struct Surroundings {
     pub counters: Counters,
     /// The same as a port.
     pub limiter: Arc<dyn RateLimiter>,
-    /// What limits of codes are multiplied by.
-    pub code_factor: u32,
+    /// Settings that change limits.
+    pub limits: LimitSettings,
     /// Where webhooks may lead.
     pub outbound: OutboundPolicy,
     /// Hashing of passwords.
@@ -164,7 +166,7 @@ impl Surroundings {
             files: config.files()?,
             cipher,
             limiter: counters.limiter(),
-            code_factor: config.code_limit_factor,
+            limits: LimitSettings::from(config),
             counters,
             outbound: outbound_policy(config),
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),
@@ -282,6 +284,7 @@ services! {
     staff_guard: StaffGuard,
     customer_guard: CustomerGuard,
     staff_sessions: StaffSessions,
+    known_addresses: KnownAddresses,
     temporary_passwords: TemporaryPasswords,
     staff_directory: StaffDirectory,
     roles: RoleService,
@@ -365,7 +368,7 @@ impl Services {
         let searches = Arc::new(SearchHistory::new(store.clone(), clock.clone()));
         let storefront = Arc::new(make.storefront(searches.clone()));
         Self {
-            throttle: Data::new(Throttle::new(limiter, around.code_factor)),
+            throttle: Data::new(Throttle::new(limiter, around.limits)),
             counters: Data::new(counters),
             favourites: Data::new(make.favourites(storefront.clone())),
             showcase: Data::new(ShowcaseService {
@@ -391,6 +394,11 @@ impl Services {
             deliveries: Data::new(make.deliveries()),
             webhooks: Data::new(make.webhooks()),
             staff_sessions: Data::new(make.staff_sessions()),
+            known_addresses: Data::new(KnownAddresses {
+                addresses: store.clone(),
+                clock: clock.clone(),
+                cipher: cipher.clone(),
+            }),
             temporary_passwords: Data::from(around.temporary_passwords(database)),
             staff_directory: Data::new(StaffDirectory { directory: store.clone() }),
             roles: Data::new(RoleService { roles: store.clone(), clock: clock.clone() }),

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kontor::adapters::SystemRandom;
-use kontor::http::limits::{Limit, OF_CODES, TABLE, raised};
+use kontor::config::Config;
+use kontor::http::limits::{Limit, LimitSettings, OF_CODES, TABLE};
 use kontor::openapi::{description, pinned_text};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_limits::testing::{OwnRedis, shared_redis};
-use kontor_kernel::Random;
+use kontor_kernel::{Random, RateRule};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -21,11 +22,14 @@ use crate::support::{Answer, Project, TestServer, send};
 fn the_documented_table_is_the_table_of_the_server() {
     let text = include_str!("../../../../docs/operations.md");
     let section = text.split("\n## ").find(|section| section.starts_with("Limits\n")).unwrap();
-    let rows = section.lines().filter(|line| line.starts_with("| `"));
-    let documented: Vec<String> = rows.map(str::to_owned).collect();
+    let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    let documented: Vec<String> = rows.take_while(|line| line.starts_with('|')).map(str::to_owned).collect();
     let row = |limit: &Limit| {
-        let factor = if raised(limit.rule, 2) == limit.rule { "" } else { " multiplies" };
-        format!("| `{}` | {} | {} |{factor} |", limit.operation, limit.words(), limit.subject)
+        let operation = limit.operation;
+        let operation = if operation.contains('/') { format!("`{operation}`") } else { operation.to_owned() };
+        let setting = limit.setting();
+        let space = if setting.is_empty() { "" } else { " " };
+        format!("| {operation} | {} | {} |{space}{setting} |", limit.words(), limit.subject)
     };
     assert_eq!(documented, TABLE.iter().map(row).collect::<Vec<_>>());
 }
@@ -38,16 +42,22 @@ fn every_rule_has_a_name_of_its_own() {
 }
 
 #[test]
-fn a_factor_raises_the_limits_of_codes_and_no_others() {
+fn settings_change_the_limits_that_name_them_and_no_others() {
+    let defaults = LimitSettings::from(&Config::default());
+    let settings = LimitSettings { code_factor: 7, phone_codes: 8, customer_writes: 9 };
     for limit in TABLE {
-        let factor = if OF_CODES.contains(&limit.rule) { 7 } else { 1 };
-        let raised = raised(limit.rule, 7);
-        assert_eq!(
-            (raised.limit, raised.window),
-            (limit.rule.limit * factor, limit.rule.window),
-            "{}",
-            limit.rule.name
-        );
+        let (rule, name) = (limit.rule, limit.rule.name);
+        assert_eq!(defaults.effective(rule), rule, "{name}: the table shows the defaults");
+        let expected = match limit.setting() {
+            "multiplies" => rule.limit * 7,
+            "`phone_codes_per_hour`" => 8,
+            "`customer_writes_per_minute`" => 9,
+            other => {
+                assert_eq!(other, "", "{name}");
+                rule.limit
+            }
+        };
+        assert_eq!(settings.effective(rule), RateRule { limit: expected, ..rule }, "{name}");
     }
     assert!(OF_CODES.iter().all(|rule| TABLE.iter().any(|limit| limit.rule == *rule)));
 }

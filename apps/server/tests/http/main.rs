@@ -5,6 +5,7 @@ mod agent_access;
 mod application_commands;
 mod backends;
 mod backup;
+mod budgets;
 mod caching;
 mod caller;
 mod cards;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::future::join_all;
 use kontor::adapters::{Argon2Passwords, SystemRandom};
 use kontor_adapter_diesel::database_tests;
 use kontor_auth::StaffRegistry;
@@ -127,22 +128,54 @@ database_tests! {
         log_in_from(&server, "203.0.113.7", "boss", PASSWORD).await.expect(200);
     }
 
-    async fn a_login_counts_wherever_the_tries_come_from(db: TestDatabase) {
+    async fn wrong_passwords_from_a_few_addresses_lock_nobody_out_elsewhere(db: TestDatabase) {
         let (server, _) = start(db).await;
         for number in 0..4 {
             let address = format!("203.0.113.{number}");
             for _ in 0..5 {
                 log_in_from(&server, &address, "boss", "wrong").await.expect(401);
             }
-            // What an address has no more tries for takes nothing from the login.
-            log_in_from(&server, &address, "boss", "wrong").await.expect(429);
+            log_in_from(&server, &address, "boss", PASSWORD).await.expect(429);
         }
-        let refused = log_in_from(&server, "203.0.113.9", "Boss ", PASSWORD).await;
+        log_in_from(&server, "203.0.113.9", "Boss ", PASSWORD).await.expect(200);
+    }
+
+    async fn an_address_is_blocked_for_longer_the_more_often_it_is_wrong(db: TestDatabase) {
+        let (server, _) = start(db).await;
+        for _ in 0..12 {
+            for _ in 0..5 {
+                log_in_from(&server, "203.0.113.1", "boss", "wrong").await.expect(401);
+            }
+            server.clock.advance(60);
+        }
+        let refused = log_in_from(&server, "203.0.113.1", "boss", PASSWORD).await;
         refused.expect(429);
-        assert_eq!(refused.headers["x-ratelimit-limit"], "20");
-        log_in_from(&server, "203.0.113.9", "other", PASSWORD).await.expect(401);
+        let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!(refused.headers["x-ratelimit-limit"] == "60" && wait > 60, "{wait}");
+        log_in_from(&server, "203.0.113.2", "boss", PASSWORD).await.expect(200);
+    }
+
+    async fn many_addresses_leave_a_way_in_where_the_employee_signed_in_before(db: TestDatabase) {
+        let (server, _) = start(db).await;
+        let office = "198.51.100.1";
+        log_in_from(&server, office, "boss", PASSWORD).await.expect(200);
+        for _ in 0..5 {
+            let tries = (0..20).map(|number| {
+                let (server, address) = (&server, format!("203.0.113.{number}"));
+                async move { log_in_from(server, &address, "boss", "wrong").await.expect(401) }
+            });
+            join_all(tries).await;
+        }
+        let refused = log_in_from(&server, "203.0.113.99", "Boss ", PASSWORD).await;
+        refused.expect(429);
+        assert_eq!(refused.headers["x-ratelimit-limit"], "100");
+        log_in_from(&server, "203.0.113.99", "other", PASSWORD).await.expect(401);
+        log_in_from(&server, office, "boss", PASSWORD).await.expect(200);
+        // Another employee is a stranger there.
+        assert_eq!(server.insert("SELECT COUNT(*) AS id FROM sign_in_addresses".to_owned()).await, 1);
         server.clock.advance(60);
-        log_in_from(&server, "203.0.113.9", "boss", PASSWORD).await.expect(200);
+        log_in_from(&server, "203.0.113.99", "boss", PASSWORD).await.expect(200);
+        assert_eq!(server.insert("SELECT COUNT(*) AS id FROM sign_in_addresses".to_owned()).await, 2);
     }
 
     async fn an_address_that_floods_shuts_nobody_out(db: TestDatabase) {

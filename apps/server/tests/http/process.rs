@@ -132,7 +132,10 @@ impl Site {
 
     /// The command with the settings of this place and nothing else in its environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        self.command_of(Path::new(env!("CARGO_BIN_EXE_kontor")), arguments)
+        let mut command = self.command_of(Path::new(env!("CARGO_BIN_EXE_kontor")), arguments);
+        // Tests write faster than people, and the sandbox is the acquirer.
+        command.env("KONTOR_CUSTOMER_WRITES_PER_MINUTE", "100000").env("KONTOR_ACQUIRER_ADDRESSES", "127.0.0.1");
+        command
     }
 
     /// The same of another binary.

@@ -138,6 +138,9 @@ impl TestServer {
         let mut config = Config { http_workers: 2, webhook_allow_internal: true, ..Config::default() };
         // Nobody outside is called unless a test names him.
         config.acquirer_url = "http://127.0.0.1:9/v3".into();
+        config.acquirer_addresses = vec!["127.0.0.1".into()];
+        // Tests write faster than people.
+        config.customer_writes_per_minute = 100_000;
         let files = tempfile::tempdir().unwrap();
         config.files_folder = files.path().join("files").display().to_string();
         let imports = tempfile::tempdir().unwrap();

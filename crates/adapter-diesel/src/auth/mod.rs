@@ -17,6 +17,7 @@ mod phones;
 mod registry;
 mod roles;
 mod sessions;
+mod sign_in_addresses;
 mod staff;
 mod tokens;
 mod uses;

@@ -218,6 +218,9 @@ fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
         log: "warn".into(),
         log_format: "text".into(),
         code_limit_factor: 100,
+        customer_writes_per_minute: 10_000,
+        // The sandbox.
+        acquirer_addresses: vec!["127.0.0.0/8".into(), "::1".into()],
         // While time is moved it stands still, and nothing may wait for it.
         subscription_charges_per_second: 1_000_000,
         staff_token_hours: TOKEN_HOURS,
