@@ -1,5 +1,6 @@
 //! All queues, for those who run the service.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::StoreError;
 
 use crate::database::{Abort, Database};
@@ -18,6 +19,9 @@ const QUEUES: [&Queue; 8] = [
     &organization::TASK_MAILS,
 ];
 
+/// How long a renewed lease runs.
+const RENEWED: TimeDelta = TimeDelta::seconds(60);
+
 /// Parked rows of one queue that are told of; there may be more.
 pub const MOST_TOLD: u32 = 1_000;
 
@@ -27,6 +31,21 @@ impl Database {
         self.read(|connection| {
             let count = |queue: &&'static Queue| Ok((queue.table, count_parked(connection, queue)?));
             QUEUES.iter().map(count).collect::<Result<_, Abort<StoreError>>>()
+        })
+        .await
+    }
+
+    /// Lengthens every running lease of an owner to a minute from now, in whatever queue. Call it again well within a minute
+    /// for as long as the owner works. Returns how many were lengthened.
+    pub async fn renew_leases(&self, owner: &str, now: DateTime<Utc>) -> Result<usize, StoreError> {
+        let owner = owner.to_owned();
+        self.write(move |connection| {
+            let (now, until) = (now.naive_utc(), (now + RENEWED).naive_utc());
+            let mut renewed = 0;
+            for queue in QUEUES {
+                renewed += queue.renew(connection, &owner, now, until)?;
+            }
+            Ok::<_, Abort<StoreError>>(renewed)
         })
         .await
     }

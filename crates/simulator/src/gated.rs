@@ -128,6 +128,8 @@ gated! {
         delete_method(customer: CustomerScope, method: SavedMethodId, at: DateTime<Utc>) -> Result<bool, StoreError>;
         lease_due(now: DateTime<Utc>, until: DateTime<Utc>, most: u32) -> Result<Vec<LeasedSubscription>, StoreError>;
         put_off(leased: LeasedSubscription, again: Option<DateTime<Utc>>, at: DateTime<Utc>) -> Result<(), StoreError>;
+        extend_leases(leased: Vec<LeasedSubscription>, from: DateTime<Utc>, until: DateTime<Utc>)
+            -> Result<Vec<LeasedSubscription>, StoreError>;
     }
 }
 

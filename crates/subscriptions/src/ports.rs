@@ -223,6 +223,15 @@ pub trait SubscriptionStore: Send + Sync {
         again: Option<DateTime<Utc>>,
         at: DateTime<Utc>,
     ) -> Result<(), StoreError>;
+
+    /// Lengthens leases that end at `from`. Returns those of the subscriptions, in their order, that are still leased until
+    /// then: of the others somebody has changed something.
+    async fn extend_leases(
+        &self,
+        leased: Vec<LeasedSubscription>,
+        from: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> Result<Vec<LeasedSubscription>, StoreError>;
 }
 
 /// What staff read of subscriptions, and how their project charges.

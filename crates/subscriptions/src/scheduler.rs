@@ -1,5 +1,6 @@
 //! What a worker does: subscriptions whose time has come are charged, tried again, or ended.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -61,11 +62,13 @@ impl SubscriptionScheduler {
             if allowed == 0 {
                 break;
             }
-            let due = self.store.lease_due(now, now + LEASE, allowed).await;
-            let mut unused = allowed;
-            for leased in due.as_deref().unwrap_or_default() {
+            let mut until = now + LEASE;
+            let found = self.store.lease_due(now, until, allowed).await;
+            let mut waiting: VecDeque<_> = found.as_deref().unwrap_or_default().iter().copied().collect();
+            let (mut unused, mut trouble) = (allowed, None);
+            while let Some(leased) = waiting.pop_front() {
                 ran.found += 1;
-                match self.attempt(*leased).await {
+                match self.attempt(leased).await {
                     Ok(true) => {
                         ran.charged += 1;
                         unused -= 1;
@@ -74,9 +77,23 @@ impl SubscriptionScheduler {
                     // One that cannot be read or written does not keep the others waiting.
                     Err(error) => ran.failed.push((leased.id, error.to_string())),
                 }
+                // An acquirer that is slow must not use up the time of those that follow.
+                let now = self.clock.now();
+                if !waiting.is_empty() && now + LEASE / 2 > until {
+                    match self.store.extend_leases(waiting.into(), until, now + LEASE).await {
+                        Ok(still) => (waiting, until) = (still.into(), now + LEASE),
+                        Err(error) => {
+                            trouble = Some(error);
+                            break;
+                        }
+                    }
+                }
             }
             self.pace.give_back(unused);
-            if due?.is_empty() {
+            if let Some(error) = trouble {
+                return Err(error);
+            }
+            if found?.is_empty() {
                 break;
             }
         }

@@ -453,4 +453,26 @@ impl SubscriptionStore for Database {
         })
         .await
     }
+
+    async fn extend_leases(
+        &self,
+        leased: Vec<LeasedSubscription>,
+        from: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> Result<Vec<LeasedSubscription>, StoreError> {
+        self.write(move |connection| {
+            let ids: Vec<i64> = leased.iter().map(|leased| leased.id.get()).collect();
+            let rows: Vec<IdRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
+                .value(until.naive_utc())
+                .sql(" WHERE wake_at = ")
+                .value(from.naive_utc())
+                .sql(" AND id")
+                .among(&ids)
+                .sql(" RETURNING id")
+                .rows(connection)?;
+            let still = |leased: &LeasedSubscription| rows.iter().any(|row| row.id == leased.id.get());
+            Ok::<_, Failed>(leased.iter().copied().filter(still).collect())
+        })
+        .await
+    }
 }

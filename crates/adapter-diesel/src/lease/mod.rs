@@ -5,7 +5,8 @@
 //!    the row.
 //! 3. **Read** what is to be done, after the lease is committed. A row that cannot be read is *parked* with the reason:
 //!    it is no longer due, the others go on, and an operator releases it once it is mended.
-//! 4. Work, and write the outcome on the condition that the lease is still held. Who dies leaves a lease that runs out.
+//! 4. Work, and write the outcome on the condition that the lease is still held. The worker's loop renews the lease while a
+//!    step runs, so it fits any work. A process that dies leaves a lease that runs out.
 //! 5. A lease that runs out is a *lapse*: the work failed or its process died. Lapses in a row make the row wait for longer,
 //!    then it is parked.
 //!
@@ -144,6 +145,26 @@ impl Queue {
             rest = later;
         }
         Ok(taken)
+    }
+
+    /// Lengthens the running leases of an owner to `until`; none becomes shorter. Returns how many were lengthened.
+    pub fn renew(
+        &self,
+        connection: &mut AnyConnection,
+        owner: &str,
+        now: NaiveDateTime,
+        until: NaiveDateTime,
+    ) -> QueryResult<usize> {
+        let Self { table, open, .. } = self;
+        Statement::new(format!("UPDATE {table} SET leased_until = "))
+            .value(until)
+            .sql(format!(" WHERE {open} AND leased_until IS NOT NULL AND leased_until > "))
+            .value(now)
+            .sql(" AND leased_until < ")
+            .value(until)
+            .sql(" AND lease_owner = ")
+            .value(owner)
+            .run(connection)
     }
 
     /// Gives every lease of an owner back. Returns how many there were.

@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Integer, Timestamp};
 use kontor_kernel::{StoreError, WebhookId};
-use kontor_webhooks::model::{Circuit, WaitingEndpoint, allocate_slots};
+use kontor_webhooks::model::{Circuit, MOST_PER_PROJECT, WaitingEndpoint, allocate_slots};
 
 use super::queue::DELIVERIES;
 use crate::database::{Abort, AnyConnection};
@@ -65,6 +65,19 @@ fn running(connection: &mut AnyConnection, now: NaiveDateTime) -> QueryResult<Ve
     .rows(connection)
 }
 
+/// How many deliveries are being sent, by endpoint and by project.
+fn sent(
+    connection: &mut AnyConnection,
+    now: NaiveDateTime,
+) -> QueryResult<(BTreeMap<i64, usize>, BTreeMap<i64, usize>)> {
+    let (mut by_endpoint, mut by_project) = (BTreeMap::new(), BTreeMap::new());
+    for row in running(connection, now)? {
+        by_endpoint.insert(row.webhook, count(row.count));
+        *by_project.entry(row.project).or_default() += count(row.count);
+    }
+    Ok((by_endpoint, by_project))
+}
+
 fn count(number: i64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
@@ -85,11 +98,7 @@ pub(super) fn look(
     if endpoints.is_empty() {
         return Ok(Vec::new());
     }
-    let (mut by_endpoint, mut by_project) = (BTreeMap::new(), BTreeMap::new());
-    for row in running(connection, now)? {
-        by_endpoint.insert(row.webhook, count(row.count));
-        *by_project.entry(row.project).or_default() += count(row.count);
-    }
+    let (by_endpoint, by_project) = sent(connection, now)?;
     let waiting = endpoints.into_iter().map(|row| {
         Ok(WaitingEndpoint {
             webhook: row.id,
@@ -116,29 +125,37 @@ pub(super) fn look(
 by_place! {
     struct CircuitRow {
         id: i64 as BigInt,
+        project: i64 as BigInt,
         hangs: i32 as Integer,
         paused_until: Option<NaiveDateTime> as diesel::sql_types::Nullable<Timestamp>,
     }
 }
 
-/// Leases what is still free. What an endpoint may take is looked at again while its record is held, so that several
-/// workers together do not send it more than its share.
+/// Leases what is still free. What an endpoint and its project may take is looked at again while all endpoints of the project
+/// are locked, so that several workers together send neither more than its share.
 pub(super) fn take(
     connection: &mut AnyConnection,
     due: &[Due],
     request: &LeaseRequest,
 ) -> Result<Vec<i64>, Abort<StoreError>> {
     let webhooks: Vec<i64> = due.iter().map(|due| due.webhook).collect();
-    let held = Statement::new("SELECT id, hangs, paused_until FROM webhooks WHERE id").among(&webhooks);
+    let held = Statement::new(
+        "SELECT id, project_id, hangs, paused_until FROM webhooks WHERE project_id IN (SELECT project_id FROM webhooks \
+         WHERE id",
+    );
+    let held = held.among(&webhooks).sql(")");
     let held: Vec<CircuitRow> = held.locked(connection, " ORDER BY id FOR NO KEY UPDATE").rows(connection)?;
-    let running = running(connection, request.now)?;
+    let (mut by_endpoint, mut by_project) = sent(connection, request.now)?;
     let mut deliveries = Vec::new();
     for endpoint in &held {
         let circuit = circuit(endpoint.hangs, endpoint.paused_until)?;
-        let sent = running.iter().find(|row| row.webhook == endpoint.id).map_or(0, |row| count(row.count));
-        let room = circuit.free_slots(sent, request.now.and_utc());
+        let sent = by_endpoint.remove(&endpoint.id).unwrap_or_default();
+        let of_project = by_project.entry(endpoint.project).or_insert(0);
+        let room = circuit.free_slots(sent, request.now.and_utc()).min(MOST_PER_PROJECT.saturating_sub(*of_project));
         let wanted = due.iter().filter(|due| due.webhook == endpoint.id).flat_map(|due| &due.deliveries);
+        let before = deliveries.len();
         deliveries.extend(wanted.take(room).copied());
+        *of_project += deliveries.len() - before;
     }
     deliveries.sort_unstable();
     Ok(DELIVERIES.take(connection, &deliveries, request, Statement::default())?)
@@ -195,5 +212,74 @@ mod tests {
         }
         assert!(!plan.contains("SCAN webhook_deliveries") && !plan.contains("SCAN h"), "{plan}");
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+
+    /// A project with three endpoints that have 8, 8 and 5 deliveries; those of the third are due a minute later.
+    fn project(connection: &mut AnyConnection) -> QueryResult<()> {
+        let at = "'1970-01-01 00:00:00'";
+        let run = |connection: &mut AnyConnection, sql: String| Statement::new(sql).run(connection);
+        run(connection, format!("INSERT INTO projects (name, currency, created_at) VALUES ('P', 'RUB', {at})"))?;
+        run(
+            connection,
+            format!("INSERT INTO branches (project_id, name, created_at, updated_at) VALUES (1, 'B', {at}, {at})"),
+        )?;
+        run(
+            connection,
+            format!(
+                "INSERT INTO applications (project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, \
+                 updated_at) VALUES (1, 1, 'A', 't', TRUE, FALSE, {at}, {at})"
+            ),
+        )?;
+        for event in 1..=8 {
+            run(
+                connection,
+                format!(
+                    "INSERT INTO outbox_events (event_id, project_id, application_id, topic, payload, created_at) VALUES \
+                     ('{event}', 1, 1, 'order.paid', '{{}}', {at})"
+                ),
+            )?;
+        }
+        let endpoints = [(1, 8, at), (2, 8, at), (3, 5, "'1970-01-01 00:01:00'")];
+        for (webhook, deliveries, due) in endpoints {
+            run(
+                connection,
+                format!(
+                    "INSERT INTO webhooks (project_id, application_id, url, sealed_secret, is_active, created_at, updated_at) \
+                     VALUES (1, 1, 'https://shop.example', '', TRUE, {at}, {at})"
+                ),
+            )?;
+            for event in 1..=deliveries {
+                run(
+                    connection,
+                    format!(
+                        "INSERT INTO webhook_deliveries (delivery_id, project_id, webhook_id, outbox_event_id, status, \
+                         attempts, next_attempt_at, created_at, updated_at) VALUES ('{webhook}-{event}', 1, {webhook}, \
+                         {event}, 'pending', 0, {due}, {at}, {at})"
+                    ),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn what_a_project_may_take_is_looked_at_again_when_it_is_taken() {
+        for kind in [Kind::Sqlite, Kind::Postgres] {
+            let Some(db) = TestDatabase::fresh(kind) else { continue };
+            let filled = db.database.write_apart(|connection| Ok::<_, Abort<StoreError>>(project(connection)?));
+            filled.await.unwrap();
+            let at = |seconds| (DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds)).naive_utc();
+            let look =
+                async |seconds| db.database.read(move |connection| look(connection, at(seconds), 64)).await.unwrap();
+            // Both look before either takes; the second sees an endpoint more.
+            let (first, second) = (look(0).await, look(60).await);
+            let take = async |due: Vec<Due>, owner: &'static str| {
+                let request = LeaseRequest { owner: owner.to_owned(), now: at(60), until: at(120), most: 64 };
+                db.database.write(move |connection| take(connection, &due, &request)).await.unwrap().len()
+            };
+            assert_eq!(second.len(), 3, "{kind:?}");
+            assert_eq!(take(first, "first").await, MOST_PER_PROJECT, "{kind:?}");
+            assert_eq!(take(second, "second").await, 0, "{kind:?}: the project has its share");
+        }
     }
 }

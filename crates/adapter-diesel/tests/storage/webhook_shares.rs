@@ -108,6 +108,19 @@ database_tests! {
         assert_eq!(leased, MOST_PER_ENDPOINT);
     }
 
+    async fn a_lease_is_renewed_while_its_owner_works_and_no_longer(db: TestDatabase) {
+        let shop = shop(&db).await;
+        paid_orders(&db, &shop, 1).await;
+        let at = |seconds: i64| START + TimeDelta::seconds(seconds);
+        let renew = async |owner: &str, seconds| db.database.renew_leases(owner, at(seconds)).await.unwrap();
+        assert_eq!(lease_due(&db.database, "me", 8, at(0)).await.len(), 1);
+        assert_eq!((renew("other", 50).await, renew("me", 0).await, renew("me", 50).await), (0, 0, 1));
+        assert!(lease_due(&db.database, "other", 8, at(109)).await.is_empty());
+        assert_eq!(renew("me", 110).await, 0, "a lease that ran out is lost");
+        assert_eq!(lease_due(&db.database, "other", 8, at(110)).await.len(), 1);
+        assert_eq!((renew("me", 120).await, renew("other", 120).await), (0, 1));
+    }
+
     async fn an_endpoint_that_hangs_rests_and_is_then_tried_by_one(db: TestDatabase) {
         let (hanging, sound) = (shop(&db).await, shop(&db).await);
         many_paid_orders(&db, &hanging, 50).await;

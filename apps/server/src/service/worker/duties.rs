@@ -1,5 +1,6 @@
 //! What a worker does, as one table, and the loop that runs it.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -55,14 +56,14 @@ pub(super) const DUTIES: &[Duty] = &[
         at_once: 4,
         pause: IDLE,
         by_time: true,
-        step: |worker, _| Box::pin(steps::charges(worker)),
+        step: |worker, context| Box::pin(steps::charges(worker, context)),
     },
     Duty {
         name: "refunds",
         at_once: 2,
         pause: IDLE,
         by_time: true,
-        step: |worker, _| Box::pin(steps::refunds(worker)),
+        step: |worker, context| Box::pin(steps::refunds(worker, context)),
     },
     Duty {
         name: "orders",
@@ -84,21 +85,21 @@ pub(super) const DUTIES: &[Duty] = &[
         at_once: 2,
         pause: IDLE,
         by_time: true,
-        step: |worker, _| Box::pin(steps::receipts(worker)),
+        step: |worker, context| Box::pin(steps::receipts(worker, context)),
     },
     Duty {
         name: "passwords",
         at_once: 1,
         pause: IDLE,
         by_time: false,
-        step: |worker, _| Box::pin(steps::send_passwords(worker)),
+        step: |worker, context| Box::pin(steps::send_passwords(worker, context)),
     },
     Duty {
         name: "tasks",
         at_once: 1,
         pause: Duration::from_secs(1),
         by_time: true,
-        step: |worker, _| Box::pin(steps::send_task_mails(worker)),
+        step: |worker, context| Box::pin(steps::send_task_mails(worker, context)),
     },
     // Of different projects: a large one holds up no other.
     Duty {
@@ -113,7 +114,7 @@ pub(super) const DUTIES: &[Duty] = &[
         at_once: 1,
         pause: Duration::from_secs(2),
         by_time: false,
-        step: |worker, _| Box::pin(steps::files(worker)),
+        step: |worker, context| Box::pin(steps::files(worker, context)),
     },
     Duty {
         name: "shelves",
@@ -131,6 +132,19 @@ pub(super) const DUTIES: &[Duty] = &[
     },
 ];
 
+/// How often the leases of a step are renewed: several times within the shortest, which takes half a minute.
+const RENEW_EVERY: Duration = Duration::from_secs(10);
+
+/// Renews the leases of a step, so that none runs out while it works.
+async fn renew(worker: &Worker, owner: &str) -> Infallible {
+    loop {
+        tokio::time::sleep(RENEW_EVERY).await;
+        if let Err(error) = worker.database.renew_leases(owner, worker.clock.now()).await {
+            tracing::warn!(%error, owner, "the leases of a step could not be renewed");
+        }
+    }
+}
+
 impl Duty {
     /// Makes one step after the other until told to stop.
     pub(super) async fn attend(&self, worker: &Worker, slot: u32, stop: &CancellationToken) {
@@ -146,9 +160,16 @@ impl Duty {
                 None => None,
             };
             round += 1;
+            let owner = format!("{}:{}:{slot}:{round}", worker.name, self.name);
+            let context = StepContext { slot, round, owner: &owner, stop };
             // The call, too, may panic.
-            let outcome =
-                supervised.round(async { (self.step)(worker, StepContext { slot, round, stop }).await }).await;
+            let step = async {
+                tokio::select! {
+                    outcome = (self.step)(worker, context) => outcome,
+                    never = renew(worker, &owner) => match never {},
+                }
+            };
+            let outcome = supervised.round(step).await;
             drop(turn);
             let name = self.name;
             let idle = self.pause * self.at_once;

@@ -19,6 +19,8 @@ pub(super) struct StepContext<'a> {
     pub slot: u32,
     /// How many steps it has made, this one included.
     pub round: u64,
+    /// Names this step in leases, unlike all others. They are renewed while it runs.
+    pub owner: &'a str,
     /// Told when the worker is to end.
     pub stop: &'a CancellationToken,
 }

@@ -43,8 +43,8 @@ pub(super) async fn deliver(worker: &Worker, context: StepContext<'_>) -> Result
 }
 
 /// Finds out how a charge stands.
-pub(super) async fn charges(worker: &Worker) -> Result<bool, Trouble> {
-    let round = worker.charges.reconcile(&worker.name, 1).await?;
+pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+    let round = worker.charges.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
         tracing::error!(%purpose, %why, "a payment needs to be looked at");
     }
@@ -52,8 +52,8 @@ pub(super) async fn charges(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Asks for a refund, or how it stands.
-pub(super) async fn refunds(worker: &Worker) -> Result<bool, Trouble> {
-    let round = worker.refunds.reconcile(&worker.name, 1).await?;
+pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+    let round = worker.refunds.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
         tracing::error!(%purpose, %why, "a payment needs to be looked at");
     }
@@ -70,8 +70,8 @@ pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Asks for a receipt, or how it stands.
-pub(super) async fn receipts(worker: &Worker) -> Result<bool, Trouble> {
-    let round = worker.receipts.reconcile(&worker.name, 1).await?;
+pub(super) async fn receipts(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+    let round = worker.receipts.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
         tracing::error!(%purpose, %why, "a receipt needs to be looked at");
     }
@@ -79,8 +79,8 @@ pub(super) async fn receipts(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Sends a temporary password. The log names no login: whether it is known is nobody's business.
-pub(super) async fn send_passwords(worker: &Worker) -> Result<bool, Trouble> {
-    let round = worker.passwords.send_due(&worker.name).await?;
+pub(super) async fn send_passwords(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+    let round = worker.passwords.send_due(context.owner).await?;
     if let PasswordRound::Failed(error) = &round {
         tracing::warn!(%error, "a temporary password was not sent");
     }
@@ -88,8 +88,8 @@ pub(super) async fn send_passwords(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Tells an employee of tasks.
-pub(super) async fn send_task_mails(worker: &Worker) -> Result<bool, Trouble> {
-    let round = worker.task_mails.send_due(&worker.name).await?;
+pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+    let round = worker.task_mails.send_due(context.owner).await?;
     match &round {
         TaskMailRound::Failed(error) => tracing::warn!(%error, "an employee was not told of their tasks"),
         TaskMailRound::GivenUp => tracing::warn!("an employee could not be told of their tasks for a day"),
@@ -111,8 +111,8 @@ pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<
 }
 
 /// Removes contents of deleted files, and of uploads that broke off.
-pub(super) async fn files(worker: &Worker) -> Result<bool, Trouble> {
-    let round = worker.files.sweep(&worker.name).await?;
+pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+    let round = worker.files.sweep(context.owner).await?;
     for (leftover, error) in &round.failed {
         tracing::warn!(file = %leftover.id, %error, "a content stays for now; it is tried for again");
     }

@@ -5,6 +5,7 @@ pub mod club;
 mod daily_limits;
 mod desk;
 mod forecasts;
+mod leases;
 mod lifecycle;
 mod races;
 mod waits;

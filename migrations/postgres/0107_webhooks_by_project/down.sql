@@ -1,0 +1,1 @@
+DROP INDEX webhooks_by_project;
