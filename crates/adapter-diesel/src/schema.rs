@@ -778,6 +778,7 @@ diesel::table! {
         updated_at -> Timestamp,
         departing_until -> Nullable<Timestamp>,
         contradiction -> Nullable<Text>,
+        concern_at -> Nullable<Timestamp>,
     }
 }
 

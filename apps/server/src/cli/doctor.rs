@@ -8,6 +8,7 @@ use kontor_kernel::{Clock, ProjectId};
 use serde_json::json;
 
 use super::operate::open_migrated;
+use super::payment::print_concern;
 use super::receipt::tell_concern;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
@@ -26,7 +27,7 @@ pub struct DoctorArguments {
     /// First put parked rows back into their queues. What still cannot be read is parked again when its turn comes.
     #[arg(long)]
     release_parked: bool,
-    /// Print one JSON object per line: damage to the file, what was put back, every parked row, every receipt that is not registered, every row that cannot be read, every difference, then what was examined; with --correct then what was put right,
+    /// Print one JSON object per line: damage to the file, what was put back, every parked row, every receipt that is not registered, every payment that needs to be looked at, every row that cannot be read, every difference, then what was examined; with --correct then what was put right,
     /// what still differs, and what was examined again.
     #[arg(long)]
     json: bool,
@@ -60,8 +61,12 @@ pub fn run(
         for concern in &concerns {
             tell_concern(concern, report.json);
         }
+        let payments = database.payment_concerns(project, MOST_TOLD).await?;
+        for payment in &payments {
+            print_concern(payment, report.json);
+        }
         let unreadable = database.find_unreadable(project, |row| report.unreadable(&row)).await?;
-        let waiting = waiting(parked.len(), concerns.len(), unreadable);
+        let waiting = waiting(parked.len(), concerns.len(), payments.len(), unreadable);
         let found = examine(&database, project, &report).await?;
         if found == 0 {
             return waiting;
@@ -78,13 +83,15 @@ pub fn run(
 }
 
 /// What people must see to before all is well.
-fn waiting(parked: usize, receipts: usize, unreadable: u64) -> Result<(), Failure> {
+fn waiting(parked: usize, receipts: usize, payments: usize, unreadable: u64) -> Result<(), Failure> {
     let parked =
         (parked > 0).then(|| format!("{parked} rows of queues cannot be read; mend them, then --release-parked"));
     let receipts =
         (receipts > 0).then(|| format!("{receipts} receipts are not registered; see `kontor receipt --help`"));
+    let payments =
+        (payments > 0).then(|| format!("{payments} payments need to be looked at; see `kontor payment --help`"));
     let unreadable = (unreadable > 0).then(|| format!("{unreadable} rows cannot be read; lists leave them out"));
-    let waiting: Vec<String> = parked.into_iter().chain(receipts).chain(unreadable).collect();
+    let waiting: Vec<String> = parked.into_iter().chain(receipts).chain(payments).chain(unreadable).collect();
     if waiting.is_empty() { Ok(()) } else { Err(waiting.join("; ").into()) }
 }
 

@@ -11,6 +11,7 @@ mod miniapp;
 mod openapi;
 mod operate;
 mod output;
+mod payment;
 mod process;
 pub mod project;
 mod receipt;
@@ -79,12 +80,17 @@ enum Command {
     /// Copies the embedded database to a file while the service goes on, and checks the copy.
     Backup(backup::BackupArguments),
     /// Derives stock, reservations, uses of discounts and offers anew and compares. Changes nothing; fails when
-    /// something differs, or a receipt is not registered.
+    /// something differs, a receipt is not registered, or a payment needs to be looked at.
     Doctor(doctor::DoctorArguments),
     /// Projects.
     Project {
         #[command(subcommand)]
         command: project::ProjectCommand,
+    },
+    /// Payments that people must look at.
+    Payment {
+        #[command(subcommand)]
+        command: payment::PaymentCommand,
     },
     /// Fiscal receipts: which projects have them made, and those that people must look at.
     Receipt {
@@ -178,6 +184,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Backup(arguments) => backup::run(|database| load(None, database), &arguments),
         Command::Doctor(arguments) => doctor::run(|database| load(None, database), arguments),
         Command::Project { command } => project::run(|database| load(None, database), command),
+        Command::Payment { command } => payment::run(|database| load(None, database), command),
         Command::Receipt { command } => receipt::run(|database| load(None, database), command),
         Command::Introspection { command } => introspection::run(|database| load(None, database), command),
         Command::Miniapp { command } => miniapp::run(|database| load(None, database), command),

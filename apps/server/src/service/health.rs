@@ -119,6 +119,13 @@ pub async fn metrics_text(
         }
         Err(error) => tracing::warn!(%error, "receipts that people must look at cannot be counted"),
     }
+    match database.count_payment_concerns().await {
+        Ok(payments) => {
+            let payments = u32::try_from(payments).unwrap_or(u32::MAX);
+            metrics::gauge!("kontor_payments_to_look_at").set(f64::from(payments));
+        }
+        Err(error) => tracing::warn!(%error, "payments that people must look at cannot be counted"),
+    }
     for (table, rows) in unreadable::count() {
         metrics::counter!("kontor_unreadable_rows_total", "table" => table).absolute(rows);
     }

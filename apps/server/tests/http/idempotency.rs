@@ -374,6 +374,20 @@ database_tests! {
         assert_eq!((shop.count("orders").await, shop.payments().await.len()), (1, 1));
     }
 
+    async fn a_refused_payment_is_refused_again_and_places_no_other_order(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(10, 26_550).await;
+        shop.fault("refuse", 1).await;
+        let body = shop.online(item);
+        let first = order(&shop, "k", &body).await;
+        first.expect(502);
+        assert_replays(&first, &order(&shop, "k", &body).await);
+        until_stored(&shop.server).await;
+        assert_replays(&first, &order(&shop, "k", &body).await);
+        assert_eq!((shop.count("orders").await, shop.payments().await.len()), (1, 0));
+        order(&shop, "another", &body).await.expect(201);
+    }
+
     async fn a_slow_acquirer_is_waited_for_and_no_order_comes_twice(db: TestDatabase) {
         let shop = Shopfront::open(db).await;
         let item = shop.goods(10, 26_550).await;

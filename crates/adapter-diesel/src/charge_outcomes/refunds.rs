@@ -13,6 +13,7 @@ use kontor_payments::model::{ChargePurpose, NewRefund, Refund, RefundIntent};
 use kontor_payments::ports::{RefundStore, RefundStored};
 use uuid::Uuid;
 
+use super::contradicted;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::orders::{self, Giving};
 use crate::payments::{self, Key, Known};
@@ -68,7 +69,8 @@ fn with_receipt(
 }
 
 /// Money has arrived for an order that is canceled: all of it goes back, once. The event that would have told of the payment
-/// is not sent, and its identifier names the refund.
+/// is not sent, and its identifier names the refund. What cannot go back is left to people: logged, counted, told by
+/// `kontor doctor`.
 pub(super) fn return_unwanted(
     connection: &mut AnyConnection,
     id: OrderId,
@@ -78,12 +80,35 @@ pub(super) fn return_unwanted(
 ) -> Result<(), Abort<StoreError>> {
     let ChargeChange::Succeeded { event_id, .. } = change else { return Ok(()) };
     let project = known.charge.project_id;
-    let Some(order) = orders::locked(connection, id).map_err(to_storage)?.within(project) else { return Ok(()) };
-    let Some(decided) = everything_left(&order) else { return Ok(()) };
+    let Some(order) = orders::locked(connection, id).map_err(to_storage)?.within(project) else {
+        return leave_to_people(connection, known, "the order is another project's", at);
+    };
+    let decided = match everything_left(&order) {
+        Ok(None) => return Ok(()),
+        Ok(Some(decided)) => decided,
+        Err(refused) => return leave_to_people(connection, known, &refused.to_string(), at),
+    };
     let reason = "The order was canceled before the money arrived.".to_owned();
     let refund = OrderedRefund { key: *event_id, decided, reason, restock: true, ends_period: false };
     let giving = Giving { project: project.get(), order: id, by: Author::System, at: at.naive_utc() };
-    give_back(connection, &order, giving, &refund, Some(known.charge.id), at).map_err(to_storage)
+    match give_back(connection, &order, giving, &refund, Some(known.charge.id), at) {
+        // Both are refused before anything is written.
+        Err(Abort::Refused(OrderError::Refused(OrderRefusal::Refund(
+            refused @ (RefundRefused::NoReceipt(_) | RefundRefused::ExceedsPaid { .. }),
+        )))) => leave_to_people(connection, known, &refused.to_string(), at),
+        given => given.map_err(to_storage),
+    }
+}
+
+fn leave_to_people(
+    connection: &mut AnyConnection,
+    known: &Known,
+    why: &str,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let why = format!("money of a canceled order stays: {why}");
+    tracing::error!(purpose = %known.charge.purpose(), %why, "a payment needs to be looked at");
+    contradicted(connection, known.charge.id.get(), &why, at)
 }
 
 /// Nobody asked, so nobody can be refused.

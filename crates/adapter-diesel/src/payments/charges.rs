@@ -147,7 +147,7 @@ pub(crate) fn record(
     Ok(Some(Known { charge: known, repeated }))
 }
 
-/// Notes that the outcome of a charge is doubtful, and why. `None` when that was noted before, or the charge is still open.
+/// Notes that people must look at a charge, and why. `None` when that was noted before, or the charge is still open.
 pub(crate) fn contradict(
     connection: &mut AnyConnection,
     id: i64,
@@ -157,9 +157,9 @@ pub(crate) fn contradict(
     let doubtful = charges::table
         .filter(charges::id.eq(id))
         .filter(charges::settled_at.is_not_null())
-        .filter(charges::contradiction.is_null());
+        .filter(charges::contradiction.is_null().or(charges::contradiction.ne(why)));
     let written = diesel::update(doubtful)
-        .set((charges::contradiction.eq(why), charges::updated_at.eq(at)))
+        .set((charges::contradiction.eq(why), charges::concern_at.eq(at), charges::updated_at.eq(at)))
         .execute(connection)?;
     if written == 0 {
         return Ok(None);

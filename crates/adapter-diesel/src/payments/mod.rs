@@ -3,6 +3,7 @@
 //! What the outcome of a charge means for an order or a customer is not known here; see `charge_outcomes`. Rows are locked in
 //! one order everywhere: customer, refund, charge, and what the charge is for.
 
+mod charge_concerns;
 mod charge_rows;
 mod charges;
 mod queues;

@@ -35,6 +35,9 @@ struct Seen {
     standing: Standing,
 }
 
+/// How often a payment is asked for again while the storage fails.
+const RECOVERIES: u32 = 3;
+
 const REASON: &str = "The lines of the order have changed.";
 
 fn refuse<T>(refused: LinesRefused) -> Result<T, OrderError> {
@@ -53,11 +56,18 @@ impl PlacementService {
         staff.require(Permission::edit(Resource::Orders))?;
         let mut taken_back = false;
         let outcome = self.pursue_change(staff, id, command, &mut taken_back).await;
-        if taken_back && matches!(outcome, Err(OrderError::Refused(_))) {
-            // The order keeps its lines, and is paid as it was to be.
-            self.renew_payment(staff, id).await?;
+        // The order keeps its lines, and is paid as it was to be.
+        match outcome {
+            Err(OrderError::Refused(refused)) if taken_back => {
+                self.renew_payment(staff, id).await?;
+                Err(refused.into())
+            }
+            Err(OrderError::Store(error)) if taken_back => {
+                self.recover_payment(staff, id).await;
+                Err(error.into())
+            }
+            outcome => outcome,
         }
-        outcome
     }
 
     /// What a change would do, without doing it.
@@ -100,8 +110,9 @@ impl PlacementService {
                 return Ok(LinesChanged::Done(order));
             }
             if order.payment_open && seen.standing == Standing::Unpaid {
-                self.take_back_payment(id).await?;
-                *taken_back = true;
+                let outcome = self.take_back_payment(id).await;
+                *taken_back = !matches!(outcome, Err(OrderError::Refused(_)));
+                outcome?;
                 continue;
             }
             match self.store.change(id, self.decision(staff, seen, command.clone())).await {
@@ -190,7 +201,25 @@ impl PlacementService {
         })
     }
 
-    /// The payment that was taken back for a change that is refused now is asked for once more.
+    /// Asks again for the payment that was taken back, after the storage failed during the change. While the storage goes on
+    /// failing nothing can be written: then the order waits, and the next change or the worker finds it.
+    async fn recover_payment(&self, staff: &Staff, id: OrderId) {
+        for _ in 0..RECOVERIES {
+            if !matches!(self.look_and_renew(staff, id).await, Err(OrderError::Store(_))) {
+                break;
+            }
+        }
+    }
+
+    /// The failed write may have been the one that records the withdrawal: then the charge still looks open.
+    async fn look_and_renew(&self, staff: &Staff, id: OrderId) -> Result<(), OrderError> {
+        if let Some(charge) = self.charges.charges.open_for(ChargePurpose::Order(id)).await? {
+            self.charges.check_now(&charge).await?;
+        }
+        self.renew_payment(staff, id).await
+    }
+
+    /// Asks once more for the payment that was taken back for a change that did not come about.
     async fn renew_payment(&self, staff: &Staff, id: OrderId) -> Result<(), OrderError> {
         let order = staff.own(self.orders.find(id).await?)?;
         let Some(first) = order.lines.first().map(|line| line.id) else { return Ok(()) };

@@ -23,6 +23,7 @@ use crate::refund::ReturnEffect;
 use crate::{FewestWarehouses, OrderError, OrderRefusal, PaymentPage, PlacementService};
 
 mod previews;
+mod recoveries;
 
 fn money(minor: i64) -> Money {
     Money::from_minor(minor).unwrap()

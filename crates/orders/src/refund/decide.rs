@@ -28,9 +28,17 @@ pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, R
     Ok(decided)
 }
 
-/// All that is left of an order, for money that nobody asked for. `None` when nothing is left.
-pub fn everything_left(order: &Order) -> Option<DecidedRefund> {
-    finish(order, all_of(order, true)).ok()
+/// All money that is left of an order, for money that nobody asked for: with the goods, or alone where they cannot be taken
+/// back. `None` when none is left. Refuses when the lines do not account for the money.
+pub fn everything_left(order: &Order) -> Result<Option<DecidedRefund>, RefundRefused> {
+    let left = order.left_to_refund();
+    if left.is_zero() {
+        return Ok(None);
+    }
+    match finish(order, all_of(order, true)) {
+        Ok(decided) if decided.amount == left => Ok(Some(decided)),
+        _ => finish(order, money_alone(order, left)?).map(Some),
+    }
 }
 
 pub(crate) fn finish(order: &Order, lines: Vec<ReturnedLine>) -> Result<DecidedRefund, RefundRefused> {
@@ -68,6 +76,10 @@ fn money_alone(order: &Order, amount: Money) -> Result<Vec<ReturnedLine>, Refund
         return Err(RefundRefused::ExceedsPaid { left });
     }
     let weights: Vec<Money> = order.lines.iter().map(OrderLine::money_left).collect();
+    let most = sum(weights.iter().copied());
+    if amount > most {
+        return Err(RefundRefused::ExceedsLines { most });
+    }
     let shares = shares(amount, &weights);
     Ok(order.lines.iter().zip(shares).map(|(line, share)| returned(line, 0, share, false)).collect())
 }

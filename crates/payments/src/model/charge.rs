@@ -128,6 +128,23 @@ impl Charge {
     }
 }
 
+/// A charge that people must look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChargeConcern {
+    /// The number of the charge.
+    pub id: ChargeId,
+    /// The project of the customer.
+    pub project_id: ProjectId,
+    /// What the charge is for.
+    pub purpose: ChargePurpose,
+    /// The acquirer's identifier of the payment.
+    pub provider_id: Option<ProviderId>,
+    /// When it was noticed.
+    pub since: DateTime<Utc>,
+    /// What is wrong.
+    pub why: String,
+}
+
 /// A charge to be stored, which lacks only its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCharge {

@@ -12,7 +12,7 @@ mod saved_method;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use charge::{Charge, ChargeFailure, ChargeState, NewCharge};
+pub use charge::{Charge, ChargeConcern, ChargeFailure, ChargeState, NewCharge};
 pub use fiscal::{
     FiscalReceipt, GatewayReceipt, HandOverRequest, ReceiptConcern, ReceiptKind, ReceiptState, ReceiptTask,
     ReceiptTerms,

@@ -263,6 +263,8 @@ fn keeping(status: StatusCode, work: &IdempotentRequest) -> Keeping {
     match status {
         // What is not known yet will be; a fault of ours is no answer.
         StatusCode::ACCEPTED => Keeping::State,
+        // The acquirer's refusal is the outcome of what was done: the order is canceled, and stays so.
+        StatusCode::BAD_GATEWAY if work.is_stored() => Keeping::Answer,
         status if status.is_server_error() => Keeping::State,
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS if work.is_stored() => {
             Keeping::Nothing

@@ -87,7 +87,7 @@ fn came_true(preview: &OrderPreview, before: &Order, after: &Order) {
 }
 
 impl Counter<'_> {
-    async fn events(&self, event: &str) -> i64 {
+    pub(super) async fn events(&self, event: &str) -> i64 {
         self.house.number(format!("SELECT count(*) AS number FROM order_events WHERE event = '{event}'")).await
     }
 

@@ -1,0 +1,84 @@
+//! Payments that people must look at.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::{ChargeId, ProjectId, StoreError};
+use kontor_payments::model::ChargeConcern;
+
+use super::charge_rows::{provider_id, purpose};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::charges;
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = charges)]
+struct ConcernRow {
+    id: i64,
+    project_id: i64,
+    purpose: String,
+    purpose_id: i64,
+    provider_payment_id: Option<String>,
+    contradiction: Option<String>,
+    concern_at: Option<NaiveDateTime>,
+}
+
+fn concerns(
+    connection: &mut AnyConnection,
+    project: Option<ProjectId>,
+    most: u32,
+) -> Result<Vec<ChargeConcern>, Abort<StoreError>> {
+    let all = charges::table
+        .filter(charges::concern_at.is_not_null())
+        .order((charges::project_id, charges::id))
+        .limit(most.into())
+        .select(ConcernRow::as_select());
+    let rows: Vec<ConcernRow> = match project {
+        Some(project) => all.filter(charges::project_id.eq(project.get())).load(connection)?,
+        None => all.load(connection)?,
+    };
+    let concern = |row: ConcernRow| {
+        Ok(ChargeConcern {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project_id)?,
+            purpose: purpose(&row.purpose, row.purpose_id)?,
+            provider_id: provider_id(row.provider_payment_id.as_deref())?,
+            since: stored::moment(row.concern_at.unwrap_or_default()),
+            why: row.contradiction.unwrap_or_default(),
+        })
+    };
+    Ok(rows.into_iter().map(concern).collect::<Result<_, StoreError>>()?)
+}
+
+impl Database {
+    /// The payments that people must look at, of one project or of all, at most so many.
+    pub async fn payment_concerns(
+        &self,
+        project: Option<ProjectId>,
+        most: u32,
+    ) -> Result<Vec<ChargeConcern>, StoreError> {
+        self.read(move |connection| concerns(connection, project, most)).await
+    }
+
+    /// How many payments people must look at.
+    pub async fn count_payment_concerns(&self) -> Result<u64, StoreError> {
+        self.read(|connection| {
+            let counted: i64 =
+                charges::table.filter(charges::concern_at.is_not_null()).count().get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(counted.unsigned_abs())
+        })
+        .await
+    }
+
+    /// Takes a payment off the list, after people have looked at it. Its money and its history stay as they are. `false` when
+    /// it is not on the list.
+    pub async fn settle_payment(&self, id: ChargeId, at: DateTime<Utc>) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let concern = charges::table.filter(charges::id.eq(id.get())).filter(charges::concern_at.is_not_null());
+            let settled = diesel::update(concern)
+                .set((charges::concern_at.eq(None::<NaiveDateTime>), charges::updated_at.eq(at.naive_utc())))
+                .execute(connection)?;
+            Ok::<_, Abort<StoreError>>(settled == 1)
+        })
+        .await
+    }
+}

@@ -1,0 +1,63 @@
+//! The storage fails while a payment is taken back.
+
+use kontor_kernel::StoreError;
+
+use super::*;
+
+fn unavailable() -> StoreError {
+    StoreError::Unavailable("no route".to_owned())
+}
+
+#[tokio::test]
+async fn a_storage_that_fails_after_the_payment_was_taken_back_leaves_no_order_without_one() {
+    let (before, after) = (online(true), online(false));
+    let open = charge(&before, Some("pay-1"));
+    let mut desk = Desk::finding(vec![before, after.clone()]);
+    let (found, canceled) = (open.clone(), payment(&open, GatewayStatus::Canceled));
+    let mut looks = 0;
+    desk.charges.expect_open_for().times(2).returning(move |_| {
+        looks += 1;
+        Ok((looks == 1).then(|| found.clone()))
+    });
+    desk.gateway.expect_cancel().once().return_const(Answer::Known(canceled));
+    desk.charges.expect_record().returning(|_, _, _| Ok(kontor_payments::change::Change::Done));
+    let mut commits = 0;
+    desk.store.expect_change().times(2).returning(move |_, decide: Decision| {
+        commits += 1;
+        if commits == 1 {
+            return Err(unavailable().into());
+        }
+        let update = decide(OfProject::new(ProjectId::new(1).unwrap(), after.clone()))?;
+        assert_eq!((update.rework, update.payment.map(|payment| payment.amount)), (None, Some(money(300))));
+        Ok(Some(open.clone()))
+    });
+    desk.gateway.expect_create().once().return_const(Answer::Unknown { why: "late".to_owned(), retry_after: None });
+    let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 2))).await;
+    assert!(matches!(outcome, Err(OrderError::Store(StoreError::Unavailable(_)))), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_withdrawal_that_could_not_be_recorded_is_found_out_and_asked_for_again() {
+    let (before, after) = (online(true), online(false));
+    let open = charge(&before, Some("pay-1"));
+    let mut desk = Desk::finding(vec![before, after.clone()]);
+    let (found, canceled) = (open.clone(), payment(&open, GatewayStatus::Canceled));
+    desk.charges.expect_open_for().returning(move |_| Ok(Some(found.clone())));
+    desk.gateway.expect_cancel().once().return_const(Answer::Known(canceled.clone()));
+    // Found out by reading, since nobody recorded the answer.
+    desk.gateway.expect_read().times(2).return_const(Reading::Known(canceled));
+    let mut records = 0;
+    desk.charges.expect_record().times(4).returning(move |_, _, _| {
+        records += 1;
+        // The answer to the withdrawal, then the first look. What was read is recorded, and what came of the new payment.
+        if records <= 2 { Err(unavailable()) } else { Ok(kontor_payments::change::Change::Done) }
+    });
+    desk.store.expect_change().once().returning(move |_, decide: Decision| {
+        let update = decide(OfProject::new(ProjectId::new(1).unwrap(), after.clone()))?;
+        assert_eq!(update.payment.map(|payment| payment.amount), Some(money(300)));
+        Ok(Some(open.clone()))
+    });
+    desk.gateway.expect_create().once().return_const(Answer::Unknown { why: "late".to_owned(), retry_after: None });
+    let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 2))).await;
+    assert!(matches!(outcome, Err(OrderError::Store(StoreError::Unavailable(_)))), "{outcome:?}");
+}

@@ -1,0 +1,2 @@
+DROP INDEX charges_of_concern;
+ALTER TABLE charges DROP COLUMN concern_at;
