@@ -96,6 +96,7 @@ impl OrderUpdate {
             Self { refund: Some(_), .. } => OrderEvent::RefundRequested,
             Self { rework: Some(_), .. } => OrderEvent::LinesChanged,
             Self { payment: Some(_), .. } => OrderEvent::PaymentRenewed,
+            Self { by_hand: Some(_), .. } => OrderEvent::Paid,
             Self { transition: Some(_), .. } => OrderEvent::StatusChanged,
             _ => OrderEvent::Changed,
         }

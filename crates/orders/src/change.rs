@@ -1,14 +1,16 @@
 //! Changes: values that name everything one commit writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Money, Name, NomenclatureId, OrderId, PaymentTypeId,
-    Phone, ProjectId, Quantity, ReservationId, Stamp, UserId, WarehouseId,
+    ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Line, Money, Name, NomenclatureId, OrderId, PaymentTypeId,
+    Phone, ProjectId, Quantity, ReservationId, Stamp, UserId, WarehouseId, Word as _,
 };
 use kontor_payments::model::{NewCharge, RefundIntent, VatCode};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use crate::model::{
@@ -194,6 +196,8 @@ pub struct OrderUpdate {
     pub transition: Option<Transition>,
     /// What arrives with the move.
     pub captured: Option<Captured>,
+    /// How the money that arrives was taken, where an employee took it by hand.
+    pub by_hand: Option<PaymentByHand>,
     /// What goes back.
     pub refund: Option<OrderedRefund>,
     /// Who takes care of it.
@@ -215,6 +219,7 @@ impl OrderUpdate {
             stamp,
             transition: None,
             captured: None,
+            by_hand: None,
             refund: None,
             manager: Edit::Keep,
             comment: Edit::Keep,
@@ -362,6 +367,32 @@ pub struct Captured {
     pub event: Option<PaidEvent>,
 }
 
+/// How an employee took money by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum HandMethod {
+    /// In cash.
+    Cash,
+    /// By card, at a terminal that is not connected to the service.
+    Terminal,
+}
+
+/// A payment that an employee took by hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentByHand {
+    /// How.
+    pub method: HandMethod,
+    /// The number of the receipt that the cash register printed.
+    pub receipt: Option<Line<100>>,
+}
+
+impl fmt::Display for PaymentByHand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.method.word())?;
+        self.receipt.as_ref().map_or(Ok(()), |receipt| write!(f, ", receipt {receipt}"))
+    }
+}
+
 /// A refund to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderedRefund {
@@ -484,6 +515,14 @@ mod tests {
         };
         assert_eq!(Totals::from(&pricing), expected);
         assert_eq!(pricing.total_discount(), money(100));
+    }
+
+    #[test]
+    fn a_payment_by_hand_tells_how_and_its_receipt() {
+        let cash = PaymentByHand { method: HandMethod::Cash, receipt: None };
+        assert_eq!(cash.to_string(), "cash");
+        let terminal = PaymentByHand { method: HandMethod::Terminal, receipt: Line::parse("№ 7").ok() };
+        assert_eq!(terminal.to_string(), "terminal, receipt № 7");
     }
 
     #[test]

@@ -68,6 +68,9 @@ pub enum OrderRefusal {
     /// Nothing goes back.
     #[error(transparent)]
     Refund(#[from] RefundRefused),
+    /// The order takes no money by hand.
+    #[error(transparent)]
+    Unpayable(TransitionRefused),
     /// The lines stay as they are.
     #[error(transparent)]
     Lines(#[from] LinesRefused),

@@ -8,7 +8,7 @@ use kontor_kernel::{
 };
 use uuid::Uuid;
 
-use crate::change::{Captured, Comment, OrderUpdate, OrderedRefund};
+use crate::change::{Captured, Comment, OrderUpdate, OrderedRefund, PaymentByHand};
 use crate::error::{OrderError, OrderRefusal};
 use crate::lines::OrderPreview;
 use crate::model::{Address, Named, Order, OrderEntry, OrderStatus, PaidEvent, needs_address};
@@ -107,6 +107,26 @@ impl OrderService {
         self.update(staff, id, OrderChange { status: Edit::Set(OrderStatus::Canceled), ..OrderChange::default() }).await
     }
 
+    /// Records that an employee took the money of an order by hand. The order becomes paid; one that was handed over stays
+    /// issued.
+    pub async fn record_payment(
+        &self,
+        staff: &Staff,
+        id: OrderId,
+        payment: PaymentByHand,
+    ) -> Result<Order, OrderError> {
+        staff.require(Permission::edit(Resource::Orders))?;
+        let (event_id, stamp, editor) = (self.random.uuid(), Stamp::of(staff, self.clock.now()), staff.clone());
+        let decide = move |found| {
+            let order: Order = editor.own(Some(found))?;
+            let transition = order.transition_context().once_paid_by_hand().map_err(OrderRefusal::Unpayable)?;
+            let captured = Some(captured(&order, stamp, event_id));
+            Ok(OrderUpdate { transition, captured, by_hand: Some(payment.clone()), ..OrderUpdate::of(stamp) })
+        };
+        self.store.change(id, Box::new(decide)).await?;
+        self.reread(staff, id).await
+    }
+
     /// Gives money back, and with it goods. A worker asks the acquirer for the money of an order that was paid online; what
     /// was paid otherwise counts as given back at once.
     pub async fn refund(&self, staff: &Staff, id: OrderId, command: RefundCommand) -> Result<Order, OrderError> {
@@ -145,14 +165,8 @@ impl OrderService {
     }
 }
 
-fn decide(order: &Order, change: &OrderChange, stamp: Stamp, event_id: Uuid) -> Result<OrderUpdate, OrderError> {
-    let to = change.status.as_set().filter(|status| **status != order.status);
-    let transition = to.map(|status| order.transition_context().move_to(*status)).transpose();
-    let transition = transition.map_err(OrderRefusal::from)?;
-    let subtype = order.delivery_subtype.as_ref().map(|subtype| subtype.id);
-    if matches!(change.address, Edit::Set(None)) && needs_address(order.delivery_type.id, subtype) {
-        return Err(OrderRefusal::AddressRequired.into());
-    }
+/// All of the money of an order, taken by hand.
+fn captured(order: &Order, stamp: Stamp, event_id: Uuid) -> Captured {
     let event = |application: &Named<ApplicationId>| PaidEvent {
         event_id,
         order_id: order.id,
@@ -162,9 +176,18 @@ fn decide(order: &Order, change: &OrderChange, stamp: Stamp, event_id: Uuid) -> 
         currency: order.currency.clone(),
         paid_at: stamp.at,
     };
-    let captured = transition
-        .filter(|step| step.pays)
-        .map(|_| Captured { amount: order.final_price, event: order.application.as_ref().map(event) });
+    Captured { amount: order.final_price, event: order.application.as_ref().map(event) }
+}
+
+fn decide(order: &Order, change: &OrderChange, stamp: Stamp, event_id: Uuid) -> Result<OrderUpdate, OrderError> {
+    let to = change.status.as_set().filter(|status| **status != order.status);
+    let transition = to.map(|status| order.transition_context().move_to(*status)).transpose();
+    let transition = transition.map_err(OrderRefusal::from)?;
+    let subtype = order.delivery_subtype.as_ref().map(|subtype| subtype.id);
+    if matches!(change.address, Edit::Set(None)) && needs_address(order.delivery_type.id, subtype) {
+        return Err(OrderRefusal::AddressRequired.into());
+    }
+    let captured = transition.filter(|step| step.pays).map(|_| captured(order, stamp, event_id));
     Ok(OrderUpdate {
         transition,
         captured,

@@ -2,6 +2,7 @@
 
 use actix_web::http::StatusCode;
 use kontor_orders::lines::LinesRefused;
+use kontor_orders::model::TransitionRefused;
 use kontor_orders::{OrderRefusal, PlacementError};
 
 use super::{ApiError, NamedError, NextAction};
@@ -31,6 +32,14 @@ impl From<OrderRefusal> for ApiError {
             OrderRefusal::AddressRequired => Self::invalid("address", refusal),
             OrderRefusal::Refund(refused) => refused.violations().into(),
             OrderRefusal::Lines(refused) => refused.into(),
+            OrderRefusal::Unpayable(refused) => {
+                let code = match refused {
+                    TransitionRefused::AlreadyPaid => "order_already_paid",
+                    TransitionRefused::OnlyAcquirerPays => "order_paid_online",
+                    TransitionRefused::Final(_) | TransitionRefused::NotAllowed { .. } => "order_final",
+                };
+                NamedError::new(StatusCode::CONFLICT, code, NextAction::ContactSupport, refused.to_string()).into()
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ mod nomenclatures;
 mod order_files;
 mod order_history;
 mod order_lines;
+mod order_payments;
 mod order_placement;
 mod order_preview;
 mod order_refunds;

@@ -14,6 +14,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::order_files;
 use super::order_history;
 use super::order_lines;
+use super::order_payments;
 use super::order_placement;
 use super::order_preview::OrderPreview;
 use super::order_refunds::{self, OrderRefundRecord};
@@ -36,6 +37,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
             .service(tickets::redeem_ticket_batch)
             .service(tickets::list_ticket_scans);
         config.service(show_order).service(edit_order).service(cancel_order).service(order_refunds::request_refund);
+        config.service(order_payments::record_payment);
         config.service(order_files::add_order_file).service(order_history::order_history);
         config.service(order_lines::add_order_line).service(order_lines::edit_order_line);
         config.service(order_lines::remove_order_line);

@@ -196,6 +196,7 @@ pub const POLICIES: &[Policy] = &[
     put("/api/orders/{id}", staff!(edit Orders)).versioned(Order),
     post("/api/orders/{id}/files", staff!(edit Orders)).streamed(),
     post("/api/orders/{id}/request-refund", staff!(edit Orders)).told_by("/api/orders/{id}").versioned(Order),
+    post("/api/orders/{id}/record-payment", staff!(edit Orders)).told_by("/api/orders/{id}").versioned(Order),
     post("/api/orders/{id}/nomenclatures", staff!(edit Orders)).versioned(Order),
     put("/api/orders/{id}/nomenclatures/{nomenclature}", staff!(edit Orders))
         .told_by("/api/orders/{id}")

@@ -49,16 +49,18 @@ database_tests! {
         assert_eq!((shop.reserved(item).await, shop.count("refunds").await), (3, 0));
 
         let given = shop.refund(order, "", body).await.expect(200);
-        assert_eq!((&given["order"]["payment_state"], given.get("preview")), (&json!("partially_refunded"), None));
+        assert_eq!((&given["order"]["payment_state"], given.get("preview")), (&json!("paid"), None));
         assert_eq!(given["order"]["refunding_amount"], "333.33");
         assert_eq!((&given["order"]["refunds"][0]["state"], shop.reserved(item).await), (&json!("pending"), 2));
         let whole = shop.refund(order, "", json!({ "everything": true, "reason": "late", "restock": true })).await.expect(200);
-        assert_eq!((&whole["order"]["status"]["id"], &whole["order"]["payment_state"]), (&json!(6), &json!("refunded")));
+        assert_eq!((&whole["order"]["status"]["id"], &whole["order"]["payment_state"]), (&json!(6), &json!("paid")), "it is on its way");
         shop.server.clock.advance(3);
         shop.until_refunded(order, "999.99").await;
         assert_eq!((shop.reserved(item).await, shop.count("order_refunds").await), (0, 2));
         let told = shop.own(&format!("/{order}")).await.expect(200);
         assert_eq!(told["order"]["status"]["id"], 6);
+        let back = shop.staff(Method::GET, &format!("/api/orders/{order}"), json!({})).await.expect(200);
+        assert_eq!(back["order"]["payment_state"], "refunded");
     }
 
     async fn wrong_refunds_are_named_and_give_nothing_back(db: TestDatabase) {
@@ -112,6 +114,40 @@ database_tests! {
         let refused = shop.refund(unpaid, "", sound).await.expect(422);
         assert_eq!(refused["errors"]["amount"], json!(["the order is not paid"]));
         assert_eq!((shop.count("refunds").await, shop.reserved(item).await), (0, 4));
+    }
+
+    async fn money_that_is_taken_at_hand_over_is_recorded_once_and_can_be_given_back(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 1_000).await;
+        let order = shop.order(&shop.pickup(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let path = format!("/api/orders/{order}");
+        shop.staff(Method::PUT, &path, json!({ "status_id": 5 })).await.expect(200);
+        let pay = async |body: Value| shop.staff(Method::POST, &format!("{path}/record-payment"), body).await;
+        let wrong = pay(json!({ "method": "barter", "receipt": "" })).await.expect(422);
+        assert_eq!(wrong["errors"].as_object().unwrap().keys().collect::<Vec<_>>(), ["method", "receipt"]);
+        assert!(pay(json!({})).await.expect(422)["errors"]["method"].is_array());
+        let paid = pay(json!({ "method": "terminal", "receipt": "FD 17" })).await.expect(200)["order"].clone();
+        let told = (&paid["status"]["id"], &paid["payment_state"], &paid["captured_amount"]);
+        assert_eq!(told, (&json!(5), &json!("paid"), &json!("20.00")));
+        assert_eq!(pay(json!({ "method": "cash" })).await.expect(409)["error"]["code"], "order_already_paid");
+        let history = shop.staff(Method::GET, &format!("{path}/history"), json!({})).await.expect(200);
+        assert!(history.to_string().contains("terminal, receipt FD 17"), "{history}");
+        let back = shop.refund(order, "", json!({ "reason": "broken", "restock": true })).await.expect(200)["order"].clone();
+        assert_eq!((&back["status"]["id"], &back["payment_state"]), (&json!(5), &json!("refunded")));
+
+        // One that nobody pays comes back as it is.
+        let other = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        shop.staff(Method::PUT, &format!("/api/orders/{other}"), json!({ "status_id": 5 })).await.expect(200);
+        let body = json!({ "reason": "not wanted", "restock": true });
+        let looked = shop.refund(other, "?dry_run=1", body.clone()).await.expect(200);
+        assert_eq!(looked["preview"]["status_id"], 6);
+        let returned = shop.refund(other, "", body).await.expect(200)["order"].clone();
+        assert_eq!((&returned["status"]["id"], &returned["payment_state"]), (&json!(6), &json!("unpaid")));
+        let late = shop.staff(Method::POST, &format!("/api/orders/{other}/record-payment"), json!({ "method": "cash" })).await;
+        assert_eq!(late.expect(409)["error"]["code"], "order_final");
+        let online = shop.order(&shop.online(item)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let online = shop.staff(Method::POST, &format!("/api/orders/{online}/record-payment"), json!({ "method": "cash" })).await;
+        assert_eq!(online.expect(409)["error"]["code"], "order_paid_online");
     }
 
     async fn an_order_may_take_more_than_one_warehouse_has(db: TestDatabase) {

@@ -94,8 +94,9 @@ database_tests! {
             .sum();
         assert_eq!(handed, 99_999 - 43_334);
         let rest = staff(Method::POST, "/request-refund", json!({ "everything": true, "reason": "all", "restock": true })).await;
-        assert_eq!(rest["payment_state"], "refunded");
+        assert_eq!(rest["payment_state"], "partially_refunded");
         shop.until_refunded(order, "999.99").await;
+        assert_eq!(staff(Method::GET, "", json!({})).await["payment_state"], "refunded");
     }
 
     async fn what_is_prepaid_has_a_receipt_and_a_second_one_when_it_is_handed_over(db: TestDatabase) {

@@ -80,18 +80,20 @@ pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
     if let Some(event) = change.captured.as_ref().and_then(|captured| captured.event.as_ref()) {
         history::announce_paid(connection, event)?;
     }
-    if let Some(step) = change.transition {
+    let notice = change.transition.map(|step| step.notice).or(change.captured.as_ref().map(|_| Notice::OrderPaid));
+    if let Some(notice) = notice {
         let amount = change.captured.as_ref().map(|captured| captured.amount);
-        notices::tell(connection, order, step.notice, amount, at)?;
+        notices::tell(connection, order, notice, amount, at)?;
     }
     let returned = change.refund.as_ref().map(|refund| refund.decided.amount.to_string());
+    let detail = returned.or_else(|| change.by_hand.as_ref().map(ToString::to_string));
     let entry = Entry {
         project,
         order: order.get().into(),
         actor: change.stamp.author,
         event: change.event(),
         status: change.transition.map_or(before.status, |step| step.to),
-        detail: returned.as_deref(),
+        detail: detail.as_deref(),
         changes: change.changes(before),
     };
     history::write(connection, &entry, at)

@@ -54,6 +54,15 @@ fn what_stands_there_already_is_nothing() {
 }
 
 #[test]
+fn money_taken_by_hand_is_paid() {
+    let by_hand = Some(crate::change::PaymentByHand { method: crate::change::HandMethod::Cash, receipt: None });
+    let captured = Some(Captured { amount: Money::from_minor(450).unwrap(), event: None });
+    let update = OrderUpdate { by_hand, captured, ..update() };
+    assert_eq!(update.event(), OrderEvent::Paid);
+    assert_eq!(told(&update, &an_order(OrderStatus::Issued)), ["captured_amount 0.00 4.50"]);
+}
+
+#[test]
 fn a_new_payment_tells_that_it_is_one() {
     let payment = a_payment(Money::from_minor(450).unwrap());
     let update = OrderUpdate { payment: Some(payment), ..update() };

@@ -35,6 +35,8 @@ pub enum MoneyCondition {
     Failed,
     /// All that has arrived has gone back, or is on its way.
     Returned,
+    /// None has arrived.
+    Unpaid,
 }
 
 /// What a move does to the goods reserved for the order.
@@ -161,6 +163,15 @@ pub const MOVES: &[Transition] = &[
     staff(ReadyForPickup, Canceled),
     staff(ReadyForPickup, Paid),
     refunded(ReadyForPickup),
+    Transition {
+        from: Issued,
+        to: Canceled,
+        by: MoveBy::Refund,
+        money: MoneyCondition::Unpaid,
+        stock: StockEffect::Keep,
+        pays: false,
+        notice: Notice::OrderCanceled,
+    },
 ];
 
 /// What decides which states an order may move to.
@@ -266,9 +277,25 @@ impl TransitionContext {
     }
 
     /// The move of an order all of whose money goes back and all of whose lines are taken back. `None` when it stays where
-    /// it is: what was handed over stays so.
+    /// it is: what was handed over and paid stays so.
     pub fn once_returned(self) -> Option<Transition> {
-        row(self.status, Canceled, MoveBy::Refund).filter(|_| self.returned)
+        row(self.status, Canceled, MoveBy::Refund).filter(|step| match step.money {
+            MoneyCondition::Unpaid => !self.paid,
+            _ => self.returned,
+        })
+    }
+
+    /// The move of an order whose money an employee has taken by hand. `None` when it stays where it is: what was handed over
+    /// stays so.
+    pub fn once_paid_by_hand(self) -> Result<Option<Transition>, TransitionRefused> {
+        if self.paid {
+            return Err(TransitionRefused::AlreadyPaid);
+        }
+        match self.status {
+            Issued if self.online => Err(TransitionRefused::OnlyAcquirerPays),
+            Issued => Ok(None),
+            _ => self.move_to(Paid).map(Some),
+        }
     }
 }
 

@@ -140,9 +140,9 @@ pub enum PaymentState {
     Pending,
     /// It has arrived.
     Paid,
-    /// A part of it has gone back, is on its way or is asked for.
+    /// A part of it has gone back.
     PartiallyRefunded,
-    /// All of it has gone back, is on its way or is asked for.
+    /// All of it has gone back.
     Refunded,
 }
 
@@ -271,14 +271,14 @@ impl Order {
         self.captured.saturating_sub(self.refunded).saturating_sub(self.refunding)
     }
 
-    /// Where its money stands.
+    /// Where its money stands. Money on its way back has not gone back.
     pub fn payment_state(&self) -> PaymentState {
-        match (self.paid_at, self.left_to_refund()) {
-            (None, _) if self.payment_open => PaymentState::Pending,
-            (None, _) => PaymentState::Unpaid,
-            (Some(_), left) if left == self.captured => PaymentState::Paid,
-            (Some(_), left) if left.is_zero() => PaymentState::Refunded,
-            (Some(_), _) => PaymentState::PartiallyRefunded,
+        match self.paid_at {
+            None if self.payment_open => PaymentState::Pending,
+            None => PaymentState::Unpaid,
+            Some(_) if self.refunded.is_zero() => PaymentState::Paid,
+            Some(_) if self.refunded == self.captured => PaymentState::Refunded,
+            Some(_) => PaymentState::PartiallyRefunded,
         }
     }
 }
@@ -313,8 +313,12 @@ mod tests {
         assert_eq!((partly.payment_state(), partly.left_to_refund()), (PaymentState::PartiallyRefunded, money(300)));
         assert!(!partly.transition_context().returned);
         let back = Order { refunded: money(100), refunding: money(350), ..paid };
-        assert_eq!((back.payment_state(), back.left_to_refund()), (PaymentState::Refunded, Money::ZERO));
+        assert_eq!((back.payment_state(), back.left_to_refund()), (PaymentState::PartiallyRefunded, Money::ZERO));
         assert!(back.transition_context().returned && back.transition_context().paid);
+        let asked = Order { refunded: Money::ZERO, refunding: money(450), ..back.clone() };
+        assert_eq!((asked.payment_state(), asked.left_to_refund()), (PaymentState::Paid, Money::ZERO));
+        let gone = Order { refunded: money(450), refunding: Money::ZERO, ..back };
+        assert_eq!(gone.payment_state(), PaymentState::Refunded);
         // Nothing was paid, so nothing has come back.
         let context = an_order(OrderStatus::Created).transition_context();
         assert!(!context.returned && !context.paid && !context.online);

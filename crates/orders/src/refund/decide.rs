@@ -5,12 +5,12 @@ use kontor_kernel::{Money, distribute};
 use super::model::{
     DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, RefundScope, ReturnEffect, ReturnedLine,
 };
-use crate::model::{Order, OrderLine, ReservationState};
+use crate::model::{Order, OrderLine, OrderStatus, ReservationState};
 
 /// What goes back of an order as it stands, or why nothing does.
 pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, RefundRefused> {
     if order.captured.is_zero() {
-        return Err(RefundRefused::NotPaid);
+        return unpaid(order, command);
     }
     let restock = command.restock;
     let lines = match &command.scope {
@@ -26,6 +26,29 @@ pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, R
         return Err(RefundRefused::PeriodKept);
     }
     Ok(decided)
+}
+
+/// The return of an order that was handed over and never paid: all of its goods, and no money.
+fn unpaid(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, RefundRefused> {
+    if order.status != OrderStatus::Issued {
+        return Err(RefundRefused::NotPaid);
+    }
+    if command.ends_period {
+        return Err(RefundRefused::NoPeriod);
+    }
+    match &command.scope {
+        RefundScope::Everything => {}
+        RefundScope::Lines { lines, amount: None } => {
+            let named = pieces(order, lines, command.restock)?;
+            let back = |line: &OrderLine| named.iter().find(|back| back.line == line.id).map_or(0, |back| back.quantity);
+            if order.lines.iter().any(|line| back(line) < line.pieces_left()) {
+                return Err(RefundRefused::WholeOnly);
+            }
+        }
+        RefundScope::Amount(_) | RefundScope::Lines { .. } => return Err(RefundRefused::NotPaid),
+    }
+    let goods = |line: &OrderLine| returned(line, line.pieces_left(), Money::ZERO, command.restock);
+    finish(order, order.lines.iter().map(goods).collect())
 }
 
 /// All money that is left of an order, for money that nobody asked for: with the goods, or alone where they cannot be taken

@@ -116,6 +116,9 @@ pub enum RefundRefused {
     /// No money has arrived.
     #[error("the order is not paid")]
     NotPaid,
+    /// A part of what was handed over and not paid.
+    #[error("the order is not paid: take all of it back, or record its payment first")]
+    WholeOnly,
     /// The request does not say what goes back.
     #[error("is required unless lines or amount is sent")]
     ScopeMissing,
@@ -184,7 +187,7 @@ impl RefundRefused {
                 }
             }
             Self::ScopeMissing | Self::ScopeContradicted => all.add("everything", self),
-            Self::NoLines | Self::TicketsRedeemed { .. } => all.add("lines", self),
+            Self::NoLines | Self::TicketsRedeemed { .. } | Self::WholeOnly => all.add("lines", self),
             Self::WarehouseGone { .. } => all.add("restock", self),
             Self::NoPeriod | Self::PeriodKept => all.add("ends_period", self),
             Self::NotPaid

@@ -282,3 +282,30 @@ fn unwanted_money_goes_back_without_goods_that_cannot_and_never_stays_silently()
     let more = Order { captured: money(1_200), ..order };
     assert_eq!(everything_left(&more), Err(RefundRefused::ExceedsLines { most: money(1_000) }));
 }
+
+#[test]
+fn what_was_handed_over_and_never_paid_comes_back_whole_and_cancels_the_order() {
+    let sold = |line: OrderLine| OrderLine { state: ReservationState::Sold, ..line };
+    let issued = Order {
+        captured: Money::ZERO,
+        paid_at: None,
+        status: OrderStatus::Issued,
+        ..paid(vec![sold(line(1, 3, 1_000)), sold(line(2, 1, 500))])
+    };
+    for lines in [&[][..], &[(1, 3), (2, 1)][..]] {
+        let back = decide(&issued, &command(lines, None)).unwrap();
+        let told: Vec<_> = back.lines.iter().map(|line| (line.quantity, line.amount, line.effect)).collect();
+        assert_eq!(told, [(3, Money::ZERO, ReturnEffect::Restock), (1, Money::ZERO, ReturnEffect::Restock)]);
+        assert_eq!((back.amount, back.transition.map(|step| step.to)), (Money::ZERO, Some(OrderStatus::Canceled)));
+    }
+    assert_eq!(decide(&issued, &command(&[(1, 3)], None)), Err(RefundRefused::WholeOnly));
+    assert_eq!(RefundRefused::WholeOnly.violations().fields().keys().collect::<Vec<_>>(), ["lines"]);
+    assert_eq!(decide(&issued, &command(&[], Some(100))), Err(RefundRefused::NotPaid));
+    let period = RefundCommand { ends_period: true, ..command(&[], None) };
+    assert_eq!(decide(&issued, &period), Err(RefundRefused::NoPeriod));
+    // Before it is handed over it is canceled, and afterwards nothing is left of it.
+    let created = Order { status: OrderStatus::Created, ..issued.clone() };
+    assert_eq!(decide(&created, &command(&[], None)), Err(RefundRefused::NotPaid));
+    let canceled = Order { status: OrderStatus::Canceled, ..issued };
+    assert_eq!(decide(&canceled, &command(&[], None)), Err(RefundRefused::NotPaid));
+}

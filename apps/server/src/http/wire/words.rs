@@ -77,6 +77,8 @@ wire_words! {
         ("active", FirstStatus(DiscountStatus::Active)),
         ("paused", FirstStatus(DiscountStatus::Paused)),
     ];
+    /// How an employee took money by hand.
+    HandMethodWord = kontor_orders::change::HandMethod, word, all();
     /// In which order customers see pages.
     PageOrder = content::PageOrder, text, all();
     /// In which order a storefront lists its products.

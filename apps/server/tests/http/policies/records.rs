@@ -203,6 +203,7 @@ pub fn body(policy: &Policy) -> Value {
         }
         ("POST", "/api/orders/{id}/nomenclatures") => json!({ "nomenclature_id": 1, "quantity": 1 }),
         ("POST", "/api/orders/{id}/request-refund") => json!({ "everything": true, "reason": "late", "restock": true }),
+        ("POST", "/api/orders/{id}/record-payment") => json!({ "method": "cash" }),
         ("PUT", "/api/counterparties/{id}") => json!({ "is_company": false }),
         ("POST", "/api/counterparties/{id}/contacts") => json!({ "kind": "phone", "value": "79001234567" }),
         ("POST", "/api/counterparties/{id}/bank_requisites" | "/api/branches/{id}/bank_requisites") => account(),

@@ -3,6 +3,7 @@
 use kontor_kernel::{
     Edit, Line, Money, OrderId, Permission, Quantity, ReservationId, Resource, Staff, TokenId, UserId,
 };
+use kontor_orders::change::{HandMethod, PaymentByHand};
 use kontor_orders::model::{Order, OrderStatus};
 use kontor_orders::refund::{RefundCommand, RefundLine, RefundScope};
 use kontor_orders::{OrderChange, OrderError, OrderService};
@@ -66,6 +67,12 @@ impl Office {
     pub async fn move_to(&self, order: &Order, status: OrderStatus) -> Result<Order, OrderError> {
         let change = OrderChange { status: Edit::Set(status), ..OrderChange::default() };
         self.orders.update(&self.staff, order.id, change).await
+    }
+
+    /// Records that the money of an order was taken in cash.
+    pub async fn takes_cash(&self, order: OrderId) -> Result<Order, OrderError> {
+        let payment = PaymentByHand { method: HandMethod::Cash, receipt: None };
+        self.orders.record_payment(&self.staff, order, payment).await
     }
 
     /// Takes these pieces of these lines back; without any, everything that is left.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_kernel::{Clock, Money, OrderId};
-use kontor_orders::model::{Order, OrderRefundState, OrderStatus, PaymentState, ReservationState};
+use kontor_orders::model::{
+    Order, OrderRefundState, OrderStatus, PaymentState, ReservationState, TransitionRefused,
+};
 use kontor_orders::refund::{RefundCommand, RefundRefused};
 use kontor_orders::{OrderCommand, OrderError, OrderRefusal};
 use kontor_payments::model::GatewayStatus;
@@ -75,7 +77,7 @@ database_tests! {
         assert_eq!((order.payment_state(), counter.house.offers().await.len()), (PaymentState::Paid, 1));
         let line = order.lines[0].id;
         let after = office.take_back(order.id, &[(line, 2)]).await.unwrap();
-        assert_eq!((after.status, after.payment_state()), (OrderStatus::Paid, PaymentState::PartiallyRefunded));
+        assert_eq!((after.status, after.payment_state()), (OrderStatus::Paid, PaymentState::Paid));
         assert_eq!((after.lines[0].refunded_quantity, after.lines[0].refunded_amount), (2, money(1_800)));
         assert_eq!((counter.stock(vase).await, counter.house.offers().await.len()), ((3, 1), 2));
         assert_eq!(after.refunds[0].state, OrderRefundState::Pending);
@@ -90,11 +92,12 @@ database_tests! {
         office.move_to(&order, OrderStatus::Issued).await.unwrap();
         assert_eq!((counter.stock(vase).await, counter.stock(cup).await), ((2, 0), (4, 0)));
         let last = office.take_back(order.id, &[]).await.unwrap();
-        assert_eq!((last.status, last.payment_state()), (OrderStatus::Issued, PaymentState::Refunded));
+        assert_eq!((last.status, last.payment_state()), (OrderStatus::Issued, PaymentState::PartiallyRefunded));
         assert_eq!((counter.stock(vase).await, counter.stock(cup).await), ((3, 0), (5, 0)));
         assert_eq!((counter.reasons("return").await, counter.reasons("release").await), (2, 1));
         assert_eq!(refused(office.take_back(order.id, &[]).await), RefundRefused::NothingLeft);
         counter.pursue().await;
+        assert_eq!(counter.order(order.id).await.payment_state(), PaymentState::Refunded);
         assert_eq!(counter.money(order.id).await, (3_000, 3_000, 0));
         assert_eq!(counter.acquirer.refunds.lock().unwrap().len(), 2);
         counter.sound().await;
@@ -177,6 +180,60 @@ database_tests! {
         let after = office.take_back(order.id, &[(order.lines[0].id, 1)]).await.unwrap();
         assert_eq!((after.refunded, after.refunding, after.refunds[0].state), (money(1_000), Money::ZERO, OrderRefundState::Succeeded));
         assert_eq!((counter.count("refunds").await, counter.stock(vase).await), (0, (5, 1)));
+        counter.sound().await;
+    }
+
+    async fn money_is_taken_at_hand_over_once_however_many_record_it(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Arc::new(Office::open(&counter).await);
+        let vase = counter.goods("Vase", 40, 333).await;
+        for status in [OrderStatus::Issued, OrderStatus::ReadyForPickup] {
+            let order = counter.placed(&counter.command(&[(vase, 3)])).await;
+            office.move_to(&order, status).await.unwrap();
+            let racers = (0..8).map(|_| {
+                let (office, id) = (office.clone(), order.id);
+                tokio::spawn(async move { office.takes_cash(id).await })
+            });
+            let mut taken = 0;
+            for racer in racers.collect::<Vec<_>>() {
+                match racer.await.unwrap() {
+                    Ok(_) => taken += 1,
+                    Err(refused) => assert!(matches!(refused,
+                        OrderError::Refused(OrderRefusal::Unpayable(TransitionRefused::AlreadyPaid))), "{refused:?}"),
+                }
+            }
+            let paid = counter.order(order.id).await;
+            assert_eq!((taken, paid.captured, paid.payment_state()), (1, money(999), PaymentState::Paid));
+            let stands = if status == OrderStatus::Issued { OrderStatus::Issued } else { OrderStatus::Paid };
+            assert_eq!(paid.status, stands);
+            let back = office.take_back(order.id, &[]).await.unwrap();
+            assert_eq!((back.refunded, back.payment_state()), (money(999), PaymentState::Refunded));
+        }
+        assert_eq!((counter.events("paid").await, counter.count("outbox_events").await), (2, 2));
+        counter.sound().await;
+    }
+
+    async fn what_is_issued_and_never_paid_is_taken_back_or_paid_for_and_not_both(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 40, 1_000).await;
+        for _ in 0..8 {
+            let order = counter.placed(&counter.command(&[(vase, 2)])).await;
+            office.move_to(&order, OrderStatus::Issued).await.unwrap();
+            assert_eq!(refused(office.take_back(order.id, &[(order.lines[0].id, 1)]).await), RefundRefused::WholeOnly);
+            let (paid, back, again) = tokio::join!(
+                office.takes_cash(order.id),
+                office.take_back(order.id, &[]),
+                office.take_back(order.id, &[]),
+            );
+            assert_eq!(usize::from(back.is_ok()) + usize::from(again.is_ok()), 1, "{back:?} {again:?}");
+            let after = counter.order(order.id).await;
+            // Money that was taken first goes back with the goods.
+            let expected = if paid.is_ok() { (OrderStatus::Issued, 2_000) } else { (OrderStatus::Canceled, 0) };
+            assert_eq!((after.status, after.refunded.minor()), expected);
+            assert_eq!((after.captured, after.lines[0].refunded_quantity), (after.refunded, 2));
+            assert_eq!(counter.stock(vase).await, (40, 0));
+        }
         counter.sound().await;
     }
 

@@ -37,7 +37,7 @@ fn no_move_stands_twice() {
     for (index, step) in MOVES.iter().enumerate() {
         let same = |other: &&Transition| (other.from, other.to, other.by) == (step.from, step.to, step.by);
         assert_eq!(MOVES.iter().position(|other| same(&other)), Some(index));
-        assert!(!step.from.is_final() && step.from != step.to);
+        assert!((!step.from.is_final() || step.by == MoveBy::Refund) && step.from != step.to);
     }
 }
 
@@ -70,8 +70,13 @@ fn every_pair_of_states_is_allowed_or_refused_as_documented() {
             let moved = order.move_to(to);
             assert_eq!(moved.is_ok(), row.is_some() && money, "{order:?} -> {to}: {moved:?}");
         }
-        let returned = rows.iter().any(|row| row[0] == named(order.status) && row[2] == "refund");
-        assert_eq!(order.once_returned().is_some(), returned && order.returned, "{order:?}");
+        let returned = rows.iter().find(|row| row[0] == named(order.status) && row[2] == "refund");
+        let returned = returned.is_some_and(|row| match row[3].as_str() {
+            "returned" => order.returned,
+            "unpaid" => !order.paid,
+            other => panic!("{other}"),
+        });
+        assert_eq!(order.once_returned().is_some(), returned, "{order:?}");
         let expires = rows.iter().any(|row| row[0] == named(order.status) && row[2] == "timeout");
         assert_eq!(order.status.once_expired().is_some(), expires, "{order:?}");
         let outcomes = [(ChargeOutcome::Succeeded, "arrived"), (ChargeOutcome::Failed, "failed")];
@@ -97,6 +102,24 @@ fn refusals_name_what_is_in_the_way() {
     assert_eq!(refused(order(Paid, true, true), Canceled), TransitionRefused::AlreadyPaid);
     let back = TransitionRefused::NotAllowed { from: ReadyForPickup, to: Created };
     assert_eq!(refused(order(ReadyForPickup, false, false), Created), back);
+}
+
+#[test]
+fn money_is_taken_by_hand_once_and_of_orders_that_are_not_paid_online() {
+    let order = |status, online, paid| TransitionContext { status, online, paid, returned: false };
+    for status in OrderStatus::ALL.iter().copied() {
+        assert_eq!(order(status, false, true).once_paid_by_hand(), Err(TransitionRefused::AlreadyPaid));
+        let expected = match status {
+            Created | InProcessing | ReadyForPickup => order(status, false, false).move_to(Paid).map(Some),
+            Issued => Ok(None),
+            WaitingForPayment => Err(TransitionRefused::OnlyAcquirerPays),
+            Canceled => Err(TransitionRefused::Final(Canceled)),
+            // One that is paid is told so before.
+            Paid => Err(TransitionRefused::NotAllowed { from: Paid, to: Paid }),
+        };
+        assert_eq!(order(status, false, false).once_paid_by_hand(), expected, "{status}");
+    }
+    assert_eq!(order(Issued, true, false).once_paid_by_hand(), Err(TransitionRefused::OnlyAcquirerPays));
 }
 
 #[test]

@@ -1,0 +1,43 @@
+//! Payments of orders that employees take by hand.
+
+use actix_web::post;
+use actix_web::web::{Data, Json, Path};
+use deserr::Deserr;
+use kontor_orders::OrderService;
+use kontor_orders::change::PaymentByHand;
+use utoipa::ToSchema;
+
+use super::orders::OneOrder;
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct RecordedPayment {
+    method: wire::HandMethodWord,
+    /// The number of the receipt that the cash register printed. The history shows it.
+    #[deserr(default)]
+    receipt: Option<wire::Line100>,
+}
+
+/// Records that an employee took the whole price of an order in cash or at a terminal, such as at hand-over. An issued order stays
+/// issued, any other one becomes paid.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path)),
+    request_body(content = RecordedPayment, example = json!({ "method": "cash" })),
+    responses(
+        (status = 200, body = OneOrder),
+        (status = 409, description = "No money is recorded: `order_already_paid`, `order_paid_online` or `order_final`."),
+    ),
+)]
+#[post("/api/orders/{id}/record-payment")]
+pub(super) async fn record_payment(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+    body: Body<RecordedPayment>,
+) -> Result<Json<OneOrder>, ApiError> {
+    let payment = PaymentByHand { method: body.0.method.0, receipt: body.0.receipt.map(|receipt| receipt.0) };
+    Ok(Json(service.record_payment(&staff, id.parse()?, payment).await?.into()))
+}
