@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_payments::model::{
-    ChargeRequest, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest, ProviderId,
-    RefundRequest,
+    ChargeRequest, GatewayPage, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest,
+    ProviderId, RefundRequest,
 };
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use uuid::Uuid;
@@ -65,6 +65,10 @@ impl PaymentGateway for Till {
         Reading::Absent
     }
 
+    async fn list_payments(&self, _: DateTime<Utc>, _: Option<String>) -> Reading<GatewayPage<GatewayPayment>> {
+        Reading::Absent
+    }
+
     async fn refund(&self, _: &RefundRequest) -> Answer<GatewayRefund> {
         nothing()
     }
@@ -74,6 +78,10 @@ impl PaymentGateway for Till {
     }
 
     async fn find_refund(&self, _: &RefundRequest) -> Reading<GatewayRefund> {
+        Reading::Absent
+    }
+
+    async fn list_refunds(&self, _: DateTime<Utc>, _: Option<String>) -> Reading<GatewayPage<GatewayRefund>> {
         Reading::Absent
     }
 

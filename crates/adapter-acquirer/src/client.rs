@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, SecondsFormat, Utc};
 use kontor_kernel::{ExposeSecret, SecretString};
 use kontor_payments::model::{
-    ChargeRequest, GatewayPayment, GatewayReceipt, GatewayRefund, HandOverRequest, ProviderId, RefundRequest,
+    ChargeRequest, GatewayPage, GatewayPayment, GatewayReceipt, GatewayRefund, HandOverRequest, ProviderId,
+    RefundRequest,
 };
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use reqwest::redirect::Policy;
@@ -82,6 +83,26 @@ impl AcquirerClient {
     async fn get(&self, path: &str, query: &[(&str, &str)]) -> Exchange {
         let call = self.http.get(format!("{}{path}", self.config.url)).query(query);
         exchange(self.authorized(call)).await
+    }
+
+    /// One page of what was created since a moment. What cannot be read is left out, and logged.
+    async fn page<T>(
+        &self,
+        list: &str,
+        since: DateTime<Utc>,
+        cursor: Option<String>,
+        read: impl Fn(Value) -> Result<T, String>,
+    ) -> Reading<GatewayPage<T>> {
+        let since = since.to_rfc3339_opts(SecondsFormat::Millis, true);
+        let mut query = vec![("limit", PAGE), ("created_at.gte", since.as_str())];
+        query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        let page = match answer::list(self.get(&format!("/{list}"), &query).await) {
+            Ok(page) => page,
+            Err(why) => return Reading::Unknown { why },
+        };
+        let readable = |object| read(object).inspect_err(|why| tracing::warn!(%list, %why, "an object cannot be read"));
+        let items = page.items.into_iter().filter_map(|object| readable(object).ok()).collect();
+        Reading::Known(GatewayPage { items, next: page.next_cursor })
     }
 
     /// Looks through a list, page by page, for the first object that is taken.
@@ -211,6 +232,10 @@ impl PaymentGateway for AcquirerClient {
         self.look_through("payments", ("created_at.gte", since.as_str()), asked_for).await
     }
 
+    async fn list_payments(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayPayment>> {
+        self.page("payments", since, page, wire::payment).await
+    }
+
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
         let call = self
             .http
@@ -246,6 +271,10 @@ impl PaymentGateway for AcquirerClient {
             read => Some(read),
         };
         self.look_through("refunds", ("payment_id", request.payment.as_str()), meets).await
+    }
+
+    async fn list_refunds(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>> {
+        self.page("refunds", since, page, wire::refund).await
     }
 
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {

@@ -6,8 +6,8 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Line, Money, Name, NomenclatureId, OrderId, PaymentTypeId,
-    Phone, ProjectId, Quantity, ReservationId, Stamp, UserId, WarehouseId, Word as _,
+    ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Line, Money, Name, NomenclatureId, OrderId,
+    PaymentTypeId, Phone, ProjectId, Quantity, ReservationId, Stamp, UserId, WarehouseId, Word as _,
 };
 use kontor_payments::model::{NewCharge, RefundIntent, VatCode};
 use strum::{EnumString, IntoStaticStr, VariantArray};

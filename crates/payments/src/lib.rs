@@ -91,7 +91,7 @@ pub mod verification;
 pub use charging::{ChargeService, Charged, Notified, Opened, ReconciledCharges, Withdrawal};
 pub use error::{SavedMethodError, VerificationError};
 pub use receipts::{ReceiptService, ReconciledReceipts};
-pub use refunding::{ReconciledRefunds, RefundService};
+pub use refunding::{ComparedRefunds, ReconciledRefunds, RefundNotified, RefundService};
 pub use saved_methods::SavedMethodService;
 pub use timing::{RECEIPT_OVERDUE, TAKEOVER};
 

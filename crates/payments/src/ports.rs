@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::change::{Change, ChargeChange, ReceiptChange, RefundChange};
 use crate::model::{
-    Charge, ChargePurpose, ChargeRequest, FiscalReceipt, GatewayPayment, GatewayReceipt, GatewayRefund,
+    Charge, ChargePurpose, ChargeRequest, FiscalReceipt, GatewayPage, GatewayPayment, GatewayReceipt, GatewayRefund,
     HandOverRequest, MethodReference, NewCharge, NewRefund, ProviderId, ReceiptTerms, Refund, RefundRequest,
     SavedMethod,
 };
@@ -70,6 +70,9 @@ pub trait PaymentGateway: Send + Sync {
     /// Looks among the payments created since `since` for the one that carries the request's key.
     async fn find(&self, request: &ChargeRequest, since: DateTime<Utc>) -> Reading<GatewayPayment>;
 
+    /// Lists the payments created since `since`; `page` is what the page before said.
+    async fn list_payments(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayPayment>>;
+
     /// Asks for money to go back. Equal requests under one key make one refund.
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund>;
 
@@ -78,6 +81,9 @@ pub trait PaymentGateway: Send + Sync {
 
     /// Looks among the refunds of the payment for one that [meets](RefundRequest::is_met_by) the request.
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund>;
+
+    /// Lists the refunds created since `since`, whoever made them; `page` is what the page before said.
+    async fn list_refunds(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>>;
 
     /// Asks for the receipt of a hand-over. Equal requests under one key make one receipt.
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt>;
@@ -156,6 +162,24 @@ pub enum RefundStored {
     NoCharge,
 }
 
+/// What came of recording a refund that was made at the acquirer, past the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutsideRecorded {
+    /// It is recorded, with what follows for the purpose of the charge.
+    Recorded(ChargePurpose),
+    /// It was recorded before. Nothing was written.
+    Known(ChargePurpose),
+    /// It does not fit what is known of the charge. People are told; the money is not counted as refunded.
+    Doubtful {
+        /// What the charge is for.
+        purpose: ChargePurpose,
+        /// What does not fit.
+        why: String,
+    },
+    /// No charge has the payment. Nothing was written.
+    NoCharge,
+}
+
 /// Keeps refunds.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
@@ -169,6 +193,25 @@ pub trait RefundStore: Send + Sync {
 
     /// The refunds of a charge, oldest first.
     async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError>;
+
+    /// The refunds of the charge with this payment, oldest first; `None` when there is no such charge.
+    async fn of_payment(&self, payment: &ProviderId) -> Result<Option<Vec<Refund>>, StoreError>;
+
+    /// Commits a refund that was made at the acquirer, past the service, under a key of ours. However many calls race, the
+    /// acquirer's identifier names it once. What has gone back and what is on its way never exceed what has arrived.
+    async fn record_outside(
+        &self,
+        key: Uuid,
+        refund: GatewayRefund,
+        at: DateTime<Utc>,
+    ) -> Result<OutsideRecorded, StoreError>;
+
+    /// Claims the next comparison with the refunds that the acquirer lists, when it is due. Returns until when they were
+    /// compared before.
+    async fn claim_comparison(&self, at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError>;
+
+    /// Notes that all refunds created before `until` were compared.
+    async fn compared(&self, until: DateTime<Utc>) -> Result<(), StoreError>;
 
     /// Leases the open refund that has been due longest, so that nobody else works on it until `until` or the next
     /// [`RefundStore::record`].

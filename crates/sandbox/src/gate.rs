@@ -18,6 +18,10 @@ pub async fn acquirer<B: MessageBody + 'static>(
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let commits = call.method() != Method::GET;
+    // A worker reads this list from time to time: faults that are planned for what comes next are not spent on it.
+    if !commits && call.path() == "/v3/refunds" && !call.query_string().contains("payment_id") {
+        return next.call(call).await.map(ServiceResponse::map_into_boxed_body);
+    }
     pass(Service::Acquirer, commits, call, next).await
 }
 

@@ -24,8 +24,8 @@ use kontor_orders::ports::{
 use kontor_orders::tickets::{KeptScan, ScanAnswer, ScanBatch};
 use kontor_orders::{CartSnapshot, OrderError};
 use kontor_payments::change::{Change, ChargeChange, RefundChange};
-use kontor_payments::model::{Charge, ChargePurpose, NewCharge, NewRefund, ProviderId, Refund};
-use kontor_payments::ports::{ChargeStore, ChargeStored, RefundStore, RefundStored};
+use kontor_payments::model::{Charge, ChargePurpose, GatewayRefund, NewCharge, NewRefund, ProviderId, Refund};
+use kontor_payments::ports::{ChargeStore, ChargeStored, OutsideRecorded, RefundStore, RefundStored};
 use kontor_subscriptions::model::{Attempt, PlanChoice, PlanOffer, SubscriptionView};
 use kontor_subscriptions::ports::{
     Addressed, Begun, Committed, Committing, Decision as SubscriptionDecision, LeasedSubscription, NewSubscriptions,
@@ -107,6 +107,10 @@ gated! {
         store(new: NewRefund) -> Result<RefundStored, StoreError>;
         find(id: RefundId) -> Result<Option<Refund>, StoreError>;
         of_charge(charge: ChargeId) -> Result<Vec<Refund>, StoreError>;
+        of_payment(payment: &ProviderId) -> Result<Option<Vec<Refund>>, StoreError>;
+        record_outside(key: Uuid, refund: GatewayRefund, at: DateTime<Utc>) -> Result<OutsideRecorded, StoreError>;
+        claim_comparison(at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError>;
+        compared(until: DateTime<Utc>) -> Result<(), StoreError>;
         lease(owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError>;
         record(id: RefundId, key: Uuid, change: RefundChange, at: DateTime<Utc>) -> Result<Change, StoreError>;
     }

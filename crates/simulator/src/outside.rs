@@ -10,8 +10,8 @@ use kontor_auth::ports::CodeSender;
 use kontor_kernel::testing::Dice;
 use kontor_kernel::{Email, Phone, SendError};
 use kontor_payments::model::{
-    ChargeRequest, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest, ProviderId,
-    RefundRequest,
+    ChargeRequest, GatewayPage, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest,
+    ProviderId, RefundRequest,
 };
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use kontor_payments::testing::acquirer::{Acquirer, Mood};
@@ -179,6 +179,11 @@ impl PaymentGateway for Outside {
         if self.is_deaf() { unheard() } else { self.acquirer.find(request, since).await }
     }
 
+    async fn list_payments(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayPayment>> {
+        self.turns.take().await;
+        if self.is_deaf() { unheard() } else { self.acquirer.list_payments(since, page).await }
+    }
+
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
         let mood = self.other_mood();
         self.on_the_way(mood).await;
@@ -195,6 +200,11 @@ impl PaymentGateway for Outside {
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
         self.turns.take().await;
         if self.is_deaf() { unheard() } else { self.acquirer.find_refund(request).await }
+    }
+
+    async fn list_refunds(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>> {
+        self.turns.take().await;
+        if self.is_deaf() { unheard() } else { self.acquirer.list_refunds(since, page).await }
     }
 
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {

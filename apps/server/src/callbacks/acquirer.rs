@@ -1,4 +1,4 @@
-//! Notifications of the acquirer. They prove nothing: the payment is read again, and only what is read counts.
+//! Notifications of the acquirer. They prove nothing: the payment or refund is read again, and only what is read counts.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data, Json};
@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, post};
 use ipnet::IpNet;
 use kontor_kernel::RateRule;
 use kontor_payments::model::{GatewayStatus, ProviderId};
-use kontor_payments::{ChargeService, Notified};
+use kontor_payments::{ChargeService, Notified, RefundNotified, RefundService};
 use serde::Deserialize;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -56,7 +56,7 @@ struct Object {
     responses(
         (status = 200, body = Message),
         (status = 429, description = "Too many notifications; `Retry-After` says when to send them again."),
-        (status = 503, description = "The payment could not be read; send it again."),
+        (status = 503, description = "The payment or refund could not be read; send it again."),
     ),
 )]
 #[post("/callbacks/acquirer")]
@@ -66,6 +66,7 @@ async fn acquirer_notified(
     addresses: Data<AcquirerAddresses>,
     throttle: Data<Throttle>,
     service: Data<ChargeService>,
+    refunds: Data<RefundService>,
     body: RawBody,
 ) -> Result<Json<Message>, ApiError> {
     throttle.hit(&request, &addresses.rules(ip)).await?;
@@ -75,10 +76,13 @@ async fn acquirer_notified(
     let notification: Notification = serde_json::from_slice(&body)
         .map_err(|error| ApiError::bad_request(format!("The body is not a notification: {error}")))?;
     let done = Json(Message::new("OK"));
-    let id = match ProviderId::parse(&notification.object.id) {
-        Ok(id) if notification.event.starts_with("payment.") => id,
-        _ => return Ok(done),
-    };
+    let Ok(id) = ProviderId::parse(&notification.object.id) else { return Ok(done) };
+    if notification.event.starts_with("refund.") {
+        return refund_notified(&refunds, &id).await.map(|()| done);
+    }
+    if !notification.event.starts_with("payment.") {
+        return Ok(done);
+    }
     match service.acquirer_notified(&id, told(&notification.event)).await? {
         Notified::Unreadable { why } => return Err(come_again(&id, &why)),
         Notified::Suspicious { purpose, why } => {
@@ -88,6 +92,21 @@ async fn acquirer_notified(
         Notified::StillOpen(_) | Notified::AlreadySettled(_) | Notified::Ignored => {}
     }
     Ok(done)
+}
+
+async fn refund_notified(refunds: &RefundService, id: &ProviderId) -> Result<(), ApiError> {
+    match refunds.acquirer_notified(id).await? {
+        RefundNotified::Unreadable { why } => {
+            tracing::warn!(refund = %id, %why, "a notification must come again: the refund could not be read");
+            return Err(ApiError::Message(StatusCode::SERVICE_UNAVAILABLE, "The refund could not be read.".to_owned()));
+        }
+        RefundNotified::Suspicious { purpose, why } => {
+            tracing::error!(%purpose, refund = %id, %why, "a payment needs to be looked at");
+        }
+        RefundNotified::Recorded(purpose) => tracing::info!(%purpose, refund = %id, "a refund is recorded"),
+        RefundNotified::Ignored => {}
+    }
+    Ok(())
 }
 
 /// What the name of an event says of its payment.

@@ -191,7 +191,7 @@ impl Surroundings {
         Arc::new(ChargeService { charges: Arc::new(database.clone()), gateway, clock, random })
     }
 
-    /// The use cases of refunds, for the worker.
+    /// The use cases of refunds, for the worker and for notifications.
     pub fn refunds(&self, database: &Database) -> RefundService {
         let Self { acquirer: gateway, clock, random, .. } = self.clone();
         RefundService { refunds: Arc::new(database.clone()), gateway, clock, random }
@@ -303,6 +303,7 @@ services! {
     customer_contacts: CustomerPartService<CustomerContact>,
     bank_requisites: CustomerPartService<BankRequisite>,
     phone_change: PhoneChange,
+    refunds: RefundService,
     verifications: VerificationService,
     branches: BranchService,
     branch_requisites: BranchRequisiteService,
@@ -417,6 +418,7 @@ impl Services {
             customer_contacts: Data::new(make.customer_parts()),
             bank_requisites: Data::new(make.customer_parts()),
             phone_change: Data::new(make.phone_change()),
+            refunds: Data::new(around.refunds(database)),
             verifications: Data::new(make.verifications(charges.clone())),
             branches: Data::new(make.branches()),
             branch_requisites: Data::new(make.branch_requisites()),

@@ -18,6 +18,15 @@ impl Shopfront {
         self.staff(Method::POST, &format!("/api/orders/{order}/request-refund{query}"), body).await
     }
 
+    /// What somebody does in the acquirer's own console: a request that the service knows nothing of.
+    async fn refund_in_the_console(&self, amount: &str) {
+        let payment = self.payments().await[0]["id"].clone();
+        let body = json!({ "payment_id": payment, "amount": { "value": amount, "currency": "RUB" } });
+        let console = self.server.http.post(format!("{}/v3/refunds", self.sandbox.url()));
+        let console = console.basic_auth("100500", Some("test_sandbox_secret_key"));
+        send(console.header("Idempotence-Key", format!("console {amount}")).json(&body)).await.expect(200);
+    }
+
     async fn paid_for(&self, item: i64, pieces: i64) -> i64 {
         let body = json!({ "products": [{ "id": item, "quantity": pieces }] });
         let mut order = self.online(item);
@@ -148,6 +157,25 @@ database_tests! {
         let online = shop.order(&shop.online(item)).await.expect(201)["order"]["id"].as_i64().unwrap();
         let online = shop.staff(Method::POST, &format!("/api/orders/{online}/record-payment"), json!({ "method": "cash" })).await;
         assert_eq!(online.expect(409)["error"]["code"], "order_paid_online");
+    }
+
+    async fn a_refund_in_the_acquirers_console_reaches_the_order_and_its_history(db: TestDatabase) {
+        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let item = shop.goods(5, 1_000).await;
+        let order = shop.paid_for(item, 2).await;
+        shop.refund_in_the_console("7.50").await;
+        shop.until_refunded(order, "7.50").await;
+        let path = format!("/api/orders/{order}");
+        let seen = shop.staff(Method::GET, &path, json!({})).await.expect(200)["order"].clone();
+        assert_eq!((&seen["payment_state"], &seen["refunds"][0]["state"]), (&json!("partially_refunded"), &json!("succeeded")));
+        let history = shop.staff(Method::GET, &format!("{path}/history"), json!({})).await.expect(200);
+        assert!(history.to_string().contains("7.50, made at the acquirer"), "{history}");
+        // Notifications that are lost are made up for by the list.
+        shop.control("/acquirer", json!({ "notification_urls": [] })).await;
+        shop.refund_in_the_console("12.50").await;
+        shop.server.clock.advance(3_700);
+        shop.until_refunded(order, "20.00").await;
+        assert_eq!(shop.count("order_refunds").await, 2);
     }
 
     async fn an_order_may_take_more_than_one_warehouse_has(db: TestDatabase) {

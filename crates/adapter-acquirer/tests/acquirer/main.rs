@@ -328,3 +328,34 @@ async fn a_payment_that_nobody_has_paid_is_taken_back_where_the_acquirer_does_th
     let stranger = ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
     assert!(matches!(world.client.cancel(&stranger, Uuid::from_u128(5)).await, Answer::Refused { .. }));
 }
+
+#[tokio::test]
+async fn lists_are_read_page_by_page() {
+    let world = World::start().await;
+    for key in 0..103 {
+        world.create(&request(key)).await;
+    }
+    let paid = world.paid(200).await;
+    let Answer::Known(back) = world.client.refund(&way_back(&paid, 300)).await else { panic!("not refunded") };
+    let (mut page, mut sizes, mut keys) = (None, Vec::new(), std::collections::BTreeSet::new());
+    loop {
+        let Reading::Known(listed) = world.client.list_payments(at() - TimeDelta::minutes(1), page).await else {
+            panic!("not listed")
+        };
+        sizes.push(listed.items.len());
+        keys.extend(listed.items.iter().map(|payment| payment.key));
+        page = listed.next;
+        if page.is_none() {
+            break;
+        }
+    }
+    assert_eq!((sizes, keys.len()), (vec![100, 4], 104));
+    let Reading::Known(refunds) = world.client.list_refunds(at() - TimeDelta::minutes(1), None).await else {
+        panic!("not listed")
+    };
+    assert_eq!((refunds.items, refunds.next), (vec![back], None));
+    let Reading::Known(none) = world.client.list_refunds(at() + TimeDelta::days(1), None).await else {
+        panic!("not listed")
+    };
+    assert_eq!(none.items, []);
+}

@@ -4,6 +4,7 @@
 mod changes;
 mod forecasts;
 mod method_changes;
+mod outside_refunds;
 mod recurring;
 mod refunds;
 mod subscriptions;
@@ -51,6 +52,9 @@ fn record(
             let unwanted = follows == Some(Follows::Refund);
             if unwanted {
                 refunds::return_unwanted(connection, order, change, &known, at)?;
+            }
+            if follows == Some(Follows::People) {
+                contradicted(connection, id, "money arrived for an order that did not wait for it", at)?;
             }
             recurring::hear(connection, order, change, &known, unwanted, at)?;
         }

@@ -9,15 +9,16 @@ use kontor_orders::model::Order;
 use kontor_orders::refund::{RefundRefused, everything_left, receipt_of};
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::change::{Change, ChargeChange, RefundChange};
-use kontor_payments::model::{ChargePurpose, NewRefund, Refund, RefundIntent};
-use kontor_payments::ports::{RefundStore, RefundStored};
+use kontor_payments::model::{ChargePurpose, GatewayRefund, NewRefund, ProviderId, Refund, RefundIntent};
+use kontor_payments::ports::{OutsideRecorded, RefundStore, RefundStored};
 use uuid::Uuid;
 
-use super::contradicted;
+use super::{contradicted, outside_refunds};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::orders::{self, Giving};
+use crate::orders::{self, Giving, WayBack};
 use crate::payments::{self, Key, Known};
 use crate::people::{CustomerOf, hold_customer};
+use crate::stored;
 
 type Refused = Abort<OrderError>;
 
@@ -31,19 +32,19 @@ pub(super) fn give_back(
     charge: Option<ChargeId>,
     at: DateTime<Utc>,
 ) -> Result<(), Refused> {
-    let through_acquirer = match (charge, refund.intent(giving.order)) {
+    let way = match (charge, refund.intent(giving.order)) {
         (Some(charge_id), Some(intent)) => {
             let order = with_receipt(connection, order, refund, charge_id, intent)?;
             let new = NewRefund { charge_id, order, next_check_at: at, at };
             match payments::store_refund(connection, &new).map_err(Abort::in_step)? {
-                RefundStored::New(stored) | RefundStored::Present(stored) => Some(stored.id),
+                RefundStored::New(stored) | RefundStored::Present(stored) => WayBack::Asked(stored.id),
                 RefundStored::Exceeds { left } => return Err(refuse(RefundRefused::ExceedsPaid { left })),
                 RefundStored::NoCharge => return Err(StoreError::corrupt("a charge vanished").into()),
             }
         }
-        _ => None,
+        _ => WayBack::ByHand,
     };
-    orders::give_back(connection, giving, refund, through_acquirer)
+    orders::give_back(connection, giving, refund, way)
 }
 
 fn refuse(refused: RefundRefused) -> Refused {
@@ -112,7 +113,7 @@ fn leave_to_people(
 }
 
 /// Nobody asked, so nobody can be refused.
-fn to_storage(abort: Refused) -> Abort<StoreError> {
+pub(super) fn to_storage(abort: Refused) -> Abort<StoreError> {
     match abort {
         Abort::Refused(OrderError::Store(error)) | Abort::Store(error) => Abort::Store(error),
         Abort::Refused(refused) => Abort::Store(StoreError::corrupt(refused)),
@@ -156,6 +157,38 @@ impl RefundStore for Database {
 
     async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError> {
         self.read(move |connection| payments::refunds_of(connection, charge)).await
+    }
+
+    async fn of_payment(&self, payment: &ProviderId) -> Result<Option<Vec<Refund>>, StoreError> {
+        let key = Key::Provider(payment.to_string());
+        self.read(move |connection| {
+            let charge = payments::load(connection, &key)?;
+            charge.map(|charge| payments::refunds_of(connection, charge.id)).transpose()
+        })
+        .await
+    }
+
+    async fn record_outside(
+        &self,
+        key: Uuid,
+        refund: GatewayRefund,
+        at: DateTime<Utc>,
+    ) -> Result<OutsideRecorded, StoreError> {
+        self.write(move |connection| outside_refunds::record(connection, key, &refund, at)).await
+    }
+
+    async fn claim_comparison(&self, at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError> {
+        let due = self.read(move |connection| Ok::<_, Abort<StoreError>>(payments::is_comparison_due(connection, at)?));
+        if !due.await? {
+            return Ok(None);
+        }
+        let claimed =
+            self.write(move |connection| Ok::<_, Abort<StoreError>>(payments::claim_comparison(connection, at)?));
+        Ok(claimed.await?.map(stored::moment))
+    }
+
+    async fn compared(&self, until: DateTime<Utc>) -> Result<(), StoreError> {
+        self.write(move |connection| Ok::<_, Abort<StoreError>>(payments::compared(connection, until)?)).await
     }
 
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError> {

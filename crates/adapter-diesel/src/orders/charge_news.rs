@@ -79,6 +79,8 @@ pub(crate) enum Follows {
     Nothing,
     /// The money goes back: the order is canceled.
     Refund,
+    /// People look at the payment: the order did not wait for it.
+    People,
 }
 
 pub(crate) fn hear(
@@ -138,6 +140,7 @@ pub(crate) fn hear(
                     capture(connection, &order, *amount, at)?;
                     let odd = Heard::of(OrderEvent::PaidOutOfTurn, &order).with("money arrived out of turn");
                     enter(connection, &order, Heard { captured: Some(*amount), ..odd }, at)?;
+                    return Ok(Follows::People);
                 }
                 AfterCharge::Stays => {}
             }

@@ -25,5 +25,5 @@ pub(crate) use charge_news::{ChargeNews, Follows, hear, waits_for_payment};
 pub(crate) use place::place;
 pub(crate) use reader::numbered;
 pub(crate) use recurring::{RecurringLine, RecurringOrder, has_warehouse, place_recurring};
-pub(crate) use refunds::{Giving, give_back, hear_refund};
+pub(crate) use refunds::{Giving, WayBack, enter_outside, give_back, hear_refund};
 pub(crate) use unconfirmed::admit_unconfirmed;

@@ -6,9 +6,9 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
-use kontor_kernel::{OrderId, RefundId, StoreError, Word};
+use kontor_kernel::{Money, OrderId, RefundId, StoreError, Word};
 use kontor_orders::change::OrderedRefund;
-use kontor_orders::model::{Notice, OrderEvent, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
+use kontor_orders::model::{Notice, Order, OrderEvent, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
 use kontor_orders::refund::{RefundRefused, ReturnEffect, ReturnedLine};
 use kontor_orders::{OrderError, OrderRefusal};
 
@@ -74,23 +74,41 @@ pub(crate) struct Giving {
     pub at: NaiveDateTime,
 }
 
-/// Takes lines back and counts their money as on its way, or as gone back when no acquirer is asked for it. The caller has
-/// locked the order.
+/// The way of money back to the customer.
+#[derive(Clone, Copy)]
+pub(crate) enum WayBack {
+    /// The acquirer is asked for this refund.
+    Asked(RefundId),
+    /// The acquirer has given it back already.
+    Gone(RefundId),
+    /// By hand.
+    ByHand,
+}
+
+impl WayBack {
+    fn refund(self) -> Option<i64> {
+        match self {
+            Self::Asked(id) | Self::Gone(id) => Some(id.get()),
+            Self::ByHand => None,
+        }
+    }
+}
+
+/// Takes lines back and counts their money as on its way, or as gone back. The caller has locked the order.
 pub(crate) fn give_back(
     connection: &mut AnyConnection,
     giving: Giving,
     refund: &OrderedRefund,
-    through_acquirer: Option<RefundId>,
+    way: WayBack,
 ) -> Result<(), Refused> {
     let (order, at) = (giving.order.get(), giving.at);
     take_lines_back(connection, giving, &refund.decided.lines)?;
     tickets::recount(connection, order)?;
-    let (state, settled_at) = match through_acquirer {
-        Some(_) => (OrderRefundState::Pending, None),
-        None => (OrderRefundState::Succeeded, Some(at)),
-    };
     let amount = refund.decided.amount.minor();
-    let (refunding, refunded) = if through_acquirer.is_some() { (amount, 0) } else { (0, amount) };
+    let (state, settled_at, refunding, refunded) = match way {
+        WayBack::Asked(_) => (OrderRefundState::Pending, None, amount, 0),
+        WayBack::Gone(_) | WayBack::ByHand => (OrderRefundState::Succeeded, Some(at), 0, amount),
+    };
     let enough = orders::table
         .find(order)
         .filter((orders::refunded + orders::refunding + refunding + refunded).le(orders::captured));
@@ -99,6 +117,7 @@ pub(crate) fn give_back(
             orders::refunding.eq(orders::refunding + refunding),
             orders::refunded.eq(orders::refunded + refunded),
             orders::version.eq(orders::version + 1),
+            orders::updated_at.eq(at),
         ))
         .execute(connection)?;
     if set_aside == 0 {
@@ -109,7 +128,7 @@ pub(crate) fn give_back(
         .values((
             order_refunds::project_id.eq(giving.project),
             order_refunds::order_id.eq(order),
-            order_refunds::refund_id.eq(through_acquirer.map(i64::from)),
+            order_refunds::refund_id.eq(way.refund()),
             order_refunds::state.eq(state.word()),
             order_refunds::amount.eq(amount),
             order_refunds::reason.eq(&refund.reason),
@@ -130,13 +149,34 @@ pub(crate) fn give_back(
         .run(connection)?;
     // Goods without money are nothing to tell of.
     if !refund.decided.amount.is_zero() {
-        let notice = match through_acquirer {
-            Some(_) => Notice::OrderRefundRequested,
-            None => Notice::OrderRefunded,
+        let notice = match way {
+            WayBack::Asked(_) => Notice::OrderRefundRequested,
+            WayBack::Gone(_) | WayBack::ByHand => Notice::OrderRefunded,
         };
         notices::tell(connection, giving.order, notice, Some(refund.decided.amount), at)?;
     }
     Ok(())
+}
+
+/// Enters into the history of an order that money went back at the acquirer, past the service.
+pub(crate) fn enter_outside(
+    connection: &mut AnyConnection,
+    before: &Order,
+    giving: Giving,
+    amount: Money,
+) -> Result<(), Abort<StoreError>> {
+    let after = before.refunded.checked_add(amount).unwrap_or(Money::MAX);
+    let detail = format!("{amount}, made at the acquirer");
+    let entry = Entry {
+        project: giving.project,
+        order: giving.order.get().into(),
+        actor: giving.by,
+        event: OrderEvent::Refunded,
+        status: before.status,
+        detail: Some(&detail),
+        changes: vec![figure("refunded_amount", before.refunded, after)],
+    };
+    history::write(connection, &entry, giving.at)
 }
 
 by_place! {

@@ -200,6 +200,13 @@ pub(crate) fn is_departing(connection: &mut AnyConnection, method: i64, at: Naiv
     Ok(any.is_some_and(|charge| charge.id > 0))
 }
 
+/// What of a charge can still go back, locked until the transaction ends.
+pub(crate) fn lock_refundable(connection: &mut AnyConnection, charge: i64) -> QueryResult<i64> {
+    let left = Statement::new("SELECT captured - refunded - refunding AS id FROM charges WHERE id = ").value(charge);
+    let row: IdRow = left.locked(connection, " FOR NO KEY UPDATE").row(connection)?;
+    Ok(row.id)
+}
+
 /// The charge that this was paid with, locked until the transaction ends.
 pub(crate) fn lock_paid(connection: &mut AnyConnection, purpose: ChargePurpose) -> QueryResult<Option<ChargeId>> {
     let paid = Statement::new("SELECT id FROM charges WHERE state = 'succeeded' AND purpose = ")

@@ -1,10 +1,11 @@
 //! Refunds: what is set aside for them, who works on them and what becomes known.
 
-use chrono::NaiveDateTime;
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::Timestamp;
 use kontor_kernel::{ChargeId, RefundId, StoreError, Word};
 use kontor_payments::change::{Change, RefundChange};
-use kontor_payments::model::{NewRefund, Refund, RefundIntent, RefundState};
+use kontor_payments::model::{Charge, GatewayRefund, NewRefund, ProviderId, Refund, RefundIntent, RefundState};
 use kontor_payments::ports::RefundStored;
 use uuid::Uuid;
 
@@ -12,6 +13,7 @@ use super::receipts::{self, About};
 use super::refund_rows::{Key, load};
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::schema::{charges, refunds};
+use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
 /// Stores a refund whose money is set aside. `None` when there is one under this key.
@@ -215,6 +217,96 @@ pub(crate) fn record(
         _ => {}
     }
     Ok(Change::Done)
+}
+
+/// Stores a refund that has succeeded without us, and counts its money as gone back. The caller has locked the charge and
+/// knows that so much is left.
+pub(crate) fn insert_outside(
+    connection: &mut AnyConnection,
+    charge: &Charge,
+    intent: &RefundIntent,
+    known: &GatewayRefund,
+    at: NaiveDateTime,
+) -> Result<RefundId, Abort<StoreError>> {
+    let (project, charge_id, amount) = (charge.project_id.get(), charge.id.get(), intent.amount().minor());
+    if set_aside(connection, charge_id, amount, at)?.is_none() {
+        return Err(StoreError::corrupt(format!("charge {charge_id} has less money than was locked")).into());
+    }
+    let id = insert_refund(connection, project, charge_id, intent, at, at)?;
+    let id = id.ok_or_else(|| StoreError::corrupt("the key of a refund was used before"))?;
+    diesel::update(refunds::table.find(id))
+        .set((
+            refunds::state.eq(RefundState::Succeeded.word()),
+            refunds::provider_refund_id.eq(known.id.as_str()),
+            refunds::next_check_at.eq(None::<NaiveDateTime>),
+            refunds::settled_at.eq(at),
+        ))
+        .execute(connection)?;
+    take_back(connection, charge_id, amount, true, at)?;
+    if let Some(told) = known.receipt {
+        receipts::follow(connection, &About { project, charge: charge_id, refund: Some(id) }, told, at)?;
+    }
+    Ok(stored::id(id)?)
+}
+
+/// Whether a refund with this identifier of the acquirer is stored.
+pub(crate) fn is_known(connection: &mut AnyConnection, id: &ProviderId) -> QueryResult<bool> {
+    let found: Option<i64> = refunds::table
+        .filter(refunds::provider_refund_id.eq(id.as_str()))
+        .select(refunds::id)
+        .first(connection)
+        .optional()?;
+    Ok(found.is_some())
+}
+
+/// A comparison is due this long after the last one.
+const COMPARE_AFTER: TimeDelta = TimeDelta::hours(1);
+/// How long a worker that compares keeps others from it.
+const COMPARISON_LEASE: TimeDelta = TimeDelta::minutes(10);
+
+fn due_comparison(at: DateTime<Utc>) -> Statement {
+    Statement::new("id = 1 AND compared_until <= ")
+        .value((at - COMPARE_AFTER).naive_utc())
+        .sql(" AND (claimed_until IS NULL OR claimed_until <= ")
+        .value(at.naive_utc())
+        .sql(")")
+}
+
+/// Whether the next comparison is due. An idle worker takes no write lock.
+pub(crate) fn is_comparison_due(connection: &mut AnyConnection, at: DateTime<Utc>) -> QueryResult<bool> {
+    let due = Statement::new("SELECT id FROM refund_comparisons WHERE ").then(due_comparison(at));
+    let due: Option<IdRow> = due.row(connection).optional()?;
+    Ok(due.is_some_and(|row| row.id > 0))
+}
+
+/// Claims the next comparison when it is due.
+pub(crate) fn claim_comparison(
+    connection: &mut AnyConnection,
+    at: DateTime<Utc>,
+) -> QueryResult<Option<NaiveDateTime>> {
+    by_place! {
+        struct UntilRow {
+            until: NaiveDateTime as Timestamp,
+        }
+    }
+    let claimed: Option<UntilRow> = Statement::new("UPDATE refund_comparisons SET claimed_until = ")
+        .value((at + COMPARISON_LEASE).naive_utc())
+        .sql(" WHERE ")
+        .then(due_comparison(at))
+        .sql(" RETURNING compared_until")
+        .row(connection)
+        .optional()?;
+    Ok(claimed.map(|row| row.until))
+}
+
+/// Notes how far was compared.
+pub(crate) fn compared(connection: &mut AnyConnection, until: DateTime<Utc>) -> QueryResult<()> {
+    Statement::new("UPDATE refund_comparisons SET claimed_until = NULL, compared_until = ")
+        .value(until.naive_utc())
+        .sql(" WHERE id = 1 AND compared_until < ")
+        .value(until.naive_utc())
+        .run(connection)
+        .map(|_| ())
 }
 
 /// A refund of any project.

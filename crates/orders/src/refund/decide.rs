@@ -64,6 +64,11 @@ pub fn everything_left(order: &Order) -> Result<Option<DecidedRefund>, RefundRef
     }
 }
 
+/// Money of an order that has gone back already, past the service. The goods and the order stay.
+pub fn gone_back(order: &Order, amount: Money) -> Result<DecidedRefund, RefundRefused> {
+    finish(order, money_alone(order, amount)?).map(|decided| DecidedRefund { transition: None, ..decided })
+}
+
 pub(crate) fn finish(order: &Order, lines: Vec<ReturnedLine>) -> Result<DecidedRefund, RefundRefused> {
     let lines: Vec<_> = lines.into_iter().filter(|line| line.quantity > 0 || !line.amount.is_zero()).collect();
     if lines.is_empty() {

@@ -6,7 +6,7 @@ mod receipt;
 #[cfg(test)]
 mod tests;
 
-pub use decide::{decide, everything_left};
+pub use decide::{decide, everything_left, gone_back};
 pub(crate) use decide::{finish, money_of, returned};
 pub use model::{
     DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, RefundScope, ReturnEffect, ReturnedLine,

@@ -87,6 +87,15 @@ pub struct GatewayPayment {
     pub receipt: Option<Registration>,
 }
 
+/// A page of what the acquirer lists, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayPage<T> {
+    /// What is on it.
+    pub items: Vec<T>,
+    /// What asks for the next page; `None` on the last one.
+    pub next: Option<String>,
+}
+
 /// A method that the acquirer has saved and will charge again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayMethod {

@@ -18,7 +18,8 @@ pub use fiscal::{
     ReceiptTerms,
 };
 pub use gateway::{
-    GatewayMethod, GatewayPayment, GatewayRefund, GatewayStatus, InvalidProviderId, PaymentMismatch, ProviderId,
+    GatewayMethod, GatewayPage, GatewayPayment, GatewayRefund, GatewayStatus, InvalidProviderId, PaymentMismatch,
+    ProviderId,
 };
 pub use method::{PaymentMethod, UnknownPaymentMethod};
 pub use purpose::ChargePurpose;

@@ -4,8 +4,10 @@
 //! asked for again under the same key until its outcome is known; another key is made only when the acquirer surely gave
 //! nothing back.
 
+mod outside;
 mod service;
 #[cfg(test)]
 mod tests;
 
+pub use outside::{ComparedRefunds, RefundNotified};
 pub use service::{ReconciledRefunds, RefundService};

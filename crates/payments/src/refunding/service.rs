@@ -92,7 +92,7 @@ impl RefundService {
     }
 
     /// What a refund says, once it is surely the one that was asked for.
-    fn weigh(&self, refund: &Refund, known: GatewayRefund) -> RefundChange {
+    pub(super) fn weigh(&self, refund: &Refund, known: GatewayRefund) -> RefundChange {
         if let Err(mismatch) = refund.request.ensure_matches(&known) {
             return self.suspicious(mismatch.to_string());
         }
@@ -127,7 +127,7 @@ impl RefundService {
 }
 
 /// What people must look at: money that does not go back.
-fn concern(change: &RefundChange) -> Option<String> {
+pub(super) fn concern(change: &RefundChange) -> Option<String> {
     match change {
         RefundChange::Retry { why, .. } => Some(format!("its refund was refused and is tried again later: {why}")),
         RefundChange::Suspicious { why, .. } => Some(why.clone()),

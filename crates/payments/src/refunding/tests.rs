@@ -9,10 +9,10 @@ use super::*;
 use crate::change::{Change, RefundChange};
 use crate::model::testing::a_receipt;
 use crate::model::{
-    ChargePurpose, GatewayRefund, GatewayStatus, ProviderId, Refund, RefundIntent, RefundRequest, RefundState,
-    Registration,
+    ChargePurpose, GatewayPage, GatewayRefund, GatewayStatus, ProviderId, Refund, RefundIntent, RefundRequest,
+    RefundState, Registration,
 };
-use crate::ports::{Answer, MockPaymentGateway, MockRefundStore, Reading, RefundStored};
+use crate::ports::{Answer, MockPaymentGateway, MockRefundStore, OutsideRecorded, Reading, RefundStored};
 
 fn due() -> Refund {
     Refund {
@@ -243,4 +243,120 @@ async fn a_round_checks_no_more_than_it_was_asked_to_and_tells_only_what_it_comm
         random: Arc::new(CountingRandom::new()),
     };
     assert_eq!(service.reconcile("w", 3).await.unwrap(), ReconciledRefunds { checked: 3, suspicious: vec![] });
+}
+
+fn noticing(store: MockRefundStore, gateway: MockPaymentGateway) -> RefundService {
+    RefundService {
+        refunds: Arc::new(store),
+        gateway: Arc::new(gateway),
+        clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH + TimeDelta::days(100))),
+        random: Arc::new(CountingRandom::new()),
+    }
+}
+
+fn reading(refund: GatewayRefund) -> MockPaymentGateway {
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_read_refund().returning(move |_| Reading::Known(refund.clone()));
+    gateway
+}
+
+fn id() -> ProviderId {
+    ProviderId::parse("ref-1").unwrap()
+}
+
+#[tokio::test]
+async fn a_refund_of_ours_that_is_told_of_is_recorded_on_itself() {
+    let part = Refund { request: RefundRequest { whole: false, ..due().request }, ..due() };
+    let asked = Refund { state: RefundState::Pending, provider_id: Some(id()), ..part.clone() };
+    // By its key, by its identifier, and the whole of a payment by whatever hand.
+    let by_hand = GatewayRefund { key: None, ..refund(GatewayStatus::Succeeded) };
+    for (own, told) in [(part, refund(GatewayStatus::Succeeded)), (asked, by_hand.clone()), (due(), by_hand)] {
+        let mut store = MockRefundStore::new();
+        store.expect_of_payment().once().returning(move |_| Ok(Some(vec![own.clone()])));
+        store.expect_record().once().returning(|_, _, change, _| {
+            assert!(matches!(change, RefundChange::Succeeded { .. }), "{change:?}");
+            Ok(Change::Done)
+        });
+        let noticed = noticing(store, reading(told)).acquirer_notified(&id()).await.unwrap();
+        assert_eq!(noticed, RefundNotified::Recorded(due().purpose));
+    }
+}
+
+#[tokio::test]
+async fn a_refund_that_nobody_here_asked_for_is_recorded_as_such() {
+    let (part, by_hand) = (
+        Refund { request: RefundRequest { whole: false, ..due().request }, ..due() },
+        GatewayRefund { key: None, ..refund(GatewayStatus::Succeeded) },
+    );
+    let why = "less is left".to_owned();
+    let purpose = due().purpose;
+    for (outcome, expected) in [
+        (OutsideRecorded::Recorded(purpose), RefundNotified::Recorded(purpose)),
+        (OutsideRecorded::Known(purpose), RefundNotified::Ignored),
+        (OutsideRecorded::NoCharge, RefundNotified::Ignored),
+        (OutsideRecorded::Doubtful { purpose, why: why.clone() }, RefundNotified::Suspicious { purpose, why }),
+    ] {
+        let mut store = MockRefundStore::new();
+        let (own, told) = (part.clone(), by_hand.clone());
+        store.expect_of_payment().returning(move |_| Ok(Some(vec![own.clone()])));
+        store.expect_record_outside().withf(move |_, refund, _| *refund == told).return_once(|_, _, _| Ok(outcome));
+        assert_eq!(noticing(store, reading(by_hand.clone())).acquirer_notified(&id()).await.unwrap(), expected);
+    }
+}
+
+#[tokio::test]
+async fn what_has_not_succeeded_or_is_nobodys_is_ignored_and_what_cannot_be_read_comes_again() {
+    for status in [GatewayStatus::Pending, GatewayStatus::Canceled] {
+        let service = noticing(MockRefundStore::new(), reading(refund(status)));
+        assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotified::Ignored);
+    }
+    let mut store = MockRefundStore::new();
+    store.expect_of_payment().returning(|_| Ok(None));
+    let service = noticing(store, reading(refund(GatewayStatus::Succeeded)));
+    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotified::Ignored);
+    let mut store = MockRefundStore::new();
+    let done = Refund { state: RefundState::Succeeded, provider_id: Some(id()), ..due() };
+    store.expect_of_payment().returning(move |_| Ok(Some(vec![done.clone()])));
+    let service = noticing(store, reading(refund(GatewayStatus::Succeeded)));
+    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotified::Ignored);
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_read_refund().once().return_const(Reading::Absent);
+    let mut lost = MockPaymentGateway::new();
+    lost.expect_read_refund().once().return_const(Reading::Unknown { why: "late".to_owned() });
+    let service = noticing(MockRefundStore::new(), gateway);
+    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotified::Ignored);
+    let unreadable = RefundNotified::Unreadable { why: "late".to_owned() };
+    assert_eq!(noticing(MockRefundStore::new(), lost).acquirer_notified(&id()).await.unwrap(), unreadable);
+}
+
+#[tokio::test]
+async fn a_comparison_reads_every_page_from_before_the_last_one_and_counts_only_when_it_came_to_the_end() {
+    let now = DateTime::UNIX_EPOCH + TimeDelta::days(100);
+    let first = GatewayRefund { id: ProviderId::parse("ref-2").unwrap(), ..refund(GatewayStatus::Succeeded) };
+    let pages = [
+        Reading::Known(GatewayPage { items: vec![first, refund(GatewayStatus::Pending)], next: Some("c".to_owned()) }),
+        Reading::Known(GatewayPage { items: vec![refund(GatewayStatus::Succeeded)], next: None }),
+    ];
+    let broken = [pages[0].clone(), Reading::Unknown { why: "late".to_owned() }];
+    for (answers, whole) in [(pages, true), (broken, false)] {
+        let mut store = MockRefundStore::new();
+        store.expect_claim_comparison().once().returning(move |at| Ok(Some(at - TimeDelta::hours(2))));
+        store.expect_of_payment().returning(|_| Ok(Some(vec![])));
+        store.expect_record_outside().returning(|_, _, _| Ok(OutsideRecorded::Recorded(due().purpose)));
+        store.expect_compared().times(usize::from(whole)).withf(move |until| *until == now).returning(|_| Ok(()));
+        let mut gateway = MockPaymentGateway::new();
+        let mut asked = 0;
+        gateway.expect_list_refunds().times(2).returning(move |since, page| {
+            assert_eq!(since, now - TimeDelta::hours(2) - TimeDelta::days(3));
+            assert_eq!(page.as_deref(), (asked == 1).then_some("c"));
+            asked += 1;
+            answers[asked - 1].clone()
+        });
+        let compared = noticing(store, gateway).compare_when_due().await.unwrap().unwrap();
+        assert_eq!(compared.broken_off.is_none(), whole);
+        assert_eq!((compared.listed, compared.recorded), if whole { (3, 2) } else { (2, 1) });
+    }
+    let mut store = MockRefundStore::new();
+    store.expect_claim_comparison().returning(|_| Ok(None));
+    assert_eq!(noticing(store, MockPaymentGateway::new()).compare_when_due().await.unwrap(), None);
 }

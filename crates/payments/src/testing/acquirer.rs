@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
-use kontor_kernel::SavedMethodId;
+use kontor_kernel::{Money, SavedMethodId};
 use uuid::Uuid;
 
 use crate::model::{
-    ChargeRequest, GatewayMethod, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest,
-    PaymentMethod, ProviderId, RefundRequest, Registration,
+    ChargeRequest, GatewayMethod, GatewayPage, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus,
+    HandOverRequest, PaymentMethod, ProviderId, RefundRequest, Registration,
 };
 use crate::ports::{Answer, PaymentGateway, Reading};
 
@@ -121,6 +121,23 @@ impl Acquirer {
         receipts.iter_mut().for_each(|(_, receipt)| receipt.status = end);
     }
 
+    /// Somebody gives money of a payment back in the acquirer's own console.
+    pub fn refunds_by_hand(&self, payment: &ProviderId, amount: Money) -> ProviderId {
+        let mut refunds = self.refunds.lock().unwrap();
+        let refund = GatewayRefund {
+            id: ProviderId::parse(&format!("by-hand-{}", refunds.len())).unwrap(),
+            payment: payment.clone(),
+            status: GatewayStatus::Succeeded,
+            amount,
+            currency: "RUB".to_owned(),
+            reason: None,
+            key: None,
+            receipt: None,
+        };
+        refunds.push((Uuid::nil(), refund.clone()));
+        refund.id
+    }
+
     fn registration(&self) -> Registration {
         *self.register.lock().unwrap()
     }
@@ -217,6 +234,12 @@ impl PaymentGateway for Acquirer {
         found.map_or(Reading::Absent, |(_, payment)| Reading::Known(payment.clone()))
     }
 
+    async fn list_payments(&self, _: DateTime<Utc>, _: Option<String>) -> Reading<GatewayPage<GatewayPayment>> {
+        let payments = self.payments.lock().unwrap();
+        let items = payments.iter().rev().map(|(_, payment)| payment.clone()).collect();
+        Reading::Known(GatewayPage { items, next: None })
+    }
+
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
         let mood = *self.mood.lock().unwrap();
         let (id, status) = match mood {
@@ -259,6 +282,15 @@ impl PaymentGateway for Acquirer {
         let refunds = self.refunds.lock().unwrap();
         let found = refunds.iter().find(|(_, refund)| request.is_met_by(refund));
         found.map_or(Reading::Absent, |(_, refund)| Reading::Known(refund.clone()))
+    }
+
+    /// One on each page.
+    async fn list_refunds(&self, _: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>> {
+        let refunds = self.refunds.lock().unwrap();
+        let number: usize = page.map_or(0, |page| page.parse().unwrap());
+        let items: Vec<_> = refunds.iter().rev().skip(number).take(1).map(|(_, refund)| refund.clone()).collect();
+        let next = (number + 1 < refunds.len()).then(|| (number + 1).to_string());
+        Reading::Known(GatewayPage { items, next })
     }
 
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {

@@ -73,6 +73,13 @@ pub(super) const DUTIES: &[Duty] = &[
         step: |worker, _| Box::pin(steps::cancel_orders(worker)),
     },
     Duty {
+        name: "refund_comparisons",
+        at_once: 1,
+        pause: Duration::from_secs(1),
+        by_time: true,
+        step: |worker, _| Box::pin(steps::compare_refunds(worker)),
+    },
+    Duty {
         name: "subscriptions",
         // So many wait for the acquirer at the same time.
         at_once: 4,

@@ -60,6 +60,21 @@ pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result
     Ok(round.checked > 0)
 }
 
+/// Compares, once an hour, with the refunds that the acquirer lists: somebody may have made one in its own console.
+pub(super) async fn compare_refunds(worker: &Worker) -> Result<bool, Trouble> {
+    let Some(compared) = worker.refunds.compare_when_due().await? else { return Ok(false) };
+    for (purpose, why) in compared.suspicious {
+        tracing::error!(%purpose, %why, "a payment needs to be looked at");
+    }
+    if compared.recorded > 0 {
+        tracing::info!(refunds = compared.recorded, "refunds that were made at the acquirer are recorded");
+    }
+    if let Some(why) = compared.broken_off {
+        tracing::warn!(%why, "the refunds that the acquirer lists could not be compared");
+    }
+    Ok(false)
+}
+
 /// Charges subscriptions whose time has come, tries them again, or ends them.
 pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
     let round = worker.subscriptions.run(MOST_SUBSCRIPTIONS).await?;

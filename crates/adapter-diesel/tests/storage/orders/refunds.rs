@@ -5,9 +5,7 @@ use std::sync::Arc;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_kernel::{Clock, Money, OrderId};
-use kontor_orders::model::{
-    Order, OrderRefundState, OrderStatus, PaymentState, ReservationState, TransitionRefused,
-};
+use kontor_orders::model::{Order, OrderRefundState, OrderStatus, PaymentState, ReservationState, TransitionRefused};
 use kontor_orders::refund::{RefundCommand, RefundRefused};
 use kontor_orders::{OrderCommand, OrderError, OrderRefusal};
 use kontor_payments::model::GatewayStatus;
@@ -264,6 +262,81 @@ database_tests! {
         assert_eq!((back, counter.money(id).await), (9_990, (9_990, 9_990, 0)));
         assert_eq!(counter.order(id).await.status, OrderStatus::Canceled);
         counter.sound().await;
+    }
+
+    async fn a_refund_made_in_the_console_is_counted_once_whoever_tells_of_it(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 40, 1_000).await;
+        let order = counter.paid_online(&counter.online(&[(vase, 3)])).await;
+        let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
+        let by_hand = counter.acquirer.refunds_by_hand(&payment, money(700));
+        let (first, second, compared) = tokio::join!(
+            counter.refunds.acquirer_notified(&by_hand),
+            counter.refunds.acquirer_notified(&by_hand),
+            counter.refunds.compare_when_due(),
+        );
+        first.unwrap();
+        second.unwrap();
+        assert_eq!(compared.unwrap().unwrap().listed, 1);
+        let after = counter.order(order.id).await;
+        assert_eq!(counter.money(order.id).await, (3_000, 700, 0));
+        assert_eq!((after.status, after.payment_state()), (OrderStatus::Paid, PaymentState::PartiallyRefunded));
+        let told: Vec<_> = after.refunds.iter().map(|refund| (refund.amount, refund.state, refund.reason.as_str())).collect();
+        assert_eq!(told, [(money(700), OrderRefundState::Succeeded, "Refunded at the acquirer.")]);
+        assert_eq!((counter.events("refunded").await, counter.stock(vase).await), (1, (40, 3)));
+        counter.sound().await;
+        // Only what is left can be asked for.
+        assert_eq!(refused(office.orders.refund(&office.staff, order.id,
+            RefundCommand { amount: Some(money(2_301)), ..take_back(&[]) }).await), RefundRefused::ExceedsPaid { left: money(2_300) });
+        // It is compared once an hour, and what is known is not counted again.
+        assert_eq!(counter.refunds.compare_when_due().await.unwrap(), None);
+        counter.wait(3_600);
+        let again = counter.refunds.compare_when_due().await.unwrap().unwrap();
+        assert_eq!((again.listed, again.recorded, again.suspicious.len()), (1, 0, 0));
+        counter.acquirer.refunds_by_hand(&payment, money(2_300));
+        counter.wait(3_600);
+        assert_eq!(counter.refunds.compare_when_due().await.unwrap().unwrap().recorded, 1);
+        let gone = counter.order(order.id).await;
+        assert_eq!((gone.status, gone.payment_state()), (OrderStatus::Paid, PaymentState::Refunded));
+        office.move_to(&order, OrderStatus::Canceled).await.unwrap();
+        assert_eq!((counter.stock(vase).await, counter.money(order.id).await), ((40, 0), (3_000, 3_000, 0)));
+        counter.sound().await;
+    }
+
+    async fn a_refund_made_in_the_console_and_one_of_ours_never_exceed_what_was_paid(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 40, 1_000).await;
+        for _ in 0..6 {
+            counter.acquirer.mood(Mood::Pending);
+            let order = counter.paid_online(&counter.online(&[(vase, 1)])).await;
+            let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
+            let by_hand = counter.acquirer.refunds_by_hand(&payment, money(1_000));
+            let (asked, told) = tokio::join!(office.take_back(order.id, &[]), counter.refunds.acquirer_notified(&by_hand));
+            told.unwrap();
+            let (_, back, on_its_way) = counter.money(order.id).await;
+            assert_eq!(back + on_its_way, 1_000, "{asked:?}");
+            counter.sound().await;
+            // The whole payment went back by whatever hand: ours is that one.
+            counter.acquirer.mood(Mood::Refuses);
+            counter.pursue().await;
+            assert_eq!(counter.money(order.id).await, (1_000, 1_000, 0));
+            counter.sound().await;
+        }
+        // More than is left: people are told, once, and nothing is counted.
+        counter.acquirer.mood(Mood::Pending);
+        let order = counter.paid_online(&counter.online(&[(vase, 1)])).await;
+        let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
+        office.orders.refund(&office.staff, order.id, RefundCommand { amount: Some(money(400)), ..take_back(&[]) }).await.unwrap();
+        let by_hand = counter.acquirer.refunds_by_hand(&payment, money(700));
+        counter.refunds.acquirer_notified(&by_hand).await.unwrap();
+        counter.refunds.acquirer_notified(&by_hand).await.unwrap();
+        assert_eq!(counter.money(order.id).await, (1_000, 0, 400));
+        let found = db.database.payment_concerns(None, 10).await.unwrap();
+        assert!(found.iter().any(|concern| concern.why.contains("of 7.00 was made at the acquirer")), "{found:?}");
+        assert_eq!(counter.house.number(format!("SELECT count(*) AS number FROM order_events WHERE event = \
+            'payment_suspicious' AND order_id = {}", order.id)).await, 1);
     }
 
     async fn money_of_a_canceled_order_that_cannot_go_back_is_left_to_people(db: TestDatabase) {

@@ -1,0 +1,91 @@
+//! Refunds that were made at the acquirer, past the service: what they mean for the charge and for its order.
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::StoreError;
+use kontor_kernel::history::Author;
+use kontor_orders::change::OrderedRefund;
+use kontor_orders::model::Order;
+use kontor_orders::refund::{DecidedRefund, gone_back};
+use kontor_payments::model::{Charge, ChargePurpose, GatewayRefund, RefundIntent};
+use kontor_payments::ports::OutsideRecorded;
+use uuid::Uuid;
+
+use super::refunds::to_storage;
+use super::{contradicted, recurring};
+use crate::database::idempotency::prepares;
+use crate::database::{Abort, AnyConnection};
+use crate::orders::{self, Giving, WayBack};
+use crate::payments::{self, Key};
+use crate::people::{CustomerOf, hold_customer};
+
+/// What the customer and staff read.
+const REASON: &str = "Refunded at the acquirer.";
+
+/// The customer is held before the charge and the charge before its order, as everywhere.
+pub(super) fn record(
+    connection: &mut AnyConnection,
+    key: Uuid,
+    refund: &GatewayRefund,
+    at: DateTime<Utc>,
+) -> Result<OutsideRecorded, Abort<StoreError>> {
+    // Nobody asked for it by a request of ours.
+    prepares();
+    let charge = payments::load(connection, &Key::Provider(refund.payment.to_string()))?;
+    let Some(charge) = charge else { return Ok(OutsideRecorded::NoCharge) };
+    let purpose = charge.purpose();
+    hold_customer(connection, CustomerOf::Charge(charge.id.get()))?;
+    let left = payments::lock_refundable(connection, charge.id.get())?;
+    if payments::is_refund_known(connection, &refund.id)? {
+        return Ok(OutsideRecorded::Known(purpose));
+    }
+    let intent = RefundIntent::new(key, refund.amount, REASON.to_owned());
+    let fits = refund.currency == charge.request.currency && refund.amount.minor() <= left;
+    let Some(intent) = intent.ok().filter(|_| fits) else {
+        return doubt(connection, &charge, refund, "the payment has less left", at);
+    };
+    let ChargePurpose::Order(id) = purpose else {
+        payments::insert_outside(connection, &charge, &intent, refund, at.naive_utc())?;
+        return Ok(OutsideRecorded::Recorded(purpose));
+    };
+    let order = orders::locked(connection, id).map_err(to_storage)?.within(charge.project_id);
+    let decided = order.map(|order| gone_back(&order, refund.amount).map(|decided| (order, decided)));
+    match decided {
+        Some(Ok((order, decided))) => {
+            let stored = payments::insert_outside(connection, &charge, &intent, refund, at.naive_utc())?;
+            count_on_order(connection, &order, decided, (key, WayBack::Gone(stored)), &charge, at)?;
+            Ok(OutsideRecorded::Recorded(purpose))
+        }
+        Some(Err(refused)) => doubt(connection, &charge, refund, &refused.to_string(), at),
+        None => doubt(connection, &charge, refund, "its order is another project's", at),
+    }
+}
+
+/// The money is counted as gone back of the order; its goods stay.
+fn count_on_order(
+    connection: &mut AnyConnection,
+    order: &Order,
+    decided: DecidedRefund,
+    (key, way): (Uuid, WayBack),
+    charge: &Charge,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let amount = decided.amount;
+    let back = OrderedRefund { key, decided, reason: REASON.to_owned(), restock: false, ends_period: false };
+    let giving = Giving { project: charge.project_id.get(), order: order.id, by: Author::System, at: at.naive_utc() };
+    orders::give_back(connection, giving, &back, way).map_err(to_storage)?;
+    orders::enter_outside(connection, order, giving, amount)?;
+    recurring::period_refunded(connection, Some(charge.id), false, Author::System, at).map_err(to_storage)
+}
+
+fn doubt(
+    connection: &mut AnyConnection,
+    charge: &Charge,
+    refund: &GatewayRefund,
+    why: &str,
+    at: DateTime<Utc>,
+) -> Result<OutsideRecorded, Abort<StoreError>> {
+    let (purpose, id, amount) = (charge.purpose(), &refund.id, refund.amount);
+    let why = format!("refund {id} of {amount} was made at the acquirer and is not counted: {why}");
+    contradicted(connection, charge.id.get(), &why, at)?;
+    Ok(OutsideRecorded::Doubtful { purpose, why })
+}
