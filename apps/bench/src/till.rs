@@ -43,6 +43,7 @@ impl PaymentGateway for Till {
             reason: None,
             purpose: Some(request.purpose),
             key: Some(request.key),
+            renewal: request.renewal,
             saved_method: None,
             receipt: None,
         };

@@ -1,9 +1,9 @@
 //! The JSON of the protocol.
 
-use kontor_kernel::{Money, Word};
+use kontor_kernel::{Money, SubscriptionId, Word};
 use kontor_payments::model::{
     ChargePurpose, ChargeRequest, GatewayMethod, GatewayPayment, GatewayRefund, GatewayStatus, PaymentMethod,
-    ProviderId, RefundRequest,
+    ProviderId, RefundRequest, Renewal,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,7 +37,25 @@ pub(crate) fn body(request: &ChargeRequest) -> Value {
 
 fn metadata(request: &ChargeRequest) -> Value {
     let (purpose, number) = (format!("{}_id", request.purpose.kind()), request.purpose.number().to_string());
-    json!({ purpose: number, "attempt": request.key.to_string() })
+    let mut metadata = json!({ purpose: number, "attempt": request.key.to_string() });
+    if let (Some(renewal), Some(fields)) = (request.renewal, metadata.as_object_mut()) {
+        let Renewal { installation, subscription, period, number } = renewal;
+        fields.insert("installation".to_owned(), json!(installation.to_string()));
+        fields.insert("renewed_subscription".to_owned(), json!(subscription.to_string()));
+        fields.insert("renewed_period".to_owned(), json!(period.to_string()));
+        fields.insert("renewal_number".to_owned(), json!(number.to_string()));
+    }
+    metadata
+}
+
+fn renewal(metadata: &Value) -> Option<Renewal> {
+    let text = |key| metadata_text(metadata, key);
+    Some(Renewal {
+        installation: text("installation")?.parse().ok()?,
+        subscription: SubscriptionId::new(text("renewed_subscription")?.parse().ok()?).ok()?,
+        period: text("renewed_period")?.parse().ok()?,
+        number: text("renewal_number")?.parse().ok()?,
+    })
 }
 
 fn purpose(metadata: &Value) -> Option<ChargePurpose> {
@@ -157,6 +175,7 @@ pub(crate) fn payment(object: Value) -> Result<GatewayPayment, String> {
         reason: object.cancellation_details.and_then(|details| details.reason),
         purpose: object.metadata.as_ref().and_then(purpose),
         key,
+        renewal: object.metadata.as_ref().and_then(renewal),
         saved_method: object.payment_method.and_then(MethodObject::saved),
         receipt: receipt::registration(object.receipt_registration.as_deref()),
     })
@@ -219,12 +238,13 @@ pub(crate) struct ErrorObject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kontor_kernel::{OrderId, SavedMethodId, SubscriptionId};
+    use kontor_kernel::{OrderId, SavedMethodId};
     use kontor_payments::model::{MethodReference, Registration};
 
     #[test]
     fn the_same_request_is_the_same_body() {
         let request = ChargeRequest {
+            renewal: None,
             purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
             key: Uuid::nil(),
             amount: Money::from_minor(26_550).unwrap(),
@@ -242,6 +262,12 @@ mod tests {
         );
         let saving = ChargeRequest { save_method: true, ..request.clone() };
         assert_eq!(body(&saving)["save_payment_method"], json!(true));
+        let mark =
+            Renewal { installation: Uuid::nil(), subscription: SubscriptionId::new(9).unwrap(), period: 3, number: 2 };
+        let renewing = body(&ChargeRequest { renewal: Some(mark), ..request.clone() });
+        let object = json!({ "id": "p-1", "status": "succeeded", "amount": renewing["amount"], "metadata": renewing["metadata"] });
+        let shown = payment(object).unwrap();
+        assert_eq!((shown.renewal, shown.purpose, shown.key), (Some(mark), Some(request.purpose), Some(request.key)));
         let provider_id = ProviderId::parse("pm-1").unwrap();
         let saved_method = Some(MethodReference { id: SavedMethodId::new(4).unwrap(), provider_id });
         let purpose = ChargePurpose::Subscription(SubscriptionId::new(9).unwrap());

@@ -57,4 +57,5 @@ pub use database::{CacheVersion, CacheVersions, TRUST, Topic, Watch, WriteCosts}
 pub use database::{Left, NewRow, VersionedRequest, VersionedRow};
 pub use demo_data::DemoData;
 pub use lease::Parked;
+pub use payments::ComparedPayments;
 pub use versions::{LastChange, VersionedRecord};

@@ -53,6 +53,7 @@
 //!         application_id: None,
 //!         counterparty_id: CounterpartyId::new(4)?,
 //!         request: ChargeRequest {
+//!             renewal: None,
 //!             purpose: ChargePurpose::Subscription(SubscriptionId::new(7)?),
 //!             key: Uuid::from_u128(5),
 //!             amount: "499.00".parse()?,

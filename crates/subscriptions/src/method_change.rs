@@ -82,6 +82,7 @@ impl NewMethodChange {
             application_id: Some(self.customer.app.application_id),
             counterparty_id: self.customer.counterparty_id,
             request: ChargeRequest {
+                renewal: None,
                 purpose: ChargePurpose::MethodBinding(id),
                 key: self.key,
                 amount: self.terms.amount,

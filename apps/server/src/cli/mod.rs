@@ -15,6 +15,7 @@ mod payment;
 mod process;
 pub mod project;
 mod receipt;
+mod reconcile;
 mod sandbox;
 mod tag;
 mod user;
@@ -79,6 +80,9 @@ enum Command {
     },
     /// Copies the embedded database to a file while the service goes on, and checks the copy.
     Backup(backup::BackupArguments),
+    /// Compares a database that was restored from a backup with what the acquirer has taken and given back since. Then
+    /// subscriptions are charged again.
+    Reconcile(reconcile::ReconcileArguments),
     /// Derives stock, reservations, uses of discounts and offers anew and compares. Changes nothing; fails when
     /// something differs, a receipt is not registered, or a payment needs to be looked at.
     Doctor(doctor::DoctorArguments),
@@ -182,6 +186,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
         Command::Backup(arguments) => backup::run(|database| load(None, database), &arguments),
+        Command::Reconcile(arguments) => reconcile::run(|database| load(None, database), arguments),
         Command::Doctor(arguments) => doctor::run(|database| load(None, database), arguments),
         Command::Project { command } => project::run(|database| load(None, database), command),
         Command::Payment { command } => payment::run(|database| load(None, database), command),

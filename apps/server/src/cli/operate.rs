@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use kontor_adapter_diesel::{Database, PoolOptions, TRUST};
+use kontor_kernel::Clock as _;
 
 use super::{Failure, process};
 use crate::adapters::SystemClock;
@@ -62,11 +63,22 @@ pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
     let roles = if with_worker { Roles::Both } else { Roles::Api };
     process::runtime()?.block_on(async {
         let listener = TcpListener::bind(config.bind).map_err(|error| format!("{}: {error}", config.bind))?;
+        check_generation(config, &database).await?;
         let instance = Instance::start(config, &database, Arc::new(SystemClock), Some(listener), roles)?;
         let monitoring = instance.monitoring_address().unwrap_or(config.bind);
         tracing::info!(address = %config.bind, %monitoring, database = %database.url(), "serving");
         run_until_ended(instance).await
     })
+}
+
+/// Learns whether the database was restored from a backup.
+async fn check_generation(config: &Config, database: &Database) -> Result<(), Failure> {
+    if database.check_generation(config.imports()?, SystemClock.now()).await? {
+        tracing::error!(
+            "the database was restored from a backup: no subscription is charged until `kontor reconcile --since MOMENT`"
+        );
+    }
+    Ok(())
 }
 
 /// `kontor worker`
@@ -75,6 +87,7 @@ pub fn work(config: &Config) -> Result<(), Failure> {
     warn_of_development_key(config);
     let database = open_migrated(config)?;
     process::runtime()?.block_on(async {
+        check_generation(config, &database).await?;
         let instance = Instance::start(config, &database, Arc::new(SystemClock), None, Roles::Worker)?;
         tracing::info!(database = %database.url(), "working");
         run_until_ended(instance).await

@@ -126,6 +126,10 @@ pub async fn metrics_text(
         }
         Err(error) => tracing::warn!(%error, "payments that people must look at cannot be counted"),
     }
+    match database.is_held().await {
+        Ok(held) => metrics::gauge!("kontor_charges_held").set(if held { 1.0 } else { 0.0 }),
+        Err(error) => tracing::warn!(%error, "whether charges are held cannot be read"),
+    }
     for (table, rows) in unreadable::count() {
         metrics::counter!("kontor_unreadable_rows_total", "table" => table).absolute(rows);
     }

@@ -20,13 +20,13 @@ fn tool(name: &str) -> Option<PathBuf> {
     found.into_iter().rev().chain(on_path).find(|path| path.exists())
 }
 
-fn must_run(command: &mut Command) {
+pub fn must_run(command: &mut Command) {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The tools that copy a PostgreSQL database and bring it back.
-fn tools() -> Option<(PathBuf, PathBuf)> {
+pub fn tools() -> Option<(PathBuf, PathBuf)> {
     let found = tool("pg_dump").zip(tool("pg_restore"));
     if found.is_none() {
         assert!(

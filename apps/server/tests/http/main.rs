@@ -110,6 +110,7 @@ mod process;
 mod receipts;
 mod redaction;
 mod response_cache;
+mod restore;
 mod rules;
 mod safe_start;
 mod shopfront;

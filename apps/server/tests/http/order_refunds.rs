@@ -141,13 +141,13 @@ database_tests! {
         assert_eq!(pay(json!({ "method": "cash" })).await.expect(409)["error"]["code"], "order_already_paid");
         let history = shop.staff(Method::GET, &format!("{path}/history"), json!({})).await.expect(200);
         assert!(history.to_string().contains("terminal, receipt FD 17"), "{history}");
-        let back = shop.refund(order, "", json!({ "reason": "broken", "restock": true })).await.expect(200)["order"].clone();
+        let back = shop.refund(order, "", json!({ "everything": true, "reason": "broken", "restock": true })).await.expect(200)["order"].clone();
         assert_eq!((&back["status"]["id"], &back["payment_state"]), (&json!(5), &json!("refunded")));
 
         // One that nobody pays comes back as it is.
         let other = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
         shop.staff(Method::PUT, &format!("/api/orders/{other}"), json!({ "status_id": 5 })).await.expect(200);
-        let body = json!({ "reason": "not wanted", "restock": true });
+        let body = json!({ "everything": true, "reason": "not wanted", "restock": true });
         let looked = shop.refund(other, "?dry_run=1", body.clone()).await.expect(200);
         assert_eq!(looked["preview"]["status_id"], 6);
         let returned = shop.refund(other, "", body).await.expect(200)["order"].clone();

@@ -4,7 +4,7 @@
 //! `CRASH_KILLS` asks for more random kills than the short run, `CRASH_SEED` repeats their choices.
 
 mod books;
-mod members;
+pub mod members;
 
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};

@@ -36,6 +36,7 @@ fn config(url: &str) -> AcquirerConfig {
 
 fn request(key: u128) -> ChargeRequest {
     ChargeRequest {
+        renewal: None,
         purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
         key: Uuid::from_u128(key),
         amount: Money::from_minor(26_550).unwrap(),

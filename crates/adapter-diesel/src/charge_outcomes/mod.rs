@@ -136,7 +136,12 @@ impl ChargeStore for Database {
     }
 
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {
-        payments::lease_charge(self, owner, at, until).await
+        let leased = payments::lease_charge(self, owner, at, until).await?;
+        if leased.as_ref().is_some_and(|charge| charge.request.renewal.is_some()) {
+            // Whoever stored it may have died before.
+            self.witness().await?;
+        }
+        Ok(leased)
     }
 
     async fn departs(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError> {

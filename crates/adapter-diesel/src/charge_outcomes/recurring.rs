@@ -11,12 +11,12 @@ use kontor_orders::refund::RefundRefused;
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::change::ChargeChange;
 use kontor_payments::model::{
-    Charge, ChargeFailure, ChargePurpose, ChargeRequest, NewCharge, PaymentMode, PaymentSubject, Receipt,
+    Charge, ChargeFailure, ChargePurpose, ChargeRequest, ChargeState, NewCharge, PaymentMode, PaymentSubject, Receipt,
     ReceiptContact, ReceiptItem, VatCode,
 };
 use kontor_subscriptions::model::NewAttempt;
 use kontor_subscriptions::ports::ChargeTerms;
-use kontor_subscriptions::{Occasion, PaymentStanding, SubscriptionCase, SubscriptionEvent};
+use kontor_subscriptions::{ChargeOrigin, Occasion, PaymentStanding, SubscriptionCase, SubscriptionEvent};
 
 use super::refunds;
 use crate::database::{Abort, AnyConnection};
@@ -35,6 +35,8 @@ pub(super) enum NoAttempt {
     NoContact,
     /// Another subscription of the customer has claimed the plan meanwhile.
     Subscribed,
+    /// The database was restored from a backup, and was not compared with the acquirer yet.
+    Restored,
     /// The storage failed.
     Store(StoreError),
 }
@@ -161,9 +163,17 @@ pub(super) fn attempt(
         at,
     };
     let order = orders::place_recurring(connection, &order).map_err(Abort::in_step)?;
+    let marked = match one.origin {
+        // The customer asks for it: a worker never makes it again.
+        ChargeOrigin::First => None,
+        // Nobody is asked.
+        _ if lacks_contact => None,
+        _ => Some(payments::mark(connection, *first, one.period, one.number).map_err(Abort::in_step)?),
+    };
     let request = ChargeRequest {
         purpose: ChargePurpose::Order(order),
-        key: terms.key,
+        key: marked.as_ref().map_or(terms.key, |marked| marked.key),
+        renewal: marked.as_ref().map(|marked| marked.renewal),
         amount: total,
         currency: one.terms.currency.clone(),
         method,
@@ -182,7 +192,11 @@ pub(super) fn attempt(
         at,
     };
     let charge = payments::insert(connection, &new).map_err(Abort::in_step)?;
-    let charge = charge.ok_or_else(|| StoreError::corrupt("the key of a charge was used before"))?;
+    let mut charge = charge.ok_or_else(|| StoreError::corrupt("the key of a charge was used before"))?;
+    if let Some(payment) = marked.and_then(|marked| marked.payment) {
+        payments::adopt(connection, charge.id.get(), &payment)?;
+        charge = Charge { state: ChargeState::Pending, provider_id: Some(payment), ..charge };
+    }
     for (subscription, attempt) in attempts {
         let new = NewPayment {
             project: payer.project.get(),
@@ -194,6 +208,9 @@ pub(super) fn attempt(
         insert_payment(connection, &new, attempt)?;
     }
     if !lacks_contact {
+        if !payments::count_charge(connection)? {
+            return Err(Abort::Refused(NoAttempt::Restored));
+        }
         return Ok((order, charge));
     }
     let failed =

@@ -149,11 +149,17 @@ type Refused = Abort<SubscriptionError>;
 fn no_attempt(abort: Abort<NoAttempt>) -> Refused {
     match abort {
         Abort::Refused(NoAttempt::MethodGone) => refuse(SubscriptionRefusal::MethodUnavailable),
+        Abort::Refused(NoAttempt::Restored) => Abort::Store(restored()),
         Abort::Refused(NoAttempt::NoContact) => refuse(SubscriptionRefusal::NoContact),
         Abort::Refused(NoAttempt::Subscribed) => refuse(SubscriptionRefusal::AlreadySubscribed),
         Abort::Refused(NoAttempt::Store(error)) | Abort::Store(error) => Abort::Store(error),
         Abort::Query(error) => Abort::Query(error),
     }
+}
+
+/// Why nothing is charged.
+fn restored() -> StoreError {
+    StoreError::Unavailable("the database was restored from a backup: run `kontor reconcile --since`".to_owned())
 }
 
 fn refuse(refusal: SubscriptionRefusal) -> Refused {
@@ -253,8 +259,12 @@ impl SubscriptionStore for Database {
 
     async fn begin(&self, new: NewSubscriptions) -> Result<Begun, StoreError> {
         let begun = self.write(move |connection| begin(connection, &new)).await;
+        if matches!(begun, Ok(Begun::New(_))) {
+            self.witness().await.map_err(StoreError::after_commit)?;
+        }
         match begun {
             Ok(begun) => Ok(begun),
+            Err(NoAttempt::Restored) => Err(restored()),
             Err(NoAttempt::MethodGone) => Ok(Begun::MethodGone),
             Err(NoAttempt::NoContact) => Ok(Begun::NoContact),
             Err(NoAttempt::Subscribed) => Ok(Begun::Subscribed),
@@ -376,7 +386,11 @@ impl SubscriptionStore for Database {
         with: Committing,
         decide: Decision,
     ) -> Result<Committed, SubscriptionError> {
-        self.write(move |connection| change(connection, which, &with, &decide)).await
+        let committed = self.write(move |connection| change(connection, which, &with, &decide)).await?;
+        if committed.charge.is_some() {
+            self.witness().await.map_err(StoreError::after_commit)?;
+        }
+        Ok(committed)
     }
 
     async fn delete_method(
@@ -415,6 +429,8 @@ impl SubscriptionStore for Database {
         let due = move || {
             Statement::new("SELECT id FROM subscriptions WHERE wake_at <= ")
                 .value(now.naive_utc())
+                // One that was restored charges nothing until it was compared with the acquirer.
+                .sql(" AND NOT EXISTS (SELECT 1 FROM installation WHERE held_since IS NOT NULL)")
                 .sql(" ORDER BY wake_at, id LIMIT ")
                 .value(most)
         };

@@ -8,6 +8,7 @@ mod connection;
 mod connections;
 mod constraints;
 mod failure;
+mod generation;
 mod group;
 pub(crate) mod idempotency;
 #[cfg(feature = "test-support")]
@@ -39,6 +40,7 @@ pub(crate) use connection::{found, on_each};
 pub(crate) use constraints::{on_duplicate, on_reference};
 pub use failure::Abort;
 pub(crate) use failure::{conclude, is_lost};
+pub(crate) use generation::GenerationFile;
 pub use invalidation::{CacheVersion, CacheVersions, TRUST, Topic};
 pub(crate) use memory::Memory;
 pub use migrations::MigrationState;

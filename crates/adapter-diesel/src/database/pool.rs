@@ -12,6 +12,7 @@ use super::again::Attempts;
 use super::connection::{Manager, Role};
 use super::connections::Connections;
 use super::failure::{Abort, settled};
+use super::generation::GenerationFile;
 use super::group::GroupWriter;
 use super::invalidation::{CacheVersions, invalidate_everything};
 use super::memory::Memories;
@@ -68,6 +69,8 @@ struct Inner {
     /// Started with the first page; nothing when they could not be.
     page_readers: OnceLock<Option<PageReaders>>,
     memories: Memories,
+    /// Where the generation is kept outside the database; nothing where nobody has said so.
+    generation: OnceLock<GenerationFile>,
 }
 
 impl Inner {
@@ -150,8 +153,19 @@ impl Database {
             wait: options.wait,
             page_readers: OnceLock::new(),
             memories: Memories::default(),
+            generation: OnceLock::new(),
         };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Where the generation is kept outside the database.
+    pub(crate) fn generation_file(&self) -> Option<&GenerationFile> {
+        self.inner.generation.get()
+    }
+
+    /// Keeps the generation there from now on. The first one counts.
+    pub(crate) fn watch_generation(&self, file: GenerationFile) {
+        let _ = self.inner.generation.set(file);
     }
 
     /// Which database this is.

@@ -13,6 +13,7 @@ mod receipt_settings;
 mod receipts;
 mod refund_rows;
 mod refunds;
+mod restored;
 mod saved_methods;
 mod verifications;
 
@@ -24,4 +25,6 @@ pub(crate) use refunds::{
     claim_comparison, compared, find as load_refund, insert_outside, is_comparison_due, is_known as is_refund_known,
     of_charge as refunds_of, record as record_refund, store as store_refund,
 };
+pub use restored::ComparedPayments;
+pub(crate) use restored::{adopt, count_charge, mark};
 pub(crate) use saved_methods::{chargeable_method, deactivate as deactivate_method, saved_as};

@@ -61,6 +61,7 @@ fn subscription(counter: &Counter<'_>, number: i64) -> NewCharge {
         application_id: Some(customer.app.application_id),
         counterparty_id: customer.counterparty_id,
         request: ChargeRequest {
+            renewal: None,
             purpose: ChargePurpose::from_parts("subscription", number).unwrap().unwrap(),
             key: counter.random.uuid(),
             amount: "499.00".parse().unwrap(),

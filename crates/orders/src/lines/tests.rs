@@ -342,6 +342,7 @@ fn charge(order: &Order, provider: Option<&str>) -> Charge {
 
 fn payment(charge: &Charge, status: GatewayStatus) -> GatewayPayment {
     GatewayPayment {
+        renewal: None,
         id: ProviderId::parse("pay-1").unwrap(),
         status,
         amount: charge.request.amount,

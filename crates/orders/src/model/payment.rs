@@ -30,6 +30,7 @@ impl PreparedPayment {
     /// The request for this order.
     pub fn request(&self, order_id: OrderId) -> ChargeRequest {
         ChargeRequest {
+            renewal: None,
             purpose: ChargePurpose::Order(order_id),
             key: self.key,
             amount: self.amount,

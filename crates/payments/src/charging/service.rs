@@ -137,6 +137,10 @@ impl ChargeService {
                 _ => Opened::Known,
             });
         }
+        if charge.provider_id.is_some() && charge.request.renewal.is_some() {
+            // The acquirer has it since before the database was restored.
+            return Ok(opened(self.pursue(charge).await?));
+        }
         let learned = match self.gateway.create(&charge.request).await {
             Answer::Known(payment) => self.learn(charge, payment).await?,
             // Nothing was asked before under this key, so a refusal is the whole truth.
@@ -145,11 +149,7 @@ impl ChargeService {
             }
             Answer::Unknown { why, retry_after } => self.postpone(charge, why, true, retry_after).await?,
         };
-        Ok(match learned {
-            Learned::Pending | Learned::Succeeded | Learned::AlreadySettled => Opened::Known,
-            Learned::Failed { reason } => Opened::Refused { reason },
-            Learned::Suspicious { .. } | Learned::Postponed => Opened::Unclear,
-        })
+        Ok(opened(learned))
     }
 
     /// Takes an open charge back at the acquirer. What is learned on the way is committed. A charge of which it is not known
@@ -340,6 +340,14 @@ impl ChargeService {
             Change::Done => Ok(learned),
             Change::Stale => Ok(Learned::AlreadySettled),
         }
+    }
+}
+
+fn opened(learned: Learned) -> Opened {
+    match learned {
+        Learned::Pending | Learned::Succeeded | Learned::AlreadySettled => Opened::Known,
+        Learned::Failed { reason } => Opened::Refused { reason },
+        Learned::Suspicious { .. } | Learned::Postponed => Opened::Unclear,
     }
 }
 

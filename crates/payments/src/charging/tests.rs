@@ -13,7 +13,7 @@ use crate::change::{Change, ChargeChange};
 use crate::model::testing::a_receipt;
 use crate::model::{
     Charge, ChargeFailure, ChargePurpose, ChargeRequest, ChargeState, GatewayMethod, GatewayPayment, GatewayStatus,
-    MethodReference, NewCharge, PaymentMethod, ProviderId, Registration,
+    MethodReference, NewCharge, PaymentMethod, ProviderId, Registration, Renewal,
 };
 use crate::ports::{Answer, ChargeStored, MockChargeStore, MockPaymentGateway, Reading};
 
@@ -30,6 +30,7 @@ fn charge() -> Charge {
         state: ChargeState::Prepared,
         provider_id: None,
         request: ChargeRequest {
+            renewal: None,
             purpose: purpose(),
             key: Uuid::from_u128(5),
             amount: Money::from_minor(26_500).unwrap(),
@@ -55,6 +56,7 @@ fn charge() -> Charge {
 fn payment(status: GatewayStatus) -> GatewayPayment {
     let request = charge().request;
     GatewayPayment {
+        renewal: None,
         id: ProviderId::parse("pay-1").unwrap(),
         status,
         amount: request.amount,
@@ -488,4 +490,22 @@ async fn only_a_new_charge_is_asked_for() {
     trial.charges.expect_store().returning(|_| Ok(ChargeStored::New(charge())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
     assert_eq!(trial.service().charge(new).await.unwrap(), Charged::Asked(charge(), Opened::Known));
+}
+
+#[tokio::test]
+async fn a_renewal_that_the_acquirer_has_already_is_read_and_never_asked_for() {
+    let renewal = Some(Renewal {
+        installation: Uuid::nil(),
+        subscription: kontor_kernel::SubscriptionId::new(5).unwrap(),
+        period: 3,
+        number: 1,
+    });
+    let id = ProviderId::parse("pay-1").unwrap();
+    let request = ChargeRequest { renewal, ..charge().request };
+    let adopted = Charge { provider_id: Some(id), state: ChargeState::Pending, request, ..charge() };
+    // It paid another order, which was forgotten.
+    let elsewhere = GatewayPayment { renewal, purpose: None, ..payment(GatewayStatus::Succeeded) };
+    let succeeded = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
+    let trial = Trial::new().reading(Reading::Known(elsewhere)).recording(succeeded, Change::Done);
+    assert_eq!(trial.service().open(&adopted).await.unwrap(), Opened::Known);
 }

@@ -191,7 +191,7 @@ mod tests {
 
     use kontor_kernel::OrderId;
 
-    use super::super::{GatewayStatus, PaymentMethod};
+    use super::super::{GatewayStatus, PaymentMethod, Renewal};
 
     fn money(minor: i64) -> Money {
         Money::from_minor(minor).unwrap()
@@ -203,6 +203,7 @@ mod tests {
             application_id: ApplicationId::new(2).ok(),
             counterparty_id: CounterpartyId::new(3).unwrap(),
             request: ChargeRequest {
+                renewal: None,
                 purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
                 key: Uuid::from_u128(5),
                 amount: money(1_000),
@@ -256,6 +257,7 @@ mod tests {
         let charge = charge();
         let id = ProviderId::parse("pay-1").unwrap();
         let payment = GatewayPayment {
+            renewal: None,
             id: id.clone(),
             status: GatewayStatus::Succeeded,
             amount: money(1_000),
@@ -268,6 +270,17 @@ mod tests {
             receipt: None,
         };
         assert_eq!(charge.ensure_matches(&payment), Ok(()));
+        // A restored database has forgotten the order, and knows the attempt.
+        let renewal = Some(Renewal {
+            installation: Uuid::nil(),
+            subscription: kontor_kernel::SubscriptionId::new(5).unwrap(),
+            period: 3,
+            number: 2,
+        });
+        let elsewhere = GatewayPayment { purpose: None, renewal, ..payment.clone() };
+        assert_eq!(charge.ensure_matches(&elsewhere).unwrap_err().part, "the purpose");
+        let request = ChargeRequest { renewal, ..charge.request.clone() };
+        assert_eq!(Charge { request, ..charge.clone() }.ensure_matches(&elsewhere), Ok(()));
         let known = Charge { provider_id: Some(id), ..charge };
         assert_eq!(known.ensure_matches(&payment), Ok(()));
         let other = GatewayPayment { id: ProviderId::parse("pay-2").unwrap(), ..payment };

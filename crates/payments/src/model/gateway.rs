@@ -6,7 +6,7 @@ use kontor_kernel::Money;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{ChargePurpose, PaymentMethod, Registration};
+use super::{ChargePurpose, PaymentMethod, Registration, Renewal};
 
 /// A text that cannot be an identifier of the acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -81,6 +81,8 @@ pub struct GatewayPayment {
     pub purpose: Option<ChargePurpose>,
     /// The key of the request, by its metadata.
     pub key: Option<Uuid>,
+    /// The attempt of a subscription, by its metadata.
+    pub renewal: Option<Renewal>,
     /// The method, when the acquirer has saved it.
     pub saved_method: Option<GatewayMethod>,
     /// How its receipt stands; `None` when it has none.

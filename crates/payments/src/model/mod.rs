@@ -7,6 +7,7 @@ mod method;
 mod purpose;
 mod receipt;
 mod refund;
+mod renewal;
 mod request;
 mod saved_method;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use receipt::{
     ReceiptContact, ReceiptItem, ReceiptLine, ReceiptProblem, Registration, TaxSystem, VatCode,
 };
 pub use refund::{NewRefund, NothingToRefund, Refund, RefundIntent, RefundRequest, RefundState};
+pub use renewal::Renewal;
 pub use request::ChargeRequest;
 pub use saved_method::{MethodReference, SavedMethod};
 

@@ -4,7 +4,9 @@ use kontor_kernel::Money;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{ChargePurpose, GatewayPayment, MethodReference, PaymentMethod, PaymentMismatch, ProviderId, Receipt};
+use super::{
+    ChargePurpose, GatewayPayment, MethodReference, PaymentMethod, PaymentMismatch, ProviderId, Receipt, Renewal,
+};
 
 /// What the acquirer is asked for. It is stored word for word before the first call, so that every repetition is the
 /// same request under the same key.
@@ -33,6 +35,9 @@ pub struct ChargeRequest {
     /// The saved method to be charged, without the customer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved_method: Option<MethodReference>,
+    /// Which attempt of a subscription it is; `None` where no period is renewed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewal: Option<Renewal>,
     /// The fiscal receipt, about exactly the amount; `None` where none is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
@@ -58,12 +63,14 @@ mod minor_units {
 }
 
 impl ChargeRequest {
-    /// Refuses a payment with another amount, currency, purpose or key, and one with another identifier than is known.
+    /// Refuses a payment with another amount, currency, purpose or key, and one with another identifier than is known. A
+    /// payment of the same attempt of a subscription may be for another order: one that a restored database has forgotten.
     pub fn ensure_matches(&self, known: Option<&ProviderId>, payment: &GatewayPayment) -> Result<(), PaymentMismatch> {
+        let same_attempt = self.renewal.is_some() && payment.renewal == self.renewal;
         let parts = [
             ("the amount", payment.amount == self.amount),
             ("the currency", payment.currency == self.currency),
-            ("the purpose", payment.purpose == Some(self.purpose)),
+            ("the purpose", payment.purpose == Some(self.purpose) || same_attempt),
             ("the key", payment.key == Some(self.key)),
             ("the identifier", known.is_none_or(|known| *known == payment.id)),
         ];
@@ -74,11 +81,12 @@ impl ChargeRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kontor_kernel::{OrderId, SavedMethodId, VerificationId};
+    use kontor_kernel::{OrderId, SavedMethodId, SubscriptionId, VerificationId};
 
     #[test]
     fn a_stored_request_reads_back_unchanged() {
         let request = ChargeRequest {
+            renewal: None,
             purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
             key: Uuid::nil(),
             amount: Money::from_minor(26_550).unwrap(),
@@ -97,6 +105,11 @@ mod tests {
             r#"{"order_id":7,"attempt":"00000000-0000-0000-0000-000000000000","amount":26550,"currency":"RUB","method":"sbp","description":"Order 7","return_url":"https://shop.example/7"}"#
         );
         assert_eq!(serde_json::from_str::<ChargeRequest>(&stored).unwrap(), request);
+        let renewal =
+            Renewal { installation: Uuid::nil(), subscription: SubscriptionId::new(5).unwrap(), period: 3, number: 2 };
+        let renewing = ChargeRequest { renewal: Some(renewal), ..request.clone() };
+        let stored = serde_json::to_string(&renewing).unwrap();
+        assert_eq!(serde_json::from_str::<ChargeRequest>(&stored).unwrap(), renewing);
         let purpose = ChargePurpose::Verification(VerificationId::new(3).unwrap());
         let provider_id = ProviderId::parse("pm-1").unwrap();
         let saved_method = Some(MethodReference { id: SavedMethodId::new(4).unwrap(), provider_id });

@@ -69,6 +69,7 @@ fn of_hand_over() -> FiscalReceipt {
 
 fn payment(receipt: Option<Registration>) -> Reading<GatewayPayment> {
     Reading::Known(GatewayPayment {
+        renewal: None,
         id: provider("pay-1"),
         status: GatewayStatus::Succeeded,
         amount: money(),

@@ -161,6 +161,7 @@ impl Acquirer {
             reason: None,
             purpose: Some(request.purpose),
             key: Some(key),
+            renewal: request.renewal,
             saved_method: request.save_method.then(|| card(key)),
             receipt: request.receipt.as_ref().map(|_| self.registration()),
         };

@@ -71,6 +71,7 @@ fn new_charge(customer: CustomerScope) -> NewCharge {
         application_id: Some(customer.app.application_id),
         counterparty_id: customer.counterparty_id,
         request: ChargeRequest {
+            renewal: None,
             purpose: ChargePurpose::Subscription(SubscriptionId::new(fresh()).unwrap()),
             key: key(),
             amount: money(1_000),

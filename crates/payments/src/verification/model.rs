@@ -56,6 +56,7 @@ impl NewVerification {
             application_id: Some(self.application_id),
             counterparty_id: self.counterparty_id,
             request: ChargeRequest {
+                renewal: None,
                 purpose: ChargePurpose::Verification(id),
                 key: self.key,
                 amount: self.terms.amount,

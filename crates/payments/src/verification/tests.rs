@@ -48,6 +48,7 @@ fn pay_1() -> ProviderId {
 fn payment(status: GatewayStatus) -> GatewayPayment {
     let request = verification().charge.request;
     GatewayPayment {
+        renewal: None,
         id: pay_1(),
         status,
         amount: request.amount,

@@ -8,6 +8,7 @@ mod forecasts;
 mod leases;
 mod lifecycle;
 mod races;
+mod restored;
 mod waits;
 mod worker;
 mod years;

@@ -1,0 +1,2 @@
+DROP TABLE known_renewals;
+DROP TABLE installation;
