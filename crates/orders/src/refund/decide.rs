@@ -40,7 +40,8 @@ fn unpaid(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, Refun
         RefundScope::Everything => {}
         RefundScope::Lines { lines, amount: None } => {
             let named = pieces(order, lines, command.restock)?;
-            let back = |line: &OrderLine| named.iter().find(|back| back.line == line.id).map_or(0, |back| back.quantity);
+            let back =
+                |line: &OrderLine| named.iter().find(|back| back.line == line.id).map_or(0, |back| back.quantity);
             if order.lines.iter().any(|line| back(line) < line.pieces_left()) {
                 return Err(RefundRefused::WholeOnly);
             }
