@@ -287,8 +287,8 @@ database_tests! {
         assert_eq!((counter.events("refunded").await, counter.stock(vase).await), (1, (40, 3)));
         counter.sound().await;
         // Only what is left can be asked for.
-        assert_eq!(refused(office.orders.refund(&office.staff, order.id,
-            RefundCommand { amount: Some(money(2_301)), ..take_back(&[]) }).await), RefundRefused::ExceedsPaid { left: money(2_300) });
+        let more = office.orders.refund(&office.staff, order.id, give_back(money(2_301))).await;
+        assert_eq!(refused(more), RefundRefused::ExceedsPaid { left: money(2_300) });
         // It is compared once an hour, and what is known is not counted again.
         assert_eq!(counter.refunds.compare_when_due().await.unwrap(), None);
         counter.wait(3_600);
@@ -328,7 +328,7 @@ database_tests! {
         counter.acquirer.mood(Mood::Pending);
         let order = counter.paid_online(&counter.online(&[(vase, 1)])).await;
         let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
-        office.orders.refund(&office.staff, order.id, RefundCommand { amount: Some(money(400)), ..take_back(&[]) }).await.unwrap();
+        office.orders.refund(&office.staff, order.id, give_back(money(400))).await.unwrap();
         let by_hand = counter.acquirer.refunds_by_hand(&payment, money(700));
         counter.refunds.acquirer_notified(&by_hand).await.unwrap();
         counter.refunds.acquirer_notified(&by_hand).await.unwrap();
