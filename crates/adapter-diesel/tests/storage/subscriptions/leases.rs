@@ -9,7 +9,8 @@ use kontor_adapter_diesel::{Database, database_tests};
 use kontor_kernel::{Clock as _, FixedClock};
 use kontor_payments::ChargeService;
 use kontor_payments::model::{
-    ChargeRequest, GatewayPayment, GatewayReceipt, GatewayRefund, HandOverRequest, ProviderId, RefundRequest,
+    ChargeRequest, GatewayPage, GatewayPayment, GatewayReceipt, GatewayRefund, HandOverRequest, ProviderId,
+    RefundRequest,
 };
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use kontor_payments::testing::acquirer::Acquirer;
@@ -50,6 +51,10 @@ impl PaymentGateway for Slow {
         self.acquirer.find(request, since).await
     }
 
+    async fn list_payments(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayPayment>> {
+        self.acquirer.list_payments(since, page).await
+    }
+
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
         self.acquirer.refund(request).await
     }
@@ -60,6 +65,10 @@ impl PaymentGateway for Slow {
 
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
         self.acquirer.find_refund(request).await
+    }
+
+    async fn list_refunds(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>> {
+        self.acquirer.list_refunds(since, page).await
     }
 
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
