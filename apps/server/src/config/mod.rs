@@ -316,7 +316,7 @@ fn unfit(key: &'static str, reason: impl ToString) -> ConfigError {
 fn ranges(key: &'static str, addresses: &[String]) -> Result<Vec<ipnet::IpNet>, ConfigError> {
     let parse = |text: &String| {
         let range = text.parse::<ipnet::IpNet>();
-        range.or_else(|_| text.parse().map(|address: std::net::IpAddr| address.into()))
+        range.or_else(|_| text.parse().map(|address: IpAddr| address.into()))
     };
     let named = |text: &String| parse(text).map_err(|_| unfit(key, format!("`{text}` is no address")));
     addresses.iter().map(named).collect()
