@@ -11,7 +11,7 @@ use kontor_webhooks::model::{Circuit, MOST_PER_PROJECT, WaitingEndpoint, allocat
 use super::queue::DELIVERIES;
 use crate::database::{Abort, AnyConnection};
 use crate::lease::{Key as _, LeaseRequest};
-use crate::statement::{Statement, by_place};
+use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
 /// The endpoints that have waiting deliveries, each by one step through the index.
@@ -139,11 +139,11 @@ pub(super) fn take(
     request: &LeaseRequest,
 ) -> Result<Vec<i64>, Abort<StoreError>> {
     let webhooks: Vec<i64> = due.iter().map(|due| due.webhook).collect();
-    let held = Statement::new(
-        "SELECT id, project_id, hangs, paused_until FROM webhooks WHERE project_id IN (SELECT project_id FROM webhooks \
-         WHERE id",
-    );
-    let held = held.among(&webhooks).sql(")");
+    let projects: Vec<IdRow> =
+        Statement::new("SELECT DISTINCT project_id FROM webhooks WHERE id").among(&webhooks).rows(connection)?;
+    let projects: Vec<i64> = projects.into_iter().map(|row| row.id).collect();
+    let held = Statement::new("SELECT id, project_id, hangs, paused_until FROM webhooks WHERE project_id");
+    let held = held.among(&projects);
     let held: Vec<CircuitRow> = held.locked(connection, " ORDER BY id FOR NO KEY UPDATE").rows(connection)?;
     let (mut by_endpoint, mut by_project) = sent(connection, request.now)?;
     let mut deliveries = Vec::new();
