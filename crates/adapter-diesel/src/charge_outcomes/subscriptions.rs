@@ -426,21 +426,17 @@ impl SubscriptionStore for Database {
                 attempts: i64 as BigInt,
             }
         }
-        let due = move || {
-            Statement::new("SELECT id FROM subscriptions WHERE wake_at <= ")
-                .value(now.naive_utc())
-                // One that was restored charges nothing until it was compared with the acquirer.
-                .sql(" AND NOT EXISTS (SELECT 1 FROM installation WHERE held_since IS NOT NULL)")
-                .sql(" ORDER BY wake_at, id LIMIT ")
-                .value(most)
-        };
-        // Most often nothing is due, and a worker that looks takes no lock then.
-        let any: Vec<IdRow> = self.read(move |connection| Ok::<_, Failed>(due().rows(connection)?)).await?;
+        let due = move || Statement::new("SELECT id FROM subscriptions WHERE wake_at <= ").value(now.naive_utc());
+        let ordered = move |due: Statement| due.sql(" ORDER BY wake_at, id LIMIT ").value(most);
+        // Most often nothing is due, and a worker that looks takes no lock then. A database that was restored charges nothing
+        // until it was compared with the acquirer; the commit of a charge checks that once more.
+        let free = move || due().sql(" AND NOT EXISTS (SELECT 1 FROM installation WHERE held_since IS NOT NULL)");
+        let any: Vec<IdRow> = self.read(move |connection| Ok::<_, Failed>(ordered(free()).rows(connection)?)).await?;
         if any.is_empty() {
             return Ok(Vec::new());
         }
         self.write(move |connection| {
-            let mine: Vec<IdRow> = due().locked(connection, " FOR UPDATE SKIP LOCKED").rows(connection)?;
+            let mine: Vec<IdRow> = ordered(due()).locked(connection, " FOR UPDATE SKIP LOCKED").rows(connection)?;
             let mine: Vec<i64> = mine.into_iter().map(|row| row.id).collect();
             let rows: Vec<LeasedRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
                 .value(until.naive_utc())
