@@ -12,7 +12,7 @@ use super::{guard, uses};
 use crate::database::invalidation::{Topic, invalidate, leave_valid};
 use crate::database::{Database, on_each};
 use crate::moments::Moment;
-use crate::people::sessions::{close_of_customer, close_of_token};
+use crate::people::sessions::{close_of_customer, close_of_tokens};
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
 use crate::stored;
 
@@ -77,19 +77,19 @@ fn key(owner: TokenOwner) -> (&'static str, i64) {
     }
 }
 
-/// Ends tokens: nobody may rely on a customer's from the commit on. Those of employees are not remembered. Returns how
-/// many there were.
+/// Ends tokens: nobody may rely on a customer's from the commit on. Those of employees are not remembered. Returns their numbers.
 macro_rules! end {
     ($connection:expr, $owner:expr, $tokens:expr) => {{
         leave_valid(Topic::Access);
-        let projects: Vec<i64> =
-            diesel::delete($tokens).returning(access_tokens::project_id).get_results($connection)?;
+        let ended: Vec<(i64, i64)> = diesel::delete($tokens)
+            .returning((access_tokens::id, access_tokens::project_id))
+            .get_results($connection)?;
         if matches!($owner, TokenOwner::Customer(_)) {
-            for project in &projects {
+            for (_, project) in &ended {
                 invalidate(Topic::Access, *project);
             }
         }
-        projects.len()
+        ended.into_iter().map(|(token, _)| token).collect::<Vec<i64>>()
     }};
 }
 
@@ -172,8 +172,9 @@ impl TokenRepository for Database {
                 .filter(access_tokens::id.eq(token.get()))
                 .filter(access_tokens::guard.eq(guard))
                 .filter(access_tokens::subject_id.eq(subject));
-            if end!(connection, owner, one) == 1 && matches!(owner, TokenOwner::Customer(_)) {
-                close_of_token(connection, token)?;
+            let ended = end!(connection, owner, one);
+            if matches!(owner, TokenOwner::Customer(_)) {
+                close_of_tokens(connection, &ended)?;
             }
             Ok(())
         })
@@ -186,9 +187,12 @@ impl TokenRepository for Database {
             let all = access_tokens::table
                 .filter(access_tokens::guard.eq(guard))
                 .filter(access_tokens::subject_id.eq(subject));
-            end!(connection, owner, all);
             if let TokenOwner::Customer(customer) = owner {
                 close_of_customer(connection, customer.get())?;
+            }
+            let ended = end!(connection, owner, all);
+            if matches!(owner, TokenOwner::Customer(_)) {
+                close_of_tokens(connection, &ended)?;
             }
             Ok(())
         })

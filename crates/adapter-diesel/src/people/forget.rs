@@ -51,6 +51,7 @@ pub(crate) fn take_away(
     customer: i64,
     contacts: &[String],
 ) -> Result<(), QueryError> {
+    sessions::close_of_customer(connection, customer)?;
     forget_contacts(connection, project, contacts)?;
     diesel::delete(phone_change_codes::table.find(customer)).execute(connection)?;
     // Nobody can ask again for what his requests with keys were answered, and it tells of him.
@@ -59,7 +60,7 @@ pub(crate) fn take_away(
         .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
         .filter(access_tokens::subject_id.eq(customer));
     invalidate(Topic::Access, project);
-    diesel::delete(tokens).execute(connection)?;
+    let ended: Vec<i64> = diesel::delete(tokens).returning(access_tokens::id).get_results(connection)?;
     // A sign-in by one of the codes, or a session of one of the tokens, that began meanwhile was waited for.
-    sessions::close_of_customer(connection, customer)
+    sessions::close_of_tokens(connection, &ended)
 }

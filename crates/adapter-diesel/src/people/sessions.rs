@@ -2,7 +2,6 @@
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_kernel::TokenId;
 
 use crate::database::AnyConnection;
 use crate::schema::client_sessions;
@@ -26,9 +25,12 @@ macro_rules! close {
 }
 pub(crate) use close;
 
-/// Ends the session of a token.
-pub(crate) fn close_of_token(connection: &mut AnyConnection, token: TokenId) -> Result<(), QueryError> {
-    close!(connection, client_sessions::token_id.eq(token.get())).map(|_| ())
+/// Ends the sessions of tokens that are deleted. Those that began while their deletion waited are ended, too.
+pub(crate) fn close_of_tokens(connection: &mut AnyConnection, tokens: &[i64]) -> Result<(), QueryError> {
+    if tokens.is_empty() {
+        return Ok(());
+    }
+    close!(connection, client_sessions::token_id.eq_any(tokens.to_vec())).map(|_| ())
 }
 
 /// Ends the sessions of a customer.
