@@ -6,6 +6,7 @@ mod forecasts;
 mod method_changes;
 mod outside_refunds;
 mod recurring;
+mod refund_store;
 mod refunds;
 mod subscriptions;
 mod unasked;

@@ -1,24 +1,20 @@
 //! Refunds: an order sets money aside on the charge it came with, and hears what becomes of it.
 
-use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
-use kontor_kernel::{ChargeId, OrderId, RefundId, StoreError};
+use kontor_kernel::{ChargeId, OrderId, StoreError};
 use kontor_orders::change::OrderedRefund;
 use kontor_orders::model::Order;
 use kontor_orders::refund::{RefundRefused, everything_left, receipt_of};
 use kontor_orders::{OrderError, OrderRefusal};
-use kontor_payments::change::{Change, ChargeChange, RefundChange};
-use kontor_payments::model::{ChargePurpose, GatewayRefund, NewRefund, ProviderId, Refund, RefundIntent};
-use kontor_payments::ports::{OutsideRecorded, RefundStore, RefundStored};
-use uuid::Uuid;
+use kontor_payments::change::ChargeChange;
+use kontor_payments::model::{NewRefund, RefundIntent};
+use kontor_payments::ports::RefundStored;
 
-use super::{contradicted, outside_refunds};
-use crate::database::{Abort, AnyConnection, Database};
+use super::contradicted;
+use crate::database::{Abort, AnyConnection};
 use crate::orders::{self, Giving, WayBack};
 use crate::payments::{self, Key, Known};
-use crate::people::{CustomerOf, hold_customer};
-use crate::stored;
 
 type Refused = Abort<OrderError>;
 
@@ -118,90 +114,5 @@ pub(super) fn to_storage(abort: Refused) -> Abort<StoreError> {
         Abort::Refused(OrderError::Store(error)) | Abort::Store(error) => Abort::Store(error),
         Abort::Refused(refused) => Abort::Store(StoreError::corrupt(refused)),
         Abort::Query(error) => Abort::Query(error),
-    }
-}
-
-fn record(
-    connection: &mut AnyConnection,
-    id: RefundId,
-    key: Uuid,
-    change: &RefundChange,
-    at: DateTime<Utc>,
-) -> Result<Change, Abort<StoreError>> {
-    let at = at.naive_utc();
-    if matches!(change, RefundChange::Succeeded { .. }) {
-        hold_customer(connection, CustomerOf::Refund(id.get()))?;
-    }
-    let recorded = payments::record_refund(connection, id.get(), key, change, at)?;
-    let succeeded = match (recorded, change) {
-        (Change::Done, RefundChange::Succeeded { .. }) => true,
-        (Change::Done, RefundChange::Failed { .. }) => false,
-        _ => return Ok(recorded),
-    };
-    let refund = payments::load_refund(connection, id)?;
-    if let Some(Refund { purpose: ChargePurpose::Order(order), .. }) = refund {
-        orders::hear_refund(connection, order, id, succeeded, at)?;
-    }
-    Ok(recorded)
-}
-
-#[async_trait]
-impl RefundStore for Database {
-    async fn store(&self, new: NewRefund) -> Result<RefundStored, StoreError> {
-        self.write(move |connection| payments::store_refund(connection, &new)).await
-    }
-
-    async fn find(&self, id: RefundId) -> Result<Option<Refund>, StoreError> {
-        self.read(move |connection| payments::load_refund(connection, id)).await
-    }
-
-    async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError> {
-        self.read(move |connection| payments::refunds_of(connection, charge)).await
-    }
-
-    async fn of_payment(&self, payment: &ProviderId) -> Result<Option<Vec<Refund>>, StoreError> {
-        let key = Key::Provider(payment.to_string());
-        self.read(move |connection| {
-            let charge = payments::load(connection, &key)?;
-            charge.map(|charge| payments::refunds_of(connection, charge.id)).transpose()
-        })
-        .await
-    }
-
-    async fn record_outside(
-        &self,
-        key: Uuid,
-        refund: GatewayRefund,
-        at: DateTime<Utc>,
-    ) -> Result<OutsideRecorded, StoreError> {
-        self.write(move |connection| outside_refunds::record(connection, key, &refund, at)).await
-    }
-
-    async fn claim_comparison(&self, at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError> {
-        let due = self.read(move |connection| Ok::<_, Abort<StoreError>>(payments::is_comparison_due(connection, at)?));
-        if !due.await? {
-            return Ok(None);
-        }
-        let claimed =
-            self.write(move |connection| Ok::<_, Abort<StoreError>>(payments::claim_comparison(connection, at)?));
-        Ok(claimed.await?.map(stored::moment))
-    }
-
-    async fn compared(&self, until: DateTime<Utc>) -> Result<(), StoreError> {
-        self.write(move |connection| Ok::<_, Abort<StoreError>>(payments::compared(connection, until)?)).await
-    }
-
-    async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError> {
-        payments::lease_refund(self, owner, at, until).await
-    }
-
-    async fn record(
-        &self,
-        id: RefundId,
-        key: Uuid,
-        change: RefundChange,
-        at: DateTime<Utc>,
-    ) -> Result<Change, StoreError> {
-        self.write(move |connection| record(connection, id, key, &change, at)).await
     }
 }
