@@ -62,9 +62,16 @@ pub(crate) fn apart<T, R>(
     mut load: impl FnMut(&mut AnyConnection, &[i64]) -> Result<Vec<T>, Abort<R>>,
 ) -> Result<Apart<T>, Abort<R>> {
     match load(connection, ids) {
-        Err(abort) if reason(&abort).is_some() => {}
-        loaded => return Ok((loaded?, Vec::new())),
+        Err(abort) if reason(&abort).is_some() => one_by_one(connection, ids, load),
+        loaded => Ok((loaded?, Vec::new())),
     }
+}
+
+fn one_by_one<T, R>(
+    connection: &mut AnyConnection,
+    ids: &[i64],
+    mut load: impl FnMut(&mut AnyConnection, &[i64]) -> Result<Vec<T>, Abort<R>>,
+) -> Result<Apart<T>, Abort<R>> {
     let (mut records, mut unreadable) = (Vec::new(), Vec::new());
     for id in ids {
         match load(connection, &[*id]) {
@@ -78,6 +85,13 @@ pub(crate) fn apart<T, R>(
     Ok((records, unreadable))
 }
 
+fn without<T>(table: &'static str, (records, unreadable): Apart<T>) -> Vec<T> {
+    for (id, reason) in unreadable {
+        leave_out(table, id, &reason);
+    }
+    records
+}
+
 /// The records of a list with these numbers, without those that cannot be read.
 pub(crate) fn records<T, R>(
     connection: &mut AnyConnection,
@@ -85,11 +99,24 @@ pub(crate) fn records<T, R>(
     ids: &[i64],
     load: impl FnMut(&mut AnyConnection, &[i64]) -> Result<Vec<T>, Abort<R>>,
 ) -> Result<Vec<T>, Abort<R>> {
-    let (records, unreadable) = apart(connection, ids, load)?;
-    for (id, reason) in unreadable {
-        leave_out(table, id, &reason);
+    Ok(without(table, apart(connection, ids, load)?))
+}
+
+/// The records of a list that `whole` reads, without those that cannot be read. Only when there are such, the numbers are
+/// read, and each record is loaded by itself, in their order.
+pub(crate) fn whole<T, R>(
+    connection: &mut AnyConnection,
+    table: &'static str,
+    whole: impl FnOnce(&mut AnyConnection) -> Result<Vec<T>, Abort<R>>,
+    numbers: impl FnOnce(&mut AnyConnection) -> Result<Vec<i64>, Abort<R>>,
+    load: impl FnMut(&mut AnyConnection, &[i64]) -> Result<Vec<T>, Abort<R>>,
+) -> Result<Vec<T>, Abort<R>> {
+    match whole(connection) {
+        Err(abort) if reason(&abort).is_some() => {}
+        read => return read,
     }
-    Ok(records)
+    let ids = numbers(connection)?;
+    Ok(without(table, one_by_one(connection, &ids, load)?))
 }
 
 /// The records of a list as its rows tell them, without those that cannot be read.

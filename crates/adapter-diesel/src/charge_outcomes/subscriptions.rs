@@ -20,7 +20,6 @@ use kontor_subscriptions::{ConsentedTerms, Occasion, SubscriptionError, Subscrip
 use super::recurring::{NoAttempt, Payer, attempt};
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::listing::in_order;
 use crate::orders::has_warehouse;
 use crate::payments::{self, Key};
 use crate::people::lock_customer_exclusively;
@@ -278,16 +277,16 @@ impl SubscriptionStore for Database {
         now: DateTime<Utc>,
     ) -> Result<Vec<SubscriptionView>, StoreError> {
         self.read_snapshot(move |connection| {
-            let ids: Vec<IdRow> = Statement::new("SELECT s.id FROM subscriptions s WHERE ")
-                .then(seen_by(customer))
-                .sql(" ORDER BY s.id DESC")
-                .rows(connection)?;
-            let ids: Vec<i64> = ids.into_iter().map(|row| row.id).collect();
-            let read = unreadable::records(connection, "subscriptions", &ids, |connection, ids| {
-                cases(connection, &Wanted::These(ids.to_vec()), now)
-            })?;
-            let views = read.iter().map(|case| case.view(None, now)).collect();
-            Ok::<_, Failed>(in_order(&ids, views, |view: &SubscriptionView| view.subscription.id.get()))
+            let numbers = |connection: &mut AnyConnection| {
+                let own = Statement::new("SELECT s.id FROM subscriptions s WHERE ").then(seen_by(customer));
+                let rows: Vec<IdRow> = own.sql(" ORDER BY s.id DESC").rows(connection)?;
+                Ok(rows.into_iter().map(|row| row.id).collect())
+            };
+            let whole = |connection: &mut AnyConnection| cases(connection, &Wanted::OfCustomer(customer), now);
+            let load =
+                |connection: &mut AnyConnection, ids: &[i64]| cases(connection, &Wanted::These(ids.to_vec()), now);
+            let read = unreadable::whole(connection, "subscriptions", whole, numbers, load)?;
+            Ok::<_, Failed>(read.iter().map(|case| case.view(None, now)).collect())
         })
         .await
     }

@@ -39,17 +39,22 @@ impl OrderReader for Database {
     async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
         let project = customer.app.project_id;
         self.read(move |connection| {
-            let own: Vec<IdRow> = Statement::new("SELECT o.id FROM orders o WHERE o.counterparty_id = ")
-                .value(customer.counterparty_id.get())
-                .sql(" AND o.project_id = ")
-                .value(project.get())
-                .sql(" AND o.application_id = ")
-                .value(customer.app.application_id.get())
-                .sql(" ORDER BY o.id DESC")
-                .rows(connection)?;
-            let ids: Vec<i64> = own.into_iter().map(|row| row.id).collect();
-            let read = records::within(unreadable::records(connection, "orders", &ids, numbered)?, project);
-            Ok::<_, Abort<StoreError>>(in_order(&ids, read, |order: &Order| order.id.get()))
+            let own = || {
+                Statement::new(" WHERE o.counterparty_id = ")
+                    .value(customer.counterparty_id.get())
+                    .sql(" AND o.project_id = ")
+                    .value(project.get())
+                    .sql(" AND o.application_id = ")
+                    .value(customer.app.application_id.get())
+                    .sql(" ORDER BY o.id DESC")
+            };
+            let numbers = |connection: &mut AnyConnection| {
+                let rows: Vec<IdRow> = Statement::new("SELECT o.id FROM orders o").then(own()).rows(connection)?;
+                Ok(rows.into_iter().map(|row| row.id).collect())
+            };
+            let whole = |connection: &mut AnyConnection| orders(connection, own());
+            let found = unreadable::whole(connection, "orders", whole, numbers, numbered)?;
+            Ok::<_, Abort<StoreError>>(records::within(found, project))
         })
         .await
     }

@@ -17,6 +17,8 @@ use crate::stored;
 
 /// Which subscriptions are read.
 pub(crate) enum Wanted {
+    /// Those of a customer that the calling application may see, newest first.
+    OfCustomer(CustomerScope),
     /// One of these.
     OneOfCustomer(CustomerScope, SubscriptionId),
     /// These.
@@ -52,6 +54,7 @@ pub(crate) fn lock(connection: &mut AnyConnection, id: SubscriptionId) -> QueryR
 impl Wanted {
     fn rows(&self, connection: &mut AnyConnection) -> Result<Vec<SubscriptionRow>, Abort<StoreError>> {
         let which = match self {
+            Self::OfCustomer(customer) => seen_by(*customer).sql(" ORDER BY s.id DESC"),
             Self::OneOfCustomer(customer, id) => seen_by(*customer).sql(" AND s.id = ").value(id.get()),
             Self::These(ids) => Statement::new("s.id").among(ids),
             Self::Waking { until, after, most } => {
