@@ -1,12 +1,13 @@
 //! What every domain asks of applications.
 
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId};
 
 use crate::database::AnyConnection;
 use crate::schema::applications;
-use crate::statement::{Statement, by_place};
+use crate::statement::{IdRow, Statement, by_place};
 
 /// The project of an application.
 pub(crate) fn project_of(connection: &mut AnyConnection, application: i64) -> QueryResult<Option<i64>> {
@@ -44,4 +45,25 @@ pub(crate) fn is_paid_online(
     let taken = Statement::new("SELECT p.is_online").then(own).sql(" AND p.id = ").value(id.get());
     let found: Option<TakenRow> = taken.row(connection).optional()?;
     Ok(found.map(|taken| taken.is_online))
+}
+
+/// Has a worker look at the subscriptions of an application that was activated or deactivated: also at those that are charged or
+/// parked, which may be planned by what the application was.
+pub(crate) fn wake_subscriptions(
+    connection: &mut AnyConnection,
+    application: ApplicationId,
+    at: NaiveDateTime,
+) -> QueryResult<usize> {
+    let owner = Statement::new("SELECT project_id FROM applications WHERE id = ").value(application.get());
+    let owner: Vec<IdRow> = owner.rows(connection)?;
+    let Some(project) = owner.first() else { return Ok(0) };
+    let its = Statement::new("SELECT id FROM subscriptions WHERE status <> 'canceled' AND application_id = ")
+        .value(application.get())
+        .sql(" AND project_id = ")
+        .value(project.id)
+        .sql(" ORDER BY id")
+        .locked(connection, " FOR NO KEY UPDATE");
+    let its: Vec<IdRow> = its.rows(connection)?;
+    let its: Vec<i64> = its.into_iter().map(|row| row.id).collect();
+    Statement::new("UPDATE subscriptions SET wake_at = ").value(at).sql(" WHERE id").among(&its).run(connection)
 }

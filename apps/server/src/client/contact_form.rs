@@ -53,7 +53,7 @@ impl From<ContactForm> for ContactOrderCommand {
 
 /// Places an order without signing in: a courier brings it. The customer is found by the phone, or made together with the
 /// order; the answer does not tell which. Nothing of a customer who is there already changes. The unconfirmed orders of one
-/// phone reserve a bounded number of pieces (`422` on `products`), until `reserved_until`.
+/// phone reserve a bounded number of pieces (`422` on `products`), for a bounded time.
 #[utoipa::path(
     tag = "Client: orders",
     request_body = ContactForm,

@@ -142,9 +142,6 @@ pub struct OrderRecord {
     /// Where the customer pays, while he can.
     payment_link: Option<String>,
     created_at: DateTime<Utc>,
-    /// The moment at which an order from the contact form is canceled unless the shop confirms it before; `null` for
-    /// confirmed and all other orders.
-    reserved_until: Option<DateTime<Utc>>,
     /// How many tickets have been redeemed.
     redeemed_count: u32,
     /// How many tickets it has, less those that were taken back.
@@ -174,7 +171,6 @@ impl From<&Order> for OrderRecord {
             products: products(&order.lines),
             payment_link: order.payment_link.clone(),
             created_at: order.created_at,
-            reserved_until: order.reserved_until,
             redeemed_count: order.tickets.redeemed,
             total_tickets: order.tickets.total,
             last_redeemed_at: order.tickets.last_redeemed_at,

@@ -119,6 +119,9 @@ pub(super) struct StaffOrder {
     refunding_amount: String,
     /// What goes or went back, oldest first.
     refunds: Vec<OrderRefundRecord>,
+    /// The moment at which an order from the contact form is canceled unless an employee confirms it before; `null` for
+    /// confirmed and all other orders.
+    reserved_until: Option<DateTime<Utc>>,
     version: i64,
     updated_at: DateTime<Utc>,
 }
@@ -134,6 +137,7 @@ impl From<Order> for StaffOrder {
             refunded_amount: order.refunded.to_string(),
             refunding_amount: order.refunding.to_string(),
             refunds: order.refunds.iter().map(Into::into).collect(),
+            reserved_until: order.reserved_until,
             version: order.version,
             application: order.application.map(Into::into),
             manager: order.manager.map(Into::into),

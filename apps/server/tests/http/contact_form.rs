@@ -103,13 +103,16 @@ database_tests! {
         let refused = shop.send_form(&form(101)).await.expect(422);
         assert_eq!((fields(&refused), shop.reserved(item).await), (vec!["products"], 0));
         let sent = shop.send_form(&form(100)).await.expect(201)["order"].clone();
-        assert!(sent["reserved_until"].is_string(), "{sent}");
-        assert_eq!(fields(&shop.send_form(&form(1)).await.expect(422)), ["products"]);
-        let own = shop.order(&shop.pickup(item, 101)).await.expect(201);
-        assert_eq!((&own["order"]["reserved_until"], shop.reserved(item).await), (&json!(null), 201));
-
         let owner = shop.server.owner(&shop.project).await;
         let path = format!("/api/orders/{}", sent["id"]);
+        let waiting = send(shop.server.as_staff(&owner, Method::GET, &path)).await.expect(200);
+        assert!(waiting["order"]["reserved_until"].is_string(), "{waiting}");
+        assert_eq!(fields(&shop.send_form(&form(1)).await.expect(422)), ["products"]);
+        let own = shop.order(&shop.pickup(item, 101)).await.expect(201);
+        let own = format!("/api/orders/{}", own["order"]["id"]);
+        let own = send(shop.server.as_staff(&owner, Method::GET, &own)).await.expect(200);
+        assert_eq!((&own["order"]["reserved_until"], shop.reserved(item).await), (&json!(null), 201));
+
         let confirmed = shop.server.as_staff(&owner, Method::PUT, &path).json(&json!({ "status_id": 3 }));
         assert_eq!(send(confirmed).await.expect(200)["order"]["reserved_until"], json!(null));
         shop.send_form(&form(1)).await.expect(201);

@@ -6,13 +6,14 @@ use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
+use crate::applications::wake_subscriptions;
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Memory, found, on_each};
 use crate::locks::lock_services;
 use crate::projections::offers;
 use crate::schema::{applications, branches, nomenclatures};
-use crate::{records, stored, subscriptions};
+use crate::{records, stored};
 
 /// The nomenclature kind of services.
 const SERVICE: i64 = 1;
@@ -161,7 +162,7 @@ impl ApplicationRepository for Database {
                     let since = applications::activated_at.eq(Some(at.naive_utc()));
                     diesel::update(applications::table.find(id.get())).set(since).execute(connection)?;
                 }
-                subscriptions::look_again(connection, id, at)?;
+                wake_subscriptions(connection, id, at.naive_utc())?;
             }
             admitted_anew(connection, id)
         })

@@ -16,4 +16,4 @@ pub(crate) use claims::{claim, is_claimed};
 pub(crate) use plans::plan;
 pub(crate) use register::consents;
 pub(crate) use rows::{PAYMENT_COLUMNS, PaymentRow};
-pub(crate) use write::{NewPayment, Since, consent, first, insert, insert_payment, look_again, put_off, write};
+pub(crate) use write::{NewPayment, Since, consent, first, insert, insert_payment, put_off, write};

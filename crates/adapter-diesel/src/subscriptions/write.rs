@@ -238,31 +238,6 @@ fn end_open(
         .run(connection)
 }
 
-/// Has a worker look at the subscriptions of an application that was activated or deactivated: also at those that are charged or
-/// parked, which may be planned by what the application was.
-pub(crate) fn look_again(
-    connection: &mut AnyConnection,
-    application: ApplicationId,
-    at: DateTime<Utc>,
-) -> QueryResult<usize> {
-    let owner = Statement::new("SELECT project_id FROM applications WHERE id = ").value(application.get());
-    let owner: Vec<IdRow> = owner.rows(connection)?;
-    let Some(project) = owner.first() else { return Ok(0) };
-    let its = Statement::new("SELECT id FROM subscriptions WHERE status <> 'canceled' AND application_id = ")
-        .value(application.get())
-        .sql(" AND project_id = ")
-        .value(project.id)
-        .sql(" ORDER BY id")
-        .locked(connection, " FOR NO KEY UPDATE");
-    let its: Vec<IdRow> = its.rows(connection)?;
-    let its: Vec<i64> = its.into_iter().map(|row| row.id).collect();
-    Statement::new("UPDATE subscriptions SET wake_at = ")
-        .value(at.naive_utc())
-        .sql(" WHERE id")
-        .among(&its)
-        .run(connection)
-}
-
 /// Puts a subscription off that a worker has for itself, or parks it when there is no moment to look again. One that was changed
 /// or taken since stays as it is.
 pub(crate) fn put_off(
