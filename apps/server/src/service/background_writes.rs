@@ -12,6 +12,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::startup_memory::release_freed_memory;
 use super::supervision::{Supervised, Supervisor, sleep};
 use crate::http::idempotency::Desk;
 
@@ -96,6 +97,7 @@ async fn run(left: BufferedWrites, metrics: PrometheusHandle, mut supervised: Su
 async fn store(left: &BufferedWrites, metrics: &PrometheusHandle) {
     // Every single time that was measured is kept until it is put into its bucket here, or read by somebody.
     metrics.run_upkeep();
+    release_freed_memory();
     let stored = [
         ("views", left.storefront.store_views().await),
         ("views of pages", left.pages.store_views().await),

@@ -1,4 +1,4 @@
-//! Gives memory that was only needed at the start back to the system.
+//! Gives freed memory back to the system: what was only needed at the start, and what a flood of large requests leaves behind.
 //!
 //! The allocator gives freed memory back when it is busy again some time later. Building the routes and the description of
 //! the API takes a multiple of what stays, and a service that nobody calls yet would keep it for good.
@@ -12,7 +12,12 @@ const LATER: Duration = Duration::from_secs(1);
 const BLOCK: usize = 64 << 20;
 
 /// Has the allocator look once what it can give back.
+pub fn release_freed_memory() {
+    drop(black_box(Vec::<u8>::with_capacity(BLOCK)));
+}
+
+/// The same when the start is over.
 pub async fn release_startup_memory() {
     tokio::time::sleep(LATER).await;
-    drop(black_box(Vec::<u8>::with_capacity(BLOCK)));
+    release_freed_memory();
 }
