@@ -44,6 +44,9 @@ macro_rules! acts {
 }
 use acts;
 
+/// How what came of a use case begins that was refused.
+const REFUSED: &str = "refused: ";
+
 /// What came of a use case: what it refuses with, or what it answers if that is a text.
 fn told<T: Any, E: Debug>(outcome: Result<T, E>) -> String {
     match outcome {
@@ -51,6 +54,6 @@ fn told<T: Any, E: Debug>(outcome: Result<T, E>) -> String {
             let answer: &dyn Any = &answer;
             answer.downcast_ref::<String>().cloned().unwrap_or_else(|| "done".to_owned())
         }
-        Err(error) => format!("{error:?}"),
+        Err(error) => format!("{REFUSED}{error:?}"),
     }
 }
