@@ -233,7 +233,8 @@ fn delete_method(
         .rows(connection)?;
     for IdRow { id } in charged_by {
         let found = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next();
-        let Some(case) = found else { continue };
+        // Another card may have been saved while the subscription was waited for: it stays.
+        let Some(case) = found.filter(|case| case.subscription.terms.method == Some(method)) else { continue };
         // A subscription that was never activated has nothing planned.
         let Ok(change) = case.after(SubscriptionEvent::DeleteMethod, &Occasion::default(), at) else { continue };
         let author = Author::Customer(customer.counterparty_id);

@@ -135,8 +135,7 @@ impl Checkpoint {
             rows.extend((0..fewer).map(|_| ('-', &row.0, row.1.as_str())));
         }
         let changed: BTreeSet<String> = rows.iter().map(|(_, table, _)| (*table).clone()).collect();
-        let rows: Vec<_> =
-            rows.into_iter().map(|(sign, table, content)| (sign, table, without_keys(content))).collect();
+        let rows: Vec<_> = rows.into_iter().map(|(sign, table, content)| (sign, table, comparable(content))).collect();
         let labels = Labels::of(rows.iter().map(|(_, _, content)| content.as_str()), &self.sequences);
         let named = rows.iter().map(|(sign, table, content)| format!("{sign} {table} {}", labels.replace(content)));
         let mut rows: Vec<String> = named.collect();
@@ -213,7 +212,17 @@ impl Labels {
     }
 }
 
-/// A text without its UUIDs: whoever decides once more makes another key.
+/// A row without what may differ: its UUIDs, since whoever decides once more makes another key, and when a worker asks next, since
+/// two who ask at once both ask again early.
+fn comparable(row: &str) -> String {
+    let mut content: serde_json::Value = must(serde_json::from_str(row));
+    if let Some(columns) = content.as_object_mut() {
+        columns.remove("next_check_at");
+    }
+    without_keys(&content.to_string())
+}
+
+/// A text without its UUIDs.
 fn without_keys(text: &str) -> String {
     let is_key = |part: &str| {
         part.bytes().enumerate().all(|(place, byte)| match place {

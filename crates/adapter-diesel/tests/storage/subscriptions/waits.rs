@@ -15,6 +15,17 @@ use crate::holder::{Holder, until_waiting};
 use crate::orders::counter::Mood;
 
 impl Club<'_> {
+    fn cards(&self) -> MethodChangeService {
+        MethodChangeService {
+            store: Arc::new(self.counter.house.db.database.clone()),
+            charges: self.counter.payments.clone(),
+            clock: self.counter.clock.clone(),
+            random: self.counter.random.clone(),
+            terms: VerificationTerms { amount: "1.00".parse().unwrap(), return_url: String::new() },
+            consent_text: "1".to_owned(),
+        }
+    }
+
     /// The customer agrees on another plan, and the acquirer tells of its last payment while that is not committed.
     async fn agrees_while_told(&self, id: SubscriptionId, plan: i64, status: GatewayStatus) {
         let db = self.counter.house.db;
@@ -63,15 +74,7 @@ async fn a_plan_change_stays_when_another_card_is_saved_meanwhile() {
     let club = Club::open(&db).await;
     let id = club.subscribed(club.counter.customer, club.gold).await;
     let silver = club.plan("Silver", 50_000, 1).await;
-    let cards = MethodChangeService {
-        store: Arc::new(db.database.clone()),
-        charges: club.counter.payments.clone(),
-        clock: club.counter.clock.clone(),
-        random: club.counter.random.clone(),
-        terms: VerificationTerms { amount: "1.00".parse().unwrap(), return_url: String::new() },
-        consent_text: "1".to_owned(),
-    };
-    cards.begin(club.counter.customer, id, &Agreement::default()).await.unwrap();
+    club.cards().begin(club.counter.customer, id, &Agreement::default()).await.unwrap();
     club.agrees_while_told(id, silver, GatewayStatus::Succeeded).await;
     let subscription = club.see(id).await.subscription;
     assert_eq!(subscription.next_terms.unwrap().amount.to_string(), "500.00");
@@ -80,4 +83,28 @@ async fn a_plan_change_stays_when_another_card_is_saved_meanwhile() {
         Some(club.method(club.counter.customer).await),
         "the card that was saved last"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_card_that_is_saved_while_the_former_one_is_deleted_stays() {
+    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let club = Club::open(&db).await;
+    let anna = club.counter.customer;
+    let id = club.subscribed(anna, club.gold).await;
+    let former = club.method(anna).await;
+    club.cards().begin(anna, id, &Agreement::default()).await.unwrap();
+    let holder = Holder::hold(&db.database, format!("SELECT id FROM subscriptions WHERE id = {id} FOR UPDATE")).await;
+    let provider = club.counter.acquirer.settle(GatewayStatus::Succeeded);
+    let payments = Arc::clone(&club.counter.payments);
+    let saved = tokio::spawn(async move { payments.acquirer_notified(&provider, None).await });
+    until_waiting(&db, 1).await;
+    let service = Arc::clone(&club.service);
+    let deleted = tokio::spawn(async move { service.delete_method(anna, former).await });
+    until_waiting(&db, 2).await;
+    holder.release().await;
+    saved.await.unwrap().unwrap();
+    deleted.await.unwrap().unwrap();
+    let method = club.see(id).await.subscription.terms.method;
+    assert_eq!(method, Some(club.method(anna).await));
+    assert_ne!(method, Some(former));
 }
