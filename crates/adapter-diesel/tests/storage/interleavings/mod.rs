@@ -29,6 +29,8 @@ pub use walk::walk;
 pub struct Act {
     /// What happens.
     pub name: &'static str,
+    /// It takes no row that another transaction holds, and comes again: so it may find nothing to do.
+    pub skips: bool,
     /// Does it. Answers what came of it.
     pub run: for<'a> fn(&'a Actor<'a>) -> BoxFuture<'a, String>,
 }
@@ -38,6 +40,7 @@ macro_rules! acts {
     ($($name:literal => |$actor:ident| $does:expr;)+) => {
         &[$($crate::interleavings::Act {
             name: $name,
+            skips: false,
             run: |$actor| Box::pin(async move { $crate::interleavings::told($does.await) }),
         }),+]
     };

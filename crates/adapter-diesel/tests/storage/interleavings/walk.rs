@@ -125,6 +125,17 @@ impl<'a> Stage<'a> {
         (self.end(outcomes, asked), statements, begins)
     }
 
+    /// One of them alone, since the other one has found nothing to do.
+    async fn alone(&mut self, acts: [Act; 2], which: usize) -> End {
+        self.checkpoint.restore();
+        let actors = self.actors();
+        let mut outcomes = ["done".to_owned(), "done".to_owned()];
+        outcomes[which] = (acts[which].run)(&actors[which]).await;
+        let asked = self.asked(&actors);
+        drop(actors);
+        self.end(outcomes, asked)
+    }
+
     async fn check(&mut self, what: &str) {
         let mut broken = broken(self.actor.counter().house.db).await;
         broken.retain(|rule| !self.known.contains(rule));
@@ -164,6 +175,11 @@ impl<'a> Stage<'a> {
         let (forth, first, begins) = self.in_turn(acts, 0).await;
         let (back, second, other_begins) = self.in_turn(acts, 1).await;
         let mut allowed = vec![forth, back];
+        for place in [0, 1] {
+            if acts[place].skips {
+                allowed.push(self.alone(acts, 1 - place).await);
+            }
+        }
         for (paused, begins) in [(0, begins), (1, other_begins)] {
             for at in begins.into_iter().skip(1) {
                 allowed.extend(self.meeting(acts, paused, at).await.map(|(end, _)| end));
