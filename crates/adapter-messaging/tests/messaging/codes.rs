@@ -182,7 +182,7 @@ async fn a_server_that_never_stops_talking_is_unavailable() {
         let server = endless.local_addr().unwrap();
         let talk = tokio::spawn(async move {
             let (mut stream, _) = endless.accept().await.unwrap();
-            let piece = [b'2'; 64 * 1024];
+            let piece = vec![b'2'; 64 * 1024];
             let mut said: usize = 0;
             while let Ok(bytes) = stream.write(&piece).await {
                 said += bytes;
