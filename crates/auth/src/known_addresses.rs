@@ -63,8 +63,8 @@ mod tests {
         let (anna, boris) = (Login::parse("anna").unwrap(), Login::parse("boris").unwrap());
         assert!(!known.knows(&anna, "203.0.113.7").await.unwrap());
         known.remember(&anna, "203.0.113.7").await.unwrap();
-        let knows = async |login, address| known.knows(login, address).await.unwrap();
-        assert!(knows(&anna, "203.0.113.7").await);
-        assert!(!knows(&boris, "203.0.113.7").await && !knows(&anna, "203.0.113.8").await);
+        let has_signed_in = async |login, address| known.knows(login, address).await.unwrap();
+        assert!(has_signed_in(&anna, "203.0.113.7").await);
+        assert!(!has_signed_in(&boris, "203.0.113.7").await && !has_signed_in(&anna, "203.0.113.8").await);
     }
 }

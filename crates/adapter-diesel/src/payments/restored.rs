@@ -219,7 +219,7 @@ impl Database {
 
     /// Lets this database charge again, after it was compared with the acquirer. `false` when nothing held it.
     pub async fn release_charges(&self) -> Result<bool, StoreError> {
-        let known = self.generation_file().map_or(0, |file| file.known());
+        let known = self.generation_file().map_or(0, GenerationFile::known);
         let released = self.write(move |connection| {
             let ahead = "UPDATE installation SET generation = CASE WHEN generation < ";
             let release = Statement::new(ahead)

@@ -57,7 +57,7 @@ fn what_stands_there_already_is_nothing() {
 fn money_taken_by_hand_is_paid() {
     let by_hand = Some(crate::change::PaymentByHand { method: crate::change::HandMethod::Cash, receipt: None });
     let captured = Some(Captured { amount: Money::from_minor(450).unwrap(), event: None });
-    let update = OrderUpdate { by_hand, captured, ..update() };
+    let update = OrderUpdate { captured, by_hand, ..update() };
     assert_eq!(update.event(), OrderEvent::Paid);
     assert_eq!(told(&update, &an_order(OrderStatus::Issued)), ["captured_amount 0.00 4.50"]);
 }

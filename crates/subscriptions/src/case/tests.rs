@@ -321,8 +321,9 @@ fn above_a_bound_of_the_day_the_charge_comes_on_the_next_one() {
     for limited in [paid_today, customer_paid] {
         let change = limited.due(now);
         assert_eq!((&change.attempt, change.subscription.parked), (&None, None));
-        let midnight = Some(at("2027-02-28T21:00:00Z"));
-        assert_eq!((change.subscription.next_charge_at, change.subscription.wake_at), (midnight, midnight));
+        let midnight = at("2027-02-28T21:00:00Z");
+        let planned = (change.subscription.next_charge_at, change.subscription.wake_at);
+        assert_eq!(planned, (Some(midnight), Some(midnight)));
         assert_eq!(change.subscription.status, SubscriptionStatus::Active);
         assert_eq!(change.notices, [SubscriptionNotice::SubscriptionRescheduled]);
         let waiting = written(&limited, &change);
@@ -330,7 +331,7 @@ fn above_a_bound_of_the_day_the_charge_comes_on_the_next_one() {
         assert_eq!(waiting.due(now).notices, [], "told once");
         let refused = waiting.after(SubscriptionEvent::ChargeStarted, &Occasion::default(), now).unwrap_err();
         assert_eq!(refused.reason, crate::refusal::RefusalReason::DailyLimit);
-        let next_day = waiting.due(midnight.unwrap());
+        let next_day = waiting.due(midnight);
         assert_eq!(next_day.attempt.map(|attempt| attempt.period), Some(2));
     }
     let twenty = SubscriptionCase { customer_paid_at: vec![now; 19], ..told };
