@@ -160,12 +160,9 @@ database_tests! {
         let office = "198.51.100.1";
         log_in_from(&server, office, "boss", PASSWORD).await.expect(200);
         // Signing in from the new address counted as one of the 100 tries of a minute.
-        for addresses in [20, 20, 20, 20, 19] {
-            let tries = (0..addresses).map(|number| {
-                let (server, address) = (&server, format!("203.0.113.{number}"));
-                async move { log_in_from(server, &address, "boss", "wrong").await.expect(401) }
-            });
-            join_all(tries).await;
+        for number in 0..99 {
+            let address = format!("203.0.113.{}", number % 20);
+            log_in_from(&server, &address, "boss", "wrong").await.expect(401);
         }
         let refused = log_in_from(&server, "203.0.113.99", "Boss ", PASSWORD).await;
         refused.expect(429);

@@ -130,10 +130,10 @@ async fn a_server_without_room_memory_or_time_is_unavailable() {
     ];
     let held = db.database.clone();
     let holder = tokio::spawn(async move {
-        let hold = |connection: &mut AnyConnection| {
+        let lock_table = |connection: &mut AnyConnection| {
             connection.batch_execute("LOCK TABLE brands; SELECT pg_sleep(4)").map_err(Abort::<StoreError>::Query)
         };
-        held.write_apart(hold).await
+        held.write_apart(lock_table).await
     });
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     for (code, fails) in fails {

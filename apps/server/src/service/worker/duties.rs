@@ -170,13 +170,13 @@ impl Duty {
             let owner = format!("{}:{}:{slot}:{round}", worker.name, self.name);
             let context = StepContext { slot, round, owner: &owner, stop };
             // The call, too, may panic.
-            let step = async {
+            let work = async {
                 tokio::select! {
                     outcome = (self.step)(worker, context) => outcome,
                     never = renew(worker, &owner) => match never {},
                 }
             };
-            let outcome = supervised.round(step).await;
+            let outcome = supervised.round(work).await;
             drop(turn);
             let name = self.name;
             let idle = self.pause * self.at_once;

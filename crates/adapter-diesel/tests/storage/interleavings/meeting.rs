@@ -11,7 +11,7 @@ use kontor_adapter_diesel::testing::Checkpoint;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A meeting that takes longer hangs.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// How a meeting went.
 pub struct Met<A, B> {
