@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use futures_util::future::join_all;
 use kontor::adapters::{Argon2Passwords, SystemRandom};
 use kontor_adapter_diesel::database_tests;
 use kontor_auth::StaffRegistry;

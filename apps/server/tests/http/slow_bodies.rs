@@ -32,7 +32,7 @@ impl Wire {
         let mut text = Vec::new();
         // A server that closes while something is unread may reset the connection after its answer.
         let read = tokio::time::timeout(PATIENCE, self.0.read_to_end(&mut text)).await;
-        let _ = read.expect("the server closes the connection");
+        assert!(read.is_ok(), "the server leaves the connection open");
         let text = String::from_utf8(text).unwrap();
         let status = text.split(' ').nth(1).map_or(0, |status| status.parse().unwrap());
         (status, text)

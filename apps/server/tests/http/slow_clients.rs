@@ -7,6 +7,7 @@ use reqwest::Method;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
+use crate::crash::asked;
 use crate::process::{Process, Site};
 use crate::shopper::Shopfront;
 use crate::support::send;
@@ -65,7 +66,7 @@ async fn settled(process: &Process, enough: u64) -> u64 {
 }
 
 fn connections() -> usize {
-    std::env::var("SLOW_CONNECTIONS").map_or(400, |count| count.parse().unwrap())
+    asked("SLOW_CONNECTIONS").map_or(400, |count| usize::try_from(count).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -92,7 +93,7 @@ async fn half_requests_take_neither_memory_nor_time() {
     process.must_run();
     assert!(held.saturating_sub(idle) <= MOST_KIB, "{held} KiB instead of {idle}");
     // Only of a run of its own: what runs beside takes more time than any client.
-    let is_alone = std::env::var_os("SLOW_CONNECTIONS").is_some();
+    let is_alone = asked("SLOW_CONNECTIONS").is_some();
     assert!(
         !is_alone || held_p99 <= idle_p99 * 3 / 2 + Duration::from_millis(5),
         "{held_p99:?} instead of {idle_p99:?}"

@@ -14,7 +14,7 @@ use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_kernel::Clock;
 use reqwest::Method;
 use reqwest::header::HeaderValue;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{TestServer, send};
 
@@ -228,7 +228,7 @@ database_tests! {
 
         clock.is_broken.store(true, Ordering::SeqCst);
         let told = until("degraded").await.expect(200);
-        assert!(told["down"].as_array().unwrap().iter().all(|duty| duty.is_string()), "{told}");
+        assert!(told["down"].as_array().unwrap().iter().all(Value::is_string), "{told}");
         let text = send(server.http.get(format!("{url}/metrics"))).await.text;
         let panics = |line: &&str| line.starts_with("kontor_task_panics_total{task=");
         assert!(text.lines().any(|line| panics(&line)), "{text}");
