@@ -85,7 +85,11 @@ database_tests! {
         let history = async || InventoryRepository::history(&db.database, counter.house.project, id, page()).await;
         assert!(history().await.unwrap().total > 0, "{vase}");
         force(&db, "UPDATE stock_movements SET actor = 'robot'".to_owned()).await;
-        names(&history().await.unwrap_err(), &["stock_movements", "actor", "`robot`"]);
+        // A list leaves out what cannot be read, and counts it.
+        let left = history().await.unwrap();
+        assert!(left.items.is_empty() && left.total > 0, "{left:?}");
+        let counted = kontor_adapter_diesel::unreadable::count().into_iter().find(|(table, _)| *table == "stock_movements");
+        assert!(counted.is_some_and(|(_, rows)| rows > 0));
     }
 
     async fn a_mark_without_a_row_is_an_error(db: TestDatabase) {
