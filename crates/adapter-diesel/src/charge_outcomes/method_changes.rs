@@ -18,7 +18,7 @@ use crate::payments::{self, Key, Known};
 use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
-use crate::subscriptions::{Since, Wanted, cases, seen_by, write};
+use crate::subscriptions::{Since, Wanted, cases, is_seen_by, write};
 
 type Failed = Abort<StoreError>;
 
@@ -156,15 +156,10 @@ impl MethodChangeStore for Database {
         id: MethodBindingId,
     ) -> Result<Option<MethodChange>, StoreError> {
         self.read_snapshot(move |connection| {
-            let own = Statement::new("SELECT s.id FROM subscriptions s WHERE s.id = ")
-                .value(subscription.get())
-                .sql(" AND ")
-                .then(seen_by(customer));
-            let own: Option<IdRow> = own.row(connection).optional()?;
-            match own {
-                Some(own) if own.id > 0 => newest(connection, subscription, Some(id)),
-                _ => Ok(None),
+            if !is_seen_by(connection, customer, subscription)? {
+                return Ok(None);
             }
+            newest(connection, subscription, Some(id))
         })
         .await
     }

@@ -26,8 +26,8 @@ use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 use crate::subscriptions::{
-    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, claim, consent, consents, first, insert, is_claimed, lock, plan,
-    put_off, seen_by, view, write,
+    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, claim, consent, consents, first, insert, is_claimed, is_seen_by,
+    lock, plan, put_off, seen_by, view, write,
 };
 use crate::unreadable;
 
@@ -344,9 +344,7 @@ impl SubscriptionStore for Database {
         page: PageRequest,
     ) -> Result<Option<Page<ConsentedTerms>>, StoreError> {
         self.read_snapshot(move |connection| {
-            let seen = Statement::new("SELECT s.id FROM subscriptions s WHERE s.id = ").value(id.get()).sql(" AND ");
-            let seen: Option<IdRow> = seen.then(seen_by(customer)).row(connection).optional()?;
-            if seen.is_none_or(|seen| seen.id != id.get()) {
+            if !is_seen_by(connection, customer, id)? {
                 return Ok::<_, Failed>(None);
             }
             consents(connection, id, page).map(Some)

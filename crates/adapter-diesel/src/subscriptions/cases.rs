@@ -12,7 +12,7 @@ use kontor_subscriptions::{PlanStanding, SubscriptionCase};
 
 use super::rows::{PAYMENT_COLUMNS, PaymentRow, SUBSCRIPTION_COLUMNS, SubscriptionRow};
 use crate::database::{Abort, AnyConnection};
-use crate::statement::{Statement, by_place};
+use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
 /// Which subscriptions are read.
@@ -39,6 +39,17 @@ pub(crate) fn seen_by(customer: CustomerScope) -> Statement {
         .sql(" AND (s.application_id IS NULL OR s.application_id = ")
         .value(customer.app.application_id.get())
         .sql(")")
+}
+
+/// Returns whether a subscription is one of the customer that the calling application may see.
+pub(crate) fn is_seen_by(
+    connection: &mut AnyConnection,
+    customer: CustomerScope,
+    id: SubscriptionId,
+) -> QueryResult<bool> {
+    let own = Statement::new("SELECT s.id FROM subscriptions s WHERE s.id = ").value(id.get()).sql(" AND ");
+    let rows: Vec<IdRow> = own.then(seen_by(customer)).rows(connection)?;
+    Ok(rows.iter().any(|row| row.id == id.get()))
 }
 
 /// Locks a subscription until the transaction ends. It is read afterwards: a statement that waits for a lock returns joined rows as

@@ -11,7 +11,7 @@ mod rows;
 mod schedule;
 mod write;
 
-pub(crate) use cases::{Wanted, cases, lock, seen_by, view};
+pub(crate) use cases::{Wanted, cases, is_seen_by, lock, seen_by, view};
 pub(crate) use claims::{claim, is_claimed};
 pub(crate) use plans::plan;
 pub(crate) use register::consents;
