@@ -113,6 +113,8 @@ impl Data {
             acquirer_addresses: vec!["127.0.0.1".into()],
             // Told apart: what the service does for an answer, and what it costs to have it in memory.
             answers_memory_mb: 0,
+            // Several services run in this process.
+            monitoring_bind: "main".to_owned(),
             ..Config::default()
         };
         tell(&mut config);
