@@ -380,7 +380,7 @@ impl SubscriptionCase {
                 }
             }
             Effect::ReturnMoney => change.returns_money = true,
-            Effect::Park => change.subscription.parked = Some(Park::ContradictingAnswers),
+            Effect::Park => self.park(Park::ContradictingAnswers, change),
             Effect::Unpark => change.subscription.parked = None,
             Effect::Reschedule => {
                 if let Some(Retimed { schedule, paid_until }) = &occasion.timing {
@@ -449,9 +449,17 @@ impl SubscriptionCase {
     /// People must look before anything is charged.
     fn parked(&self, park: Park, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
         let mut change = self.unmoved(event, now);
-        change.subscription.parked = Some(park);
+        self.park(park, &mut change);
         self.plan(&mut change, now);
         change
+    }
+
+    /// The customer is told once, unless nothing would be charged anyway.
+    fn park(&self, park: Park, change: &mut SubscriptionChange) {
+        if self.subscription.parked.is_none() && change.subscription.status != SubscriptionStatus::Canceled {
+            change.notices.push(SubscriptionNotice::SubscriptionOnHold);
+        }
+        change.subscription.parked = Some(park);
     }
 
     /// The period that is due begins now. A resumed subscription begins a period that was never tried, so that its tries are

@@ -66,6 +66,8 @@ pub enum SubscriptionNotice {
     SubscriptionChargeAhead,
     /// The next charge comes on another day.
     SubscriptionRescheduled,
+    /// Nothing is charged until people have looked at it.
+    SubscriptionOnHold,
     /// It will end with the paid period.
     SubscriptionEnding,
     /// It has ended without their asking.

@@ -5,8 +5,9 @@ use kontor_kernel::{Language, Money, Zone};
 
 use crate::effect::SubscriptionNotice::{
     self, SubscriptionActivated, SubscriptionCanceled, SubscriptionChargeAhead, SubscriptionEnded, SubscriptionEnding,
-    SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionMissedPaid, SubscriptionPaymentFailed,
-    SubscriptionRefunded, SubscriptionRenewed, SubscriptionRescheduled, SubscriptionResumed, SubscriptionTermsChanged,
+    SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionMissedPaid, SubscriptionOnHold,
+    SubscriptionPaymentFailed, SubscriptionRefunded, SubscriptionRenewed, SubscriptionRescheduled, SubscriptionResumed,
+    SubscriptionTermsChanged,
 };
 
 /// What a notice is about.
@@ -53,6 +54,9 @@ const fn template(notice: SubscriptionNotice, language: Language) -> (&'static s
         (Language::Ru, SubscriptionRescheduled) => {
             ("День оплаты подписки изменён", "Следующее списание: {next_sum}, {next}. Оплачено до {until}.")
         }
+        (Language::Ru, SubscriptionOnHold) => {
+            ("Продление подписки приостановлено", "Пока мы не проверим оплату, списаний не будет. Оплачено до {until}.")
+        }
         (Language::Ru, SubscriptionEnding) => ("Подписка закончится", "Оплачено до {until}, продления не будет."),
         (Language::Ru, SubscriptionEnded) => ("Подписка закончилась", "Списаний больше не будет."),
         (Language::Ru, SubscriptionRefunded) => ("Деньги за подписку возвращены", "Мы возвращаем деньги."),
@@ -83,6 +87,10 @@ const fn template(notice: SubscriptionNotice, language: Language) -> (&'static s
         (Language::En, SubscriptionRescheduled) => {
             ("The payment day of your subscription was changed", "Next charge: {next_sum}, {next}. Paid until {until}.")
         }
+        (Language::En, SubscriptionOnHold) => (
+            "Your subscription is on hold",
+            "Nothing is charged until we have checked the payment. Paid until {until}.",
+        ),
         (Language::En, SubscriptionEnding) => ("Your subscription will end", "Paid until {until}, and not renewed."),
         (Language::En, SubscriptionEnded) => ("Your subscription has ended", "Nothing will be charged any more."),
         (Language::En, SubscriptionRefunded) => ("Money of your subscription goes back", "It is on its way to you."),

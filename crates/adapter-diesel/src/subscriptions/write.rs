@@ -16,6 +16,7 @@ use kontor_subscriptions::{
     Terms,
 };
 
+use super::cases::{Wanted, cases};
 use super::schedule;
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{IdRow, Statement, Value, by_place};
@@ -245,7 +246,7 @@ pub(crate) fn put_off(
     leased: LeasedSubscription,
     again: Option<DateTime<Utc>>,
     at: DateTime<Utc>,
-) -> QueryResult<()> {
+) -> Result<(), Abort<StoreError>> {
     let statement = Statement::new("UPDATE subscriptions SET wake_at = ").value(moment(again));
     let statement = match again {
         Some(_) => statement,
@@ -265,8 +266,25 @@ pub(crate) fn put_off(
         .run(connection)?;
     if written > 0 && again.is_none() {
         log_parked(leased.id, Park::WorkFailed);
+        tell_on_hold(connection, leased.id, at)?;
     }
     Ok(())
+}
+
+/// Of one that cannot be read nobody can be told.
+fn tell_on_hold(
+    connection: &mut AnyConnection,
+    id: SubscriptionId,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let found = match cases(connection, &Wanted::These(vec![id.get()]), at) {
+        Err(Abort::Store(StoreError::Corrupt(_))) => return Ok(()),
+        found => found?,
+    };
+    let open = found.iter().find(|case| case.subscription.status != SubscriptionStatus::Canceled);
+    open.map_or(Ok(()), |case| {
+        notify(connection, &case.subscription, SubscriptionNotice::SubscriptionOnHold, case.zone, at.naive_utc())
+    })
 }
 
 fn log_parked(subscription: SubscriptionId, reason: Park) {

@@ -9,6 +9,8 @@ use crate::forecast::forecast;
 use crate::retry::RetryReason;
 use crate::terms::Terms;
 
+mod staff;
+
 fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
@@ -512,105 +514,4 @@ fn what_was_canceled_in_between_is_not_missed() {
     let resumed = written(&ended, &ended.after(SubscriptionEvent::Resume, &Occasion::default(), back).unwrap());
     let change = resumed.due(back);
     assert!(change.attempt.is_some() && change.subscription.missed.is_empty());
-}
-
-/// What staff ask for is written, and three months go by.
-fn after_timing(timing: Timing) -> (SubscriptionCase, Vec<String>) {
-    let case = active(at("2027-01-31T09:00:00Z"));
-    let change = case.retimed(timing, at("2027-02-10T00:00:00Z")).unwrap();
-    assert_eq!(change.notices, [SubscriptionNotice::SubscriptionRescheduled]);
-    let case = written(&case, &change);
-    let (after, charged) = live(case.clone(), 100, |_| None);
-    assert!(after.subscription.missed.is_empty());
-    (case, charged.iter().map(|at| at.format("%Y-%m-%d").to_string()).collect())
-}
-
-#[test]
-fn staff_put_the_next_charge_off() {
-    let until = at("2027-04-10T09:00:00Z");
-    let (case, charged) = after_timing(Timing::PauseUntil(until));
-    assert_eq!(charged, ["2027-04-10", "2027-05-10"]);
-    let (period, next) = (case.subscription.period.unwrap(), case.subscription.next_charge_at);
-    assert_eq!((period.end.to_string(), next), ("2027-02-28 09:00:00 UTC".to_owned(), Some(until)));
-    let in_between = at("2027-03-15T00:00:00Z");
-    assert!(
-        !grants_access(case.subscription.status, Some(period.end), in_between)
-            && !case.subscription.is_paid(in_between)
-    );
-    assert!(case.due(in_between).attempt.is_none());
-
-    let (case, charged) = after_timing(Timing::SkipNext);
-    assert_eq!(charged, ["2027-03-31", "2027-04-30"]);
-    assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-02-28 09:00:00 UTC");
-
-    let (case, charged) = after_timing(Timing::BillingDay(15));
-    assert_eq!(charged, ["2027-03-15", "2027-04-15"]);
-    assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-03-15 09:00:00 UTC");
-}
-
-#[test]
-fn what_cannot_be_put_off_says_why() {
-    let now = at("2027-02-10T00:00:00Z");
-    let case = active(at("2027-01-31T09:00:00Z"));
-    let says = |case: &SubscriptionCase, timing| case.retimed(timing, now).unwrap_err().to_string();
-    let earlier = says(&case, Timing::PauseUntil(at("2027-02-20T00:00:00Z")));
-    assert!(earlier.contains("must not become shorter"), "{earlier}");
-    assert!(says(&case, Timing::PauseUntil(now)).contains("must not become shorter"));
-    assert!(says(&case, Timing::PauseUntil(at("2029-06-01T00:00:00Z"))).contains("two years"));
-    assert!(says(&case, Timing::BillingDay(32)).contains("a day from 1 to 31"));
-    let (past_due, _) = live(case.clone(), 29, |_| Some("insufficient_funds"));
-    assert_eq!(says(&past_due, Timing::SkipNext), "the subscription is past due");
-    let open = written(&case, &case.due(at("2027-02-28T09:00:00Z")));
-    assert_eq!(says(&open, Timing::BillingDay(32)), "a charge is in progress");
-}
-
-#[test]
-fn a_parked_subscription_goes_on_when_people_have_looked() {
-    let now = at("2027-02-28T09:00:00Z");
-    let case = active(at("2027-01-31T09:00:00Z"));
-    let doubtful = case.after(SubscriptionEvent::ChargeContradicted, &Occasion::default(), now).unwrap();
-    let released = written(&case, &doubtful);
-    assert_eq!(released.view(None, now).retry, (false, RetryReason::Parked));
-    assert_eq!((released.due(now).attempt, released.subscription.wake_at), (None, None));
-    let change = released.after(SubscriptionEvent::Release, &Occasion::default(), now).unwrap();
-    assert_eq!((change.subscription.parked, change.subscription.wake_at), (None, Some(now)));
-    let again = written(&released, &change).after(SubscriptionEvent::Release, &Occasion::default(), now);
-    assert_eq!(again.unwrap_err().to_string(), "the subscription is not parked");
-}
-
-#[test]
-fn a_forecast_is_what_a_life_charges() {
-    let start = at("2027-01-31T09:00:00Z");
-    let yearly = Terms { amount: "4900.00".parse().unwrap(), billing_months: 12, ..terms() };
-    let consent =
-        ConsentedTerms { terms: yearly, text_version: "1".to_owned(), at: start, address: None, application: None };
-    let agreed = Occasion { consent: Some(consent), ..Occasion::default() };
-    let change = active(start).after(SubscriptionEvent::ChangePlan, &agreed, start).unwrap();
-    let changing = written(&active(start), &change);
-    let (owing, tried) = live(active(start), 29, |_| Some("insufficient_funds"));
-    assert_eq!(owing.subscription.status, SubscriptionStatus::PastDue, "{tried:?}");
-    for (case, days) in [(active(start), 3_653), (changing, 1_000), (owing, 0)] {
-        let begin = case.subscription.period.unwrap().start;
-        let until = begin + TimeDelta::days(days.max(60));
-        let (_, charged) = live(case.clone(), days.max(60), |_| None);
-        let foreseen = forecast(&case, begin, until);
-        // A life is looked at every six hours.
-        let near = |one: &DateTime<Utc>, other: &DateTime<Utc>| *one - *other < TimeDelta::hours(6) && one >= other;
-        assert_eq!(foreseen.len(), charged.len(), "{foreseen:?} {charged:?}");
-        assert!(
-            charged.iter().zip(&foreseen).all(|(lived, foreseen)| near(lived, &foreseen.at)),
-            "{foreseen:?} {charged:?}"
-        );
-        assert!(foreseen.is_sorted_by(|one, next| one.at < next.at && one.period < next.period));
-    }
-    let canceled = active(start).after(SubscriptionEvent::Cancel, &Occasion::default(), start).unwrap();
-    assert_eq!(forecast(&written(&active(start), &canceled), start, start + TimeDelta::days(400)), []);
-}
-
-#[test]
-fn what_waited_is_foreseen_for_now() {
-    let (case, now) = (active(at("2027-01-31T09:00:00Z")), at("2027-05-20T00:00:00Z"));
-    let foreseen = forecast(&case, now, at("2027-06-30T00:00:00Z"));
-    let moments: Vec<String> = foreseen.iter().map(|charge| charge.at.to_string()).collect();
-    assert_eq!(moments, ["2027-05-20 00:00:00 UTC", "2027-05-31 09:00:00 UTC"]);
 }

@@ -81,6 +81,8 @@ database_tests! {
         let parked = "subscriptions WHERE parked = 'work_failed' AND parked_at IS NOT NULL AND wake_at IS NULL \
                       AND next_charge_at IS NULL";
         assert_eq!(club.counter.count(parked).await, 1);
+        // Of what cannot be read nobody can be told.
+        assert_eq!(club.counter.count("notifications WHERE code = 'subscription_on_hold'").await, 0);
 
         club.run("UPDATE subscriptions SET schedule = substr(schedule, 2)").await;
         club.desk().command(&club.staff(), id, StaffCommand::Release).await.unwrap();
@@ -103,6 +105,7 @@ database_tests! {
         let ran = club.scheduler.run(10).await.unwrap();
         assert_eq!((ran.failed.len(), ran.charged), (1, 0));
         assert_eq!(club.counter.count("subscriptions WHERE parked = 'work_failed'").await, 1);
+        assert_eq!(club.notices().await.last().unwrap(), "subscription_on_hold");
     }
 
     async fn a_change_in_between_begins_anew(db: TestDatabase) {
