@@ -12,6 +12,7 @@ diesel::table! {
         contact_max_pieces -> BigInt,
         contact_max_value -> BigInt,
         contact_hold_hours -> BigInt,
+        charges_delivery -> Bool,
     }
 }
 
@@ -646,6 +647,8 @@ diesel::table! {
         payment_link -> Nullable<Text>,
         comment -> Nullable<Text>,
         reserved_until -> Nullable<Timestamp>,
+        delivery_price -> BigInt,
+        delivery_vat_code -> Nullable<Integer>,
         paid_at -> Nullable<Timestamp>,
         captured -> BigInt,
         refunded -> BigInt,

@@ -14,7 +14,8 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use crate::model::{
-    Address, Delivery, Order, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, PromoProblem, Transition,
+    Address, Delivery, DeliveryCharge, Order, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, PromoProblem,
+    Transition,
 };
 use crate::placement::{ContactTerms, Unconfirmed};
 use crate::pricing::{LinePrice, Pricing};
@@ -135,8 +136,10 @@ pub struct PlacedOrder {
     pub product_discount: Money,
     /// What the promo code takes off.
     pub promo_discount: Money,
-    /// What is to be paid.
+    /// Price of the lines.
     pub final_price: Money,
+    /// Delivery price.
+    pub delivery_charge: DeliveryCharge,
     /// The automatic discounts.
     pub automatic: AppliedDiscounts,
     /// The promo code.
@@ -332,18 +335,27 @@ pub struct Totals {
     pub product_discount: Money,
     /// What the promo code takes off.
     pub promo_discount: Money,
-    /// What is to be paid.
+    /// Price of the lines.
     pub final_price: Money,
+    /// Delivery price.
+    pub delivery_price: Money,
 }
 
-impl From<&Pricing> for Totals {
-    fn from(pricing: &Pricing) -> Self {
+impl Totals {
+    /// What lines priced like this cost with a delivery.
+    pub fn new(pricing: &Pricing, delivery_price: Money) -> Self {
         Self {
+            delivery_price,
             original_price: pricing.original_price(),
             product_discount: pricing.product_discount(),
             promo_discount: pricing.promo_discount(),
             final_price: pricing.final_price(),
         }
+    }
+
+    /// What the customer pays: the lines and the delivery.
+    pub fn amount_due(&self) -> Money {
+        self.final_price.checked_add(self.delivery_price).unwrap_or(Money::MAX)
     }
 }
 
@@ -354,6 +366,7 @@ impl From<&Order> for Totals {
             product_discount: order.product_discount,
             promo_discount: order.promo_discount,
             final_price: order.final_price,
+            delivery_price: order.delivery_charge.price,
         }
     }
 }
@@ -448,6 +461,7 @@ mod tests {
             product_discount: Money::ZERO,
             promo_discount: Money::ZERO,
             final_price: money(450),
+            delivery_charge: DeliveryCharge::default(),
             automatic: AppliedDiscounts::default(),
             promo: None,
             delivery: Delivery {
@@ -503,6 +517,7 @@ mod tests {
             product_discount: money(0),
             promo_discount: money(50),
             final_price: money(450),
+            delivery_price: money(0),
         };
         assert_eq!(Totals::from(&order), expected);
         let line = LinePrice { original: money(500), product_discount: money(30), promo_discount: money(20) };
@@ -512,8 +527,10 @@ mod tests {
             product_discount: money(60),
             promo_discount: money(40),
             final_price: money(900),
+            delivery_price: money(70),
         };
-        assert_eq!(Totals::from(&pricing), expected);
+        assert_eq!(Totals::new(&pricing, money(70)), expected);
+        assert_eq!(expected.amount_due(), money(970));
         assert_eq!(pricing.total_discount(), money(100));
     }
 
@@ -527,7 +544,7 @@ mod tests {
 
     #[test]
     fn a_refund_is_of_the_order_under_its_key() {
-        let decided = DecidedRefund { amount: money(100), lines: vec![], transition: None };
+        let decided = DecidedRefund { amount: money(100), delivery: money(100), lines: vec![], transition: None };
         let refund = OrderedRefund {
             key: Uuid::from_u128(5),
             decided,

@@ -11,8 +11,8 @@ pub enum CartError {
     /// The employee may not.
     #[error(transparent)]
     Denied(#[from] AccessDenied),
-    /// What staff named and the project does not have, by field.
-    #[error("the project has no such application or customer")]
+    /// What the request names and the project does not have, by field.
+    #[error("the project does not have what the request names")]
     Missing(Violations),
     /// These items cannot be sold as asked.
     #[error(transparent)]

@@ -16,7 +16,8 @@
 //!   admitted.
 //!
 //! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`], [`ports::ReservationReader`],
-//! [`ports::TicketStore`], [`ports::ContactSettings`].
+//! [`ports::TicketStore`], [`ports::ContactSettings`],
+//! [`ports::DeliverySettings`].
 //!
 //! Pricing is a pure function:
 //! ```
@@ -104,7 +105,7 @@
 //!
 //! let app = AppScope { project_id: ProjectId::new(1)?, application_id: ApplicationId::new(1)?, wholesale: false };
 //! let cart = Cart::new(vec![CartLine { item: NomenclatureId::new(5)?, quantity: Quantity::new(2)? }])?;
-//! let view = placement.precalculate(app.into(), &cart, Some(PromoCode::parse("NOPE")?)).await?;
+//! let view = placement.precalculate(app.into(), &cart, Some(PromoCode::parse("NOPE")?), None).await?;
 //! assert_eq!(view.pricing.final_price().to_string(), "300.00");
 //! assert_eq!(view.pricing.promo_problem, Some(PromoProblem::Unknown));
 //! # Ok(())

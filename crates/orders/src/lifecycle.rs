@@ -172,11 +172,11 @@ fn captured(order: &Order, stamp: Stamp, event_id: Uuid) -> Captured {
         order_id: order.id,
         application_id: application.id,
         project_id: stamp.project_id,
-        amount: order.final_price,
+        amount: order.amount_due(),
         currency: order.currency.clone(),
         paid_at: stamp.at,
     };
-    Captured { amount: order.final_price, event: order.application.as_ref().map(event) }
+    Captured { amount: order.amount_due(), event: order.application.as_ref().map(event) }
 }
 
 fn decide(order: &Order, change: &OrderChange, stamp: Stamp, event_id: Uuid) -> Result<OrderUpdate, OrderError> {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kontor_kernel::{
-    AppScope, ApplicationId, CounterpartyId, CustomerScope, Listing, NomenclatureId, OfProject, OrderId, Page,
+    AppScope, ApplicationId, CounterpartyId, CustomerScope, Listing, Money, NomenclatureId, OfProject, OrderId, Page,
     PageRequest, ProjectId, StoreError, UserId,
 };
 use kontor_payments::model::Charge;
@@ -120,6 +120,37 @@ pub trait ContactSettings: Send + Sync {
 
     /// Sets the terms for orders from now on. `false` if there is no such project.
     async fn set_contact_terms(&self, project: ProjectId, terms: ContactTerms) -> Result<bool, StoreError>;
+}
+
+/// A way of delivery of a project, as far as it is charged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PricedWay {
+    /// Name of the delivery type.
+    pub type_name: String,
+    /// Name of the subtype; `None` for the type alone.
+    pub subtype_name: Option<String>,
+    /// Price of both together.
+    pub price: Money,
+}
+
+/// Whether a project charges delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryTerms {
+    /// Whether it does.
+    pub charges_delivery: bool,
+    /// The active ways of delivery, by type and subtype.
+    pub ways: Vec<PricedWay>,
+}
+
+/// Stores whether a project charges delivery.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait DeliverySettings: Send + Sync {
+    /// The terms of a project; `None` if there is no such project.
+    async fn delivery_terms(&self, project: ProjectId) -> Result<Option<DeliveryTerms>, StoreError>;
+
+    /// Sets whether orders from now on include delivery. `false` if there is no such project.
+    async fn set_charges_delivery(&self, project: ProjectId, charges: bool) -> Result<bool, StoreError>;
 }
 
 /// Reads orders.

@@ -47,9 +47,11 @@ impl Merchant {
         let house = Storehouse::open(db).await;
         let (p, app) = (house.project, house.first);
         let zone = ZONES[number % ZONES.len()];
+        // Every other one charges delivery.
+        let charges = if number % 2 == 1 { "TRUE" } else { "FALSE" };
         house
             .run(format!(
-                "UPDATE projects SET time_zone = '{zone}' WHERE id = {p};
+                "UPDATE projects SET time_zone = '{zone}', charges_delivery = {charges} WHERE id = {p};
                  INSERT INTO delivery_types (project_id, id, name, price, is_active) VALUES ({p}, 1, 'Pickup', 0, TRUE), \
                  ({p}, 2, 'Delivery', 30000, TRUE);
                  INSERT INTO delivery_subtypes (project_id, id, delivery_type_id, name, price, is_active) VALUES \

@@ -1,4 +1,4 @@
-//! `kontor project create`, `time-zone`, `language`, `if-match` and `contact-orders`
+//! `kontor project create`, `time-zone`, `language`, `if-match`, `contact-orders` and `delivery-charge`
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use kontor_adapter_diesel::Database;
 use kontor_auth::model::{Login, NewPassword};
 use kontor_auth::{StaffRegistry, StaffRegistryError};
 use kontor_kernel::{Email, Language, Money, Name, ProjectId, StoreError, Word as _, Zone};
-use kontor_orders::ports::ContactSettings as _;
+use kontor_orders::ports::{ContactSettings as _, DeliverySettings as _, DeliveryTerms, PricedWay};
 use kontor_orders::{ContactTerms, HoldHours};
 use kontor_organization::ProjectFounding;
 use kontor_organization::model::ProjectRecords;
@@ -33,6 +33,8 @@ pub enum ProjectCommand {
     IfMatch(IfMatchArguments),
     /// Bounds of orders from the contact form until an employee confirms them: shows them, or sets those that are named.
     ContactOrders(ContactOrdersArguments),
+    /// Whether orders include the price of their delivery: shows it with the price of every way of delivery, or sets it.
+    DeliveryCharge(DeliveryChargeArguments),
 }
 
 /// Settings of `kontor project create`.
@@ -109,6 +111,19 @@ pub struct ContactOrdersArguments {
     output: Output,
 }
 
+/// Settings of `kontor project delivery-charge`.
+#[derive(Args)]
+pub struct DeliveryChargeArguments {
+    /// The number of the project.
+    #[arg(long)]
+    project: i64,
+    /// Whether orders from now on include the price of their delivery.
+    #[arg(long, action = clap::ArgAction::Set)]
+    enabled: Option<bool>,
+    #[command(flatten)]
+    output: Output,
+}
+
 /// What the owner needs, shown this once.
 #[derive(Serialize)]
 pub struct CreatedProject {
@@ -137,6 +152,7 @@ pub fn run(
         ProjectCommand::Language(arguments) => return set_language(load, arguments),
         ProjectCommand::IfMatch(arguments) => return require_if_match(load, arguments),
         ProjectCommand::ContactOrders(arguments) => return contact_orders(load, arguments),
+        ProjectCommand::DeliveryCharge(arguments) => return delivery_charge(load, arguments),
     };
     let config = load(arguments.output.database)?;
     let database = open_migrated(&config)?;
@@ -251,6 +267,44 @@ fn contact_orders(
         println!("max_pieces  {max_pieces}");
         println!("max_value   {max_value}");
         println!("hold_hours  {}", hold_hours.get());
+    }
+    Ok(())
+}
+
+fn delivery_charge(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    arguments: DeliveryChargeArguments,
+) -> Result<(), Failure> {
+    let DeliveryChargeArguments { project, enabled, output } = arguments;
+    let project = ProjectId::new(project).map_err(|error| format!("--project {error}"))?;
+    let database = open_migrated(&load(output.database)?)?;
+    let terms = process::runtime()?.block_on(async {
+        if let Some(enabled) = enabled {
+            database.set_charges_delivery(project, enabled).await?;
+        }
+        database.delivery_terms(project).await
+    })?;
+    let DeliveryTerms { charges_delivery, ways } = terms.ok_or_else(|| format!("there is no project {project}"))?;
+    if output.json {
+        let ways: Vec<_> = ways
+            .iter()
+            .map(|way| {
+                serde_json::json!({
+                    "type": way.type_name, "subtype": way.subtype_name, "price": way.price.to_string(),
+                })
+            })
+            .collect();
+        let told = serde_json::json!({
+            "project_id": project.get(), "charges_delivery": charges_delivery, "ways": ways,
+        });
+        println!("{told}");
+    } else {
+        println!("project_id        {project}");
+        println!("charges_delivery  {charges_delivery}");
+        for PricedWay { type_name, subtype_name, price } in ways {
+            let name = subtype_name.map_or_else(|| type_name.clone(), |subtype| format!("{type_name}, {subtype}"));
+            println!("{price:>16}  {name}");
+        }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use kontor_orders::PlacementService;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::cart_record::{CartRecord, ProductLine, Products};
+use crate::http::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
 use crate::http::limits::PRECALCULATE;
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingVisitor, ClientIp, Throttle};
@@ -23,6 +23,12 @@ struct CartInput {
     products: Products,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
+    /// With which delivery it is calculated.
+    #[deserr(default)]
+    delivery_type_id: Option<wire::DeliveryTypeId>,
+    /// Without it the price is that of the delivery type alone.
+    #[deserr(default)]
+    delivery_subtype_id: Option<wire::DeliverySubtypeId>,
 }
 
 /// Calculates a cart. With a customer token the limit of uses per customer counts. A promo code that cannot be used is no
@@ -47,6 +53,8 @@ async fn precalculate(
     let subject = format!("{}|{}", visitor.app.application_id, ip.subject());
     throttle.hit(&request, &[(PRECALCULATE, &subject)]).await?;
     let Body(input) = body;
-    let view = service.precalculate(*visitor, &input.products.0, input.promo_code.map(|code| code.0)).await?;
+    let (promo, choice) =
+        (input.promo_code.map(|code| code.0), delivery_choice(input.delivery_type_id, input.delivery_subtype_id)?);
+    let view = service.precalculate(*visitor, &input.products.0, promo, choice).await?;
     Ok(Json(view.into()))
 }

@@ -1,7 +1,8 @@
 //! A cart on the wire: what both surfaces calculate.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use kontor_orders::model::{Cart, CartLine, Discount, PromoProblem};
+use kontor_kernel::Violations;
+use kontor_orders::model::{Cart, CartLine, DeliveryChoice, Discount, PromoProblem};
 use kontor_orders::{CartError, CartView, CartViewLine};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,6 +41,21 @@ impl Deserr<InputErrors> for Products {
         let lines = Vec::<ProductLine>::deserialize_from_value(value, location)?;
         let lines = lines.into_iter().map(|line| CartLine { item: line.id.0, quantity: line.quantity.0 }).collect();
         Cart::new(lines).map(Self).map_err(|refused| refused.violations().into())
+    }
+}
+
+/// The way of delivery of a calculation.
+pub fn delivery_choice(
+    type_id: Option<wire::DeliveryTypeId>,
+    subtype_id: Option<wire::DeliverySubtypeId>,
+) -> Result<Option<DeliveryChoice>, Violations> {
+    let subtype_id = subtype_id.map(|id| id.0);
+    match type_id {
+        Some(type_id) => Ok(Some(DeliveryChoice { type_id: type_id.0, subtype_id })),
+        None if subtype_id.is_some() => {
+            Err(Violations::one("delivery_type_id", "is required with delivery_subtype_id"))
+        }
+        None => Ok(None),
     }
 }
 
@@ -117,6 +133,10 @@ pub struct CartRecord {
     promo_discount_amount: f64,
     total_discount_amount: f64,
     final_price: f64,
+    /// Delivery price; 0 without `delivery_type_id`, or when the project does not charge delivery.
+    delivery_price: f64,
+    /// What the customer pays: `final_price` and `delivery_price`.
+    amount_due: f64,
     applied_discount: Option<AppliedDiscount>,
     discount_error: Option<DiscountError>,
     products: Vec<CartProduct>,
@@ -124,7 +144,7 @@ pub struct CartRecord {
 
 impl From<CartView> for CartRecord {
     fn from(view: CartView) -> Self {
-        let quantity_pack = view.packs();
+        let (quantity_pack, amount_due) = (view.packs(), view.amount_due());
         let pricing = view.pricing;
         Self {
             price: pricing.original_price().to_string(),
@@ -136,6 +156,8 @@ impl From<CartView> for CartRecord {
             promo_discount_amount: number(pricing.promo_discount()),
             total_discount_amount: number(pricing.total_discount()),
             final_price: number(pricing.final_price()),
+            delivery_price: number(view.delivery_price),
+            amount_due: number(amount_due),
             applied_discount: pricing.applied.map(Into::into),
             discount_error: pricing.promo_problem.map(Into::into),
             products: view.lines.into_iter().map(Into::into).collect(),

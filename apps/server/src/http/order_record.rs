@@ -46,7 +46,7 @@ pub type OrderStatusId = In<OrderStatus>;
 pub struct OrderDeliveryRecord {
     id: i64,
     name: String,
-    /// Decimal string; not part of the totals.
+    /// Decimal string: its price today. `delivery_price` of the order is the price when the order was placed.
     price: String,
     /// `1` or `0`.
     is_active: u8,
@@ -129,7 +129,12 @@ pub struct OrderRecord {
     product_discount_amount: f64,
     promo_discount_amount: f64,
     total_discount_amount: f64,
+    /// Price of the products.
     final_price: f64,
+    /// Delivery price; 0 unless the project charges delivery.
+    delivery_price: f64,
+    /// What the customer pays: `final_price` and `delivery_price`.
+    amount_due: f64,
     delivery_type: OrderDeliveryRecord,
     delivery_subtype: Option<OrderDeliveryRecord>,
     delivery_subtype_param: Option<OrderPlaceRecord>,
@@ -161,6 +166,8 @@ impl From<&Order> for OrderRecord {
             promo_discount_amount: number(order.promo_discount),
             total_discount_amount: number(order.total_discount()),
             final_price: number(order.final_price),
+            delivery_price: number(order.delivery_charge.price),
+            amount_due: number(order.amount_due()),
             delivery_type: order.delivery_type.clone().into(),
             delivery_subtype: order.delivery_subtype.clone().map(Into::into),
             delivery_subtype_param: order.delivery_subtype_param.clone().map(Into::into),

@@ -9,7 +9,7 @@ use kontor_orders::{OrderCommand, PlacedOutcome, PlacementService, StaffOrderCom
 use utoipa::ToSchema;
 
 use super::orders::OneOrder;
-use crate::http::cart_record::{CartRecord, ProductLine, Products};
+use crate::http::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, SignedInStaff};
 
@@ -112,6 +112,12 @@ struct StaffCartInput {
     products: Products,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
+    /// With which delivery it is calculated.
+    #[deserr(default)]
+    delivery_type_id: Option<wire::DeliveryTypeId>,
+    /// Without it the price is that of the delivery type alone.
+    #[deserr(default)]
+    delivery_subtype_id: Option<wire::DeliverySubtypeId>,
 }
 
 /// What an order would cost. Nothing is written, and a promo code that cannot be used does not fail.
@@ -129,6 +135,7 @@ pub(super) async fn calculate_order(
     let Body(input) = body;
     let (application, customer) = (input.application_id.map(|id| id.0), input.counterparty_id.map(|id| id.0));
     let promo = input.promo_code.map(|code| code.0);
-    let view = service.calculate(&staff, application, customer, &input.products.0, promo).await?;
+    let choice = delivery_choice(input.delivery_type_id, input.delivery_subtype_id)?;
+    let view = service.calculate(&staff, application, customer, &input.products.0, promo, choice).await?;
     Ok(Json(view.into()))
 }

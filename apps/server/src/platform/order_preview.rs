@@ -60,6 +60,8 @@ impl From<StockEffectOn> for StockRecord {
 struct RefundPreview {
     /// Decimal string.
     amount: String,
+    /// Decimal string: the part of `amount` that is of the delivery price; the rest is of `lines`.
+    delivery_amount: String,
     /// Decimal string: what could still be refunded afterwards.
     left: String,
     lines: Vec<ReturnedLineRecord>,
@@ -69,6 +71,7 @@ impl RefundPreview {
     fn new(left: Money, decided: DecidedRefund) -> Self {
         Self {
             amount: decided.amount.to_string(),
+            delivery_amount: decided.delivery.to_string(),
             left: left.to_string(),
             lines: decided.lines.into_iter().map(Into::into).collect(),
         }
@@ -120,6 +123,8 @@ pub(super) struct OrderPreview {
     product_discount_amount: String,
     promo_discount_amount: String,
     final_price: String,
+    delivery_price: String,
+    amount_due: String,
     /// Decimal string: by how much more the customer pays; less with a minus sign.
     difference: String,
     stock: Vec<StockRecord>,
@@ -145,6 +150,8 @@ impl From<domain::OrderPreview> for OrderPreview {
             product_discount_amount: preview.totals.product_discount.to_string(),
             promo_discount_amount: preview.totals.promo_discount.to_string(),
             final_price: preview.totals.final_price.to_string(),
+            delivery_price: preview.totals.delivery_price.to_string(),
+            amount_due: preview.totals.amount_due().to_string(),
             difference: signed(preview.difference),
             stock: preview.stock.into_iter().map(Into::into).collect(),
             refund: preview.refund.map(|refund| RefundPreview::new(preview.left, refund)),

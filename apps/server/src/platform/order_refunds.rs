@@ -21,6 +21,8 @@ pub(super) struct OrderRefundRecord {
     id: i64,
     /// Decimal string.
     amount: String,
+    /// Decimal string: the part of `amount` that is of the delivery price; the rest is of lines.
+    delivery_amount: String,
     /// `pending`, `succeeded` or `failed`.
     state: &'static str,
     reason: String,
@@ -35,6 +37,7 @@ impl From<&OrderRefund> for OrderRefundRecord {
         Self {
             id: refund.id.get(),
             amount: refund.amount.to_string(),
+            delivery_amount: refund.delivery.to_string(),
             state: refund.state.word(),
             reason: refund.reason.clone(),
             restock: refund.restock,
@@ -52,8 +55,8 @@ struct RefundedLine {
     quantity: wire::Quantity,
 }
 
-/// A refund to be made. It names what goes back: `lines`, an `amount` (alone or with `lines`), or `everything`. At least one of
-/// them is required.
+/// A refund to be made. It names what goes back: `lines`, `delivery` (alone or with `lines`), an `amount` (alone or with
+/// `lines`), or `everything`. At least one of them is required.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct RefundRequest {
@@ -61,12 +64,17 @@ struct RefundRequest {
     #[deserr(default)]
     #[schema(value_type = Option<Vec<RefundedLine>>, nullable = false, min_items = 1)]
     lines: Given<Vec<RefundedLine>>,
-    /// Decimal string. With `lines` at most what they cost; alone it gives money back and leaves the goods.
+    /// `true` refunds what is left of the delivery price. `lines` alone leave it. Not allowed with `amount`.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    delivery: Given<wire::Flag>,
+    /// Decimal string. With `lines` at most what they cost; alone it gives money of the lines and the delivery back, in
+    /// proportion to what is left of each, and leaves the goods.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
     amount: Given<wire::Money>,
     /// `true` refunds all pieces and all money that are left. An order that was not handed over is canceled with it.
-    /// Required without `lines` and `amount`, and not allowed with them.
+    /// Required without `lines`, `delivery` and `amount`, and not allowed with them.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     everything: Given<wire::Flag>,
@@ -87,12 +95,13 @@ impl TryFrom<RefundRequest> for RefundCommand {
     fn try_from(request: RefundRequest) -> Result<Self, OrderRefusal> {
         let line = |line: RefundedLine| RefundLine { line: line.id.0, quantity: line.quantity.0 };
         let lines = request.lines.0.map(|lines| lines.into_iter().map(line).collect());
-        let everything = request.everything.0.is_some_and(|everything| everything.0);
+        let is_set = |flag: Given<wire::Flag>| flag.0.is_some_and(|flag| flag.0);
+        let (everything, delivery) = (is_set(request.everything), is_set(request.delivery));
         Ok(Self {
-            scope: RefundScope::of(everything, lines, request.amount.0.map(|amount| amount.0))?,
+            scope: RefundScope::of(everything, delivery, lines, request.amount.0.map(|amount| amount.0))?,
             reason: request.reason.0,
             restock: request.restock,
-            ends_period: request.ends_period.0.is_some_and(|ends| ends.0),
+            ends_period: is_set(request.ends_period),
         })
     }
 }

@@ -58,6 +58,7 @@ mod methods;
 mod office;
 mod order_crash;
 mod order_cuts;
+mod order_delivery;
 mod order_files;
 mod order_history;
 mod order_lines;

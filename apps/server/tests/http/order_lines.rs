@@ -173,7 +173,7 @@ database_tests! {
         let looked = shop.change(Method::PUT, order, &format!("{path}?dry_run=1"), edit.clone()).await.expect(200);
         assert_eq!((shop.written().await, shop.count("refunds").await), (before, 0));
         let lines = json!([{ "id": line, "quantity": 1, "amount": "10.00", "stock": "release" }]);
-        assert_eq!(looked["preview"]["refund"], json!({ "amount": "10.00", "left": "20.00", "lines": lines }));
+        assert_eq!(looked["preview"]["refund"], json!({ "amount": "10.00", "delivery_amount": "0.00", "left": "20.00", "lines": lines }));
         // The money stays on its way for the rest of this test.
         shop.fault("http_500", 1_000).await;
         let after = shop.change(Method::PUT, order, &path, edit).await.expect(200)["order"].clone();

@@ -49,7 +49,7 @@ database_tests! {
         let body = json!({ "lines": [{ "id": line, "quantity": 1 }], "reason": "broken", "restock": true });
         let looked = shop.refund(order, "?dry_run=1", body.clone()).await.expect(200);
         let lines = json!([{ "id": line, "quantity": 1, "amount": "333.33", "stock": "release" }]);
-        let refund = json!({ "amount": "333.33", "left": "666.66", "lines": lines });
+        let refund = json!({ "amount": "333.33", "delivery_amount": "0.00", "left": "666.66", "lines": lines });
         let preview = &looked["preview"];
         assert_eq!((&preview["refund"], &preview["status_id"], &preview["difference"]), (&refund, &json!(22), &json!("-333.33")));
         assert_eq!((&preview["stock"][0]["reserved"], &preview["stock"][0]["quantity"]), (&json!(-1), &json!(0)));

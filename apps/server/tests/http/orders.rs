@@ -13,10 +13,12 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 26] = [
     "acquirer_payment_method_type",
     "address",
+    "amount_due",
     "created_at",
+    "delivery_price",
     "delivery_subtype",
     "delivery_subtype_param",
     "delivery_type",

@@ -13,6 +13,7 @@ by_place! {
         project: i64 as BigInt,
         id: i64 as BigInt,
         price: i64 as BigInt,
+        delivery: i64 as BigInt,
         captured: i64 as BigInt,
         refunded: i64 as BigInt,
         refunding: i64 as BigInt,
@@ -31,6 +32,13 @@ by_place! {
     }
 }
 
+impl MoneyRow {
+    /// What has gone back and not of a line went back of the delivery price, and is no more than that.
+    fn delivery_returned(&self) -> i64 {
+        (self.refunded + self.refunding - self.lines_returned).clamp(0, self.delivery)
+    }
+}
+
 /// An order that was paid by hand has no charge that succeeded; of its money only the order tells.
 pub(super) fn orders(
     connection: &mut AnyConnection,
@@ -43,7 +51,7 @@ pub(super) fn orders(
     const REFUNDS: &str = "FROM order_refunds f WHERE f.order_id = t.id";
     let sum = |column: &str, rows: &str| format!("CAST(COALESCE((SELECT sum({column}) {rows}), 0) AS BIGINT)");
     let what = [
-        "t.project_id, t.id, t.final_price, t.captured, t.refunded, t.refunding".to_owned(),
+        "t.project_id, t.id, t.final_price, t.delivery_price, t.captured, t.refunded, t.refunding".to_owned(),
         sum("r.total", LINES),
         sum("r.refunded_amount", LINES),
         format!("(SELECT count(*) {CHARGES})"),
@@ -67,9 +75,9 @@ pub(super) fn orders(
             compared(
                 place,
                 "orders.refunded + refunding",
-                "reservations",
+                "reservations, orders.delivery_price",
                 row.refunded + row.refunding,
-                row.lines_returned,
+                row.lines_returned + row.delivery_returned(),
             ),
             by_charge("orders.captured", row.captured, row.charged),
             by_charge("orders.refunded", row.refunded, row.charge_refunded),

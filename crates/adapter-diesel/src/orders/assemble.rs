@@ -6,8 +6,8 @@ use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::{InvalidId, OfProject, Quantity, StoreError, Word};
 use kontor_orders::model::{
-    Customer, DeliveryWay, Named, Order, OrderLine, OrderRefund, OrderStatus, PaymentMethod, PaymentType, Place,
-    ReservationState,
+    Customer, DeliveryCharge, DeliveryWay, Named, Order, OrderLine, OrderRefund, OrderStatus, PaymentMethod,
+    PaymentType, Place, ReservationState,
 };
 use kontor_orders::tickets::{TicketReference, Tickets};
 
@@ -40,6 +40,8 @@ by_place! {
         product_discount: i64 as BigInt,
         promo_discount: i64 as BigInt,
         final_price: i64 as BigInt,
+        delivery_price: i64 as BigInt,
+        delivery_vat_code: Option<i32> as Nullable<Integer>,
         promo_code: Option<String> as Nullable<Text>,
         type_id: i64 as BigInt,
         type_name: Option<String> as Nullable<Text>,
@@ -85,7 +87,7 @@ const SELECT: &str = "\
     c.is_company THEN c.name END AS company, c.last_name, c.first_name, c.middle_name, o.phone, \
     o.manager_id, u.last_name AS manager_last_name, u.first_name AS manager_first_name, o.status_id, \
     s.name AS status_name, p.currency, o.original_price, o.product_discount, o.promo_discount, \
-    o.final_price, o.promo_code, o.delivery_type_id AS type_id, dt.name AS type_name, dt.price AS \
+    o.final_price, o.delivery_price, o.delivery_vat_code, o.promo_code, o.delivery_type_id AS type_id, dt.name AS type_name, dt.price AS \
     type_price, dt.is_active AS type_active, o.delivery_subtype_id AS subtype_id, ds.name AS \
     subtype_name, ds.price AS subtype_price, ds.is_active AS subtype_active, o.delivery_subtype_param_id \
     AS param_id, dp.name AS param_name, dp.address AS param_address, o.shop_id, sh.name AS shop_name, \
@@ -229,6 +231,10 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
         product_discount: stored::money(row.product_discount)?,
         promo_discount: stored::money(row.promo_discount)?,
         final_price: stored::money(row.final_price)?,
+        delivery_charge: DeliveryCharge {
+            price: stored::money(row.delivery_price)?,
+            vat: row.delivery_vat_code.map(receipt_terms::vat).transpose()?,
+        },
         promo_code: row.promo_code,
         delivery_type: DeliveryWay {
             id: stored::id(row.type_id)?,

@@ -32,9 +32,11 @@ pub(super) fn figure(field: &str, old: impl ToString, new: impl ToString) -> Fie
 }
 
 /// Where the history of an order begins: what can change later.
-pub(super) fn created(status: OrderStatus, final_price: Money) -> Vec<FieldChange> {
+pub(super) fn created(status: OrderStatus, final_price: Money, delivery_price: Money) -> Vec<FieldChange> {
     let field = |name: &str, value: String| FieldChange { field: name.to_owned(), old: None, new: Some(value) };
-    vec![field("status_id", status.id().to_string()), field("final_price", final_price.to_string())]
+    let delivery = (!delivery_price.is_zero()).then(|| field("delivery_price", delivery_price.to_string()));
+    let always = [field("status_id", status.id().to_string()), field("final_price", final_price.to_string())];
+    always.into_iter().chain(delivery).collect()
 }
 
 pub(super) fn write<R>(connection: &mut AnyConnection, entry: &Entry<'_>, at: NaiveDateTime) -> Result<(), Abort<R>> {

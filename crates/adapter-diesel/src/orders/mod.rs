@@ -6,6 +6,7 @@
 mod assemble;
 mod change;
 mod charge_news;
+mod delivery_terms;
 mod discounts;
 mod history;
 mod notices;

@@ -23,7 +23,7 @@ by_place! {
 }
 
 /// Tells the customer of an order what happened, in the language that the project has now; without an amount it is about
-/// the price of the order. An order of no application has nowhere to tell it, and who has left is told nothing; of payments of
+/// what the customer pays. An order of no application has nowhere to tell it, and who has left is told nothing; of payments of
 /// a subscription the subscription tells. The caller holds the customer.
 pub(super) fn tell<R>(
     connection: &mut AnyConnection,
@@ -33,7 +33,7 @@ pub(super) fn tell<R>(
     at: NaiveDateTime,
 ) -> Result<(), Abort<R>> {
     let addressee: Vec<AddresseeRow> = Statement::new(
-        "SELECT o.project_id, o.application_id, o.counterparty_id, o.final_price, p.currency, p.language FROM orders o \
+        "SELECT o.project_id, o.application_id, o.counterparty_id, o.final_price + o.delivery_price, p.currency, p.language FROM orders o \
          JOIN projects p ON p.id = o.project_id JOIN counterparties c ON c.id = o.counterparty_id WHERE o.id = ",
     )
     .value(order.get())

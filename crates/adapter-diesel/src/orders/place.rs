@@ -142,7 +142,7 @@ fn store(
         event: OrderEvent::Created,
         status: order.status,
         detail: None,
-        changes: history::created(order.status, order.final_price),
+        changes: history::created(order.status, order.final_price, order.delivery_charge.price),
     };
     if connection.is_postgres() && order.lines.len() <= AT_ONCE {
         let mut all = Statement::new("WITH placed AS (")
@@ -174,7 +174,7 @@ fn order_row(order: &PlacedOrder, customer: CounterpartyId, at: NaiveDateTime) -
     let delivery = &order.delivery;
     Statement::new(
         "INSERT INTO orders (project_id, application_id, counterparty_id, status_id, original_price, product_discount, \
-         promo_discount, final_price, discount_id, promo_code, delivery_type_id, delivery_subtype_id, \
+         promo_discount, final_price, delivery_price, delivery_vat_code, discount_id, promo_code, delivery_type_id, delivery_subtype_id, \
          delivery_subtype_param_id, shop_id, address, phone, payment_type_id, payment_method_type, manager_id, comment, \
          reserved_until, version, created_at, updated_at) VALUES ",
     )
@@ -187,6 +187,8 @@ fn order_row(order: &PlacedOrder, customer: CounterpartyId, at: NaiveDateTime) -
         order.product_discount.minor().into(),
         order.promo_discount.minor().into(),
         order.final_price.minor().into(),
+        order.delivery_charge.price.minor().into(),
+        order.delivery_charge.vat.map(|vat| i64::from(vat.get())).into(),
         order.promo.as_ref().map(|promo| promo.discount_id.get()).into(),
         order.promo.as_ref().map(|promo| promo.code.as_str()).into(),
         delivery.type_id.get().into(),

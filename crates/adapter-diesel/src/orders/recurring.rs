@@ -74,7 +74,7 @@ pub(crate) fn place_recurring(
         event: OrderEvent::Created,
         status,
         detail: None,
-        changes: history::created(status, order.total),
+        changes: history::created(status, order.total, Money::ZERO),
     };
     history::write(connection, &entry, at)?;
     Ok(stored::id(id)?)

@@ -30,6 +30,7 @@ by_place! {
         id: i64 as BigInt,
         order_id: i64 as BigInt,
         amount: i64 as BigInt,
+        of_lines: i64 as BigInt,
         state: String as Text,
         reason: String as Text,
         restock: bool as Bool,
@@ -44,10 +45,12 @@ pub(super) fn of_orders(
     orders: &[i64],
 ) -> Result<BTreeMap<i64, Vec<OrderRefund>>, Abort<StoreError>> {
     let rows: Vec<RefundRow> = Statement::new(
-        "SELECT id, order_id, amount, state, reason, restock, created_at, settled_at FROM order_refunds WHERE order_id",
+        "SELECT f.id, f.order_id, f.amount, CAST(COALESCE((SELECT sum(l.amount) FROM order_refund_lines l WHERE \
+         l.order_refund_id = f.id), 0) AS BIGINT), f.state, f.reason, f.restock, f.created_at, f.settled_at FROM \
+         order_refunds f WHERE f.order_id",
     )
     .among(orders)
-    .sql(" ORDER BY order_id, id")
+    .sql(" ORDER BY f.order_id, f.id")
     .rows(connection)?;
     let mut refunds: BTreeMap<i64, Vec<OrderRefund>> = BTreeMap::new();
     for row in rows {
@@ -55,6 +58,7 @@ pub(super) fn of_orders(
         refunds.entry(row.order_id).or_default().push(OrderRefund {
             id: stored::id(row.id)?,
             amount: stored::money(row.amount)?,
+            delivery: stored::money(row.amount - row.of_lines)?,
             state: state.ok_or_else(|| stored::unknown("order_refunds", row.id, "state", &row.state))?,
             reason: row.reason,
             restock: row.restock,
@@ -143,10 +147,13 @@ pub(crate) fn give_back(
     let lines = refund.decided.lines.iter().map(|line| -> Vec<Value> {
         vec![id.into(), line.line.get().into(), i64::from(line.quantity).into(), line.amount.minor().into()]
     });
-    Statement::new("INSERT INTO order_refund_lines (order_refund_id, reservation_id, quantity, amount) VALUES ")
-        .tuples(lines)
-        .once()
-        .run(connection)?;
+    // The delivery may go back alone.
+    if !refund.decided.lines.is_empty() {
+        Statement::new("INSERT INTO order_refund_lines (order_refund_id, reservation_id, quantity, amount) VALUES ")
+            .tuples(lines)
+            .once()
+            .run(connection)?;
+    }
     // Goods without money are nothing to tell of.
     if !refund.decided.amount.is_zero() {
         let notice = match way {

@@ -8,6 +8,7 @@ use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
 use kontor_kernel::{CategoryId, StoreError};
 use kontor_orders::model::{
     DeliveryRequest, Discount, DiscountTarget, ParamReference, Promo, References, ShopReference, SubtypeReference,
+    TypeReference,
 };
 use kontor_orders::ports::{CartQuery, CartReader, SalesPoint};
 use kontor_orders::{CartSnapshot, ItemKind, Missing, OfferedItem, Packaging, WarehouseStock};
@@ -66,8 +67,11 @@ by_place! {
         customer_id: Option<i64> as Nullable<BigInt>,
         phone: Option<String> as Nullable<Text>,
         email: Option<String> as Nullable<Text>,
+        type_name: Option<String> as Nullable<Text>,
+        type_price: Option<i64> as Nullable<BigInt>,
         type_is_active: Option<bool> as Nullable<Bool>,
         subtype_of: Option<i64> as Nullable<BigInt>,
+        subtype_price: Option<i64> as Nullable<BigInt>,
         subtype_is_active: Option<bool> as Nullable<Bool>,
         param_of: Option<i64> as Nullable<BigInt>,
         param_is_active: Option<bool> as Nullable<Bool>,
@@ -77,6 +81,7 @@ by_place! {
         contact_max_pieces: i64 as BigInt,
         contact_max_value: i64 as BigInt,
         contact_hold_hours: i64 as BigInt,
+        charges_delivery: bool as Bool,
     }
 }
 
@@ -120,6 +125,7 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
         items,
         automatic,
         promo,
+        charges_delivery: found.charges_delivery,
         missing,
         phone: stored::optional_text(found.phone.as_deref())?,
         email: stored::optional_text(found.email.as_deref())?,
@@ -259,9 +265,9 @@ fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeM
 fn terms_and_references(connection: &mut AnyConnection, query: &CartQuery) -> QueryResult<TermsRow> {
     let delivery = query.delivery.as_ref();
     Statement::new(
-        "SELECT p.currency, t.tax_system_code, t.default_vat_code, c.id, c.phone_1, c.email, dt.is_active, \
-         ds.delivery_type_id, ds.is_active, dp.delivery_subtype_id, dp.is_active, dp.address, sh.is_active, sh.address, \
-         p.contact_max_pieces, p.contact_max_value, p.contact_hold_hours FROM projects p LEFT JOIN receipt_settings t ON t.project_id = p.id \
+        "SELECT p.currency, t.tax_system_code, t.default_vat_code, c.id, c.phone_1, c.email, dt.name, dt.price, dt.is_active, \
+         ds.delivery_type_id, ds.price, ds.is_active, dp.delivery_subtype_id, dp.is_active, dp.address, sh.is_active, sh.address, \
+         p.contact_max_pieces, p.contact_max_value, p.contact_hold_hours, p.charges_delivery FROM projects p LEFT JOIN receipt_settings t ON t.project_id = p.id \
          LEFT JOIN counterparties c ON c.project_id = p.id AND c.deleted_at IS NULL AND c.id = ",
     )
     .value(query.customer.map(i64::from))
@@ -289,10 +295,21 @@ fn references(
         Some(id) => is_paid_online(connection, point.project_id, point.application_id, id)?,
     };
     Ok(References {
-        delivery_type: found.type_is_active,
+        delivery_type: match found.type_is_active {
+            None => None,
+            Some(is_active) => Some(TypeReference {
+                name: found.type_name.clone().unwrap_or_default(),
+                price: stored::money(found.type_price.unwrap_or_default())?,
+                is_active,
+            }),
+        },
         subtype: match found.subtype_of.zip(found.subtype_is_active) {
             None => None,
-            Some((type_id, is_active)) => Some(SubtypeReference { type_id: stored::id(type_id)?, is_active }),
+            Some((type_id, is_active)) => Some(SubtypeReference {
+                type_id: stored::id(type_id)?,
+                price: stored::money(found.subtype_price.unwrap_or_default())?,
+                is_active,
+            }),
         },
         subtype_param: match found.param_of.zip(found.param_is_active) {
             None => None,

@@ -145,7 +145,7 @@ struct Order {
 fn order_of(connection: &mut AnyConnection, project: i64, scan: &ReadScan) -> Result<Option<Order>, Failed> {
     let Some(reference) = &scan.reference else { return Ok(None) };
     let found: Vec<OrderRow> = Statement::new(
-        "SELECT o.id, o.status_id, o.final_price, o.created_at, o.paid_at, o.captured, \
+        "SELECT o.id, o.status_id, o.final_price + o.delivery_price, o.created_at, o.paid_at, o.captured, \
          o.captured - o.refunded - o.refunding, o.shop_id, t.total, t.redeemed FROM order_tickets t \
          JOIN orders o ON o.id = t.order_id WHERE t.project_id = ",
     )

@@ -98,6 +98,7 @@ fn other_lines_tell_their_pieces_prices_and_totals() {
             product_discount: money(0),
             promo_discount: money(0),
             final_price: money(1_600),
+            delivery_price: money(0),
         },
         items: Vec::new(),
         automatic: AppliedDiscounts::default(),
@@ -121,7 +122,8 @@ fn a_refund_tells_its_money_and_its_pieces() {
     let line = ReservationId::new(1).unwrap();
     let returned =
         ReturnedLine { line, quantity: 1, amount: Money::from_minor(450).unwrap(), effect: ReturnEffect::Release };
-    let decided = DecidedRefund { amount: returned.amount, lines: vec![returned], transition: None };
+    let decided =
+        DecidedRefund { amount: returned.amount, delivery: Money::ZERO, lines: vec![returned], transition: None };
     let refund =
         Some(OrderedRefund { key: Uuid::nil(), decided, reason: "late".to_owned(), restock: true, ends_period: false });
     let update = OrderUpdate { refund, ..update() };

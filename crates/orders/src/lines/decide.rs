@@ -10,7 +10,7 @@ use super::work::{Draft, Work};
 use crate::OrderRefusal;
 use crate::change::{PromoEffect, PromoUse, Rework, ReworkedLine, Totals};
 use crate::model::{CartRefused, Order, OrderLine, OrderStatus, PreparedPayment, Promo, PromoProblem};
-use crate::placement::{Allocation, CartSnapshot, PaymentProblem, applied_discounts, slip};
+use crate::placement::{Allocation, CartSnapshot, PaymentProblem, applied_discounts, delivery_item, slip};
 use crate::pricing::{LinePrice, PriceLine, Pricing, price};
 use crate::refund::DecidedRefund;
 
@@ -86,13 +86,13 @@ fn rework(
         work.drafts.iter().zip(&pricing.lines).map(|(draft, price)| line(order, draft, *price)).collect();
     let promo = promo_effect(order, &pricing);
     let is_change = !work.removed.is_empty() || lines.iter().any(|line| line.is_changed);
+    let totals = Totals::new(&pricing, order.delivery_charge.price);
     let payment = if is_change || !order.payment_open {
-        let items = |terms| lines.iter().map(|line| item(line, terms)).collect();
-        payment(order, snapshot, pricing.final_price(), items, terms)?
+        let items = |fiscal| lines.iter().map(|line| item(line, fiscal)).chain(delivery(order, fiscal)).collect();
+        payment(order, snapshot, totals.amount_due(), items, terms)?
     } else {
         None
     };
-    let totals = Totals::from(&pricing);
     let categories = work.drafts.iter().map(|draft| (draft.item, categories_of(snapshot, draft.item)));
     let rework = is_change.then(|| Rework {
         automatic: applied_discounts(snapshot, categories),
@@ -140,10 +140,16 @@ pub(super) fn renewed(
         return Ok(None);
     }
     let items = |fiscal: ReceiptTerms| {
-        let lines = order.lines.iter();
-        lines.map(|line| sold(&line.item.name, line.quantity, line.total, line.vat, line.inventory, fiscal)).collect()
+        let line =
+            |line: &OrderLine| sold(&line.item.name, line.quantity, line.total, line.vat, line.inventory, fiscal);
+        order.lines.iter().map(line).chain(delivery(order, fiscal)).collect()
     };
-    Ok(payment(order, snapshot, order.final_price, items, terms)?)
+    Ok(payment(order, snapshot, order.amount_due(), items, terms)?)
+}
+
+/// The delivery keeps the price at which it was ordered.
+fn delivery(order: &Order, fiscal: ReceiptTerms) -> Option<ReceiptItem> {
+    delivery_item(&order.delivery_type.name, order.delivery_charge, fiscal)
 }
 
 fn categories_of(snapshot: &CartSnapshot, item: NomenclatureId) -> &[CategoryId] {

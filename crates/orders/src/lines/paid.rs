@@ -37,7 +37,7 @@ pub(super) fn decide(order: &Order, command: &LineCommand) -> Result<Option<Deci
     }
     let effect = refund::returned(line, back, amount, command.restock.unwrap_or(true)).effect;
     let returned = ReturnedLine { line: line.id, quantity: back, amount, effect };
-    Ok(Some(refund::finish(order, vec![returned])?))
+    Ok(Some(refund::finish(order, vec![returned], Money::ZERO)?))
 }
 
 /// How much of what is `left` of the money of a line goes back when its `pieces` are to cost less. Its discounts stay in

@@ -13,7 +13,7 @@ use crate::change::{PlacedOrder, PromoEffect, Totals};
 use crate::model::testing::{a_line, an_order};
 use crate::model::{
     Cart, CartLine, DeliveryRequest, Discount, Named, Order, OrderLine, OrderStatus, Promo, PromoCode, References,
-    ShopReference,
+    ShopReference, TypeReference,
 };
 use crate::placement::{
     Buyer, CartSnapshot, Circumstances, FewestWarehouses, ItemKind, OfferedItem, OrderCommand, Packaging,
@@ -92,11 +92,23 @@ fn shop(dice: &mut Dice) -> CartSnapshot {
         Promo { discount, used_by_customer: dice.roll(2) }
     });
     let references = References {
-        delivery_type: Some(true),
+        delivery_type: Some(TypeReference {
+            price: Money::from_minor(dice.number(0, 500)).unwrap(),
+            is_active: true,
+            ..TypeReference::default()
+        }),
         shop: Some(ShopReference { is_active: true, address: "Square 1".to_owned() }),
         ..References::default()
     };
-    CartSnapshot { currency: "RUB".to_owned(), items, automatic, promo, references, ..CartSnapshot::default() }
+    CartSnapshot {
+        currency: "RUB".to_owned(),
+        items,
+        automatic,
+        promo,
+        references,
+        charges_delivery: dice.one_in(2),
+        ..CartSnapshot::default()
+    }
 }
 
 fn discount(dice: &mut Dice, number: i64, code: Option<String>) -> Discount {
@@ -184,6 +196,7 @@ fn stored(placed: &PlacedOrder) -> Order {
         product_discount: placed.product_discount,
         promo_discount: placed.promo_discount,
         final_price: placed.final_price,
+        delivery_charge: placed.delivery_charge,
         promo_code: placed.promo.as_ref().map(|promo| promo.code.clone()),
         ..an_order(OrderStatus::Created)
     }
@@ -259,7 +272,8 @@ fn priced_anew(snapshot: &CartSnapshot, order: &Order, rework: &crate::change::R
         }
         promo
     });
-    Totals::from(&price(&lines, &snapshot.automatic, promo.as_ref(), DateTime::UNIX_EPOCH).unwrap())
+    let pricing = price(&lines, &snapshot.automatic, promo.as_ref(), DateTime::UNIX_EPOCH).unwrap();
+    Totals::new(&pricing, order.delivery_charge.price)
 }
 
 fn check_change(dice: &mut Dice, snapshot: &CartSnapshot, order: &Order) -> bool {
@@ -339,12 +353,13 @@ fn check_against_new_order(snapshot: &CartSnapshot, order: &Order, cart: &Cart, 
     };
     match new {
         Some(new) if same_places(&new) => {
-            assert_eq!(rework.totals, Totals::from(&view.pricing));
+            assert_eq!(rework.totals, Totals::new(&view.pricing, order.delivery_charge.price));
             let totals = Totals {
                 original_price: new.original_price,
                 product_discount: new.product_discount,
                 promo_discount: new.promo_discount,
                 final_price: new.final_price,
+                delivery_price: new.delivery_charge.price,
             };
             assert_eq!(rework.totals, totals);
             let (ours, theirs): (Vec<_>, Vec<_>) =
@@ -361,7 +376,7 @@ fn check_against_new_order(snapshot: &CartSnapshot, order: &Order, cart: &Cart, 
             .eq(rework.lines.iter().map(|line| line.price.original)) =>
         {
             assert!(matches!(rework.promo, PromoEffect::Return(_)));
-            assert_eq!(rework.totals, Totals::from(&view.pricing));
+            assert_eq!(rework.totals, Totals::new(&view.pricing, order.delivery_charge.price));
             true
         }
         _ => false,

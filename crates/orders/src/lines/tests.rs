@@ -22,6 +22,7 @@ use crate::ports::{Decision, MockCartReader, MockOrderReader, MockOrderStore};
 use crate::refund::ReturnEffect;
 use crate::{FewestWarehouses, OrderError, OrderRefusal, PaymentPage, PlacementService};
 
+mod delivery;
 mod previews;
 mod recoveries;
 

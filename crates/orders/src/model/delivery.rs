@@ -1,8 +1,9 @@
 //! Where an order goes.
 
 use kontor_kernel::{
-    DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Line, PaymentTypeId, ShopId, Violations,
+    DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Line, Money, PaymentTypeId, ShopId, Violations,
 };
+use kontor_payments::model::VatCode;
 
 /// Pickup from a shop; a project gives its types names and prices, the ids carry the meaning.
 const PICKUP: i64 = 1;
@@ -10,7 +11,8 @@ const DELIVERY: i64 = 2;
 const PICKUP_POINT: i64 = 1;
 const COURIER: i64 = 2;
 
-const BY_DELIVERY: DeliveryTypeId = match DeliveryTypeId::new(DELIVERY) {
+/// The delivery type whose orders name a subtype.
+pub const BY_DELIVERY: DeliveryTypeId = match DeliveryTypeId::new(DELIVERY) {
     Ok(id) => id,
     Err(_) => panic!("no identifier"),
 };
@@ -47,8 +49,8 @@ pub struct DeliveryRequest {
 /// What the project has under the ids of a [`DeliveryRequest`]; `None` where there is nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct References {
-    /// Whether the delivery type is active.
-    pub delivery_type: Option<bool>,
+    /// The delivery type.
+    pub delivery_type: Option<TypeReference>,
     /// The delivery subtype.
     pub subtype: Option<SubtypeReference>,
     /// The parameter of a subtype.
@@ -59,11 +61,24 @@ pub struct References {
     pub payment_type: Option<bool>,
 }
 
+/// A delivery type as far as an order needs it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TypeReference {
+    /// Its name.
+    pub name: String,
+    /// Its price.
+    pub price: Money,
+    /// Whether it can be chosen.
+    pub is_active: bool,
+}
+
 /// A delivery subtype as far as an order needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubtypeReference {
     /// The type it belongs to.
     pub type_id: DeliveryTypeId,
+    /// Its price, on top of that of the type.
+    pub price: Money,
     /// Whether it can be chosen.
     pub is_active: bool,
 }
@@ -88,6 +103,24 @@ pub struct ShopReference {
     pub address: String,
 }
 
+/// Delivery price of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeliveryCharge {
+    /// The price; zero where the project does not charge delivery.
+    pub price: Money,
+    /// Its VAT on receipts; `None` when the project has no receipts made.
+    pub vat: Option<VatCode>,
+}
+
+/// A way of delivery for which a cart is calculated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveryChoice {
+    /// The delivery type.
+    pub type_id: DeliveryTypeId,
+    /// The subtype, once it is chosen.
+    pub subtype_id: Option<DeliverySubtypeId>,
+}
+
 /// A delivery whose every part exists and fits the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
@@ -103,6 +136,32 @@ pub struct Delivery {
     pub address: Option<String>,
 }
 
+impl References {
+    fn check_type(&self, wrong: &mut Violations) {
+        if !self.delivery_type.as_ref().is_some_and(|known| known.is_active) {
+            wrong.add("delivery_type_id", "there is no such delivery type");
+        }
+    }
+
+    fn check_subtype(&self, type_id: DeliveryTypeId, wrong: &mut Violations) {
+        if !self.subtype.is_some_and(|subtype| subtype.is_active && subtype.type_id == type_id) {
+            wrong.add("delivery_subtype_id", "there is no such way of delivery");
+        }
+    }
+
+    /// Checks a way of delivery for which a cart is calculated. Its subtype may still be open; one that the type does not use
+    /// is dropped.
+    pub fn check_choice(&self, choice: DeliveryChoice) -> Result<DeliveryChoice, Violations> {
+        let mut wrong = Violations::default();
+        self.check_type(&mut wrong);
+        let subtype_id = choice.subtype_id.filter(|_| choice.type_id == BY_DELIVERY);
+        if subtype_id.is_some() {
+            self.check_subtype(choice.type_id, &mut wrong);
+        }
+        wrong.into_result().map(|()| DeliveryChoice { subtype_id, ..choice })
+    }
+}
+
 impl DeliveryRequest {
     /// Brought by a courier.
     pub fn by_courier(address: Address, payment_type_id: PaymentTypeId) -> Self {
@@ -116,12 +175,22 @@ impl DeliveryRequest {
         }
     }
 
+    /// The part of a request that the price of delivery depends on.
+    pub fn of_choice(choice: DeliveryChoice) -> Self {
+        Self {
+            type_id: choice.type_id,
+            subtype_id: choice.subtype_id,
+            subtype_param_id: None,
+            shop_id: None,
+            address: None,
+            payment_type_id: None,
+        }
+    }
+
     /// Checks the request against what the project has; parts that the chosen way does not use are dropped.
     pub fn check(&self, project: &References) -> Result<Delivery, Violations> {
         let mut wrong = Violations::default();
-        if project.delivery_type != Some(true) {
-            wrong.add("delivery_type_id", "there is no such delivery type");
-        }
+        project.check_type(&mut wrong);
         if self.payment_type_id.is_some() && project.payment_type.is_none() {
             wrong.add("payment_type_id", "there is no such payment type");
         }
@@ -156,9 +225,7 @@ impl DeliveryRequest {
             wrong.add("delivery_subtype_id", "is required for delivery");
             return;
         };
-        if !project.subtype.is_some_and(|subtype| subtype.is_active && subtype.type_id == self.type_id) {
-            wrong.add("delivery_subtype_id", "there is no such way of delivery");
-        }
+        project.check_subtype(self.type_id, wrong);
         chosen.subtype_id = Some(id);
         match id.get() {
             PICKUP_POINT => self.check_point(id, project, chosen, wrong),
@@ -202,11 +269,19 @@ mod tests {
         }
     }
 
+    fn money(minor: i64) -> Money {
+        Money::from_minor(minor).unwrap()
+    }
+
+    fn delivery_type(is_active: bool) -> TypeReference {
+        TypeReference { name: "Delivery".to_owned(), price: money(200), is_active }
+    }
+
     fn project(subtype_of: i64) -> References {
         let type_id = DeliveryTypeId::new(subtype_of).unwrap();
         References {
-            delivery_type: Some(true),
-            subtype: Some(SubtypeReference { type_id, is_active: true }),
+            delivery_type: Some(delivery_type(true)),
+            subtype: Some(SubtypeReference { type_id, price: money(150), is_active: true }),
             ..References::default()
         }
     }
@@ -224,7 +299,7 @@ mod tests {
         let courier = DeliveryRequest { subtype_id: DeliverySubtypeId::new(2).ok(), ..request(2) };
         assert_eq!(wrong(&courier, &project(2)), ["address"]);
         assert_eq!(wrong(&courier, &project(7)), ["address", "delivery_subtype_id"]);
-        let inactive = References { delivery_type: Some(false), ..project(2) };
+        let inactive = References { delivery_type: Some(delivery_type(false)), ..project(2) };
         let unknown = DeliveryRequest { payment_type_id: PaymentTypeId::new(9).ok(), ..courier };
         assert_eq!(wrong(&unknown, &inactive), ["address", "delivery_type_id", "payment_type_id"]);
     }
@@ -275,7 +350,10 @@ mod tests {
         assert_eq!(wrong(&point, &at(1, false)), ["delivery_subtype_param_id"]);
         assert_eq!(wrong(&point, &at(2, true)), ["delivery_subtype_param_id"]);
         let type_id = DeliveryTypeId::new(2).unwrap();
-        let closed = References { subtype: Some(SubtypeReference { type_id, is_active: false }), ..at(1, true) };
+        let closed = References {
+            subtype: Some(SubtypeReference { type_id, price: money(150), is_active: false }),
+            ..at(1, true)
+        };
         assert_eq!(wrong(&point, &closed), ["delivery_subtype_id"]);
     }
 
@@ -291,5 +369,25 @@ mod tests {
         assert_eq!(wrong(&courier, &References { delivery_type: None, ..known }), ["delivery_type_id"]);
         // Ways that a project has made itself ask for nothing.
         assert!(request(7).check(&project(2)).is_ok());
+    }
+
+    #[test]
+    fn a_choice_may_leave_the_subtype_open() {
+        let choice = |type_id, subtype_id: Option<i64>| DeliveryChoice {
+            type_id: DeliveryTypeId::new(type_id).unwrap(),
+            subtype_id: subtype_id.map(|id| DeliverySubtypeId::new(id).unwrap()),
+        };
+        let wrong = |choice, project: &References| {
+            project.check_choice(choice).unwrap_err().fields().keys().cloned().collect::<Vec<String>>()
+        };
+        assert_eq!(project(2).check_choice(choice(2, None)), Ok(choice(2, None)));
+        assert_eq!(project(2).check_choice(choice(2, Some(2))), Ok(choice(2, Some(2))));
+        // Pickup has no subtypes, so it never costs more for one.
+        assert_eq!(project(2).check_choice(choice(1, Some(2))), Ok(choice(1, None)));
+        assert_eq!(wrong(choice(2, Some(2)), &project(7)), ["delivery_subtype_id"]);
+        let closed = References { delivery_type: Some(delivery_type(false)), subtype: None, ..project(2) };
+        assert_eq!(wrong(choice(2, Some(2)), &closed), ["delivery_subtype_id", "delivery_type_id"]);
+        let request = DeliveryRequest::of_choice(choice(2, Some(2)));
+        assert_eq!((request.type_id, request.subtype_id), (choice(2, None).type_id, choice(2, Some(2)).subtype_id));
     }
 }

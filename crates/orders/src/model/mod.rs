@@ -15,7 +15,10 @@ pub(crate) mod testing;
 
 pub use cart::{Cart, CartLine, CartRefused, LineProblem, LineRefused};
 pub(crate) use delivery::needs_address;
-pub use delivery::{Address, Delivery, DeliveryRequest, ParamReference, References, ShopReference, SubtypeReference};
+pub use delivery::{
+    Address, BY_DELIVERY, Delivery, DeliveryCharge, DeliveryChoice, DeliveryRequest, ParamReference, References,
+    ShopReference, SubtypeReference, TypeReference,
+};
 pub use discount::{Discount, Promo, PromoProblem};
 pub use history::{OrderEntry, OrderEvent};
 pub use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, InvalidPromoCode, PromoCode};

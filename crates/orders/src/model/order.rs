@@ -9,7 +9,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use kontor_payments::model::VatCode;
 
-use super::{OrderStatus, PaymentMethod, TransitionContext};
+use super::{DeliveryCharge, OrderStatus, PaymentMethod, TransitionContext};
 use crate::tickets::Tickets;
 
 /// A record named by an order.
@@ -28,7 +28,7 @@ pub struct DeliveryWay<Id> {
     pub id: Id,
     /// Its name.
     pub name: String,
-    /// What it costs; not part of the order's totals.
+    /// Its price today. The order keeps its own in [`Order::delivery_charge`].
     pub price: Money,
     /// Whether it can still be chosen.
     pub is_active: bool,
@@ -165,6 +165,8 @@ pub struct OrderRefund {
     pub id: OrderRefundId,
     /// How much.
     pub amount: Money,
+    /// The part of it that is of the delivery price; the rest is of lines.
+    pub delivery: Money,
     /// Where it stands.
     pub state: OrderRefundState,
     /// Why.
@@ -200,8 +202,10 @@ pub struct Order {
     pub product_discount: Money,
     /// What the promo code takes off.
     pub promo_discount: Money,
-    /// What is to be paid.
+    /// Price of the lines. Delivery is no part of it.
     pub final_price: Money,
+    /// Delivery price.
+    pub delivery_charge: DeliveryCharge,
     /// The promo code used.
     pub promo_code: Option<String>,
     /// How the goods reach the customer.
@@ -256,6 +260,18 @@ impl Order {
         self.original_price.saturating_sub(self.final_price)
     }
 
+    /// What the customer pays: the lines and the delivery.
+    pub fn amount_due(&self) -> Money {
+        self.final_price.checked_add(self.delivery_charge.price).unwrap_or(Money::MAX)
+    }
+
+    /// The part of the delivery price that has not gone back: whatever has gone back and not of a line, went back of it.
+    pub fn delivery_left(&self) -> Money {
+        let of_lines = self.lines.iter().try_fold(Money::ZERO, |sum, line| sum.checked_add(line.refunded_amount));
+        let returned = self.refunded.checked_add(self.refunding).unwrap_or(Money::MAX);
+        self.delivery_charge.price.saturating_sub(returned.saturating_sub(of_lines.unwrap_or(Money::MAX)))
+    }
+
     /// What decides where it may move.
     pub fn transition_context(&self) -> TransitionContext {
         TransitionContext {
@@ -287,6 +303,7 @@ impl Order {
 mod tests {
     use super::*;
     use crate::model::PromoProblem;
+    use crate::model::testing::an_order;
     use kontor_kernel::Word;
 
     #[test]
@@ -301,7 +318,6 @@ mod tests {
 
     #[test]
     fn money_tells_how_an_order_is_paid() {
-        use crate::model::testing::an_order;
         let money = |minor| Money::from_minor(minor).unwrap();
         let unpaid = an_order(OrderStatus::Created);
         assert_eq!((unpaid.payment_state(), unpaid.total_discount()), (PaymentState::Unpaid, money(50)));
@@ -324,6 +340,25 @@ mod tests {
         assert!(!context.returned && !context.paid && !context.online);
         let online = Order { payment_method: Some(PaymentMethod::Sbp), ..an_order(OrderStatus::Created) };
         assert!(online.transition_context().online);
+    }
+
+    #[test]
+    fn what_has_gone_back_and_not_of_a_line_is_of_the_delivery() {
+        let money = |minor| Money::from_minor(minor).unwrap();
+        let line = OrderLine { refunded_amount: money(100), ..crate::model::testing::a_line(450) };
+        let delivery_charge = DeliveryCharge { price: money(50), vat: None };
+        let order = Order {
+            lines: vec![line],
+            delivery_charge,
+            captured: money(500),
+            refunded: money(90),
+            refunding: money(30),
+            ..an_order(OrderStatus::Paid)
+        };
+        assert_eq!((order.amount_due(), order.delivery_left()), (money(500), money(30)));
+        let lines_alone = Order { refunded: money(70), ..order.clone() };
+        assert_eq!(lines_alone.delivery_left(), money(50));
+        assert_eq!(Order { delivery_charge: DeliveryCharge::default(), ..order }.delivery_left(), Money::ZERO);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use uuid::Uuid;
 use crate::tickets::Tickets;
 
 use super::{
-    Customer, DeliveryWay, Named, Order, OrderLine, OrderStatus, PaymentMethod, PreparedPayment, ReservationState,
+    Customer, DeliveryCharge, DeliveryWay, Named, Order, OrderLine, OrderStatus, PaymentMethod, PreparedPayment,
+    ReservationState,
 };
 
 /// An order of 4.50 in this state, without lines.
@@ -28,6 +29,7 @@ pub fn an_order(status: OrderStatus) -> Order {
         product_discount: money(0),
         promo_discount: money(50),
         final_price: money(450),
+        delivery_charge: DeliveryCharge::default(),
         promo_code: Some("SPRING".to_owned()),
         delivery_type: DeliveryWay {
             id: DeliveryTypeId::new(1).unwrap(),

@@ -2,7 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
-use kontor_kernel::{ApplicationId, CategoryId, CounterpartyId, NomenclatureId, PaymentTypeId, UserId, Violations};
+use kontor_kernel::{
+    ApplicationId, CategoryId, CounterpartyId, Money, NomenclatureId, PaymentTypeId, UserId, Violations,
+};
 use kontor_payments::TAKEOVER;
 use uuid::Uuid;
 
@@ -173,7 +175,9 @@ pub(crate) fn decide(
         .quote(&command.cart, circumstances.allocation, circumstances.at)
         .map_err(|problems| refused.cart = Some(problems))
         .ok();
-    let is_free = quote.as_ref().is_some_and(|quote| quote.pricing.final_price().is_zero());
+    let delivery_charge = delivery.as_ref().map(|known| snapshot.delivery_charge(known.subtype_id)).unwrap_or_default();
+    let amount_due = quote.as_ref().and_then(|quote| quote.pricing.final_price().checked_add(delivery_charge.price));
+    let is_free = amount_due.is_some_and(Money::is_zero);
     if snapshot.references.payment_type == Some(true) && command.payment_method.is_none() && !is_free {
         match circumstances.buyer.orderer {
             Orderer::Customer(_) => refused.payment = Some(PaymentProblem::MethodRequired),
@@ -189,7 +193,7 @@ pub(crate) fn decide(
             refused.contact = terms.admit(Unconfirmed::of(lines, pricing.final_price())).err();
         }
         if command.payment_method.is_some() {
-            match receipt(snapshot, lines, pricing) {
+            match receipt(snapshot, lines, pricing, delivery_charge) {
                 Ok(receipt) => slip = receipt,
                 Err(problem) => refused.payment = Some(problem),
             }
@@ -199,7 +203,7 @@ pub(crate) fn decide(
         (Some(delivery), Some(Quote { lines: chosen, pricing })) if refused.is_empty() => {
             let payment = command.payment_method.map(|method| PreparedPayment {
                 key: circumstances.key,
-                amount: pricing.final_price(),
+                amount: amount_due.unwrap_or(Money::MAX),
                 currency: snapshot.currency.clone(),
                 method,
                 return_url: circumstances.return_url.to_owned(),
@@ -219,6 +223,7 @@ pub(crate) fn decide(
                 product_discount: pricing.product_discount(),
                 promo_discount: pricing.promo_discount(),
                 final_price: pricing.final_price(),
+                delivery_charge,
                 automatic: applied_discounts(
                     snapshot,
                     chosen.iter().map(|line| (line.item.id, line.item.categories.as_slice())),

@@ -15,7 +15,7 @@ pub(crate) use decide::applied_discounts;
 #[cfg(test)]
 pub(crate) use decide::{Buyer, Circumstances, decide as place_purely};
 pub use decide::{ContactOrderCommand, OrderCommand, OrderRefused, PaymentProblem, StaffOrderCommand};
-pub(crate) use receipt::{slip, vat};
+pub(crate) use receipt::{delivery_item, delivery_name, slip, vat};
 pub(crate) use service::TRIES;
 pub use service::{PaymentPage, PlacedOutcome, PlacementService};
 pub use snapshot::{CartSnapshot, CartView, CartViewLine, ItemKind, Missing, OfferedItem, Packaging, WarehouseStock};

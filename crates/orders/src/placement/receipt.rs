@@ -1,12 +1,13 @@
 //! The receipt that goes with the payment of an order.
 
-use kontor_kernel::Money;
+use kontor_kernel::{Money, Quantity};
 use kontor_payments::model::{
     PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem, ReceiptTerms, VatCode,
 };
 
 use super::decide::PaymentProblem;
 use super::snapshot::{CartSnapshot, ChosenLine, OfferedItem};
+use crate::model::DeliveryCharge;
 use crate::pricing::{LinePrice, Pricing};
 
 /// The VAT of an item where receipts are made: its own, else that of the project.
@@ -20,9 +21,32 @@ pub(super) fn receipt(
     snapshot: &CartSnapshot,
     chosen: &[ChosenLine<'_>],
     pricing: &Pricing,
+    delivery: DeliveryCharge,
 ) -> Result<Option<Receipt>, PaymentProblem> {
-    let items = |terms| chosen.iter().zip(&pricing.lines).map(|(line, price)| item(line, *price, terms)).collect();
-    slip(snapshot, pricing.final_price(), items)
+    let items = |terms: ReceiptTerms| {
+        let lines = chosen.iter().zip(&pricing.lines).map(|(line, price)| item(line, *price, terms));
+        let name = snapshot.references.delivery_type.as_ref().map_or("", |known| &known.name);
+        lines.chain(delivery_item(name, delivery, terms)).collect()
+    };
+    let total = pricing.final_price().checked_add(delivery.price).unwrap_or(Money::MAX);
+    slip(snapshot, total, items)
+}
+
+/// The delivery on a receipt, by the name of its type; `None` when nothing is paid for it.
+pub(crate) fn delivery_item(name: &str, charge: DeliveryCharge, terms: ReceiptTerms) -> Option<ReceiptItem> {
+    (!charge.price.is_zero()).then(|| ReceiptItem {
+        name: delivery_name(name),
+        quantity: Quantity::ONE,
+        total: charge.price,
+        vat: charge.vat.unwrap_or(terms.default_vat),
+        subject: PaymentSubject::Service,
+        mode: PaymentMode::FullPrepayment,
+    })
+}
+
+/// The name of the delivery on receipts. That of a delivery type that is deleted is no longer known.
+pub(crate) fn delivery_name(name: &str) -> String {
+    if name.is_empty() { "Delivery".to_owned() } else { name.to_owned() }
 }
 
 /// The receipt about items that are paid online for this sum.

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    AppScope, ApplicationId, Clock, CounterpartyId, CustomerScope, OrderId, Permission, ProjectId, Random, Resource,
-    Staff, Stamp, StoreError, Violations, Visitor,
+    AppScope, ApplicationId, Clock, CounterpartyId, CustomerScope, Money, OrderId, Permission, ProjectId, Random,
+    Resource, Staff, Stamp, StoreError, Violations, Visitor,
 };
 use kontor_payments::{ChargeService, Opened};
 
@@ -12,7 +12,9 @@ use super::decide::{Buyer, Circumstances, ContactOrderCommand, OrderCommand, Ord
 use super::snapshot::CartView;
 use crate::change::{Comment, Orderer};
 use crate::error::{CartError, PlacementError};
-use crate::model::{Cart, CartRefused, LineProblem, LineRefused, Order, PromoCode, PromoProblem};
+use crate::model::{
+    Cart, CartRefused, DeliveryChoice, DeliveryRequest, LineProblem, LineRefused, Order, PromoCode, PromoProblem,
+};
 use crate::ports::{CartQuery, CartReader, OrderReader, OrderStore, PlaceRefused, Placed, SalesPoint};
 use crate::tickets::TicketReference;
 
@@ -56,24 +58,24 @@ pub struct PlacementService {
 pub(crate) const TRIES: u32 = 6;
 
 impl PlacementService {
-    /// What a cart costs in an application. A promo code that cannot be used does not fail. If the customer is signed in, their
-    /// own uses of it count.
+    /// What a cart costs in an application, with this way of delivery where one is named. A promo code that cannot be used does
+    /// not fail. If the customer is signed in, their own uses of it count.
     pub async fn precalculate(
         &self,
         visitor: Visitor,
         cart: &Cart,
         promo: Option<PromoCode>,
+        choice: Option<DeliveryChoice>,
     ) -> Result<CartView, CartError> {
         let query = CartQuery {
             point: visitor.app.into(),
             customer: visitor.counterparty_id,
             items: cart.items(),
             promo,
-            delivery: None,
+            delivery: choice.map(DeliveryRequest::of_choice),
             by_staff: false,
         };
-        let snapshot = self.carts.snapshot(query).await?;
-        Ok(snapshot.view(cart, &*self.allocation, self.clock.now())?)
+        self.view(query, cart, choice).await
     }
 
     /// What a cart would cost that staff put together, for a customer where one is named.
@@ -84,13 +86,32 @@ impl PlacementService {
         customer: Option<CounterpartyId>,
         cart: &Cart,
         promo: Option<PromoCode>,
+        choice: Option<DeliveryChoice>,
     ) -> Result<CartView, CartError> {
         staff.require(Permission::view(Resource::Orders))?;
         let point = SalesPoint { project_id: staff.project_id, application_id };
-        let query = CartQuery { point, customer, items: cart.items(), promo, delivery: None, by_staff: true };
+        let delivery = choice.map(DeliveryRequest::of_choice);
+        let query = CartQuery { point, customer, items: cart.items(), promo, delivery, by_staff: true };
+        self.view(query, cart, choice).await
+    }
+
+    async fn view(&self, query: CartQuery, cart: &Cart, choice: Option<DeliveryChoice>) -> Result<CartView, CartError> {
         let snapshot = self.carts.snapshot(query).await?;
-        snapshot.missing.violations().into_result().map_err(CartError::Missing)?;
-        Ok(snapshot.view(cart, &*self.allocation, self.clock.now())?)
+        let mut missing = snapshot.missing.violations();
+        let checked = choice.map(|choice| snapshot.references.check_choice(choice)).transpose();
+        let choice = checked.unwrap_or_else(|wrong| {
+            missing.merge(wrong);
+            None
+        });
+        let view = snapshot.view(cart, &*self.allocation, self.clock.now());
+        // An application that is not there sells nothing.
+        if let (false, false, Err(refused)) = (missing.is_empty(), snapshot.missing.application, &view) {
+            missing.merge(refused.violations());
+        }
+        missing.into_result().map_err(CartError::Missing)?;
+        let view = view?;
+        let delivery_price = choice.map_or(Money::ZERO, |choice| snapshot.delivery_charge(choice.subtype_id).price);
+        Ok(CartView { delivery_price, ..view })
     }
 
     /// Stores an order and, for an online payment, asks the acquirer for it. The order, its reservation of the stock and its

@@ -1,12 +1,16 @@
 //! What is known at one moment about the items of a cart, and the cart priced by it.
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{CategoryId, Email, InventoryId, Money, NomenclatureId, Phone, Quantity, Violations, WarehouseId};
+use kontor_kernel::{
+    CategoryId, DeliverySubtypeId, Email, InventoryId, Money, NomenclatureId, Phone, Quantity, Violations, WarehouseId,
+};
 use kontor_payments::model::{ReceiptTerms, VatCode};
 
 use super::allocation::{Allocated, Allocation};
 use super::contact::ContactTerms;
-use crate::model::{Cart, CartLine, CartRefused, Discount, LineProblem, LineRefused, Promo, References};
+use crate::model::{
+    Cart, CartLine, CartRefused, DeliveryCharge, Discount, LineProblem, LineRefused, Promo, References,
+};
 use crate::pricing::{PriceLine, Pricing, price};
 
 /// The stock of an item in one warehouse of the application.
@@ -108,6 +112,8 @@ pub struct CartSnapshot {
     pub promo: Option<Promo>,
     /// What the project has under the ids of the delivery, when one was asked for.
     pub references: References,
+    /// Whether the project charges delivery.
+    pub charges_delivery: bool,
     /// What staff named and the project does not have.
     pub missing: Missing,
     /// The phone of the customer's profile.
@@ -171,7 +177,21 @@ impl CartSnapshot {
         if refused.is_empty() { Ok(chosen) } else { Err(CartRefused::Lines(refused)) }
     }
 
-    /// What the cart costs at `at`.
+    /// What delivery by the type of the references costs, with this subtype of it: the price of the type and that of the
+    /// subtype.
+    pub(super) fn delivery_charge(&self, subtype: Option<DeliverySubtypeId>) -> DeliveryCharge {
+        if !self.charges_delivery {
+            return DeliveryCharge::default();
+        }
+        let of_type = self.references.delivery_type.as_ref().map_or(Money::ZERO, |known| known.price);
+        let of_subtype = subtype.and(self.references.subtype).map_or(Money::ZERO, |known| known.price);
+        DeliveryCharge {
+            price: of_type.checked_add(of_subtype).unwrap_or(Money::MAX),
+            vat: self.receipts.map(|terms| terms.default_vat),
+        }
+    }
+
+    /// What the cart costs at `at`, without delivery.
     pub fn view(&self, cart: &Cart, allocation: &dyn Allocation, at: DateTime<Utc>) -> Result<CartView, CartRefused> {
         let Quote { lines, pricing } = self.quote(cart, allocation, at)?;
         let mut shown: Vec<CartViewLine> = Vec::with_capacity(cart.lines().len());
@@ -183,7 +203,7 @@ impl CartSnapshot {
                 None => shown.push(CartViewLine { item, unit_price, quantity: line.quantity, packaging }),
             }
         }
-        Ok(CartView { lines: shown, pricing })
+        Ok(CartView { lines: shown, pricing, delivery_price: Money::ZERO })
     }
 }
 
@@ -245,9 +265,16 @@ pub struct CartView {
     pub lines: Vec<CartViewLine>,
     /// What it costs.
     pub pricing: Pricing,
+    /// Delivery price.
+    pub delivery_price: Money,
 }
 
 impl CartView {
+    /// What the customer pays: the lines and the delivery.
+    pub fn amount_due(&self) -> Money {
+        self.pricing.final_price().checked_add(self.delivery_price).unwrap_or(Money::MAX)
+    }
+
     /// How many packs the whole cart makes up.
     pub fn packs(&self) -> u64 {
         self.lines.iter().map(|line| u64::from(line.packaging.packs(line.quantity))).sum()

@@ -21,9 +21,11 @@ use crate::change::Orderer;
 use crate::error::{CartError, PlacementError};
 use crate::model::{
     Cart, CartLine, DeliveryRequest, Discount, DiscountStatus, DiscountTarget, DiscountValue, OrderStatus,
-    PaymentMethod, Promo, PromoCode, References, ShopReference,
+    PaymentMethod, Promo, PromoCode, References, ShopReference, TypeReference,
 };
 use crate::ports::{CartQuery, MockCartReader, MockOrderReader, MockOrderStore, PlaceRefused, Placed};
+
+mod delivery;
 
 fn customer() -> CustomerScope {
     CustomerScope {
@@ -77,7 +79,7 @@ fn snapshot(places: Vec<WarehouseStock>) -> CartSnapshot {
             is_ticket: false,
         }],
         references: References {
-            delivery_type: Some(true),
+            delivery_type: Some(TypeReference { is_active: true, ..TypeReference::default() }),
             shop: Some(ShopReference { is_active: true, address: "Square 1".to_owned() }),
             ..References::default()
         },
@@ -354,12 +356,12 @@ async fn what_staff_name_must_be_of_the_project_and_they_must_be_allowed() {
     let refused = service.place_by_staff(&staff, &staff_command(command(1))).await;
     let Err(PlacementError::Refused(refused)) = refused else { panic!("{refused:?}") };
     assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["application_id", "counterparty_id"]);
-    let refused = service.calculate(&staff, None, None, &command(1).cart, None).await;
+    let refused = service.calculate(&staff, None, None, &command(1).cart, None, None).await;
     assert!(matches!(refused, Err(CartError::Missing(_))), "{refused:?}");
     let idle = staff_with([Permission::edit(Resource::Counterparties)]);
     let refused = service.place_by_staff(&idle, &staff_command(command(1))).await;
     assert!(matches!(refused, Err(PlacementError::Denied(_))), "{refused:?}");
-    let refused = service.calculate(&idle, None, None, &command(1).cart, None).await;
+    let refused = service.calculate(&idle, None, None, &command(1).cart, None, None).await;
     assert!(matches!(refused, Err(CartError::Denied(_))), "{refused:?}");
 }
 
@@ -489,7 +491,7 @@ async fn a_cart_is_priced_for_who_asks() {
     carts.expect_snapshot().withf(by_staff).once().returning(move |_| shop());
     let service = service(carts, MockOrderStore::new());
     for visitor in [customer().app.into(), customer().into()] {
-        let view = service.precalculate(visitor, &command(2).cart, None).await.unwrap();
+        let view = service.precalculate(visitor, &command(2).cart, None, None).await.unwrap();
         assert_eq!(view.pricing.final_price().minor(), 1_000);
     }
     assert_eq!(
@@ -498,7 +500,7 @@ async fn a_cart_is_priced_for_who_asks() {
         "their own uses of a promo code count"
     );
     let staff = staff_with([Permission::view(Resource::Orders)]);
-    let view = service.calculate(&staff, None, None, &command(3).cart, None).await.unwrap();
+    let view = service.calculate(&staff, None, None, &command(3).cart, None, None).await.unwrap();
     assert_eq!(view.pricing.final_price().minor(), 1_500);
 }
 
@@ -515,8 +517,8 @@ async fn who_is_no_customer_yet_orders_by_their_name_and_phone() {
     let asked = |query: &CartQuery| query.customer.is_none() && !query.by_staff && query.promo.is_none();
     let type_id = DeliveryTypeId::new(2).unwrap();
     let references = References {
-        delivery_type: Some(true),
-        subtype: Some(crate::model::SubtypeReference { type_id, is_active: true }),
+        delivery_type: Some(TypeReference { is_active: true, ..TypeReference::default() }),
+        subtype: Some(crate::model::SubtypeReference { type_id, price: Money::ZERO, is_active: true }),
         payment_type: Some(false),
         ..References::default()
     };

@@ -13,15 +13,20 @@ pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, R
         return unpaid(order, command);
     }
     let restock = command.restock;
-    let lines = match &command.scope {
-        RefundScope::Everything => all_of(order, restock),
+    let left = order.delivery_left();
+    let (lines, delivery) = match &command.scope {
+        RefundScope::Everything => (all_of(order, restock), left),
         RefundScope::Amount(Money::ZERO) => return Err(RefundRefused::NothingAsked),
         RefundScope::Amount(amount) => money_alone(order, *amount)?,
         RefundScope::Lines { lines, .. } if lines.is_empty() => return Err(RefundRefused::NoLines),
-        RefundScope::Lines { lines, amount: None } => pieces(order, lines, restock)?,
-        RefundScope::Lines { lines, amount: Some(amount) } => pieces_for(pieces(order, lines, restock)?, *amount)?,
+        RefundScope::Lines { lines, amount: None } => (pieces(order, lines, restock)?, Money::ZERO),
+        RefundScope::Lines { lines, amount: Some(amount) } => {
+            (pieces_for(pieces(order, lines, restock)?, *amount)?, Money::ZERO)
+        }
+        RefundScope::Delivery { .. } if left.is_zero() => return Err(RefundRefused::NoDelivery),
+        RefundScope::Delivery { lines } => (pieces(order, lines, restock)?, left),
     };
-    let decided = finish(order, lines)?;
+    let decided = finish(order, lines, delivery)?;
     if command.ends_period && decided.amount != order.left_to_refund() {
         return Err(RefundRefused::PeriodKept);
     }
@@ -46,10 +51,12 @@ fn unpaid(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, Refun
                 return Err(RefundRefused::WholeOnly);
             }
         }
-        RefundScope::Amount(_) | RefundScope::Lines { .. } => return Err(RefundRefused::NotPaid),
+        RefundScope::Amount(_) | RefundScope::Lines { .. } | RefundScope::Delivery { .. } => {
+            return Err(RefundRefused::NotPaid);
+        }
     }
     let goods = |line: &OrderLine| returned(line, line.pieces_left(), Money::ZERO, command.restock);
-    finish(order, order.lines.iter().map(goods).collect())
+    finish(order, order.lines.iter().map(goods).collect(), Money::ZERO)
 }
 
 /// All money that is left of an order, for money that nobody asked for: with the goods, or alone where they cannot be taken
@@ -59,20 +66,25 @@ pub fn everything_left(order: &Order) -> Result<Option<DecidedRefund>, RefundRef
     if left.is_zero() {
         return Ok(None);
     }
-    match finish(order, all_of(order, true)) {
+    match finish(order, all_of(order, true), order.delivery_left()) {
         Ok(decided) if decided.amount == left => Ok(Some(decided)),
-        _ => finish(order, money_alone(order, left)?).map(Some),
+        _ => finish_money(order, left).map(Some),
     }
 }
 
 /// Money of an order that has gone back already, past the service. The goods and the order stay.
 pub fn gone_back(order: &Order, amount: Money) -> Result<DecidedRefund, RefundRefused> {
-    finish(order, money_alone(order, amount)?).map(|decided| DecidedRefund { transition: None, ..decided })
+    finish_money(order, amount).map(|decided| DecidedRefund { transition: None, ..decided })
 }
 
-pub(crate) fn finish(order: &Order, lines: Vec<ReturnedLine>) -> Result<DecidedRefund, RefundRefused> {
+fn finish_money(order: &Order, amount: Money) -> Result<DecidedRefund, RefundRefused> {
+    let (lines, delivery) = money_alone(order, amount)?;
+    finish(order, lines, delivery)
+}
+
+pub(crate) fn finish(order: &Order, lines: Vec<ReturnedLine>, delivery: Money) -> Result<DecidedRefund, RefundRefused> {
     let lines: Vec<_> = lines.into_iter().filter(|line| line.quantity > 0 || !line.amount.is_zero()).collect();
-    if lines.is_empty() {
+    if lines.is_empty() && delivery.is_zero() {
         return Err(RefundRefused::NothingLeft);
     }
     let tickets = |back: &&ReturnedLine| order.lines.iter().any(|line| line.id == back.line && line.is_ticket);
@@ -80,7 +92,7 @@ pub(crate) fn finish(order: &Order, lines: Vec<ReturnedLine>) -> Result<DecidedR
     if tickets > 0 && tickets > order.tickets.left() {
         return Err(RefundRefused::TicketsRedeemed { left: order.tickets.left() });
     }
-    let (amount, left) = (sum(lines.iter().map(|line| line.amount)), order.left_to_refund());
+    let (amount, left) = (sum(lines.iter().map(|line| line.amount).chain([delivery])), order.left_to_refund());
     if amount > left {
         return Err(RefundRefused::ExceedsPaid { left });
     }
@@ -88,15 +100,15 @@ pub(crate) fn finish(order: &Order, lines: Vec<ReturnedLine>) -> Result<DecidedR
     let whole = order.lines.iter().all(|line| taken_back(line) == line.pieces_left());
     let context = crate::model::TransitionContext { returned: amount == left, ..order.transition_context() };
     let transition = if whole { context.once_returned() } else { None };
-    Ok(DecidedRefund { amount, lines, transition })
+    Ok(DecidedRefund { amount, delivery, lines, transition })
 }
 
 fn all_of(order: &Order, restock: bool) -> Vec<ReturnedLine> {
     order.lines.iter().map(|line| returned(line, line.pieces_left(), line.money_left(), restock)).collect()
 }
 
-/// Money without pieces, from every line in proportion to what is left of it.
-fn money_alone(order: &Order, amount: Money) -> Result<Vec<ReturnedLine>, RefundRefused> {
+/// Money without pieces, from every line and the delivery in proportion to what is left of each.
+fn money_alone(order: &Order, amount: Money) -> Result<(Vec<ReturnedLine>, Money), RefundRefused> {
     let left = order.left_to_refund();
     if left.is_zero() {
         return Err(RefundRefused::NothingLeft);
@@ -104,13 +116,14 @@ fn money_alone(order: &Order, amount: Money) -> Result<Vec<ReturnedLine>, Refund
     if amount > left {
         return Err(RefundRefused::ExceedsPaid { left });
     }
-    let weights: Vec<Money> = order.lines.iter().map(OrderLine::money_left).collect();
+    let weights: Vec<Money> = order.lines.iter().map(OrderLine::money_left).chain([order.delivery_left()]).collect();
     let most = sum(weights.iter().copied());
     if amount > most {
         return Err(RefundRefused::ExceedsLines { most });
     }
-    let shares = shares(amount, &weights);
-    Ok(order.lines.iter().zip(shares).map(|(line, share)| returned(line, 0, share, false)).collect())
+    let mut shares = shares(amount, &weights);
+    let delivery = shares.pop().unwrap_or_default();
+    Ok((order.lines.iter().zip(shares).map(|(line, share)| returned(line, 0, share, false)).collect(), delivery))
 }
 
 fn pieces(order: &Order, wanted: &[RefundLine], restock: bool) -> Result<Vec<ReturnedLine>, RefundRefused> {

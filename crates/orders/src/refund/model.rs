@@ -16,9 +16,9 @@ pub struct RefundLine {
 /// Part of an order that a refund takes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundScope {
-    /// All pieces and all money that are left.
+    /// All pieces and all money that are left, that of the delivery too.
     Everything,
-    /// Money alone. The goods stay with the customer.
+    /// Money alone, of the lines and the delivery in proportion to what is left of each. The goods stay with the customer.
     Amount(Money),
     /// Pieces of these lines.
     Lines {
@@ -27,18 +27,30 @@ pub enum RefundScope {
         /// How much money: at most what the pieces cost, and exactly that if `None`.
         amount: Option<Money>,
     },
+    /// What is left of the delivery price, with pieces of these lines, if any, for what they cost.
+    Delivery {
+        /// The lines.
+        lines: Vec<RefundLine>,
+    },
 }
 
 impl RefundScope {
     /// Reads the scope of a request. An absent or empty part never means everything: that is asked for by name.
-    pub fn of(everything: bool, lines: Option<Vec<RefundLine>>, amount: Option<Money>) -> Result<Self, RefundRefused> {
-        match (everything, lines, amount) {
-            (true, None, None) => Ok(Self::Everything),
+    pub fn of(
+        everything: bool,
+        delivery: bool,
+        lines: Option<Vec<RefundLine>>,
+        amount: Option<Money>,
+    ) -> Result<Self, RefundRefused> {
+        match (everything, delivery, lines, amount) {
+            (true, false, None, None) => Ok(Self::Everything),
             (true, ..) => Err(RefundRefused::ScopeContradicted),
-            (false, None, None) => Err(RefundRefused::ScopeMissing),
-            (false, None, Some(amount)) => Ok(Self::Amount(amount)),
-            (false, Some(lines), _) if lines.is_empty() => Err(RefundRefused::NoLines),
-            (false, Some(lines), amount) => Ok(Self::Lines { lines, amount }),
+            (false, _, Some(lines), _) if lines.is_empty() => Err(RefundRefused::NoLines),
+            (false, true, _, Some(_)) => Err(RefundRefused::DeliveryWithAmount),
+            (false, true, lines, None) => Ok(Self::Delivery { lines: lines.unwrap_or_default() }),
+            (false, false, None, None) => Err(RefundRefused::ScopeMissing),
+            (false, false, None, Some(amount)) => Ok(Self::Amount(amount)),
+            (false, false, Some(lines), amount) => Ok(Self::Lines { lines, amount }),
         }
     }
 }
@@ -85,8 +97,10 @@ pub struct ReturnedLine {
 /// What goes back of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecidedRefund {
-    /// The sum of the lines.
+    /// The sum of the lines and the delivery.
     pub amount: Money,
+    /// What goes back of the delivery price.
+    pub delivery: Money,
     /// Every line that something goes back of.
     pub lines: Vec<ReturnedLine>,
     /// Where the order goes, when nothing is left of it.
@@ -120,11 +134,17 @@ pub enum RefundRefused {
     #[error("the order is not paid: take all of it back, or record its payment first")]
     WholeOnly,
     /// The request does not say what goes back.
-    #[error("is required unless lines or amount is sent")]
+    #[error("is required unless lines, delivery or amount is sent")]
     ScopeMissing,
     /// The request asks for everything and for a part.
-    #[error("cannot be sent together with lines or amount")]
+    #[error("cannot be sent together with lines, delivery or amount")]
     ScopeContradicted,
+    /// The request asks for the delivery price and for an amount.
+    #[error("cannot be sent together with amount: an amount is of the lines and the delivery")]
+    DeliveryWithAmount,
+    /// Nothing was paid for the delivery, or it has gone back.
+    #[error("no delivery price is left to refund")]
+    NoDelivery,
     /// The list of lines is empty.
     #[error("must have at least one line")]
     NoLines,
@@ -188,6 +208,7 @@ impl RefundRefused {
             }
             Self::ScopeMissing | Self::ScopeContradicted => all.add("everything", self),
             Self::NoLines | Self::TicketsRedeemed { .. } | Self::WholeOnly => all.add("lines", self),
+            Self::DeliveryWithAmount | Self::NoDelivery => all.add("delivery", self),
             Self::WarehouseGone { .. } => all.add("restock", self),
             Self::NoPeriod | Self::PeriodKept => all.add("ends_period", self),
             Self::NotPaid

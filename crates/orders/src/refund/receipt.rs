@@ -1,10 +1,11 @@
 //! The receipt of a part of what was paid.
 
-use kontor_kernel::Quantity;
+use kontor_kernel::{Money, Quantity};
 use kontor_payments::model::{PaymentMode, PaymentSubject, Receipt, ReceiptItem, ReceiptProblem};
 
 use super::model::{DecidedRefund, ReturnedLine};
 use crate::model::{Order, OrderLine, ReservationState};
+use crate::placement::delivery_name;
 
 /// What the register prints about a refund of an order whose payment had this receipt. `None` when the whole payment goes back
 /// at once: the acquirer uses the payment's.
@@ -13,7 +14,9 @@ pub fn receipt_of(order: &Order, refund: &DecidedRefund, paid: &Receipt) -> Resu
         return Ok(None);
     }
     let handed_over = order.lines.iter().any(|line| line.state == ReservationState::Sold);
-    let items: Option<Vec<ReceiptItem>> = refund.lines.iter().map(|back| item(order, back)).collect();
+    let lines = refund.lines.iter().map(|back| item(order, back));
+    let delivery = (!refund.delivery.is_zero()).then(|| delivery(order, refund.delivery, mode(handed_over)));
+    let items: Option<Vec<ReceiptItem>> = lines.chain(delivery).collect();
     match items {
         Some(items) => paid.of_part(&items, refund.amount).map(Some),
         None => paid.of_amount(refund.amount, mode(handed_over)).map(Some),
@@ -22,6 +25,18 @@ pub fn receipt_of(order: &Order, refund: &DecidedRefund, paid: &Receipt) -> Resu
 
 fn mode(handed_over: bool) -> PaymentMode {
     if handed_over { PaymentMode::FullPayment } else { PaymentMode::FullPrepayment }
+}
+
+/// `None` when the VAT of the delivery is not known.
+fn delivery(order: &Order, amount: Money, mode: PaymentMode) -> Option<ReceiptItem> {
+    Some(ReceiptItem {
+        name: delivery_name(&order.delivery_type.name),
+        quantity: Quantity::ONE,
+        total: amount,
+        vat: order.delivery_charge.vat?,
+        subject: PaymentSubject::Service,
+        mode,
+    })
 }
 
 /// `None` for a line whose VAT is not known.

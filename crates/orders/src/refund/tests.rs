@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::testing::{a_line, an_order};
-use crate::model::{Order, OrderLine, OrderStatus, ReservationState};
+use crate::model::{DeliveryCharge, Order, OrderLine, OrderStatus, ReservationState};
 use crate::tickets::Tickets;
 
 fn money(minor: i64) -> Money {
@@ -20,6 +20,12 @@ fn paid(lines: Vec<OrderLine>) -> Order {
     Order { lines, captured, final_price: captured, ..an_order(OrderStatus::Paid) }
 }
 
+/// The same order with a delivery that was paid with it.
+fn delivered(order: Order, minor: i64) -> Order {
+    let captured = order.captured.checked_add(money(minor)).unwrap();
+    Order { delivery_charge: DeliveryCharge { price: money(minor), vat: None }, captured, ..order }
+}
+
 /// A refund of these pieces, of this amount, or without both of everything.
 fn command(lines: &[(i64, i64)], amount: Option<i64>) -> RefundCommand {
     let line = |(id, quantity): &(i64, i64)| RefundLine {
@@ -29,7 +35,7 @@ fn command(lines: &[(i64, i64)], amount: Option<i64>) -> RefundCommand {
     let lines = (!lines.is_empty()).then(|| lines.iter().map(line).collect());
     let everything = lines.is_none() && amount.is_none();
     RefundCommand {
-        scope: RefundScope::of(everything, lines, amount.map(money)).unwrap(),
+        scope: RefundScope::of(everything, false, lines, amount.map(money)).unwrap(),
         reason: Line::parse("broken").unwrap(),
         restock: true,
         ends_period: false,
@@ -64,7 +70,7 @@ fn pieces_cost_what_was_allotted_to_them() {
 #[test]
 fn everything_is_asked_for_by_name() {
     let lines = || Some(vec![RefundLine { line: ReservationId::new(1).unwrap(), quantity: Quantity::ONE }]);
-    assert_eq!(RefundScope::of(true, None, None), Ok(RefundScope::Everything));
+    assert_eq!(RefundScope::of(true, false, None, None), Ok(RefundScope::Everything));
     for (everything, lines, amount, refused, field) in [
         (false, None, None, RefundRefused::ScopeMissing, "everything"),
         (false, Some(vec![]), None, RefundRefused::NoLines, "lines"),
@@ -73,7 +79,7 @@ fn everything_is_asked_for_by_name() {
         (true, lines(), None, RefundRefused::ScopeContradicted, "everything"),
         (true, None, Some(money(100)), RefundRefused::ScopeContradicted, "everything"),
     ] {
-        let outcome = RefundScope::of(everything, lines, amount).unwrap_err();
+        let outcome = RefundScope::of(everything, false, lines, amount).unwrap_err();
         assert_eq!(outcome.violations().fields().keys().collect::<Vec<_>>(), [field]);
         assert_eq!(outcome, refused);
     }
@@ -151,6 +157,63 @@ fn what_was_handed_over_stays_so() {
     assert_eq!((refund.amount, refund.transition), (money(100), None));
 }
 
+/// A refund of the delivery with these pieces.
+fn with_delivery(pieces: &[(i64, i64)]) -> RefundCommand {
+    let lines = match command(pieces, None).scope {
+        RefundScope::Lines { lines, .. } => Some(lines),
+        _ => None,
+    };
+    RefundCommand { scope: RefundScope::of(false, true, lines, None).unwrap(), ..command(&[], None) }
+}
+
+#[test]
+fn lines_leave_the_delivery_unless_it_is_asked_for() {
+    let order = delivered(paid(vec![line(1, 2, 1_000)]), 300);
+    let parts = |refund: &DecidedRefund| (refund.amount.minor(), refund.delivery.minor());
+    let pieces = decide(&order, &command(&[(1, 2)], None)).unwrap();
+    // The goods are back, and so is their money; what was paid for the delivery stays, and with it the order.
+    assert_eq!((parts(&pieces), pieces.transition), ((1_000, 0), None));
+    let kept = after(order.clone(), &pieces);
+    assert_eq!(kept.left_to_refund(), money(300));
+    let last = decide(&kept, &with_delivery(&[])).unwrap();
+    assert_eq!((parts(&last), last.lines.len()), ((300, 300), 0));
+    assert_eq!(last.transition.map(|step| step.to), Some(OrderStatus::Canceled));
+    assert_eq!(decide(&after(kept, &last), &with_delivery(&[])), Err(RefundRefused::NoDelivery));
+    let both = decide(&order, &with_delivery(&[(1, 2)])).unwrap();
+    assert_eq!((parts(&both), both.transition.map(|step| step.to)), ((1_300, 300), Some(OrderStatus::Canceled)));
+    let part = decide(&order, &with_delivery(&[(1, 1)])).unwrap();
+    assert_eq!((parts(&part), part.transition), ((800, 300), None));
+    let whole = decide(&order, &command(&[], None)).unwrap();
+    assert_eq!(parts(&whole), (1_300, 300));
+    assert_eq!(parts(&everything_left(&order).unwrap().unwrap()), (1_300, 300));
+    assert_eq!(parts(&gone_back(&order, money(130)).unwrap()), (130, 30));
+    assert_eq!(decide(&order, &command(&[], Some(1_301))), Err(RefundRefused::ExceedsPaid { left: money(1_300) }));
+}
+
+#[test]
+fn the_delivery_is_asked_for_without_an_amount_and_only_where_it_was_paid() {
+    let lines = || Some(vec![RefundLine { line: ReservationId::new(1).unwrap(), quantity: Quantity::ONE }]);
+    for (everything, lines, amount, refused, field) in [
+        (false, None, Some(money(100)), RefundRefused::DeliveryWithAmount, "delivery"),
+        (false, lines(), Some(money(100)), RefundRefused::DeliveryWithAmount, "delivery"),
+        (false, Some(vec![]), None, RefundRefused::NoLines, "lines"),
+        (true, None, None, RefundRefused::ScopeContradicted, "everything"),
+    ] {
+        let outcome = RefundScope::of(everything, true, lines, amount).unwrap_err();
+        assert_eq!(outcome.violations().fields().keys().collect::<Vec<_>>(), [field]);
+        assert_eq!(outcome, refused);
+    }
+    let order = paid(vec![line(1, 2, 1_000)]);
+    assert_eq!(decide(&order, &with_delivery(&[(1, 1)])), Err(RefundRefused::NoDelivery));
+    assert_eq!(RefundRefused::NoDelivery.violations().fields().keys().collect::<Vec<_>>(), ["delivery"]);
+    let sold = vec![OrderLine { state: ReservationState::Sold, ..line(1, 1, 100) }];
+    let unpaid =
+        Order { captured: Money::ZERO, paid_at: None, status: OrderStatus::Issued, ..delivered(paid(sold), 300) };
+    assert_eq!(decide(&unpaid, &with_delivery(&[(1, 1)])), Err(RefundRefused::NotPaid));
+    let back = decide(&unpaid, &command(&[], None)).unwrap();
+    assert_eq!((back.amount, back.transition.map(|step| step.to)), (Money::ZERO, Some(OrderStatus::Canceled)));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100_000))]
 
@@ -158,20 +221,25 @@ proptest! {
     #[test]
     fn all_parts_together_are_what_was_paid(
         lines in prop::collection::vec((1..20_u32, 0..100_000_i64), 1..4),
-        steps in prop::collection::vec((0..4_usize, 1..20_i64, prop::option::of(0..50_000_i64)), 0..7),
+        steps in prop::collection::vec((0..5_usize, 1..20_i64, prop::option::of(0..50_000_i64)), 0..7),
+        delivery in prop_oneof![Just(0), 1..50_000_i64],
     ) {
         let lines = (1..).zip(lines).map(|(id, (quantity, total))| line(id, quantity, total)).collect();
-        let mut order = paid(lines);
+        let mut order = delivered(paid(lines), delivery);
         prop_assume!(!order.captured.is_zero());
         for (index, quantity, amount) in steps {
             let wanted = match order.lines.get(index) {
                 Some(line) => command(&[(line.id.get(), quantity)], amount),
+                None if index == 4 => with_delivery(&[]),
                 None => command(&[], amount),
             };
             let left = order.left_to_refund();
             let Ok(refund) = decide(&order, &wanted) else { continue };
             prop_assert!(refund.amount <= left);
+            let delivery_left = order.delivery_left();
+            prop_assert!(refund.delivery <= delivery_left);
             order = after(order, &refund);
+            prop_assert_eq!(order.delivery_left(), delivery_left.saturating_sub(refund.delivery));
             for line in &order.lines {
                 prop_assert!(line.refunded_quantity <= line.quantity.get() && line.refunded_amount <= line.total);
             }
@@ -180,6 +248,7 @@ proptest! {
             order = after(order, &rest);
         }
         prop_assert_eq!(order.refunding, order.captured);
+        prop_assert_eq!(order.delivery_left(), Money::ZERO);
         prop_assert!(order.lines.iter().all(|line| line.refunded_amount == line.total && line.pieces_left() == 0));
     }
 }
@@ -231,6 +300,16 @@ fn a_refund_of_a_part_has_a_receipt_about_the_part() {
     let pieces = command(&[(1, 2), (2, 1)], None);
     assert_eq!(told(&order, &command(&[], None)), None, "the receipt of the payment tells it all");
     assert_eq!(told(&order, &pieces), Some(vec![(2, 300, goods, before), (1, 500, services, before)]));
+    // The delivery is one more service, by the name of its type.
+    let mut brought = delivered(order.clone(), 300);
+    brought.delivery_type.name = "Courier".to_owned();
+    brought.delivery_charge.vat = Some(vat);
+    let refund = decide(&brought, &with_delivery(&[(1, 1)])).unwrap();
+    let receipt = receipt_of(&brought, &refund, &whole).unwrap().unwrap();
+    let names: Vec<_> =
+        receipt.lines().iter().map(|line| (line.description(), line.price().minor(), line.subject())).collect();
+    assert_eq!(names[1], ("Courier", 300, services));
+    assert_eq!(receipt.total(), money(600));
     // What was handed over is no prepayment any more.
     let mut sold = order.clone();
     sold.lines[0].state = ReservationState::Sold;

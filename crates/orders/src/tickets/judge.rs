@@ -49,7 +49,7 @@ impl From<&Order> for TicketOrder {
     fn from(order: &Order) -> Self {
         Self {
             status: order.status,
-            price: order.final_price,
+            price: order.amount_due(),
             placed_at: order.created_at,
             paid_at: order.paid_at,
             captured: order.captured,

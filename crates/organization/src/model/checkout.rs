@@ -7,7 +7,7 @@ pub struct DeliveryType {
     pub id: DeliveryTypeId,
     /// Its name.
     pub name: Name,
-    /// What it costs. Shown to the customer; no part of the order's totals.
+    /// Its price. Orders include it where the project charges delivery.
     pub price: Money,
     /// Whether orders may choose it.
     pub is_active: bool,

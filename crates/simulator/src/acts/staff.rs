@@ -37,7 +37,7 @@ pub fn moves(mut scene: Scene) -> Act {
     })
 }
 
-/// Money goes back: everything, some pieces, or an amount. Often it is asked for twice at once.
+/// Money goes back: everything, some pieces, the delivery, or an amount. Often it is asked for twice at once.
 pub fn gives_back(mut scene: Scene) -> Act {
     Box::pin(async move {
         let Some(order) = scene.some_order().await else { return Did::nothing("gives back") };
@@ -48,8 +48,10 @@ pub fn gives_back(mut scene: Scene) -> Act {
         });
         let amount = (lines.is_none() && scene.dice.percent(50))
             .then(|| Money::from_minor(1 + i64::try_from(scene.dice.below(9_000)).unwrap()).unwrap());
+        let delivery = amount.is_none() && scene.dice.percent(20);
+        let everything = lines.is_none() && amount.is_none() && !delivery;
         let command = RefundCommand {
-            scope: RefundScope::of(lines.is_none() && amount.is_none(), lines, amount).unwrap(),
+            scope: RefundScope::of(everything, delivery, lines, amount).unwrap(),
             reason: Line::parse("broken").unwrap(),
             restock: scene.dice.percent(70),
             ends_period: scene.dice.percent(10),

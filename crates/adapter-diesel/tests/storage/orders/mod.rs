@@ -4,6 +4,7 @@
 mod contacts;
 pub mod counter;
 mod decided_anew;
+mod delivery_charge;
 mod lifecycle;
 mod lines;
 mod notices;

@@ -15,7 +15,7 @@ pub fn take_back(lines: &[(ReservationId, i64)]) -> RefundCommand {
     let line =
         |(line, pieces): &(ReservationId, i64)| RefundLine { line: *line, quantity: Quantity::new(*pieces).unwrap() };
     let lines = (!lines.is_empty()).then(|| lines.iter().map(line).collect());
-    let scope = RefundScope::of(lines.is_none(), lines, None).unwrap();
+    let scope = RefundScope::of(lines.is_none(), false, lines, None).unwrap();
     RefundCommand { scope, reason: Line::parse("broken").unwrap(), restock: true, ends_period: false }
 }
 

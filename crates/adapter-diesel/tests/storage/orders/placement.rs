@@ -109,7 +109,7 @@ database_tests! {
             let command = counter.command(&lines[..size]);
             let lines = command.cart.lines().iter().map(|line| CartLine { ..*line }).collect();
             let before = db.statements();
-            counter.placement.precalculate(counter.house.first.into(), &Cart::new(lines).unwrap(), None).await.unwrap();
+            counter.placement.precalculate(counter.house.first.into(), &Cart::new(lines).unwrap(), None, None).await.unwrap();
             counts.push(db.statements() - before);
             assert!(matches!(counter.place(&command).await, Ok(PlacedOutcome::Ready(_))));
             let before = db.statements();

@@ -83,7 +83,7 @@ fn page() -> PageRequest {
 async fn ordered(counter: &Counter<'_>, item: NomenclatureId) -> Money {
     let line = CartLine { item, quantity: kontor_kernel::Quantity::ONE };
     let cart = Cart::new(vec![line]).unwrap();
-    counter.placement.precalculate(counter.house.first.into(), &cart, None).await.unwrap().pricing.final_price()
+    counter.placement.precalculate(counter.house.first.into(), &cart, None, None).await.unwrap().pricing.final_price()
 }
 
 database_tests! {

@@ -1,0 +1,199 @@
+//! The price of delivery: it is paid with the order, and never more than once and never more than it goes back.
+
+use std::sync::Arc;
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_kernel::{DeliverySubtypeId, Edit, Money, ProjectId};
+use kontor_orders::model::{Address, DeliveryChoice, DeliveryRequest, Order, OrderStatus, PaymentState};
+use kontor_orders::ports::{DeliverySettings as _, PricedWay};
+use kontor_orders::refund::{RefundCommand, RefundRefused, RefundScope};
+use kontor_orders::{OrderCommand, OrderError, OrderRefusal};
+use tokio::sync::Barrier;
+
+use super::contacts::with_courier;
+use super::counter::{Counter, Mood};
+use super::office::{Office, give_back, take_back};
+
+fn money(minor: i64) -> Money {
+    Money::from_minor(minor).unwrap()
+}
+
+/// A counter whose project charges delivery: 300.00 for delivery and 300.00 more for the courier.
+async fn charging(db: &TestDatabase) -> Counter<'_> {
+    let counter = Counter::open(db).await;
+    with_courier(&counter).await;
+    assert!(db.database.set_charges_delivery(counter.customer.app.project_id, true).await.unwrap());
+    counter
+}
+
+/// The same order, brought by a courier.
+fn brought(command: OrderCommand) -> OrderCommand {
+    let choice =
+        DeliveryChoice { type_id: kontor_orders::model::BY_DELIVERY, subtype_id: DeliverySubtypeId::new(2).ok() };
+    let address = Address::parse("Lenina 1").ok();
+    OrderCommand { delivery: DeliveryRequest { address, ..DeliveryRequest::of_choice(choice) }, ..command }
+}
+
+fn delivery(lines: &RefundCommand) -> RefundCommand {
+    let lines = match &lines.scope {
+        RefundScope::Lines { lines, .. } => lines.clone(),
+        _ => Vec::new(),
+    };
+    RefundCommand { scope: RefundScope::Delivery { lines }, ..take_back(&[]) }
+}
+
+fn parts(order: &Order) -> Vec<(i64, i64)> {
+    order.refunds.iter().map(|refund| (refund.amount.minor(), refund.delivery.minor())).collect()
+}
+
+database_tests! {
+    async fn a_project_charges_delivery_once_it_says_so(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        with_courier(&counter).await;
+        let (project, store) = (counter.customer.app.project_id, &counter.house.db.database);
+        let way = |type_name: &str, subtype: Option<&str>, minor| PricedWay {
+            type_name: type_name.to_owned(),
+            subtype_name: subtype.map(str::to_owned),
+            price: money(minor),
+        };
+        let terms = store.delivery_terms(project).await.unwrap().unwrap();
+        assert!(!terms.charges_delivery);
+        assert_eq!(terms.ways, [way("Pickup", None, 0), way("Delivery", Some("Courier"), 60_000)]);
+        let vase = counter.goods("Vase", 5, 1_000).await;
+        let before = counter.paid_online(&brought(counter.online(&[(vase, 1)]))).await;
+        assert_eq!((before.delivery_charge.price, before.captured), (Money::ZERO, money(1_000)));
+
+        assert!(store.set_charges_delivery(project, true).await.unwrap());
+        let order = counter.paid_online(&brought(counter.online(&[(vase, 1)]))).await;
+        assert_eq!((order.final_price, order.amount_due(), order.captured), (money(1_000), money(61_000), money(61_000)));
+        assert_eq!((order.payment_state(), order.delivery_left()), (PaymentState::Paid, money(60_000)));
+        // Another price is for orders from now on.
+        counter.house.run("UPDATE delivery_types SET price = 1 WHERE id = 2".to_owned()).await;
+        assert_eq!(counter.order(order.id).await.amount_due(), money(61_000));
+        let picked_up = counter.paid_online(&counter.online(&[(vase, 1)])).await;
+        assert_eq!((picked_up.delivery_charge.price, picked_up.captured), (Money::ZERO, money(1_000)));
+        counter.sound().await;
+
+        let nowhere = ProjectId::new(999).unwrap();
+        assert_eq!(store.delivery_terms(nowhere).await.unwrap(), None);
+        assert!(!store.set_charges_delivery(nowhere, true).await.unwrap());
+    }
+
+    async fn every_part_of_it_goes_back_once(db: TestDatabase) {
+        let counter = charging(&db).await;
+        let office = Office::open(&counter).await;
+        counter.acquirer.mood(Mood::Paid);
+        let vase = counter.goods("Vase", 9, 1_000).await;
+        let order = counter.paid_online(&brought(counter.online(&[(vase, 2)]))).await;
+        let line = order.lines[0].id;
+        let after = office.take_back(order.id, &[(line, 1)]).await.unwrap();
+        assert_eq!((parts(&after), after.delivery_left()), (vec![(1_000, 0)], money(60_000)));
+        let after = office.orders.refund(&office.staff, order.id, give_back(money(6_100))).await.unwrap();
+        assert_eq!((parts(&after)[1], after.delivery_left()), ((6_100, 6_000), money(54_000)));
+        let after = office.orders.refund(&office.staff, order.id, delivery(&take_back(&[]))).await.unwrap();
+        assert_eq!((parts(&after)[2], after.delivery_left()), ((54_000, 54_000), Money::ZERO));
+        assert_eq!((after.status, after.left_to_refund()), (OrderStatus::Paid, money(900)));
+        let again = office.orders.refund(&office.staff, order.id, delivery(&take_back(&[]))).await;
+        assert!(matches!(again, Err(OrderError::Refused(OrderRefusal::Refund(RefundRefused::NoDelivery)))), "{again:?}");
+        counter.sound().await;
+        let last = office.take_back(order.id, &[]).await.unwrap();
+        assert_eq!((last.status, parts(&last)[3]), (OrderStatus::Canceled, (900, 0)));
+        counter.pursue().await;
+        assert_eq!(counter.money(order.id).await, (62_000, 62_000, 0));
+        assert_eq!((counter.stock(vase).await, counter.order(order.id).await.payment_state()), ((9, 0), PaymentState::Refunded));
+        counter.sound().await;
+    }
+
+    async fn what_the_acquirer_keeps_is_left_of_the_delivery_too(db: TestDatabase) {
+        let counter = charging(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 9, 1_000).await;
+        let order = counter.paid_online(&brought(counter.online(&[(vase, 2)]))).await;
+        office.orders.refund(&office.staff, order.id, delivery(&take_back(&[(order.lines[0].id, 1)]))).await.unwrap();
+        assert_eq!(counter.order(order.id).await.delivery_left(), Money::ZERO);
+        counter.acquirer.mood(Mood::Refuses);
+        for _ in 0..30 {
+            counter.pursue().await;
+            counter.wait(3_700);
+        }
+        let kept = counter.order(order.id).await;
+        assert_eq!((kept.delivery_left(), kept.left_to_refund()), (money(60_000), money(62_000)));
+        counter.sound().await;
+    }
+
+    async fn money_taken_by_hand_is_of_the_lines_and_the_delivery(db: TestDatabase) {
+        let counter = charging(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 9, 1_000).await;
+        let order = counter.placed(&brought(counter.command(&[(vase, 1)]))).await;
+        let paid = office.takes_cash(order.id).await.unwrap();
+        assert_eq!((paid.captured, paid.payment_state()), (money(61_000), PaymentState::Paid));
+        let told = "SELECT amount AS number FROM notifications WHERE code = 'order_paid'";
+        assert_eq!(counter.house.number(told.to_owned()).await, 61_000);
+        let back = office.take_back(order.id, &[]).await.unwrap();
+        assert_eq!((back.status, parts(&back)), (OrderStatus::Canceled, vec![(61_000, 60_000)]));
+        counter.sound().await;
+    }
+
+    async fn of_all_who_refund_the_delivery_at_once_one_does(db: TestDatabase) {
+        let counter = charging(&db).await;
+        let office = Arc::new(Office::open(&counter).await);
+        let vase = counter.goods("Vase", 9, 1_000).await;
+        let order = counter.paid_online(&brought(counter.online(&[(vase, 2)]))).await;
+        let start = Arc::new(Barrier::new(8));
+        let racers: Vec<_> = (0..8)
+            .map(|_| {
+                let (office, start, id) = (office.clone(), start.clone(), order.id);
+                tokio::spawn(async move {
+                    start.wait().await;
+                    office.orders.refund(&office.staff, id, delivery(&take_back(&[]))).await
+                })
+            })
+            .collect();
+        let mut refunded = 0;
+        for racer in racers {
+            match racer.await.unwrap() {
+                Ok(_) => refunded += 1,
+                Err(OrderError::Refused(OrderRefusal::Refund(RefundRefused::NoDelivery))) => {}
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        let after = counter.order(order.id).await;
+        assert_eq!((refunded, after.refunding, after.left_to_refund()), (1, money(60_000), money(2_000)));
+        counter.sound().await;
+    }
+
+    async fn a_setting_that_changes_meanwhile_counts_wholly_or_not_at_all(db: TestDatabase) {
+        let counter = charging(&db).await;
+        let vase = counter.goods("Vase", 40, 1_000).await;
+        let (store, project) = (counter.house.db.database.clone(), counter.customer.app.project_id);
+        let flips = tokio::spawn(async move {
+            for turn in 0..20 {
+                store.set_charges_delivery(project, turn % 2 == 1).await.unwrap();
+            }
+        });
+        let mut orders = Vec::new();
+        for _ in 0..20 {
+            orders.push(counter.placed(&brought(counter.online(&[(vase, 1)]))).await);
+        }
+        flips.await.unwrap();
+        for order in orders {
+            let asked = format!("SELECT amount AS number FROM charges WHERE purpose = 'order' AND purpose_id = {}", order.id);
+            assert_eq!(counter.house.number(asked).await, order.amount_due().minor());
+            assert!([0, 60_000].contains(&order.delivery_charge.price.minor()));
+        }
+        counter.sound().await;
+    }
+
+    async fn another_address_leaves_the_price(db: TestDatabase) {
+        let counter = charging(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 9, 1_000).await;
+        let order = counter.placed(&brought(counter.command(&[(vase, 1)]))).await;
+        let address = Edit::Set(Address::parse("Mira 2").ok());
+        let change = kontor_orders::OrderChange { address, ..kontor_orders::OrderChange::default() };
+        let moved = office.orders.update(&office.staff, order.id, change).await.unwrap();
+        assert_eq!(moved.amount_due(), money(61_000));
+    }
+}
