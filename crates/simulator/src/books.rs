@@ -33,7 +33,7 @@ fn given_back(outside: &Outside, only_done: bool) -> BTreeMap<String, i64> {
 
 /// What must be true at any time: no charge counts as paid that was not, and nothing gave more back than it took.
 pub async fn compare(db: &TestDatabase, outside: &Outside, since: Option<DateTime<Utc>>) -> Compared {
-    let moment = since.map_or_else(String::new, |since| since.format("%Y-%m-%d %H:%M:%S").to_string());
+    let moment = since.unwrap_or(DateTime::UNIX_EPOCH).format("%Y-%m-%d %H:%M:%S");
     let booked = format!(
         "SELECT provider_payment_id AS name, captured AS number FROM charges WHERE state = 'succeeded' AND updated_at >= \
          '{moment}'"
@@ -74,7 +74,7 @@ pub async fn settle(db: &TestDatabase, outside: &Outside) -> Compared {
         let differ = back.iter().find(|(payment, amount)| refunded.get(*payment) != Some(amount));
         return Err((REFUNDS, format!("{} and {} charges gave money back; {differ:?}", refunded.len(), back.len())));
     }
-    let delivered = "SELECT delivery_id AS name, attempts AS number FROM webhook_deliveries WHERE status = 'delivered'";
+    let delivered = "SELECT delivery_id AS name, CAST(attempts AS BIGINT) AS number FROM webhook_deliveries WHERE status = 'delivered'";
     let accepted = lock(&outside.accepted).clone();
     for (delivery, attempts) in db.named_numbers(delivered.to_owned()).await {
         if !accepted.contains_key(&delivery) {

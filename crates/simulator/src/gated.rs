@@ -12,9 +12,9 @@ use kontor_catalog::InventoryError;
 use kontor_catalog::model::{Inventory, InventoryDraft, StockChange, StockEntry};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_kernel::{
-    AppScope, ChargeId, Contact, CounterpartyId, CustomerScope, InventoryId, Listing, OfProject, OrderId, Page,
-    PageRequest, ProjectId, Random, RefundId, SavedMethodId, Stamp, StoreError, SubscriptionId, SubscriptionPaymentId,
-    TokenId, UserId,
+    AppScope, ChargeId, Contact, CounterpartyId, CustomerScope, InventoryId, Listing, MethodBindingId, OfProject,
+    OrderId, Page, PageRequest, ProjectId, Random, RefundId, SavedMethodId, Stamp, StoreError, SubscriptionId,
+    SubscriptionPaymentId, TokenId, UserId,
 };
 use kontor_orders::change::PlacedOrder;
 use kontor_orders::model::{Order, OrderEntry};
@@ -28,10 +28,10 @@ use kontor_payments::model::{Charge, ChargePurpose, GatewayRefund, NewCharge, Ne
 use kontor_payments::ports::{ChargeStore, ChargeStored, OutsideRecorded, RefundStore, RefundStored};
 use kontor_subscriptions::model::{Attempt, PlanChoice, PlanOffer, SubscriptionView};
 use kontor_subscriptions::ports::{
-    Addressed, Begun, Committed, Committing, Decision as SubscriptionDecision, LeasedSubscription, NewSubscriptions,
-    SubscriptionStore,
+    Addressed, Begun, Committed, Committing, Decision as SubscriptionDecision, LeasedSubscription, MethodChangeStore,
+    NewSubscriptions, SubscriptionStore,
 };
-use kontor_subscriptions::{ConsentedTerms, SubscriptionError};
+use kontor_subscriptions::{ConsentedTerms, MethodChange, MethodChangeBegun, NewMethodChange, SubscriptionError};
 use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery};
 use uuid::Uuid;
 
@@ -134,6 +134,11 @@ gated! {
         put_off(leased: LeasedSubscription, again: Option<DateTime<Utc>>, at: DateTime<Utc>) -> Result<(), StoreError>;
         extend_leases(leased: Vec<LeasedSubscription>, from: DateTime<Utc>, until: DateTime<Utc>)
             -> Result<Vec<LeasedSubscription>, StoreError>;
+    }
+    MethodChangeStore {
+        begin(new: NewMethodChange) -> Result<MethodChangeBegun, StoreError>;
+        find(customer: CustomerScope, subscription: SubscriptionId, id: MethodBindingId)
+            -> Result<Option<MethodChange>, StoreError>;
     }
 }
 

@@ -58,6 +58,14 @@ pub const CAPTURED: &str = "what the acquirer captured is what the books say";
 pub const IN_DOUBT: &str = "nothing stays in doubt";
 /// Subscriptions.
 pub const GRANTED: &str = "a period that is granted was paid";
+/// Subscriptions to one plan.
+pub const ONE_LIVE: &str = "a customer has one subscription that is charged for a plan";
+/// What comes next of a subscription.
+pub const GOES_ON: &str = "a subscription that is not canceled goes on, or its customer was told that it is on hold";
+/// Notices of subscriptions.
+pub const TOLD_TRULY: &str = "the last notice of a subscription is true of it";
+/// Work that fails.
+pub const WORK_ENDS: &str = "no work fails again and again without end";
 /// Webhooks.
 pub const DELIVERED: &str = "what counts as delivered was accepted by its receiver";
 /// Refusals of the storage.
@@ -87,7 +95,8 @@ pub const INVARIANTS: &[Invariant] = &[
         EveryStep,
         "orders t WHERE {since} AND (t.final_price <> t.original_price - t.product_discount - t.promo_discount OR \
          t.final_price <> (SELECT coalesce(sum(r.total), 0) FROM reservations r WHERE r.order_id = t.id) OR \
-         t.refunded + t.refunding <> (SELECT coalesce(sum(r.refunded_amount), 0) FROM reservations r WHERE r.order_id = t.id))",
+         t.refunded + t.refunding - (SELECT coalesce(sum(r.refunded_amount), 0) FROM reservations r WHERE r.order_id = t.id) \
+         NOT BETWEEN 0 AND t.delivery_price)",
     ),
     rule(
         ORDER_MONEY,
@@ -158,6 +167,33 @@ pub const INVARIANTS: &[Invariant] = &[
         "subscription_payments a JOIN charges c ON c.id = a.charge_id JOIN orders o ON o.id = a.order_id WHERE \
          a.state = 'succeeded' AND (c.state <> 'succeeded' OR o.paid_at IS NULL)",
     ),
+    rule(
+        ONE_LIVE,
+        EveryStep,
+        "(SELECT 1 FROM (SELECT id, counterparty_id, nomenclature_id FROM subscriptions WHERE status <> 'canceled' UNION SELECT \
+         s.id, s.counterparty_id, k.nomenclature_id FROM subscriptions s JOIN subscription_consents k ON k.id = \
+         s.next_consent_id WHERE s.status <> 'canceled') AS claimed GROUP BY counterparty_id, nomenclature_id HAVING \
+         count(*) > 1) AS twice",
+    ),
+    rule(
+        GOES_ON,
+        EveryDay,
+        "subscriptions s WHERE s.status IN ('active', 'past_due') AND s.wake_at IS NULL AND NOT EXISTS (SELECT 1 FROM \
+         subscription_payments a JOIN charges c ON c.id = a.charge_id WHERE a.subscription_id = s.id AND c.state IN \
+         ('prepared', 'pending')) AND NOT (s.parked IS NOT NULL AND EXISTS (SELECT 1 FROM notifications n JOIN \
+         subscription_payments a ON a.order_id = n.order_id WHERE a.subscription_id = s.id AND n.code = \
+         'subscription_on_hold'))",
+    ),
+    rule(
+        TOLD_TRULY,
+        EveryDay,
+        "subscriptions s JOIN counterparties c ON c.id = s.counterparty_id JOIN notifications n ON n.id = (SELECT max(x.id) \
+         FROM notifications x JOIN subscription_payments a ON a.order_id = x.order_id WHERE a.subscription_id = s.id AND \
+         x.code LIKE 'subscription%') WHERE c.deleted_at IS NULL AND CASE WHEN s.status = 'canceled' THEN n.code IN \
+         ('subscription_activated', 'subscription_renewed', 'subscription_resumed', 'subscription_charge_ahead') ELSE \
+         n.code IN ('subscription_canceled', 'subscription_ended') END",
+    ),
+    rule(WORK_ENDS, EveryStep, "subscriptions WHERE work_attempts > 11"),
     rule(IN_DOUBT, AtRest, "charges WHERE state IN ('prepared', 'pending') OR parked_at IS NOT NULL"),
     rule(IN_DOUBT, AtRest, "refunds WHERE state IN ('due', 'pending') OR parked_at IS NOT NULL"),
     rule(IN_DOUBT, AtRest, "order_refunds WHERE state = 'pending'"),
@@ -174,19 +210,33 @@ pub const INVARIANTS: &[Invariant] = &[
     ),
 ];
 
+/// A database that rules are looked at in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+}
+
 /// One query for all rules that are looked at then: a row for each, with how many rows break it. Without a moment everything is
 /// looked at.
-pub fn query(when: When, since: Option<DateTime<Utc>>) -> String {
-    let moment = since.map_or_else(String::new, |since| since.format("%Y-%m-%d %H:%M:%S").to_string());
+pub fn query(when: When, since: Option<DateTime<Utc>>, dialect: Dialect) -> String {
+    let moment = since.unwrap_or(DateTime::UNIX_EPOCH).format("%Y-%m-%d %H:%M:%S");
     let moment = format!("'{moment}'");
     let since = format!("t.updated_at >= {moment}");
     let looked_at = INVARIANTS.iter().filter(|rule| rule.when <= when);
     let counts = looked_at.map(|rule| {
         let name = rule.name.replace('\'', "''");
-        format!(
-            "SELECT '{name}' AS name, count(*) AS number FROM {}",
-            rule.rows.replace("{since}", &since).replace("{moment}", &moment)
-        )
+        let rows = rule.rows.replace("{since}", &since).replace("{moment}", &moment);
+        let rows = match dialect {
+            Dialect::Sqlite => rows,
+            Dialect::Postgres => rows.replace(
+                "json_extract(payload, '$.data.order_id')",
+                "CAST(CAST(payload AS json) -> 'data' ->> 'order_id' AS bigint)",
+            ),
+        };
+        format!("SELECT '{name}' AS name, count(*) AS number FROM {rows}")
     });
     counts.collect::<Vec<_>>().join(" UNION ALL ")
 }

@@ -29,3 +29,4 @@ mod turns;
 
 pub use invariants::When;
 pub use simulation::{Broken, Outcome, Plan, Simulation};
+pub use turns::Met;

@@ -9,11 +9,12 @@ use kontor_auth::{CustomerGuard, CustomerSessions};
 use kontor_catalog::InventoryService;
 use kontor_customers::ProfileService;
 use kontor_kernel::testing::{Dice, PlainCipher, SeededRandom};
-use kontor_kernel::{Clock, FixedClock, Random};
+use kontor_kernel::{Clock, FixedClock, Money, Random};
 use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PaymentPage, PlacementService};
+use kontor_payments::verification::VerificationTerms;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
-use kontor_subscriptions::{Pace, StaffSubscriptions, SubscriptionScheduler, SubscriptionService};
+use kontor_subscriptions::{MethodChangeService, Pace, StaffSubscriptions, SubscriptionScheduler, SubscriptionService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryWorker, WebhookService};
 
@@ -45,6 +46,8 @@ pub struct Services {
     pub tickets: TicketService,
     /// What customers do with subscriptions.
     pub subscriptions: SubscriptionService,
+    /// Other methods for them, entered on the acquirer's page.
+    pub method_changes: MethodChangeService,
     /// What staff do with them.
     pub desk: StaffSubscriptions,
     /// What a worker does with them.
@@ -127,6 +130,14 @@ impl Services {
                 clock: ticking.clone(),
                 random: random.clone(),
                 return_url: RETURN_URL.to_owned(),
+                consent_text: "1".to_owned(),
+            },
+            method_changes: MethodChangeService {
+                store: store.clone(),
+                charges: charges.clone(),
+                clock: ticking.clone(),
+                random: random.clone(),
+                terms: VerificationTerms { amount: Money::from_minor(100).unwrap(), return_url: RETURN_URL.to_owned() },
                 consent_text: "1".to_owned(),
             },
             desk: StaffSubscriptions {

@@ -15,10 +15,11 @@ use crate::act::{Act, Did, Effect, Member, Scene};
 use crate::acts::workers::{DUTIES, Duty};
 use crate::acts::{customers, members, staff, strangers, workers};
 use crate::books;
-use crate::invariants::{self, When};
+use crate::invariants::{self, Dialect, When};
 use crate::merchant::Merchant;
 use crate::services::Services;
 use crate::trace::Trace;
+use crate::turns::Met;
 
 /// What a run is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct Plan {
     pub days: u32,
     /// How many merchants there are.
     pub merchants: usize,
+    /// Where they trade. On PostgreSQL use cases meet within transactions, too.
+    pub database: Kind,
 }
 
 /// A rule that was broken.
@@ -44,9 +47,10 @@ pub struct Broken {
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { seed, days, merchants } = self.plan;
+        let Plan { seed, days, merchants, database } = self.plan;
         writeln!(f, "broken: {}\n  {}\nthe last steps:\n{}", self.rule, self.how, self.trace)?;
-        write!(f, "again: SIM_MERCHANTS={merchants} just simulate {seed} {days}")
+        let place = if database == Kind::Postgres { " postgres" } else { "" };
+        write!(f, "again: SIM_MERCHANTS={merchants} just simulate {seed} {days}{place}")
     }
 }
 
@@ -61,6 +65,8 @@ pub struct Outcome {
     pub done: BTreeMap<&'static str, (u64, u64)>,
     /// Use cases whose process died.
     pub died: u64,
+    /// Meetings within transactions.
+    pub met: Met,
     /// When the last day was over.
     pub ended: DateTime<Utc>,
 }
@@ -95,8 +101,12 @@ pub struct Simulation {
     trace: Trace,
     numbers: u64,
     died: u64,
+    met: Met,
     calm: bool,
 }
+
+/// Of the statements that use cases side by side make, one of so many is held back.
+const STATEMENTS: u64 = 60;
 
 /// Shortly before clocks change, a leap day and the end of a year.
 const STARTS: [&str; 5] = [
@@ -111,7 +121,7 @@ impl Simulation {
     /// Opens the businesses.
     pub async fn open(plan: Plan) -> Self {
         let mut dice = Dice::new(plan.seed);
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(plan.database).unwrap();
         let start = dice.one_of(&STARTS).unwrap().parse().unwrap();
         let services = Arc::new(Services::over(&db.database, start, &mut dice));
         let mut merchants = Vec::new();
@@ -132,6 +142,7 @@ impl Simulation {
             trace: Trace::default(),
             numbers: 0,
             died: 0,
+            met: Met::default(),
             calm: false,
         }
     }
@@ -159,6 +170,7 @@ impl Simulation {
             steps: self.trace.steps(),
             done: self.trace.done().clone(),
             died: self.died,
+            met: self.met,
             ended: self.services.clock.now(),
         }
     }
@@ -370,7 +382,14 @@ impl Simulation {
             runs.push((act, lives));
         }
         let (services, mut dice) = (self.services.clone(), self.dice.split());
-        for did in services.turns.interleave(runs, &mut dice).await {
+        let within = self.plan.database == Kind::Postgres && runs.len() > 1 && !self.calm;
+        let outcomes = if within {
+            let statement = usize::try_from(dice.below(STATEMENTS)).unwrap();
+            services.turns.interleave_within(runs, &mut dice, &services.database, statement, &mut self.met).await
+        } else {
+            services.turns.interleave(runs, &mut dice).await
+        };
+        for did in outcomes {
             let Some(did) = did else {
                 self.died += 1;
                 self.trace.add(self.services.clock.now(), merchant, "dies", "");
@@ -435,7 +454,11 @@ impl Simulation {
 
     /// Looks at every rule of this time.
     pub async fn look(&self, when: When, since: Option<DateTime<Utc>>) -> Result<(), Broken> {
-        let counted = self.db.named_numbers(invariants::query(when, since)).await;
+        let dialect = match self.plan.database {
+            Kind::Sqlite => Dialect::Sqlite,
+            Kind::Postgres => Dialect::Postgres,
+        };
+        let counted = self.db.named_numbers(invariants::query(when, since, dialect)).await;
         let rows: Vec<(String, i64)> = counted.into_iter().filter(|(_, number)| *number > 0).collect();
         if let Some((name, _)) = rows.first() {
             let rule = invariants::INVARIANTS.iter().find(|rule| rule.name == name).unwrap();

@@ -25,6 +25,12 @@ pub fn subscribes(mut scene: Scene, member: Member) -> Act {
         let purchase =
             Purchase { plans: vec![PlanChoice::Item(plan)], pays_by: PaymentMethod::BankCard, saved_method: saved };
         let agreement = Agreement { address: Some("10.0.0.7".to_owned()) };
+        if saved.is_some() && scene.dice.percent(50) {
+            let begun = scene.services.subscriptions.charge_at_once(member.scope, &purchase, &agreement).await;
+            let ids = begun.as_ref().map(|view| vec![view.subscription.id]).unwrap_or_default();
+            return Did::of("subscribes at once", begun, |view| view.subscription.status.to_string())
+                .teaching(Effect::Subscribed(member.scope, ids));
+        }
         let bought = scene.services.subscriptions.check_out(member.scope, &purchase, &agreement).await;
         let ids = bought
             .as_ref()
@@ -42,7 +48,7 @@ pub fn changes_mind(mut scene: Scene, member: Member) -> Act {
         let (services, who, agreement) = (scene.services.clone(), member.scope, Agreement::default());
         let service = &services.subscriptions;
         let told = |view: &kontor_subscriptions::model::SubscriptionView| view.subscription.status.to_string();
-        match scene.dice.below(5) {
+        match scene.dice.below(6) {
             0 => Did::of("cancels", service.cancel(who, id).await, told),
             1 | 2 => Did::of("resumes", service.resume(who, id, &agreement).await, told),
             3 => {
@@ -50,6 +56,10 @@ pub fn changes_mind(mut scene: Scene, member: Member) -> Act {
                 let saved_method = if scene.dice.percent(40) { method(&mut scene, &member).await } else { None };
                 let edit = TermsEdit { plan, saved_method };
                 Did::of("changes terms", service.change(who, id, &edit, Some(&agreement)).await, told)
+            }
+            4 => {
+                let begun = services.method_changes.begin(who, id, &agreement).await;
+                Did::of("enters a method", begun, |change| change.id.to_string())
             }
             _ => {
                 let page = kontor_kernel::PageRequest::new(1, 1, 10).unwrap();

@@ -1,5 +1,6 @@
 //! Rules that are broken on purpose are told by their names.
 
+use kontor_adapter_diesel::testing::Kind;
 use kontor_simulator::{Plan, Simulation, When, invariants};
 
 use crate::on_one_thread;
@@ -61,7 +62,7 @@ const SABOTAGE: [(&str, &str); 10] = [
 ];
 
 /// Rows that no way through the service leads to.
-const ROWS: [(&str, &str); 5] = [
+const ROWS: [(&str, &str); 9] = [
     // The first: it is looked at when no other rule is broken.
     (invariants::DERIVED, "UPDATE discounts SET used_count = used_count + 1 WHERE id = 1"),
     (
@@ -82,6 +83,22 @@ const ROWS: [(&str, &str); 5] = [
          ended_at FROM subscription_payments WHERE state = 'succeeded' LIMIT 1",
     ),
     (
+        invariants::WORK_ENDS,
+        "UPDATE subscriptions SET work_attempts = 12 WHERE id = (SELECT min(id) FROM subscriptions)",
+    ),
+    (
+        invariants::TOLD_TRULY,
+        "UPDATE notifications SET code = CASE WHEN code IN ('subscription_canceled', 'subscription_ended') THEN \
+         'subscription_renewed' ELSE 'subscription_ended' END WHERE code IN ('subscription_activated', 'subscription_renewed', \
+         'subscription_resumed', 'subscription_canceled', 'subscription_ended')",
+    ),
+    (invariants::GOES_ON, "UPDATE subscriptions SET wake_at = NULL, parked = 'above_consent' WHERE status = 'active'"),
+    (
+        invariants::ONE_LIVE,
+        "UPDATE subscriptions SET counterparty_id = (SELECT min(counterparty_id) FROM subscriptions), nomenclature_id = (SELECT \
+         min(nomenclature_id) FROM subscriptions), status = 'active', canceled_at = NULL",
+    ),
+    (
         invariants::GRANTED,
         "UPDATE subscriptions SET period_number = period_number + 1 WHERE id = (SELECT min(id) FROM subscriptions WHERE \
          period_number IS NOT NULL)",
@@ -90,7 +107,7 @@ const ROWS: [(&str, &str); 5] = [
 
 #[test]
 fn sabotage_is_told_by_the_name_of_the_rule_that_it_breaks() {
-    let plan = Plan { seed: 11, days: 2, merchants: 2 };
+    let plan = Plan { seed: 11, days: 2, merchants: 2, database: Kind::Sqlite };
     for (rule, trigger) in SABOTAGE {
         let broken = on_one_thread(async {
             let mut simulation = Simulation::open(plan).await;
@@ -107,7 +124,7 @@ fn sabotage_is_told_by_the_name_of_the_rule_that_it_breaks() {
 #[test]
 fn rows_that_cannot_be_are_told_by_the_name_of_their_rule() {
     on_one_thread(async {
-        let mut simulation = Simulation::open(Plan { seed: 12, days: 2, merchants: 2 }).await;
+        let mut simulation = Simulation::open(Plan { seed: 12, days: 2, merchants: 2, database: Kind::Sqlite }).await;
         simulation.trade().await.unwrap_or_else(|broken| panic!("{broken}"));
         for (rule, rows) in ROWS {
             simulation.falsify(rows).await;
@@ -120,7 +137,8 @@ fn rows_that_cannot_be_are_told_by_the_name_of_their_rule() {
 /// A merchant alone among others reaches for what is their own.
 #[test]
 fn whoever_sees_what_strangers_ask_for_is_told() {
-    let broken = on_one_thread(Simulation::run(Plan { seed: 12, days: 2, merchants: 1 })).expect_err(invariants::WALL);
+    let broken = on_one_thread(Simulation::run(Plan { seed: 12, days: 2, merchants: 1, database: Kind::Sqlite }))
+        .expect_err(invariants::WALL);
     assert_eq!(broken.rule, invariants::WALL, "{broken}");
     assert!(["read:", "stock:", "token:", "list:"].iter().all(|asked| broken.how.contains(asked)), "{broken}");
 }

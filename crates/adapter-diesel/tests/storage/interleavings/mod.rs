@@ -22,7 +22,7 @@ use std::fmt::Debug;
 use futures_util::future::BoxFuture;
 
 pub use actor::{Actor, Facts};
-pub use walk::walk;
+pub use walk::{walk, walk_wholly};
 
 /// A use case of a scene.
 #[derive(Clone, Copy)]
