@@ -70,6 +70,11 @@ pub(crate) fn optional_text<T: FromText>(value: Option<&str>) -> Result<Option<T
     value.map(T::from_text).transpose()
 }
 
+/// A text that its type can read, none otherwise.
+pub(crate) fn readable<T: FromText>(value: Option<String>) -> Option<String> {
+    value.filter(|text| T::from_text(text).is_ok())
+}
+
 /// As [`text`], of a value that is no longer needed.
 pub(crate) fn owned<T: FromText>(value: String) -> Result<T, StoreError> {
     T::from_string(value)

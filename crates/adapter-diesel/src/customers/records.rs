@@ -5,7 +5,7 @@ use kontor_customers::CustomerError;
 use kontor_customers::model::{Customer, CustomerKind, DecidedChange, Manager};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::history::Author;
-use kontor_kernel::{CounterpartyId, FileId, OfProject, ProjectId, Stamp, StoreError};
+use kontor_kernel::{CounterpartyId, Email, FileId, Name, OfProject, Phone, ProjectId, Stamp, StoreError};
 
 use super::leave::{Stays, leave};
 use super::profile;
@@ -33,6 +33,21 @@ pub(super) struct CustomerRow {
     email: Option<String>,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
+}
+
+impl CustomerRow {
+    /// The same without texts that cannot be read.
+    pub(super) fn readable(self) -> Self {
+        Self {
+            first_name: stored::readable::<Name>(self.first_name),
+            last_name: stored::readable::<Name>(self.last_name),
+            middle_name: stored::readable::<Name>(self.middle_name),
+            phone_1: stored::readable::<Phone>(self.phone_1),
+            phone_2: stored::readable::<Phone>(self.phone_2),
+            email: stored::readable::<Email>(self.email),
+            ..self
+        }
+    }
 }
 
 #[derive(Queryable, Selectable)]

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use diesel::dsl::count_star;
 use diesel::prelude::*;
 use kontor_customers::model::StaffCustomer;
-use kontor_kernel::{OfProject, StoreError};
+use kontor_kernel::{Inn, Kpp, Name, OfProject, StoreError};
 
 use super::records::{COMPANY, CustomerRow, KindRow, ManagerRow, PERSON, Row, customer, customers};
 use crate::database::{Abort, AnyConnection};
 use crate::people::READY;
-use crate::records::{self, StoredRecord};
+use crate::records::{StoredRecord, of_project};
 use crate::schema::{counterparties, dictionary_items, files, orders, users};
 use crate::stored;
 
@@ -22,6 +22,17 @@ struct CompanyRow {
     inn: Option<String>,
     kpp: Option<String>,
     version: i64,
+}
+
+impl CompanyRow {
+    fn readable(self) -> Self {
+        Self {
+            name: stored::readable::<Name>(self.name),
+            inn: stored::readable::<Inn>(self.inn),
+            kpp: stored::readable::<Kpp>(self.kpp),
+            ..self
+        }
+    }
 }
 
 type StaffRow = (CustomerRow, KindRow, Option<ManagerRow>, Option<String>, CompanyRow);
@@ -41,7 +52,12 @@ fn record((row, kind, manager, avatar, company): StaffRow, orders: i64) -> Resul
 
 /// These customers but those who have left, in no particular order: two statements, whatever their number.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<StaffCustomer>>, Abort<R>> {
-    let rows: Vec<StaffRow> = customers!()
+    let rows = rows(connection, ids)?;
+    records(connection, ids, rows)
+}
+
+fn rows(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<StaffRow>> {
+    customers!()
         .filter(counterparties::id.eq_any(ids.to_vec()))
         .select((
             CustomerRow::as_select(),
@@ -50,7 +66,14 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
             files::file_key.nullable(),
             CompanyRow::as_select(),
         ))
-        .load(connection)?;
+        .load(connection)
+}
+
+fn records<R>(
+    connection: &mut AnyConnection,
+    ids: &[i64],
+    rows: Vec<StaffRow>,
+) -> Result<Vec<OfProject<StaffCustomer>>, Abort<R>> {
     let orders: Vec<(i64, i64)> = orders::table
         .filter(orders::counterparty_id.eq_any(ids.to_vec()))
         .group_by(orders::counterparty_id)
@@ -60,7 +83,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
         let (id, project) = (row.0.id, row.0.project_id);
-        found.push(records::of_project(project, record(row, orders.get(&id).copied().unwrap_or_default()))?);
+        found.push(of_project(project, record(row, orders.get(&id).copied().unwrap_or_default()))?);
     }
     Ok(found)
 }
@@ -68,8 +91,14 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
 impl StoredRecord for StaffCustomer {
     const TABLE: &'static str = "counterparties";
 
+    /// Texts that cannot be read are left out, so that staff see the customer and write others. Lists leave the whole row out,
+    /// and `kontor doctor` tells of it.
     fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
-        Ok(load(connection, &[id])?.pop())
+        let readable = |(customer, kind, manager, avatar, company): StaffRow| {
+            (customer.readable(), kind, manager, avatar, company.readable())
+        };
+        let rows = rows(connection, &[id])?.into_iter().map(readable).collect();
+        Ok(records(connection, &[id], rows)?.pop())
     }
 
     fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<()>, Abort<StoreError>> {

@@ -6,9 +6,12 @@ use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_adapter_diesel::{Abort, database_tests, unreadable};
 use kontor_catalog::model::{Brand, BrandDraft};
 use kontor_catalog::ports::NomenclatureRepository;
+use kontor_customers::model::CustomerChange;
 use kontor_customers::ports::StaffCustomerRepository;
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{Listing, Name, NomenclatureId, PageRequest, ProjectId, RecordRepository, Stamp, StoreError};
+use kontor_kernel::{
+    Edit, Email, Listing, Name, NomenclatureId, PageRequest, ProjectId, RecordRepository, Stamp, StoreError,
+};
 use kontor_orders::ports::OrderReader;
 
 use crate::orders::counter::Counter;
@@ -57,6 +60,25 @@ database_tests! {
         assert!(found(&db, Some(other)).await.is_empty());
         force(&db, format!("UPDATE brands SET name = 'B' WHERE id = {}", broken.id)).await;
         assert!(found(&db, None).await.is_empty());
+    }
+
+    async fn staff_repair_a_customer_who_cannot_be_read(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let (project, id) = (counter.house.project, counter.customer.counterparty_id);
+        force(&db, "UPDATE counterparties SET email = 'nobody', phone_2 = 'none'".to_owned()).await;
+        assert_eq!(found(&db, None).await, [("counterparties", id.get())]);
+        let seen = StaffCustomerRepository::find(&db.database, id).await.unwrap().unwrap().within(project).unwrap();
+        assert_eq!((seen.record.email, seen.record.phone_2), (None, None));
+        assert!(seen.record.phone_1.is_some());
+
+        let email = Edit::Set(Email::parse("anna@example.com").ok());
+        let change = CustomerChange { email, ..CustomerChange::default() };
+        let stamp = Stamp::of_system(project, chrono::DateTime::UNIX_EPOCH);
+        let repaired = StaffCustomerRepository::update(&db.database, stamp, id, change).await.unwrap();
+        assert_eq!(repaired.record.email, Email::parse("anna@example.com").ok());
+        assert!(found(&db, None).await.is_empty());
+        let customers = StaffCustomerRepository::list(&db.database, project, first_page()).await.unwrap();
+        assert_eq!(customers.items.len(), 1);
     }
 
     async fn one_broken_part_hides_its_record_and_no_other(db: TestDatabase) {
