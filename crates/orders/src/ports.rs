@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use kontor_kernel::{
-    AppScope, ApplicationId, CounterpartyId, CustomerScope, Listing, Money, NomenclatureId, OfProject, OrderId, Page,
-    PageRequest, ProjectId, StoreError, UserId,
+    AppScope, ApplicationId, CounterpartyId, CustomerScope, DeliverySubtypeId, DeliveryTypeId, Listing, Money,
+    NomenclatureId, OfProject, OrderId, Page, PageRequest, ProjectId, StoreError, UserId,
 };
 use kontor_payments::model::Charge;
 
 use crate::OrderError;
 use crate::change::{OrderUpdate, PlacedOrder};
-use crate::model::{DeliveryRequest, Order, OrderEntry, PromoCode, ReservationRecord};
+use crate::model::{DeliveryChoice, DeliveryRequest, Order, OrderEntry, PromoCode, ReservationRecord};
 use crate::placement::{CartSnapshot, ContactProblem, ContactTerms};
 use crate::tickets::{KeptScan, ScanAnswer, ScanBatch};
 
@@ -125,12 +125,29 @@ pub trait ContactSettings: Send + Sync {
 /// A way of delivery of a project, as far as it is charged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PricedWay {
-    /// Name of the delivery type.
-    pub type_name: String,
-    /// Name of the subtype; `None` for the type alone.
-    pub subtype_name: Option<String>,
-    /// Price of both together.
+    /// The delivery type.
+    pub delivery_type: Priced<DeliveryTypeId>,
+    /// The subtype; `None` for the type alone.
+    pub subtype: Option<Priced<DeliverySubtypeId>>,
+}
+
+/// A part of a way of delivery, with its own price.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Priced<Id> {
+    /// Its number.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+    /// Its price.
     pub price: Money,
+}
+
+impl PricedWay {
+    /// Price of both together.
+    pub fn price(&self) -> Money {
+        let of_subtype = self.subtype.as_ref().map_or(Money::ZERO, |subtype| subtype.price);
+        self.delivery_type.price.checked_add(of_subtype).unwrap_or(Money::MAX)
+    }
 }
 
 /// Whether a project charges delivery.
@@ -142,7 +159,7 @@ pub struct DeliveryTerms {
     pub ways: Vec<PricedWay>,
 }
 
-/// Stores whether a project charges delivery.
+/// Stores whether a project charges delivery, and what it costs.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DeliverySettings: Send + Sync {
@@ -151,6 +168,14 @@ pub trait DeliverySettings: Send + Sync {
 
     /// Sets whether orders from now on include delivery. `false` if there is no such project.
     async fn set_charges_delivery(&self, project: ProjectId, charges: bool) -> Result<bool, StoreError>;
+
+    /// Sets the price of a delivery type, or of this subtype of it, for orders from now on. `false` if there is none.
+    async fn set_delivery_price(
+        &self,
+        project: ProjectId,
+        choice: DeliveryChoice,
+        price: Money,
+    ) -> Result<bool, StoreError>;
 }
 
 /// Reads orders.

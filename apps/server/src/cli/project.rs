@@ -6,7 +6,10 @@ use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
 use kontor_auth::model::{Login, NewPassword};
 use kontor_auth::{StaffRegistry, StaffRegistryError};
-use kontor_kernel::{Email, Language, Money, Name, ProjectId, StoreError, Word as _, Zone};
+use kontor_kernel::{
+    DeliverySubtypeId, DeliveryTypeId, Email, Language, Money, Name, ProjectId, StoreError, Word as _, Zone,
+};
+use kontor_orders::model::DeliveryChoice;
 use kontor_orders::ports::{ContactSettings as _, DeliverySettings as _, DeliveryTerms, PricedWay};
 use kontor_orders::{ContactTerms, HoldHours};
 use kontor_organization::ProjectFounding;
@@ -33,7 +36,7 @@ pub enum ProjectCommand {
     IfMatch(IfMatchArguments),
     /// Bounds of orders from the contact form until an employee confirms them: shows them, or sets those that are named.
     ContactOrders(ContactOrdersArguments),
-    /// Whether orders include the price of their delivery: shows it with the price of every way of delivery, or sets it.
+    /// Whether orders include the price of their delivery, and what each way of delivery costs: shows both, and sets what is named.
     DeliveryCharge(DeliveryChargeArguments),
 }
 
@@ -120,6 +123,15 @@ pub struct DeliveryChargeArguments {
     /// Whether orders from now on include the price of their delivery.
     #[arg(long, action = clap::ArgAction::Set)]
     enabled: Option<bool>,
+    /// The delivery type whose price is set.
+    #[arg(long = "type", value_name = "ID", requires = "price")]
+    type_id: Option<i64>,
+    /// The subtype whose price is set; what it costs on top of its type.
+    #[arg(long = "subtype", value_name = "ID", requires = "type_id")]
+    subtype_id: Option<i64>,
+    /// The price of that type or subtype for orders from now on, such as `300.00`.
+    #[arg(long, value_name = "SUM", requires = "type_id")]
+    price: Option<String>,
     #[command(flatten)]
     output: Output,
 }
@@ -275,22 +287,39 @@ fn delivery_charge(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     arguments: DeliveryChargeArguments,
 ) -> Result<(), Failure> {
-    let DeliveryChargeArguments { project, enabled, output } = arguments;
+    let DeliveryChargeArguments { project, enabled, type_id, subtype_id, price, output } = arguments;
     let project = ProjectId::new(project).map_err(|error| format!("--project {error}"))?;
+    let type_id = type_id.map(DeliveryTypeId::new).transpose().map_err(|error| format!("--type {error}"))?;
+    let subtype_id =
+        subtype_id.map(DeliverySubtypeId::new).transpose().map_err(|error| format!("--subtype {error}"))?;
+    let price = price.map(|sum| sum.parse::<Money>()).transpose().map_err(|error| format!("--price {error}"))?;
+    let priced = type_id.map(|type_id| DeliveryChoice { type_id, subtype_id }).zip(price);
     let database = open_migrated(&load(output.database)?)?;
     let terms = process::runtime()?.block_on(async {
         if let Some(enabled) = enabled {
             database.set_charges_delivery(project, enabled).await?;
         }
-        database.delivery_terms(project).await
+        let is_there = match priced {
+            None => true,
+            Some((choice, price)) => database.set_delivery_price(project, choice, price).await?,
+        };
+        Ok::<_, StoreError>((database.delivery_terms(project).await?, is_there))
     })?;
+    let (terms, is_there) = terms;
     let DeliveryTerms { charges_delivery, ways } = terms.ok_or_else(|| format!("there is no project {project}"))?;
+    if !is_there {
+        return Err("there is no such delivery type or subtype".into());
+    }
     if output.json {
         let ways: Vec<_> = ways
             .iter()
             .map(|way| {
+                let subtype = way.subtype.as_ref();
                 serde_json::json!({
-                    "type": way.type_name, "subtype": way.subtype_name, "price": way.price.to_string(),
+                    "type_id": way.delivery_type.id.get(), "type": way.delivery_type.name,
+                    "subtype_id": subtype.map(|subtype| subtype.id.get()), "subtype": subtype.map(|subtype| &subtype.name),
+                    "type_price": way.delivery_type.price.to_string(),
+                    "subtype_price": subtype.map(|subtype| subtype.price.to_string()), "price": way.price().to_string(),
                 })
             })
             .collect();
@@ -301,9 +330,16 @@ fn delivery_charge(
     } else {
         println!("project_id        {project}");
         println!("charges_delivery  {charges_delivery}");
-        for PricedWay { type_name, subtype_name, price } in ways {
-            let name = subtype_name.map_or_else(|| type_name.clone(), |subtype| format!("{type_name}, {subtype}"));
-            println!("{price:>16}  {name}");
+        for way in ways {
+            let PricedWay { delivery_type, subtype } = &way;
+            let price = way.price().to_string();
+            match subtype {
+                None => println!("{price:>16}  type {}: {}", delivery_type.id, delivery_type.name),
+                Some(subtype) => println!(
+                    "{price:>16}  type {}: {} {}, subtype {}: {} {}",
+                    delivery_type.id, delivery_type.name, delivery_type.price, subtype.id, subtype.name, subtype.price
+                ),
+            }
         }
     }
     Ok(())

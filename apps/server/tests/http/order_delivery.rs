@@ -149,6 +149,18 @@ database_tests! {
         assert_eq!(shown(&["--enabled", "true"])["charges_delivery"], json!(true));
         assert_eq!(shown(&[]), shown(&["--enabled", "true"]));
         assert_eq!(shown(&["--enabled", "false"]), before);
+        let priced = shown(&["--type", "2", "--subtype", "2", "--price", "300"]);
+        let courier = priced["ways"].as_array().unwrap().iter().find(|way| way["subtype_id"] == json!(2)).unwrap();
+        assert_eq!((&courier["price"], &courier["type_price"]), (&json!("300.00"), &json!("0.00")));
+        for (wrong, why) in [
+            (vec!["--type", "9", "--price", "1"], "no such delivery type or subtype"),
+            (vec!["--type", "2", "--price", "1.234"], "--price must"),
+            (vec!["--type", "2"], "--price"),
+            (vec!["--price", "1"], "--type"),
+        ] {
+            let refused = run(&project, &wrong);
+            assert!(!refused.status.success() && String::from_utf8(refused.stderr).unwrap().contains(why), "{wrong:?}");
+        }
         let refused = run("999", &["--enabled", "true"]);
         assert!(!refused.status.success() && String::from_utf8(refused.stderr).unwrap().contains("no project 999"));
         assert!(!run(&project, &["--enabled", "yes"]).status.success());

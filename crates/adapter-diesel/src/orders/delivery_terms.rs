@@ -3,27 +3,31 @@
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
-use kontor_kernel::{ProjectId, StoreError};
-use kontor_orders::model::BY_DELIVERY;
-use kontor_orders::ports::{DeliverySettings, DeliveryTerms, PricedWay};
+use kontor_kernel::{Money, ProjectId, StoreError};
+use kontor_orders::model::{BY_DELIVERY, DeliveryChoice};
+use kontor_orders::ports::{DeliverySettings, DeliveryTerms, Priced, PricedWay};
 
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::schema::projects;
+use crate::schema::{delivery_subtypes, delivery_types, projects};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
 by_place! {
     struct WayRow {
+        type_id: i64 as BigInt,
         type_name: String as Text,
+        type_price: i64 as BigInt,
+        subtype_id: Option<i64> as Nullable<BigInt>,
         subtype_name: Option<String> as Nullable<Text>,
-        price: i64 as BigInt,
+        subtype_price: Option<i64> as Nullable<BigInt>,
     }
 }
 
 fn ways(connection: &mut AnyConnection, project: ProjectId) -> Result<Vec<PricedWay>, Abort<StoreError>> {
     let rows: Vec<WayRow> = Statement::new(
-        "SELECT dt.name, ds.name, dt.price + COALESCE(ds.price, 0) FROM delivery_types dt LEFT JOIN delivery_subtypes ds \
-         ON ds.project_id = dt.project_id AND ds.delivery_type_id = dt.id AND ds.is_active AND dt.id = ",
+        "SELECT dt.id, dt.name, dt.price, ds.id, ds.name, ds.price FROM delivery_types dt LEFT JOIN delivery_subtypes ds ON \
+         ds.project_id = dt.project_id AND ds.delivery_type_id = dt.id AND ds.is_active AND dt.id = ",
     )
     .value(BY_DELIVERY.get())
     .sql(" WHERE dt.is_active AND dt.project_id = ")
@@ -31,8 +35,18 @@ fn ways(connection: &mut AnyConnection, project: ProjectId) -> Result<Vec<Priced
     .sql(" ORDER BY dt.id, ds.id")
     .rows(connection)?;
     let way = |row: WayRow| {
-        let price = stored::money(row.price)?;
-        Ok(PricedWay { type_name: row.type_name, subtype_name: row.subtype_name, price })
+        let subtype = row.subtype_id.zip(row.subtype_name).zip(row.subtype_price);
+        let subtype = subtype.map(|((id, name), price)| {
+            Ok::<_, StoreError>(Priced { id: stored::id(id)?, name, price: stored::money(price)? })
+        });
+        Ok(PricedWay {
+            delivery_type: Priced {
+                id: stored::id(row.type_id)?,
+                name: row.type_name,
+                price: stored::money(row.type_price)?,
+            },
+            subtype: subtype.transpose()?,
+        })
     };
     rows.into_iter().map(way).collect()
 }
@@ -53,6 +67,30 @@ impl DeliverySettings for Database {
         self.write(move |connection| {
             let set = diesel::update(projects::table.find(project.get())).set(projects::charges_delivery.eq(charges));
             Ok::<_, Abort<StoreError>>(set.execute(connection)? == 1)
+        })
+        .await
+    }
+
+    async fn set_delivery_price(
+        &self,
+        project: ProjectId,
+        choice: DeliveryChoice,
+        price: Money,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            // Shops show the prices.
+            invalidate(Topic::Storefront, project.get());
+            let (type_id, price) = (choice.type_id.get(), price.minor());
+            let written = match choice.subtype_id {
+                None => diesel::update(delivery_types::table.find((project.get(), type_id)))
+                    .set(delivery_types::price.eq(price))
+                    .execute(connection)?,
+                Some(id) => diesel::update(delivery_subtypes::table.find((project.get(), id.get())))
+                    .filter(delivery_subtypes::delivery_type_id.eq(type_id))
+                    .set(delivery_subtypes::price.eq(price))
+                    .execute(connection)?,
+            };
+            Ok::<_, Abort<StoreError>>(written == 1)
         })
         .await
     }

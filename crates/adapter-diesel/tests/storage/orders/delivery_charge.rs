@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_kernel::{DeliverySubtypeId, Edit, Money, ProjectId};
+use kontor_kernel::{DeliverySubtypeId, DeliveryTypeId, Edit, Money, ProjectId};
 use kontor_orders::model::{Address, DeliveryChoice, DeliveryRequest, Order, OrderStatus, PaymentState};
 use kontor_orders::ports::{DeliverySettings as _, PricedWay};
 use kontor_orders::refund::{RefundCommand, RefundRefused, RefundScope};
@@ -52,14 +52,16 @@ database_tests! {
         let counter = Counter::open(&db).await;
         with_courier(&counter).await;
         let (project, store) = (counter.customer.app.project_id, &counter.house.db.database);
-        let way = |type_name: &str, subtype: Option<&str>, minor| PricedWay {
-            type_name: type_name.to_owned(),
-            subtype_name: subtype.map(str::to_owned),
-            price: money(minor),
+        let told = |ways: Vec<PricedWay>| -> Vec<(i64, Option<i64>, i64)> {
+            let told = |way: &PricedWay| {
+                (way.delivery_type.id.get(), way.subtype.as_ref().map(|subtype| subtype.id.get()), way.price().minor())
+            };
+            ways.iter().map(told).collect()
         };
         let terms = store.delivery_terms(project).await.unwrap().unwrap();
         assert!(!terms.charges_delivery);
-        assert_eq!(terms.ways, [way("Pickup", None, 0), way("Delivery", Some("Courier"), 60_000)]);
+        assert_eq!((&*terms.ways[1].delivery_type.name, terms.ways[1].delivery_type.price), ("Delivery", money(30_000)));
+        assert_eq!(told(terms.ways), [(1, None, 0), (2, Some(2), 60_000)]);
         let vase = counter.goods("Vase", 5, 1_000).await;
         let before = counter.paid_online(&brought(counter.online(&[(vase, 1)]))).await;
         assert_eq!((before.delivery_charge.price, before.captured), (Money::ZERO, money(1_000)));
@@ -69,7 +71,16 @@ database_tests! {
         assert_eq!((order.final_price, order.amount_due(), order.captured), (money(1_000), money(61_000), money(61_000)));
         assert_eq!((order.payment_state(), order.delivery_left()), (PaymentState::Paid, money(60_000)));
         // Another price is for orders from now on.
-        counter.house.run("UPDATE delivery_types SET price = 1 WHERE id = 2".to_owned()).await;
+        let by = |type_id: i64, subtype_id: Option<i64>| DeliveryChoice {
+            type_id: DeliveryTypeId::new(type_id).unwrap(),
+            subtype_id: subtype_id.map(|id| DeliverySubtypeId::new(id).unwrap()),
+        };
+        assert!(store.set_delivery_price(project, by(2, None), money(100)).await.unwrap());
+        assert!(store.set_delivery_price(project, by(2, Some(2)), money(20)).await.unwrap());
+        for nothing in [by(9, None), by(2, Some(9)), by(1, Some(2))] {
+            assert!(!store.set_delivery_price(project, nothing, money(1)).await.unwrap());
+        }
+        assert_eq!(told(store.delivery_terms(project).await.unwrap().unwrap().ways), [(1, None, 0), (2, Some(2), 120)]);
         assert_eq!(counter.order(order.id).await.amount_due(), money(61_000));
         let picked_up = counter.paid_online(&counter.online(&[(vase, 1)])).await;
         assert_eq!((picked_up.delivery_charge.price, picked_up.captured), (Money::ZERO, money(1_000)));
