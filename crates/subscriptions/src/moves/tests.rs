@@ -152,7 +152,9 @@ fn nothing_in_the_table_is_dead() {
     let used = |word: &str| MOVES.iter().any(|row| told(row).iter().any(|cell| cell.contains(word)));
     assert!(Condition::VARIANTS.iter().all(|condition| used(condition.word())));
     assert!(Effect::VARIANTS.iter().all(|effect| used(effect.word())));
-    assert!(SubscriptionNotice::VARIANTS.iter().all(|notice| used(notice.word())));
+    // What puts a subscription on hold is no event: it is found when a charge is planned.
+    let by_a_move = |notice: &&SubscriptionNotice| **notice != SubscriptionNotice::SubscriptionOnHold;
+    assert!(SubscriptionNotice::VARIANTS.iter().filter(by_a_move).all(|notice| used(notice.word())));
     assert!(SubscriptionEvent::VARIANTS.iter().all(|event| used(event.word())));
 }
 
