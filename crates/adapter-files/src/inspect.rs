@@ -3,7 +3,7 @@ use std::io::{self, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use kontor_content::model::{MediaType, Sighting};
-use kontor_content::ports::{ContentInspector, StorageFailed};
+use kontor_content::ports::{ContentInspector, Published, StorageFailed};
 
 use crate::{archive, pdf, picture};
 
@@ -17,6 +17,11 @@ pub struct Inspector;
 impl ContentInspector for Inspector {
     fn inspect(&self, content: &File) -> Result<Sighting, StorageFailed> {
         look(content).map_err(|error| StorageFailed(error.to_string()))
+    }
+
+    fn publish(&self, content: &File, media: MediaType) -> Result<Option<Published>, StorageFailed> {
+        let published = catch_unwind(AssertUnwindSafe(|| picture::publish(content, media)));
+        published.unwrap_or(Ok(None)).map_err(|error| StorageFailed(error.to_string()))
     }
 }
 

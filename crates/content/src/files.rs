@@ -7,7 +7,7 @@ use kontor_kernel::{
     Clock, FileId, Listing, Name, OfProject, OrderId, Page, Permission, Random, Resource, Staff, Stamp,
 };
 
-use crate::model::{Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, StoredFile};
+use crate::model::{ContentRefused, Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, StoredFile};
 use crate::ports::{ContentInspector, FileRepository, FileStore, Pieces};
 use crate::{FileError, FileRefusal};
 
@@ -53,11 +53,19 @@ impl FileService {
         Ok(staff.require(Permission::create(Resource::Files))?)
     }
 
-    /// Looks at what came under a name and refuses what the type of file does not take. Works on the calling thread; the
+    /// Looks at what came under a name and refuses what the type of file does not take. A picture for everybody loses what is
+    /// not shown of it. Works on the calling thread; the
     /// server does that where blocking is allowed.
-    pub fn inspect(&self, file_type: FileType, name: Option<&str>, content: File) -> Result<Upload, FileError> {
+    pub fn inspect(&self, file_type: FileType, name: Option<&str>, mut content: File) -> Result<Upload, FileError> {
         let seen = self.inspector.inspect(&content).map_err(FileRefusal::Storage)?;
-        let (media, dimensions) = file_type.admit(seen).map_err(FileRefusal::Content)?;
+        let (media, mut dimensions) = file_type.admit(seen).map_err(FileRefusal::Content)?;
+        if file_type.is_public() && dimensions.is_some() {
+            let published = self.inspector.publish(&content, media).map_err(FileRefusal::Storage)?;
+            let published = published.ok_or(FileRefusal::Content(ContentRefused::Damaged(media)))?;
+            let size = Dimensions::new(published.width, published.height);
+            dimensions = Some(size.map_err(|refused| FileRefusal::Content(refused.into()))?);
+            content = published.content;
+        }
         let name = media.label(name).map_err(|error| FileRefusal::Content(error.into()))?;
         Ok(Upload { content, file_type, name, media, dimensions })
     }
@@ -165,7 +173,7 @@ mod tests {
     use kontor_kernel::{FixedClock, ProjectId};
 
     use super::*;
-    use crate::model::{ContentRefused, Sha256, Sighting, Written};
+    use crate::model::{Sha256, Sighting, Written};
     use crate::ports::{MockContentInspector, MockFileRepository, MockFileStore, StorageFailed};
 
     fn service(files: MockFileRepository, contents: MockFileStore, seen: Sighting) -> FileService {

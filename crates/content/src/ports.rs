@@ -13,8 +13,8 @@ use kontor_kernel::{
 };
 
 use crate::model::{
-    self, ApplicationPart, Block, FileKey, Menu, MenuItem, NewFile, Node, OrderFile, PageFilter, PageOrder, PageTag,
-    PageType, PartCode, Sighting, Slug, StoredFile, Written,
+    self, ApplicationPart, Block, FileKey, MediaType, Menu, MenuItem, NewFile, Node, OrderFile, PageFilter, PageOrder,
+    PageTag, PageType, PartCode, Sighting, Slug, StoredFile, Written,
 };
 use crate::{FileError, PartError};
 
@@ -105,6 +105,21 @@ pub trait FileStore: Send + Sync {
 pub trait ContentInspector: Send + Sync {
     /// Looks at a content, from its start.
     fn inspect(&self, content: &File) -> Result<Sighting, StorageFailed>;
+
+    /// The picture as everybody may see it: upright, without place, camera, previews and texts. `None` when it cannot be
+    /// made.
+    fn publish(&self, content: &File, media: MediaType) -> Result<Option<Published>, StorageFailed>;
+}
+
+/// A picture that everybody may see.
+#[derive(Debug)]
+pub struct Published {
+    /// The picture, read from its start.
+    pub content: File,
+    /// In pixels, as people see it.
+    pub width: u64,
+    /// In pixels, as people see it.
+    pub height: u64,
 }
 
 /// What customers see of pages, and how often.

@@ -27,6 +27,51 @@ pub(super) fn decode(mut content: BufReader<&File>) -> Result<(), Damaged> {
     Ok(())
 }
 
+/// The photo without segments of cameras and programs, wherever they stand, and without what stands behind its end. `None`
+/// when it has no end.
+pub(super) fn bare(photo: &[u8]) -> Option<Vec<u8>> {
+    let mut bare = vec![0xFF, 0xD8];
+    let mut rest = photo.strip_prefix(&[0xFF, 0xD8])?;
+    let mut in_scan = false;
+    loop {
+        let (data, marked) = rest.split_at_checked(rest.iter().position(|byte| *byte == 0xFF)?)?;
+        if in_scan {
+            bare.extend(data);
+        }
+        let behind = marked.get(marked.iter().position(|byte| *byte != 0xFF)?..)?;
+        let (mark, behind) = behind.split_first()?;
+        rest = behind;
+        match mark {
+            0xD9 => {
+                bare.extend([0xFF, 0xD9]);
+                return Some(bare);
+            }
+            0x00 | 0x01 | 0xD0..=0xD7 => bare.extend([0xFF, *mark]),
+            _ => {
+                let length = u16::from_be_bytes(*behind.first_chunk()?);
+                let (segment, behind) = behind.split_at_checked(usize::from(length))?;
+                rest = behind;
+                in_scan = *mark == 0xDA;
+                if is_shown(*mark, segment.get(2..)?) {
+                    bare.extend([0xFF, *mark]);
+                    bare.extend(segment);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a segment says how the photo looks: its measures, its colors, whether they are those of a printer.
+fn is_shown(mark: u8, content: &[u8]) -> bool {
+    match mark {
+        0xE0 => content.starts_with(b"JFIF\0"),
+        0xE2 => content.starts_with(b"ICC_PROFILE\0"),
+        0xEE => content.starts_with(b"Adobe"),
+        0xE1..=0xEF | 0xFE => false,
+        _ => true,
+    }
+}
+
 /// Whether there is a picture, and the mark of its end.
 fn ends(content: &mut BufReader<&File>) -> io::Result<bool> {
     let mut has_picture = false;

@@ -2,6 +2,7 @@
 //! it is thrown away.
 
 mod jpeg;
+mod publish;
 mod webp;
 
 use std::fs::File;
@@ -10,6 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use imagesize::ImageType;
 use kontor_content::model::{Dimensions, MediaType, Sighting};
+
+pub(crate) use self::publish::publish;
 
 /// How much of a picture is looked through for its size, which cameras put behind previews and descriptions.
 const HEADER: u64 = 4 * 1024 * 1024;

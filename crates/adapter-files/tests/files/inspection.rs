@@ -27,7 +27,7 @@ const BASELINE: &[u8] = include_bytes!("samples/baseline.jpg");
 const LOSSY: &[u8] = include_bytes!("samples/lossy.webp");
 
 /// Pictures as programs write them, with their sizes.
-const PICTURES: [(MediaType, &[u8], u64, u64); 9] = [
+pub const PICTURES: [(MediaType, &[u8], u64, u64); 9] = [
     (MediaType::Jpeg, BASELINE, 40, 30),
     (MediaType::Jpeg, include_bytes!("samples/progressive.jpg"), 40, 30),
     (MediaType::Jpeg, include_bytes!("samples/cmyk.jpg"), 24, 16),

@@ -4,4 +4,5 @@
 mod bucket;
 mod folder;
 mod inspection;
+mod published;
 mod support;

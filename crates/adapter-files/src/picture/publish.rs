@@ -1,0 +1,116 @@
+//! Pictures that everybody may see: upright, without place, camera and previews.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, Write};
+
+use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
+use image::codecs::png::{PngDecoder, PngEncoder};
+use image::codecs::webp::{WebPDecoder, WebPEncoder};
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageResult};
+use img_parts::ImageEXIF;
+use img_parts::png::Png;
+use img_parts::webp::{CHUNK_XMP, WebP};
+use kontor_content::model::MediaType;
+use kontor_content::ports::Published;
+
+use super::{Damaged, turn};
+
+/// How well a photo is kept that has to be turned, from 1 to 100.
+const QUALITY: u8 = 92;
+
+/// The chunks of a PNG that say how it looks; the others are texts, times and what cameras wrote.
+const SHOWN: [&[u8; 4]; 16] = [
+    b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"cICP", b"sBIT", b"bKGD",
+    b"pHYs", b"acTL", b"fcTL", b"fdAT",
+];
+
+/// The picture without what is not shown. One that lies on its side is decoded, turned and encoded again; the others stay as
+/// they are, bit by bit. `None` when it cannot be read.
+pub(crate) fn publish(mut content: &File, media: MediaType) -> io::Result<Option<Published>> {
+    let mut bytes = Vec::new();
+    content.rewind()?;
+    content.read_to_end(&mut bytes)?;
+    let _turn = turn();
+    let Ok((bytes, width, height)) = published(bytes, media) else { return Ok(None) };
+    let mut content = tempfile::tempfile()?;
+    content.write_all(&bytes)?;
+    content.rewind()?;
+    Ok(Some(Published { content, width: width.into(), height: height.into() }))
+}
+
+fn published(bytes: Vec<u8>, media: MediaType) -> Result<(Vec<u8>, u32, u32), Damaged> {
+    let source = Cursor::new(&bytes);
+    let turned = match media {
+        MediaType::Jpeg => turned(JpegDecoder::new(source)?, media)?,
+        MediaType::Png => turned(PngDecoder::new(source)?, media)?,
+        MediaType::Webp => {
+            let decoder = WebPDecoder::new(source)?;
+            // Frames of an animation are not turned.
+            if decoder.has_animation() { Turned::Upright(decoder.dimensions()) } else { turned(decoder, media)? }
+        }
+        // It has no place for what cameras write.
+        _ => {
+            let size = imagesize::blob_size(&bytes)?;
+            return Ok((bytes, size.width.try_into()?, size.height.try_into()?));
+        }
+    };
+    let (bytes, (width, height)) = match turned {
+        Turned::Upright(size) => (bytes, size),
+        Turned::Again(bytes, size) => (bytes, size),
+    };
+    Ok((bare(bytes, media)?, width, height))
+}
+
+enum Turned {
+    /// It stood upright.
+    Upright((u32, u32)),
+    /// It was encoded again.
+    Again(Vec<u8>, (u32, u32)),
+}
+
+fn turned(mut decoder: impl ImageDecoder, media: MediaType) -> ImageResult<Turned> {
+    let orientation = decoder.orientation()?;
+    if orientation == Orientation::NoTransforms {
+        return Ok(Turned::Upright(decoder.dimensions()));
+    }
+    let colors =
+        decoder.icc_profile()?.filter(|_| !matches!(decoder.original_color_type(), image::ExtendedColorType::Cmyk8));
+    let mut image = DynamicImage::from_decoder(decoder)?;
+    image.apply_orientation(orientation);
+    let mut bytes = Vec::new();
+    match media {
+        MediaType::Jpeg => encode(JpegEncoder::new_with_quality(&mut bytes, QUALITY), &image, colors),
+        MediaType::Png => encode(PngEncoder::new(&mut bytes), &image, colors),
+        _ => encode(WebPEncoder::new_lossless(&mut bytes), &image, colors),
+    }?;
+    Ok(Turned::Again(bytes, (image.width(), image.height())))
+}
+
+fn encode(mut encoder: impl ImageEncoder, image: &DynamicImage, colors: Option<Vec<u8>>) -> ImageResult<()> {
+    if let Some(colors) = colors {
+        // A format without a place for it shows the usual colors.
+        let _ = encoder.set_icc_profile(colors);
+    }
+    image.write_with_encoder(encoder)
+}
+
+/// Leaves out all that does not say how the picture looks.
+fn bare(bytes: Vec<u8>, media: MediaType) -> Result<Vec<u8>, Damaged> {
+    let mut bare = Vec::new();
+    match media {
+        MediaType::Jpeg => bare = super::jpeg::bare(&bytes).ok_or(Damaged)?,
+        MediaType::Png => {
+            let mut png = Png::from_bytes(bytes.into())?;
+            png.chunks_mut().retain(|chunk| SHOWN.contains(&&chunk.kind()));
+            png.encoder().write_to(&mut bare)?;
+        }
+        _ => {
+            let mut webp = WebP::from_bytes(bytes.into())?;
+            webp.remove_chunks_by_id(CHUNK_XMP);
+            webp.set_exif(None);
+            webp.encoder().write_to(&mut bare)?;
+        }
+    }
+    Ok(bare)
+}

@@ -1,0 +1,135 @@
+//! Pictures for everybody have neither place nor camera, and stand upright.
+
+use std::io::{Read, Seek};
+
+use image::{DynamicImage, ImageFormat, ImageReader, Rgb, RgbImage};
+use img_parts::jpeg::{Jpeg, JpegSegment, markers};
+use img_parts::png::{Png, PngChunk};
+use img_parts::webp::WebP;
+use img_parts::{Bytes, ImageEXIF};
+use kontor_adapter_files::Inspector;
+use kontor_content::model::{MediaType, Sighting};
+use kontor_content::ports::ContentInspector;
+
+use crate::inspection::PICTURES;
+use crate::support::file;
+
+const CAMERA: &[u8] = b"Nikolai's camera\0";
+const PREVIEW: &[u8] = b"a small picture of the same place";
+
+/// What a camera writes: its name, how it was held, and a preview.
+fn exif(orientation: u8) -> Bytes {
+    let mut tiff = b"II*\0\x08\0\0\0\x02\0".to_vec();
+    tiff.extend(b"\x0f\x01\x02\0\x11\0\0\0\x26\0\0\0");
+    tiff.extend([0x12, 0x01, 0x03, 0, 1, 0, 0, 0, orientation, 0, 0, 0]);
+    tiff.extend(b"\0\0\0\0");
+    tiff.extend(CAMERA);
+    tiff.extend(PREVIEW);
+    tiff.into()
+}
+
+/// 40 by 20, red on the left and blue on the right.
+fn flag() -> DynamicImage {
+    let color = |x: u32| if x < 20 { Rgb([220, 20, 20]) } else { Rgb([20, 20, 220]) };
+    RgbImage::from_fn(40, 20, |x, _| color(x)).into()
+}
+
+fn picture(media: MediaType, orientation: u8) -> Vec<u8> {
+    let format = match media {
+        MediaType::Jpeg => ImageFormat::Jpeg,
+        MediaType::Png => ImageFormat::Png,
+        _ => ImageFormat::WebP,
+    };
+    let mut plain = std::io::Cursor::new(Vec::new());
+    flag().write_to(&mut plain, format).unwrap();
+    let (plain, exif) = (Bytes::from(plain.into_inner()), exif(orientation));
+    let mut bytes = Vec::new();
+    match media {
+        MediaType::Jpeg => {
+            let mut jpeg = Jpeg::from_bytes(plain).unwrap();
+            jpeg.set_exif(Some(exif));
+            let place = Bytes::from_static(b"Photoshop 3.0\0 Nikolai's camera\0");
+            jpeg.segments_mut().insert(1, JpegSegment::new_with_contents(markers::APP13, place));
+            jpeg.segments_mut().insert(1, JpegSegment::new_with_contents(markers::COM, CAMERA.into()));
+            jpeg.encoder().write_to(&mut bytes).unwrap();
+            bytes.extend(PREVIEW);
+        }
+        MediaType::Png => {
+            let mut png = Png::from_bytes(plain).unwrap();
+            png.set_exif(Some(exif));
+            png.chunks_mut().insert(1, PngChunk::new(*b"tEXt", [b"Comment\0", CAMERA].concat().into()));
+            png.encoder().write_to(&mut bytes).unwrap();
+        }
+        _ => {
+            let mut webp = WebP::from_bytes(plain).unwrap();
+            webp.set_exif(Some(exif));
+            webp.encoder().write_to(&mut bytes).unwrap();
+        }
+    }
+    bytes
+}
+
+fn publish(bytes: &[u8], media: MediaType) -> Option<(Vec<u8>, u64, u64)> {
+    let mut published = Inspector.publish(&file(bytes), media).unwrap()?;
+    let mut content = Vec::new();
+    published.content.rewind().unwrap();
+    published.content.read_to_end(&mut content).unwrap();
+    Some((content, published.width, published.height))
+}
+
+fn has(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|window| window == text)
+}
+
+fn shown(bytes: Vec<u8>) -> RgbImage {
+    let reader = ImageReader::new(std::io::Cursor::new(bytes)).with_guessed_format().unwrap();
+    reader.decode().unwrap().into_rgb8()
+}
+
+#[test]
+fn what_cameras_write_is_left_out_and_the_picture_stays() {
+    for media in [MediaType::Jpeg, MediaType::Png, MediaType::Webp] {
+        let upright = picture(media, 1);
+        assert!(has(&upright, CAMERA) && has(&upright, PREVIEW), "{media:?}");
+        let (bytes, width, height) = publish(&upright, media).unwrap();
+        assert_eq!((width, height), (40, 20), "{media:?}");
+        for text in [CAMERA, PREVIEW, b"Exif", b"EXIF", b"eXIf"] {
+            assert!(!has(&bytes, text), "{media:?}: {}", String::from_utf8_lossy(text));
+        }
+        assert_eq!(shown(bytes.clone()), shown(upright), "{media:?}");
+        // Nothing more is taken off.
+        assert_eq!(publish(&bytes, media).unwrap().0, bytes, "{media:?}");
+    }
+}
+
+#[test]
+fn a_picture_that_lies_on_its_side_is_turned() {
+    for media in [MediaType::Jpeg, MediaType::Png, MediaType::Webp] {
+        // Held clockwise: its left side is the top.
+        let (bytes, width, height) = publish(&picture(media, 6), media).unwrap();
+        assert_eq!((width, height), (20, 40), "{media:?}");
+        assert!(!has(&bytes, CAMERA), "{media:?}");
+        let turned = shown(bytes);
+        assert_eq!(turned.dimensions(), (20, 40), "{media:?}");
+        let (top, bottom) = (turned.get_pixel(10, 5), turned.get_pixel(10, 35));
+        assert!(top[0] > 150 && top[2] < 100 && bottom[2] > 150 && bottom[0] < 100, "{media:?}: {top:?} {bottom:?}");
+    }
+}
+
+#[test]
+fn every_kind_of_picture_is_whole_afterwards() {
+    for (place, (media, picture, width, height)) in PICTURES.into_iter().enumerate() {
+        let (bytes, seen_width, seen_height) = publish(picture, media).unwrap();
+        assert_eq!((seen_width, seen_height), (width, height), "{place}");
+        let seen = Inspector.inspect(&file(&bytes)).unwrap();
+        assert_eq!(seen, Sighting::Image { media, width, height }, "{place}");
+        assert!(bytes.len() <= picture.len(), "{place}");
+    }
+}
+
+#[test]
+fn what_is_no_picture_is_not_published() {
+    for media in [MediaType::Jpeg, MediaType::Png, MediaType::Webp, MediaType::Gif] {
+        assert_eq!(publish(b"no picture", media), None, "{media:?}");
+    }
+}
