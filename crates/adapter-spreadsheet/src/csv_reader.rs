@@ -1,32 +1,38 @@
 //! Text with commas, semicolons or tabs.
 
-use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, ErrorKind, Read};
 
 use csv::{ByteRecord, ReaderBuilder};
 use kontor_catalog::spreadsheet::ports::RowSink;
 use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
 
-use crate::cell_text;
+use crate::csv_torn::{Quotes, Whole, quotes};
+use crate::formula_guard::unguarded;
 use crate::limits::Limits;
+use crate::{cell_text, csv_encoding};
 
-const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// How much is read at once.
 const BUFFER: usize = 64 << 10;
+/// How much is looked at to tell what separates the cells.
+const START: u64 = 8192;
+const TORN: &str = "has quotes that do not pair; write a quote inside of a quoted text twice";
 
-pub(crate) fn read(mut file: File, start: &[u8], limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
-    let text = start.strip_prefix(MARK).unwrap_or(start);
-    refuse_other_formats(text)?;
-    let mark = u64::try_from(start.len() - text.len()).unwrap_or_default();
-    file.seek(SeekFrom::Start(mark)).map_err(crate::broken)?;
-    rows(file, delimiter(text), limits, sink)
+pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    let mut text = csv_encoding::text(file)?;
+    let mut start = Vec::new();
+    text.by_ref().take(START).read_to_end(&mut start).map_err(crate::broken)?;
+    refuse_other_formats(&start)?;
+    let delimiter = delimiter(&start);
+    rows(Cursor::new(start).chain(text), delimiter, limits, sink)
 }
 
-/// Gives no more than there is room for: who looks for the end of a record holds all of it until then.
+/// Gives no more than there is room for: who looks for the end of a record holds all of it until then. Keeps what it gave
+/// until it is taken.
 struct Metered<R> {
     source: R,
     room: u64,
+    given: Vec<u8>,
 }
 
 impl<R: Read> Read for Metered<R> {
@@ -36,6 +42,7 @@ impl<R: Read> Read for Metered<R> {
         }
         let count = self.source.by_ref().take(self.room).read(buffer)?;
         self.room = self.room.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
+        self.given.extend(buffer.iter().take(count));
         Ok(count)
     }
 }
@@ -50,14 +57,15 @@ fn rows(source: impl Read, delimiter: u8, limits: &Limits, sink: &mut RowSink<'_
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(BUFFER)
-        .from_reader(Metered { source, room: 0 });
+        .from_reader(Metered { source, room: 0, given: Vec::new() });
+    let mut whole = Whole::new(sink);
     let mut record = ByteRecord::new();
-    let mut number: u32 = 0;
+    let (mut number, mut done): (u32, u64) = (0, 0);
     loop {
         reader.get_mut().room = limits.record_bytes;
         match reader.read_byte_record(&mut record) {
             Ok(true) => {}
-            Ok(false) => return Ok(()),
+            Ok(false) => return whole.finish(),
             Err(error) if is_too_long(&error) => return Err(SheetRefused::RowTooLong(number.saturating_add(1))),
             Err(error) => return Err(crate::broken(error)),
         }
@@ -69,18 +77,38 @@ fn rows(source: impl Read, delimiter: u8, limits: &Limits, sink: &mut RowSink<'_
         if filled > limits.columns {
             return Err(SheetRefused::TooManyColumns(limits.columns));
         }
+        let end = reader.position().byte();
+        let length = usize::try_from(end.saturating_sub(done)).unwrap_or(usize::MAX);
+        done = end;
+        let given = &mut reader.get_mut().given;
+        let quotes = quotes(given.get(..length).unwrap_or(given), delimiter, whole.headers);
+        given.drain(..length.min(given.len()));
+        if quotes == Quotes::Open {
+            return Err(SheetRefused::OpenQuote(number));
+        }
         // The hint that some programs leave for themselves.
         if number == 1 && record.get(0).is_some_and(|field| field.starts_with(b"sep=")) {
             continue;
         }
-        sink(SheetRow { number, cells: record.iter().take(filled).map(|field| cell(field, limits)).collect() })?;
+        let fault = (quotes == Quotes::Torn).then(|| TORN.to_owned());
+        let cells = record.iter().take(filled).map(|field| cell(field, limits)).collect();
+        whole.push(SheetRow { number, cells, fault, decimal: decimal(delimiter) }, record.len())?;
+    }
+}
+
+/// Programs that separate cells by semicolons do so where the comma stands before decimals.
+fn decimal(delimiter: u8) -> Option<char> {
+    match delimiter {
+        b',' => Some('.'),
+        b';' => Some(','),
+        _ => None,
     }
 }
 
 /// Text has no NUL; what starts like a document, an image or JSON is no table.
 fn refuse_other_formats(text: &[u8]) -> Result<(), SheetRefused> {
     let first = text.trim_ascii_start();
-    let other = [b"{".as_slice(), b"[", b"<", b"%PDF", b"\x89PNG", b"\xFF\xD8", b"\xFF\xFE", b"\xFE\xFF"];
+    let other = [b"{".as_slice(), b"[", b"<", b"%PDF", b"\x89PNG", b"\xFF\xD8"];
     let control = text.iter().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\r' | b'\t'));
     if control || other.iter().any(|sign| first.starts_with(sign)) {
         Err(SheetRefused::NotASpreadsheet)
@@ -119,14 +147,9 @@ fn skipped_lines(record: &ByteRecord, after: u64) -> u32 {
 
 fn cell(field: &[u8], limits: &Limits) -> Cell {
     match std::str::from_utf8(field) {
-        Ok(text) => cell_text::cell(Cow::Borrowed(unquoted(text)), limits),
+        Ok(text) => cell_text::cell(unguarded(text), limits),
         Err(_) => Cell::Fault("is not UTF-8 text; save the file as CSV UTF-8".to_owned()),
     }
-}
-
-/// Takes off the apostrophe that keeps a text from becoming a formula.
-fn unquoted(text: &str) -> &str {
-    text.strip_prefix('\'').filter(|rest| crate::csv_writer::needs_apostrophe(rest)).unwrap_or(text)
 }
 
 #[cfg(test)]

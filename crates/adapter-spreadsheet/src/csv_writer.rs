@@ -5,6 +5,8 @@ use csv::Writer;
 use kontor_catalog::spreadsheet::Content;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetWriter};
 
+use crate::formula_guard::guarded;
+
 /// The byte order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -13,11 +15,6 @@ pub(crate) struct Csv(Writer<BufWriter<File>>);
 
 fn failed(error: impl ToString) -> SheetFailed {
     SheetFailed::Broken(error.to_string())
-}
-
-/// Whether a spreadsheet program would take the text for a formula, or for such a text already made harmless.
-pub(crate) fn needs_apostrophe(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\''])
 }
 
 impl Csv {
@@ -33,8 +30,7 @@ fn write_row<W: Write>(writer: &mut Writer<W>, cells: &[Content<'_>]) -> Result<
         match cell {
             Content::Empty => writer.write_field(""),
             Content::Number(number) => writer.write_field(number),
-            Content::Text(text) if needs_apostrophe(text) => writer.write_field(format!("'{text}")),
-            Content::Text(text) => writer.write_field(text.as_bytes()),
+            Content::Text(text) => writer.write_field(guarded(text).as_bytes()),
         }
         .map_err(failed)?;
     }

@@ -23,12 +23,18 @@
 //! ```
 
 mod cell_text;
+mod csv_encoding;
 mod csv_reader;
+mod csv_torn;
 mod csv_writer;
+mod formula_guard;
 mod limits;
 mod number;
+mod number_format;
 mod pace;
 mod xlsx_guard;
+mod xlsx_merged;
+mod xlsx_parts;
 mod xlsx_reader;
 mod xlsx_scan;
 mod xlsx_texts;
@@ -69,20 +75,23 @@ impl SheetReader for Spreadsheets {
             return Err(SheetRefused::TooLarge("the file"));
         }
         let mut start = Vec::new();
-        file.by_ref().take(8192).read_to_end(&mut start).map_err(broken)?;
+        file.by_ref().take(4).read_to_end(&mut start).map_err(broken)?;
         file.rewind().map_err(broken)?;
         if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
             let mut ask = || sink(SheetRow::none_yet());
             let mut pace = Pace::new(&mut ask);
-            xlsx_guard::check(&file, &self.limits, &mut pace)?;
+            if let Some(usual) = xlsx_parts::with_usual_names(&file, &mut xlsx_guard::open(&file, &self.limits)?)? {
+                file = usual;
+            }
+            let found = xlsx_guard::check(&file, &self.limits, &mut pace)?;
             if xlsx_texts::too_many(&file)? {
                 file = xlsx_texts::put_into_cells(&file, &self.limits, &mut pace)?;
             }
-            xlsx_reader::read(file, &self.limits, sink)
+            xlsx_reader::read(file, &found, &self.limits, sink)
         } else if start.starts_with(b"\xD0\xCF\x11\xE0") {
             Err(SheetRefused::OldOrEncrypted)
         } else {
-            csv_reader::read(file, &start, &self.limits, sink)
+            csv_reader::read(file, &self.limits, sink)
         }
     }
 }

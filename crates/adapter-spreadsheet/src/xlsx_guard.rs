@@ -10,27 +10,30 @@ use zip::ZipArchive;
 
 use crate::limits::Limits;
 use crate::pace::Pace;
-use crate::xlsx_scan::{self, Bounds};
+use crate::xlsx_parts;
+use crate::xlsx_scan::{self, Bounds, Found};
 
-/// Deflate cannot pack better than this; an entry that is small enough packed needs no trial.
-const BEST_RATIO: u64 = 1032;
 /// Below this size a high ratio harms nobody.
 const HARMLESS: u64 = 4 << 20;
 
-/// Refuses what is no zip archive, and archives that unpack to too much. The sizes an archive declares of itself are
-/// believed only when they are too large: what matters is what really comes out.
-pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<(), SheetRefused> {
+/// Opens the directory of an archive, unless it has too many files.
+pub(crate) fn open<'a>(file: &'a File, limits: &Limits) -> Result<ZipArchive<BufReader<&'a File>>, SheetRefused> {
     if announces_more(file, limits.entries).map_err(crate::broken)? {
         return Err(SheetRefused::TooLarge("the number of files in it"));
     }
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|_| SheetRefused::NotASpreadsheet)?;
+    let archive = ZipArchive::new(BufReader::new(file)).map_err(|_| SheetRefused::NotASpreadsheet)?;
     if archive.len() > limits.entries {
         return Err(SheetRefused::TooLarge("the number of files in it"));
     }
-    if archive.index_for_name("xl/workbook.xml").is_none() {
-        return Err(SheetRefused::NotASpreadsheet);
-    }
-    let mut inflated: u64 = 0;
+    Ok(archive)
+}
+
+/// Refuses archives that unpack to too much. The sizes an archive declares of itself are believed only when they are too
+/// large: what matters is what really comes out.
+pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<Found, SheetRefused> {
+    let mut archive = open(file, limits)?;
+    let workbook = xlsx_parts::workbook(&mut archive)?.to_ascii_lowercase();
+    let (mut inflated, mut found) = (0_u64, Found::default());
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index).map_err(|_| SheetRefused::NotASpreadsheet)?;
         let (packed, declared) = (entry.compressed_size(), entry.size());
@@ -42,14 +45,10 @@ pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result
         if declared > room {
             return Err(SheetRefused::TooLarge("what it unpacks to"));
         }
-        let possible = packed.saturating_mul(BEST_RATIO);
         let name = archive.name_for_index(index).and_then(Result::ok).unwrap_or_default().to_ascii_lowercase();
-        let actual = if possible <= HARMLESS {
-            possible.min(declared)
-        } else {
-            let bounds = Bounds::of(&name, room, limits);
-            xlsx_scan::scan(archive.by_index(index).map_err(crate::broken)?, &bounds, pace)?
-        };
+        let bounds = Bounds::of(&name, name == workbook, room, limits);
+        let entry = archive.by_index(index).map_err(crate::broken)?;
+        let actual = xlsx_scan::scan(entry, &bounds, &mut found, pace)?;
         if name.ends_with("sharedstrings.xml")
             && lies(BufReader::new(archive.by_index(index).map_err(crate::broken)?), actual)
         {
@@ -60,7 +59,7 @@ pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result
             return Err(SheetRefused::TooLarge("what it unpacks to"));
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Where the end of the directory can be: 22 bytes and the longest comment before the end of the file, and 20 bytes before

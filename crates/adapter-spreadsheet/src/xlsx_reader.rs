@@ -1,20 +1,30 @@
 //! The first worksheet of a workbook, cell by cell.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufReader;
 
-use calamine::{DataRef, Reader, SheetType, SheetVisible, Xlsx, XlsxError};
+use calamine::{DataRef, Reader, SheetType, SheetVisible, Style, Xlsx, XlsxError};
 use kontor_catalog::spreadsheet::ports::RowSink;
 use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
 
 use crate::limits::Limits;
+use crate::number_format::{self, NumberFormat};
+use crate::xlsx_merged::Merged;
+use crate::xlsx_scan::Found;
 use crate::{cell_text, number};
 
 const NEVER_CALCULATED: &str =
     "has a formula that was never calculated; open the file in a spreadsheet program and save it";
+const DATE: &str = "is a date or a time; format the cell as text and type the value again";
+const INEXACT: &str = "has more digits than a number cell keeps; format the cell as text and type the value again";
+/// How many formulas without a value are told apart.
+const MOST_UNCALCULATED: usize = 1_000_000;
 
-pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+type Place = (u32, u32);
+
+pub(crate) fn read(file: File, found: &Found, limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
     let mut book: Xlsx<_> = Xlsx::new(BufReader::new(file)).map_err(refused)?;
     let sheet = book
         .sheets_metadata()
@@ -22,16 +32,27 @@ pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Resul
         .find(|sheet| sheet.typ == SheetType::WorkSheet && sheet.visible == SheetVisible::Visible)
         .map(|sheet| sheet.name.clone())
         .ok_or(SheetRefused::Empty)?;
+    let ranges = if found.merged > 0 { book.merge_cells_by_sheet_name(&sheet).map_err(refused)? } else { Vec::new() };
+    let mut merged = Merged::new(ranges);
+    let uncalculated = if found.uncalculated { uncalculated(&mut book, &sheet)? } else { HashSet::new() };
     let mut cells = book.worksheet_cells_reader(&sheet).map_err(refused)?;
-    let mut row = SheetRow { number: 1, cells: Vec::new() };
-    while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(refused)? {
-        let content = match content(cell.value, limits) {
+    let formats: Vec<NumberFormat> = cells.styles().iter().map(number_format).collect();
+    let mut row = SheetRow::new(1, Vec::new());
+    let mut hand_over = |mut row: SheetRow| {
+        if row.cells.is_empty() {
+            return Ok(());
+        }
+        merged.fill(&mut row, limits.columns);
+        sink(row)
+    };
+    while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(refused)? {
+        let content = match content(cell.get_value(), formats.get(style), limits) {
             Some(content) => content,
             // A program that only writes files leaves the results out. What it stands for is not nothing.
-            None if cell.formula.is_some() => Cell::Fault(NEVER_CALCULATED.to_owned()),
+            None if uncalculated.contains(&cell.get_position()) => Cell::Fault(NEVER_CALCULATED.to_owned()),
             None => continue,
         };
-        let (down, right) = cell.pos;
+        let (down, right) = cell.get_position();
         let number = down.saturating_add(1);
         if number > limits.rows {
             return Err(SheetRefused::TooManyRows(limits.rows));
@@ -44,10 +65,7 @@ pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Resul
             return Err(crate::broken("its rows are out of order"));
         }
         if number > row.number {
-            let done = std::mem::replace(&mut row, SheetRow { number, cells: Vec::new() });
-            if !done.cells.is_empty() {
-                sink(done)?;
-            }
+            hand_over(std::mem::replace(&mut row, SheetRow::new(number, Vec::new())))?;
         }
         if row.cells.len() <= column {
             row.cells.resize(column + 1, Cell::Text(String::new()));
@@ -56,18 +74,48 @@ pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Resul
             *place = content;
         }
     }
-    if row.cells.is_empty() { Ok(()) } else { sink(row) }
+    hand_over(row)
 }
 
-fn content(value: DataRef<'_>, limits: &Limits) -> Option<Cell> {
+fn number_format(style: &Style) -> NumberFormat {
+    style.number_format.as_ref().map_or(NumberFormat::Plain, |format| NumberFormat::parse(&format.format_code))
+}
+
+/// Where formulas stand that have no value.
+fn uncalculated(book: &mut Xlsx<BufReader<File>>, sheet: &str) -> Result<HashSet<Place>, SheetRefused> {
+    let mut cells = book.worksheet_cells_reader(sheet).map_err(refused)?;
+    let mut places = HashSet::new();
+    while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(refused)? {
+        if cell.formula.is_some() && matches!(cell.value, DataRef::Empty) {
+            places.insert(cell.pos);
+        }
+        if places.len() > MOST_UNCALCULATED {
+            return Err(SheetRefused::TooLarge("the number of formulas that were never calculated"));
+        }
+    }
+    Ok(places)
+}
+
+fn content(value: &DataRef<'_>, format: Option<&NumberFormat>, limits: &Limits) -> Option<Cell> {
     let text = match value {
         DataRef::Empty => return None,
-        DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => Cow::Owned(text),
-        DataRef::SharedString(text) => Cow::Borrowed(text),
+        DataRef::String(text) => Cow::Borrowed(text.as_str()),
+        DataRef::SharedString(text) => Cow::Borrowed(*text),
         DataRef::Int(value) => Cow::Owned(value.to_string()),
-        DataRef::Float(value) => Cow::Owned(number::plain(value)),
+        DataRef::Float(value) if number_format::is_inexact(*value) => return Some(Cell::Fault(INEXACT.to_owned())),
+        DataRef::Float(value) => {
+            let plain = number::plain(*value);
+            return Some(match format.and_then(|format| format.shown(*value)) {
+                None => Cell::Text(plain),
+                // A fifth is not meant, but a rate.
+                Some(shown) if format == Some(&NumberFormat::Percent) => Cell::Text(shown),
+                Some(shown) => Cell::Number { value: plain, shown },
+            });
+        }
         DataRef::Bool(value) => Cow::Owned(value.to_string()),
-        DataRef::DateTime(value) => Cow::Owned(number::plain(value.as_f64())),
+        DataRef::DateTime(_) | DataRef::DateTimeIso(_) | DataRef::DurationIso(_) => {
+            return Some(Cell::Fault(DATE.to_owned()));
+        }
         DataRef::Error(error) => return Some(Cell::Fault(format!("has a formula that failed: {error}"))),
     };
     Some(cell_text::cell(text, limits))

@@ -20,21 +20,53 @@ const LARGEST_HELD: u64 = 16 << 20;
 const STRETCH: u64 = 1 << 20;
 /// How many tags they may have. A workbook has at most 65,490 formats, each of a few tags.
 const MOST_HELD_TAGS: u32 = 500_000;
+/// How many ranges of merged cells a workbook may have.
+const MOST_MERGED: usize = 100_000;
+
+/// What of the files of a workbook matters to whoever reads its cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Found {
+    /// Ranges of merged cells.
+    pub merged: usize,
+    /// Whether a formula has no value.
+    pub uncalculated: bool,
+}
+
+/// The cell that is being read.
+#[derive(Default)]
+struct Inside {
+    formula: bool,
+    value: bool,
+}
+
+impl Found {
+    fn tag(&mut self, name: &str, cell: &mut Inside) -> Result<(), SheetRefused> {
+        match name {
+            "mergeCell" => self.merged += 1,
+            "c" => *cell = Inside::default(),
+            "f" => cell.formula = true,
+            "v" | "is" => cell.value = true,
+            _ => {}
+        }
+        if self.merged > MOST_MERGED { Err(SheetRefused::TooLarge("the number of merged cells")) } else { Ok(()) }
+    }
+}
 
 /// How far a file of a workbook may go.
 pub(crate) struct Bounds {
     room: u64,
     piece: u64,
+    is_xml: bool,
     is_held: bool,
 }
 
 impl Bounds {
-    /// Of a file with this name in lower case, while this much may be unpacked still.
-    pub fn of(name: &str, room: u64, limits: &Limits) -> Self {
+    /// Of a file with this name in lower case, the list of sheets or not, while this much may be unpacked still.
+    pub fn of(name: &str, is_workbook: bool, room: u64, limits: &Limits) -> Self {
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-        let is_held = ends(&["styles.xml", "workbook.xml", ".rels"]) || name.contains("theme/");
+        let is_held = is_workbook || ends(&["styles.xml", ".rels"]) || name.contains("theme/");
         let is_xml = ends(&[".xml", ".rels"]);
-        Self { room, piece: if is_xml { limits.record_bytes } else { LONGEST_OTHER }, is_held }
+        Self { room, piece: if is_xml { limits.record_bytes } else { LONGEST_OTHER }, is_xml, is_held }
     }
 }
 
@@ -74,12 +106,17 @@ impl<R: BufRead> BufRead for Metered<R> {
 }
 
 /// Returns the size of what came out; one byte more than there is room for is where it ends.
-pub(crate) fn scan(file: impl Read, bounds: &Bounds, pace: &mut Pace<'_>) -> Result<u64, SheetRefused> {
+pub(crate) fn scan(
+    file: impl Read,
+    bounds: &Bounds,
+    found: &mut Found,
+    pace: &mut Pace<'_>,
+) -> Result<u64, SheetRefused> {
     let source = BufReader::new(file.take(bounds.room.saturating_add(1)));
     let mut reader = Reader::from_reader(Metered { source, piece: bounds.piece, held: 0, total: 0 });
     // The tag whose end is the end of the cell or text.
     let mut open: Option<String> = None;
-    let (mut buffer, mut tags) = (Vec::new(), 0_u32);
+    let (mut buffer, mut tags, mut cell) = (Vec::new(), 0_u32, Inside::default());
     loop {
         pace.went(buffer.len())?;
         buffer.clear();
@@ -87,16 +124,26 @@ pub(crate) fn scan(file: impl Read, bounds: &Bounds, pace: &mut Pace<'_>) -> Res
             Ok(Event::Eof) => break,
             Ok(Event::Start(tag)) => {
                 tags = tags.saturating_add(1);
+                found.tag(tag.local_name().as_ref(), &mut cell)?;
                 if open.is_none() && matches!(tag.local_name().as_ref(), "c" | "si") {
                     open = Some(tag.name().as_ref().to_owned());
                 }
             }
-            Ok(Event::Empty(_)) => tags = tags.saturating_add(1),
-            Ok(Event::End(tag)) if open.as_deref() == Some(tag.name().as_ref()) => open = None,
+            Ok(Event::Empty(tag)) => {
+                tags = tags.saturating_add(1);
+                // An empty `<v/>` is no value.
+                if tag.local_name().as_ref() != "v" {
+                    found.tag(tag.local_name().as_ref(), &mut cell)?;
+                }
+            }
+            Ok(Event::End(tag)) if open.as_deref() == Some(tag.name().as_ref()) => {
+                found.uncalculated |= cell.formula && !cell.value;
+                open = None;
+            }
             Ok(_) => {}
             Err(_) if reader.get_ref().is_too_long() => return Err(SheetRefused::TooLarge("one of its cells")),
             // Whoever reads it is less strict about ends, and would find others.
-            Err(Error::IllFormed(error)) => return Err(crate::broken(error)),
+            Err(Error::IllFormed(error)) if bounds.is_xml => return Err(crate::broken(error)),
             // Whoever reads it gets no further, either.
             Err(_) => {
                 let rest = rest(&mut reader.get_mut().source, pace)?;
@@ -137,8 +184,9 @@ mod tests {
     fn scanned(start: &str, rest: &[u8], name: &str) -> (Result<u64, SheetRefused>, u64) {
         let limits = Limits { record_bytes: 100_000, ..Limits::default() };
         let mut rest = io::Cursor::new(rest.repeat(SIZE / rest.len()));
-        let bounds = Bounds::of(name, u64::MAX - 1, &limits);
-        let outcome = scan(start.as_bytes().chain(&mut rest), &bounds, &mut Pace::new(&mut || Ok(())));
+        let bounds = Bounds::of(name, false, u64::MAX - 1, &limits);
+        let outcome =
+            scan(start.as_bytes().chain(&mut rest), &bounds, &mut Found::default(), &mut Pace::new(&mut || Ok(())));
         (outcome, rest.position())
     }
 

@@ -25,9 +25,10 @@ fn is_table(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("sharedstrings.xml")
 }
 
+/// Whether it may be a sheet: a sheet can have any name.
 fn is_sheet(name: &str) -> bool {
     let is_xml = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
-    is_xml && name.to_ascii_lowercase().contains("worksheets/")
+    is_xml && !is_table(name)
 }
 
 /// The name of an entry; one that is no text is nothing that matters here.

@@ -34,7 +34,7 @@ fn read(bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
 
 fn text(cell: &Cell) -> &str {
     match cell {
-        Cell::Text(text) => text,
+        Cell::Text(text) | Cell::Number { shown: text, .. } => text,
         Cell::Fault(_) => "FAULT",
     }
 }
@@ -68,9 +68,154 @@ fn csv_is_read_whatever_its_delimiter() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_a_fault_of_its_cell() {
-    let rows = read(b"article,name\nA-1,\xCA\xF0\xF3\n").unwrap();
-    assert_eq!(texts(&rows)[1], (2, vec!["A-1", "FAULT"]));
+fn damaged_utf8_is_a_fault_of_its_cell() {
+    let file = [b"article,name\nA-1,".as_slice(), "Кружка".as_bytes(), b"\xFF\nA-2,", "Чашка".as_bytes()].concat();
+    assert_eq!(texts(&read(&file).unwrap())[1..], [(2, vec!["A-1", "FAULT"]), (3, vec!["A-2", "Чашка"])]);
+}
+
+#[test]
+fn the_encodings_of_spreadsheet_programs_are_read() {
+    let text = "артикул;название;цена\r\nA-1;Кружка «Ёж» № 5;12,50\r\n";
+    let utf16 = |mark: u16, bytes: fn(u16) -> [u8; 2]| {
+        std::iter::once(mark).chain(text.encode_utf16()).flat_map(bytes).collect::<Vec<u8>>()
+    };
+    let (windows, _, lost) = encoding_rs::WINDOWS_1251.encode(text);
+    assert!(!lost);
+    let files = [
+        text.as_bytes().to_vec(),
+        format!("\u{feff}{text}").into_bytes(),
+        utf16(0xFEFF, u16::to_le_bytes),
+        utf16(0xFEFF, u16::to_be_bytes),
+        windows.into_owned(),
+    ];
+    for file in files {
+        let rows = read(&file).unwrap();
+        let expected = [(1, vec!["артикул", "название", "цена"]), (2, vec!["A-1", "Кружка «Ёж» № 5", "12,50"])];
+        assert_eq!(texts(&rows), expected);
+    }
+    let (koi8, ..) = encoding_rs::KOI8_U.encode("артикул;название\nA-1;Большая кружка с ручкой и крышкой\n");
+    assert_eq!(read(&koi8), Err(SheetRefused::Encoding));
+}
+
+#[test]
+fn windows_1251_is_known_wherever_its_letters_stand() {
+    let padding = "A;Mug\n".repeat(50_000);
+    let (file, ..) = encoding_rs::WINDOWS_1251.encode("article;name\nA-1;Кружка\n");
+    let rows = read(&[file.as_ref(), padding.as_bytes()].concat()).unwrap();
+    assert_eq!(texts(&rows)[1], (2, vec!["A-1", "Кружка"]));
+    let (late, ..) = encoding_rs::WINDOWS_1251.encode("A-1;Кружка\n");
+    let rows = read(&[b"article;name\n", padding.as_bytes(), &late].concat()).unwrap();
+    assert_eq!(texts(&rows).last(), Some(&(50_002, vec!["A-1", "Кружка"])));
+}
+
+/// The rows that cannot be read as a whole, with why.
+fn faults(rows: &[SheetRow]) -> Vec<(u32, &str)> {
+    rows.iter().filter_map(|row| Some((row.number, row.fault.as_deref()?))).collect()
+}
+
+#[test]
+fn torn_rows_are_not_guessed() {
+    let rows = read(b"article,name,price\nA-1,Mug,12,50\nA-2,Cup,1,,\nA-3,Bowl,3\n").unwrap();
+    let reason = "has 4 cells under 3 headers; put texts with separators in quotes";
+    assert_eq!((faults(&rows), rows.len()), (vec![(2, reason)], 4));
+    let rows = read(b"article,name,price\nA-1,Big\nmug,12\nA-2,Cup,1\n").unwrap();
+    assert_eq!(faults(&rows).iter().map(|(row, _)| *row).collect::<Vec<_>>(), [2, 3]);
+    let rows = read(b"article,name,price\n\nA-1,\"Mug,12\nA-2,\"Cup\",1\nA-3,Bowl,3\n").unwrap();
+    let reason = "has quotes that do not pair; write a quote inside of a quoted text twice";
+    assert_eq!((faults(&rows), rows.len()), (vec![(3, reason)], 3));
+    for open in ["A-1,\"Mug,12\nA-2,Cup,1\n", "A-1,Mug,\"12", "A-1,Mug,\"\n"] {
+        assert_eq!(read(format!("article,name,price\n{open}").as_bytes()), Err(SheetRefused::OpenQuote(2)), "{open}");
+    }
+    let rows = read(b"article,name,price\n\"A,1\",\"a \"\"mug\"\"\n5\"\" wide\",12\nA-2,5\" cup,1\n").unwrap();
+    assert_eq!(faults(&rows), []);
+    assert_eq!(texts(&rows)[1..], [(2, vec!["A,1", "a \"mug\"\n5\" wide", "12"]), (3, vec!["A-2", "5\" cup", "1"])]);
+}
+
+#[test]
+fn cells_of_a_workbook_are_what_people_see() {
+    let mut book = Workbook::new();
+    let format = |code: &str| Format::new().set_num_format(code);
+    let sheet = book.add_worksheet();
+    for (column, (value, code)) in (0..).zip([
+        (46_154.0, "DD.MM.YYYY"),
+        (0.5, "h:mm"),
+        (1.5, "[h]:mm"),
+        (12_345_678_905.0, "0000000000000"),
+        (1_234.0, "00\\-0000"),
+        (0.2, "0%"),
+        (1.5, "0.00"),
+        (1_250.5, "#,##0.00\" \u{20bd}\""),
+        (104_600_000_000_123_456.0, "0"),
+        (7.0, "General"),
+    ]) {
+        sheet.write_number_with_format(0, column, value, &format(code)).unwrap();
+    }
+    let rows = read(&book.save_to_buffer().unwrap()).unwrap();
+    let number = |value: &str, shown: &str| Cell::Number { value: value.to_owned(), shown: shown.to_owned() };
+    let text = |text: &str| Cell::Text(text.to_owned());
+    let date = Cell::Fault("is a date or a time; format the cell as text and type the value again".to_owned());
+    let expected = [
+        date.clone(),
+        date.clone(),
+        date,
+        number("12345678905", "0012345678905"),
+        number("1234", "00-1234"),
+        text("20%"),
+        number("1.5", "1.50"),
+        text("1250.5"),
+        Cell::Fault(
+            "has more digits than a number cell keeps; format the cell as text and type the value again".to_owned(),
+        ),
+        text("7"),
+    ];
+    assert_eq!(rows[0].cells, expected);
+}
+
+#[test]
+fn merged_cells_have_one_value_all_over() {
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    for (row, article) in (0..).zip(["article", "A-1", "A-2", "A-3", "", "A-5"]) {
+        sheet.write_string(row, 0, article).unwrap();
+    }
+    sheet.write_string(0, 1, "category").unwrap();
+    sheet.merge_range(1, 1, 4, 1, "Mugs", &Format::new()).unwrap();
+    sheet.merge_range(2, 2, 3, 3, "both", &Format::new()).unwrap();
+    sheet.merge_range(5, 1, 5, 2, "", &Format::new()).unwrap();
+    let rows = read(&book.save_to_buffer().unwrap()).unwrap();
+    let expected = vec![
+        (1, vec!["article", "category"]),
+        (2, vec!["A-1", "Mugs"]),
+        (3, vec!["A-2", "Mugs", "both", "both"]),
+        (4, vec!["A-3", "Mugs", "both", "both"]),
+        (6, vec!["A-5"]),
+    ];
+    assert_eq!(texts(&rows).into_iter().filter(|(row, _)| *row != 5).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn parts_of_a_workbook_may_have_other_names() {
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    sheet.write_string(0, 0, "article").unwrap();
+    sheet.write_number_with_format(1, 0, 46_154.0, &Format::new().set_num_format("DD.MM.YYYY")).unwrap();
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book.save_to_buffer().unwrap())).unwrap();
+    let mut renamed = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).unwrap();
+        let name = entry.name().unwrap().replace("workbook.xml", "book2.xml").replace("xl/s", "xl/my-s");
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).unwrap();
+        if name.contains("_rels/") {
+            let list = String::from_utf8(content).unwrap();
+            let list = list.replace("workbook.xml", "book2.xml").replace("\"sharedStrings", "\"my-sharedStrings");
+            content = list.replace("\"styles", "\"/xl/my-styles").into_bytes();
+        }
+        renamed.start_file(name, SimpleFileOptions::default()).unwrap();
+        renamed.write_all(&content).unwrap();
+    }
+    let rows = read(&renamed.finish().unwrap().into_inner()).unwrap();
+    assert_eq!(texts(&rows), [(1, vec!["article"]), (2, vec!["FAULT"])]);
 }
 
 #[test]
@@ -90,7 +235,7 @@ fn a_workbook_is_read_by_its_first_visible_sheet() {
     let expected = vec![
         (1, vec!["article", "price"]),
         (3, vec!["4600000000017", "0.3"]),
-        (4, vec!["00123"]),
+        (4, vec!["00123", "00123"]),
         (6, vec!["", "FAULT"]),
         (7, vec!["true"]),
     ];
@@ -107,7 +252,7 @@ fn other_files_are_refused() {
         (b"<html></html>", "html"),
         (b"%PDF-1.7", "pdf"),
         (b"\x00\x01\x02", "binary"),
-        (b"\xFF\xFEa\x00", "utf-16"),
+        (b"a\x00b\x00", "utf-16 without a mark"),
         (b"PK\x03\x04", "cut"),
         (&docx, "docx"),
         (half, "half"),
@@ -311,7 +456,7 @@ fn a_long_text_is_a_fault_of_its_cell() {
     let long = "x".repeat((256 << 10) + 1);
     let of = |rows: &[SheetRow], row: usize| match &rows[row].cells[1] {
         Cell::Fault(reason) => reason.clone(),
-        Cell::Text(text) => format!("{} bytes", text.len()),
+        Cell::Text(text) | Cell::Number { shown: text, .. } => format!("{} bytes", text.len()),
     };
     for (text, expected) in [(&long[1..], "262144 bytes"), (&long, "must have at most 262144 bytes")] {
         let csv = read(format!("article;name\nA-1;{text}\nA-2;Mug\n").as_bytes()).unwrap();

@@ -32,6 +32,7 @@ mod language;
 mod limits;
 mod link;
 pub mod listing;
+mod look_alikes;
 mod money;
 mod ownership;
 mod page;

@@ -1,7 +1,10 @@
 //! Texts with bounds.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
+
+use crate::look_alikes;
 
 /// Whether a text has a byte that control characters consist of: below the space, `DEL`, or the first byte of U+0080 to
 /// U+009F. Looks at all bytes at once, where most texts of a catalogue are done with.
@@ -24,7 +27,8 @@ pub enum TextError {
     ControlCharacter,
 }
 
-/// One line of text: trimmed, 1 to `MAX` characters, no control characters.
+/// One line of text: trimmed, 1 to `MAX` characters, no control characters. Texts that look alike are one: letters are
+/// composed (NFC), no-break spaces are spaces, soft hyphens and zero-width characters are left out.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line<const MAX: usize>(String);
 
@@ -34,6 +38,7 @@ pub type Name = Line<255>;
 impl<const MAX: usize> Line<MAX> {
     /// Trims and checks.
     pub fn parse(text: &str) -> Result<Self, TextError> {
+        let text = look_alikes::plain(text);
         let text = text.trim();
         Self::check(text)?;
         Ok(Self(text.to_owned()))
@@ -41,7 +46,7 @@ impl<const MAX: usize> Line<MAX> {
 
     /// As [`Line::parse`], keeping the text where it is when there is nothing to trim.
     pub fn from_string(text: String) -> Result<Self, TextError> {
-        if text.trim().len() < text.len() {
+        if text.trim().len() < text.len() || matches!(look_alikes::plain(&text), Cow::Owned(_)) {
             return Self::parse(&text);
         }
         Self::check(&text)?;
@@ -140,7 +145,19 @@ mod tests {
 
     #[test]
     fn a_text_is_kept_where_it_is_and_checked_alike() {
-        for text in ["ёжи", " ёжи ", "", "a\nb", "a\u{85}b", "a\u{7f}", "a\u{a0}b", "длинный текст"] {
+        for text in [
+            "ёжи",
+            " ёжи ",
+            "",
+            "и\u{306}",
+            "a\u{ad}b",
+            "\u{200b}",
+            "a\nb",
+            "a\u{85}b",
+            "a\u{7f}",
+            "a\u{a0}b",
+            "длинный текст",
+        ] {
             assert_eq!(Line::<4>::from_string(text.to_owned()), Line::parse(text), "{text:?}");
         }
         for control in (0..=0x2FF).filter_map(char::from_u32).filter(|c| c.is_control()) {
@@ -153,6 +170,8 @@ mod tests {
         assert_eq!(Line::<3>::parse("  ёжи ").unwrap().as_str(), "ёжи");
         assert_eq!(Line::<3>::parse("ёжик"), Err(TextError::TooLong(3)));
         assert_eq!(Name::parse("\u{a0}\t"), Err(TextError::Empty));
+        assert_eq!(Name::parse("\u{200b}\u{feff} \u{ad}"), Err(TextError::Empty));
+        assert_eq!(Line::<2>::parse("\u{feff}и\u{306}\u{a0}").unwrap().as_str(), "й");
         assert_eq!(Name::parse("a\nb"), Err(TextError::ControlCharacter));
         assert!(Prose::parse("<p>a</p>\n<p>b</p>").is_ok());
     }

@@ -119,7 +119,7 @@ database_tests! {
             sheet.write_string(1, 0, "A-1").unwrap();
             sheet.write_string(1, 1, "Mug").unwrap();
             sheet.write_formula(1, 2, rust_xlsxwriter::Formula::new("1/0").set_result("#DIV/0!")).unwrap();
-            // One article over two rows: the second has none.
+            // One article over two rows: both have it.
             sheet.merge_range(2, 0, 3, 0, "A-2", &Format::new()).unwrap();
             sheet.write_string(2, 1, "Cup").unwrap();
             sheet.write_string(3, 1, "Bowl").unwrap();
@@ -132,7 +132,7 @@ database_tests! {
         let answer = office.upload(IMPORT, file, &[]).await.expect(422);
         let expected = [
             (2, "price", "has a formula that failed: #DIV/0!"),
-            (4, "article", "is required"),
+            (4, "article", "stands in row 3 already"),
             (5, "article", "stands in row 3 already"),
             (7, "name", "must have at most 255 characters"),
             (7, "price", "must be a decimal number"),

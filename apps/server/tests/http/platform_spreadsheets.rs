@@ -16,7 +16,7 @@ impl Office {
         send(self.server.as_staff(&self.owner, Method::POST, path).multipart(form)).await
     }
 
-    async fn export(&self, query: &str) -> (String, Vec<u8>) {
+    pub async fn export(&self, query: &str) -> (String, Vec<u8>) {
         let path = format!("/api/nomenclatures/export{query}");
         let response = self.server.as_staff(&self.owner, Method::POST, &path).send().await.unwrap();
         assert_eq!(response.status(), 200);

@@ -22,7 +22,7 @@ impl SheetReader for Grid {
     fn read(&self, _file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
         for (number, line) in (1..).zip(self.0.lines()) {
             let cells = line.split(';').map(|text| Cell::Text(text.replace("\\n", "\n"))).collect();
-            sink(SheetRow { number, cells })?;
+            sink(SheetRow::new(number, cells))?;
         }
         Ok(())
     }
@@ -161,8 +161,8 @@ database_tests! {
         let report = import(&other, FULL, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [3, 0, 0, 0]);
         let id = mine.number("SELECT min(id) AS number FROM nomenclatures".to_owned()).await;
-        let foreign = format!("article;id;name\n;{id};Stolen\n");
-        assert_eq!(reasons(&refused(import(&other, &foreign, ImportMode::AllOrNothing).await)), [(2, "id")]);
+        let foreign = format!("article;kontor_id;name\n;{id};Stolen\n");
+        assert_eq!(reasons(&refused(import(&other, &foreign, ImportMode::AllOrNothing).await)), [(2, "kontor_id")]);
     }
 
     async fn goods_in_a_warehouse_stay_goods(db: TestDatabase) {

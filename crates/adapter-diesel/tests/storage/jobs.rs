@@ -36,7 +36,7 @@ impl SheetReader for Grid {
             }
             // The text of a file is its place here, which is stored; `␀` stands for what cannot be.
             let cells = line.split(';').map(|text| Cell::Text(text.replace('␀', "\0"))).collect();
-            sink(SheetRow { number, cells })?;
+            sink(SheetRow::new(number, cells))?;
         }
         Ok(())
     }

@@ -91,7 +91,7 @@ struct Rows(Vec<Vec<Cell>>);
 
 impl SheetReader for Rows {
     fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
-        (1..).zip(&self.0).try_for_each(|(number, cells)| sink(SheetRow { number, cells: cells.clone() }))
+        (1..).zip(&self.0).try_for_each(|(number, cells)| sink(SheetRow::new(number, cells.clone())))
     }
 }
 

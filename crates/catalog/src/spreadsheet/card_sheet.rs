@@ -21,6 +21,11 @@ macro_rules! card_columns {
         impl Column for CardColumn {
             const ALL: &'static [(Self, &'static str, &'static [&'static str])] =
                 &[$((Self::$column, $name, &[$($other),*]),)+];
+
+            fn is_number(self) -> bool {
+                use CardColumn as C;
+                matches!(self, C::Price | C::PiecesPerPack | C::QuantityPack | C::BillingPeriod | C::Id)
+            }
         }
     };
 }
@@ -66,8 +71,8 @@ card_columns! {
     Tags = "tags" | "tag" | "теги" | "метки";
     /// The link customers pass the item on by.
     ShareLink = "share_link" | "ссылка";
-    /// The number of the item; it finds an item without an article.
-    Id = "id" | "номер";
+    /// The number of the item; it finds an item without an article. No other program gives a column this name.
+    Id = "kontor_id";
 }
 
 /// Which item a row is about.
@@ -159,7 +164,7 @@ fn key(fields: &mut Fields<'_, CardColumn>) -> Option<ItemKey> {
 fn card_row(fields: &mut Fields<'_, CardColumn>, key: Option<ItemKey>) -> Option<CardRow> {
     use CardColumn as C;
     let name = |text: &str| Name::parse(text);
-    let owned = |text: &str| Ok::<_, String>(text.trim().to_owned());
+    let owned = |text: &str| Name::parse(text).map(String::from);
     let period = |text: &str| -> Result<BillingPeriod, String> {
         BillingPeriod::months(whole(text)?).map_err(|error| error.to_string())
     };

@@ -7,23 +7,46 @@ use kontor_kernel::{Money, MoneyError, Quantity, StockLevel};
 pub enum Cell {
     /// What stands in the cell.
     Text(String),
+    /// A number that its format shows as another text, such as one with leading zeros.
+    Number {
+        /// The number as plain decimal text, for columns of numbers.
+        value: String,
+        /// What people see, for columns of texts.
+        shown: String,
+    },
     /// Why nothing can be read from it, such as a formula that failed.
     Fault(String),
 }
 
+impl Cell {
+    /// Whether nothing stands in it.
+    pub fn is_blank(&self) -> bool {
+        matches!(self, Self::Text(text) if text.trim().is_empty())
+    }
+}
+
 /// One row of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetRow {
     /// As the spreadsheet counts, from 1.
     pub number: u32,
     /// From the first column on; cells past the last filled one may be missing.
     pub cells: Vec<Cell>,
+    /// Why the row as a whole cannot be read.
+    pub fault: Option<String>,
+    /// The sign before decimals, where the kind of file tells: it is not the one that separates cells.
+    pub decimal: Option<char>,
 }
 
 impl SheetRow {
+    /// A row that can be read.
+    pub fn new(number: u32, cells: Vec<Cell>) -> Self {
+        Self { number, cells, ..Self::default() }
+    }
+
     /// No row: whoever reads the file is at work on it still and asks whether to go on.
     pub fn none_yet() -> Self {
-        Self { number: 0, cells: Vec::new() }
+        Self::default()
     }
 
     /// Whether it is no row.
@@ -33,19 +56,24 @@ impl SheetRow {
 
     /// The size of its texts, in bytes.
     pub(super) fn size(&self) -> usize {
-        self.cells.iter().map(|cell| if let Cell::Text(text) = cell { text.len() } else { 0 }).sum()
+        let size = |cell: &Cell| match cell {
+            Cell::Text(text) | Cell::Number { shown: text, .. } => text.len(),
+            Cell::Fault(_) => 0,
+        };
+        self.cells.iter().map(size).sum()
     }
 
     /// Whether nothing stands in any cell.
     pub fn is_blank(&self) -> bool {
-        self.cells.iter().all(|cell| matches!(cell, Cell::Text(text) if text.trim().is_empty()))
+        self.fault.is_none() && self.cells.iter().all(Cell::is_blank)
     }
 
-    /// The text of a column, empty when there is none.
-    pub(super) fn text(&self, column: usize) -> Result<&str, &str> {
+    /// The text of a column, empty when there is none: what people see, unless the column is one of numbers.
+    pub(super) fn text(&self, column: usize, is_number: bool) -> Result<&str, &str> {
         match self.cells.get(column) {
             None => Ok(""),
-            Some(Cell::Text(text)) => Ok(text),
+            Some(Cell::Number { value, .. }) if is_number => Ok(value),
+            Some(Cell::Text(text) | Cell::Number { shown: text, .. }) => Ok(text),
             Some(Cell::Fault(reason)) => Err(reason),
         }
     }
@@ -62,13 +90,45 @@ pub enum Content<'a> {
     Number(String),
 }
 
-/// Amounts as people type them: spaces between thousands, a decimal comma.
-pub(super) fn money(text: &str) -> Result<Money, MoneyError> {
-    let mut plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+/// What stands behind a sum of money.
+const CURRENCY: [&str; 6] = ["₽", "руб.", "руб", "р.", "р", "rub"];
+/// What stands behind a number of pieces.
+const PIECES: [&str; 6] = ["шт.", "шт", "pcs.", "pcs", "pc.", "pc"];
+
+/// A number without spaces between thousands, with a decimal point, and without one of these words behind it.
+fn number(text: &str, words: &[&str]) -> String {
+    let text = text.trim().to_lowercase();
+    let bare = words.iter().find_map(|word| text.strip_suffix(word)).unwrap_or(&text);
+    let mut plain: String = bare.chars().filter(|c| !c.is_whitespace()).collect();
     if !plain.contains('.') && plain.matches(',').count() == 1 {
         plain = plain.replace(',', ".");
     }
-    plain.parse()
+    plain
+}
+
+/// Amounts as people type them: spaces between thousands, a decimal comma, roubles.
+pub(super) fn money(text: &str) -> Result<Money, MoneyError> {
+    number(text, &CURRENCY).parse()
+}
+
+/// Whether a sign in the number separates thousands or decimals, and the file does not tell which: `1,250` where cells are
+/// separated by commas may be either.
+pub(super) fn is_ambiguous(text: &str, decimal: Option<char>) -> bool {
+    let words: Vec<&str> = [CURRENCY, PIECES].concat();
+    let digits: String = text.trim().to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
+    let digits = words.iter().find_map(|word| digits.strip_suffix(word)).unwrap_or(&digits);
+    let Some((whole, fraction)) = digits.split_once([',', '.']) else { return false };
+    let is_decimal = decimal.is_none_or(|sign| digits.contains(sign));
+    let numeric = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
+    !is_decimal && numeric(whole) && numeric(fraction) && whole.len() <= 3 && fraction.len() == 3
+}
+
+/// Whether a spreadsheet program shortened a number to this text: of `4,60708E+12` the last digits are gone.
+pub(super) fn is_shortened(text: &str) -> bool {
+    let is_number =
+        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.'));
+    let is_power = |part: &str| part.strip_prefix(['+', '-']).is_some_and(|digits| digits.parse::<u8>().is_ok());
+    text.split_once(['E', 'e']).is_some_and(|(number, power)| is_number(number) && is_power(power))
 }
 
 pub(super) fn flag(text: &str) -> Result<bool, &'static str> {
@@ -80,8 +140,10 @@ pub(super) fn flag(text: &str) -> Result<bool, &'static str> {
 }
 
 pub(super) fn whole(text: &str) -> Result<i64, &'static str> {
-    let digits: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    digits.parse().map_err(|_| "must be a whole number")
+    let number = number(text, &PIECES);
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, "0"));
+    let is_whole = !fraction.is_empty() && fraction.bytes().all(|digit| digit == b'0');
+    whole.parse().ok().filter(|_| is_whole).ok_or("must be a whole number")
 }
 
 pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
@@ -101,15 +163,49 @@ mod tests {
         for (typed, minor) in [("265", 26_500), (" 1 234,50", 123_450), ("1\u{a0}000.5", 100_050), ("0", 0)] {
             assert_eq!(money(typed).unwrap().minor(), minor, "{typed}");
         }
-        for refused in ["", "1,234.50", "1,2,3", "-1", "9,999", "ten", "1e3"] {
+        for typed in ["1 250,50 ₽", "1250.50руб.", "1250,5 р", "1250.5 RUB"] {
+            assert_eq!(money(typed).unwrap().minor(), 125_050, "{typed}");
+        }
+        for refused in ["", "1,234.50", "1,2,3", "-1", "9,999", "ten", "1e3", "₽", "$10", "1р2"] {
             assert!(money(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn shortened_numbers_are_known() {
+        for shortened in ["4,60708E+12", "4.60708E+12", "1e+05", "5E-7"] {
+            assert!(is_shortened(shortened), "{shortened}");
+        }
+        for whole in ["4E12", "E+12", "4607E+", "A4,6E+12", "1E+05-X", "4607081234567"] {
+            assert!(!is_shortened(whole), "{whole}");
+        }
+    }
+
+    #[test]
+    fn a_sign_before_three_digits_is_not_guessed() {
+        for (text, decimal, ambiguous) in [
+            ("1,250", Some('.'), true),
+            ("1,000 шт.", Some('.'), true),
+            ("1.250", Some(','), true),
+            ("1,250", Some(','), false),
+            ("1,250", None, false),
+            ("1,25", Some('.'), false),
+            ("1250,000", Some('.'), false),
+            ("1250", Some('.'), false),
+        ] {
+            assert_eq!(is_ambiguous(text, decimal), ambiguous, "{text} {decimal:?}");
         }
     }
 
     #[test]
     fn whole_numbers_have_no_fraction() {
         assert_eq!(quantity("1 000").unwrap().get(), 1000);
-        assert!(quantity("1.5").is_err());
+        for five in ["5", "5.0", "5,000", "5 шт", "5шт.", "5 pcs"] {
+            assert_eq!(quantity(five).unwrap().get(), 5, "{five}");
+        }
+        for refused in ["1.5", "5,001", "5.", ".0", "шт", "5 кг", "1,2,3"] {
+            assert!(quantity(refused).is_err(), "{refused}");
+        }
         assert!(quantity("0").is_err());
         assert_eq!(stock_level("0").unwrap().get(), 0);
         assert_eq!((flag("Да"), flag("FALSE")), (Ok(true), Ok(false)));

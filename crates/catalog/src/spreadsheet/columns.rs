@@ -5,6 +5,9 @@ pub(super) trait Column: Copy + Eq + 'static {
     /// Every column with its name and its other names, in the order of an export.
     const ALL: &'static [(Self, &'static str, &'static [&'static str])];
 
+    /// Whether it holds numbers, whatever their format shows.
+    fn is_number(self) -> bool;
+
     /// The name of the column.
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(column, ..)| *column == self).map_or("", |(_, name, _)| name)
@@ -24,7 +27,7 @@ impl<C: Column> Columns<C> {
     pub fn read(header: &SheetRow) -> Result<Self, SheetRefused> {
         let mut columns = Self { places: Vec::new(), ignored: Vec::new() };
         for place in 0..header.cells.len() {
-            let title = header.text(place).unwrap_or_default().trim();
+            let title = header.text(place, false).unwrap_or_default().trim();
             if title.is_empty() {
                 continue;
             }

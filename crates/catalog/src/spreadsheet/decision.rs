@@ -2,10 +2,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kontor_kernel::{Name, NomenclatureId, Prose, TagId};
 
+use super::cell::is_shortened;
 use super::columns::Column;
 use super::vocabulary::SEVERAL;
 use super::{CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, RowProblems, TagNames, Vocabulary};
 use crate::model::{Card, CardRefusal, Edit, NomenclatureKind};
+
+const SHORTENED: &str =
+    "is a number that a spreadsheet program shortened; format its column as text and enter the numbers again";
 
 /// An item that a row is about, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +124,9 @@ fn draft(
             if name.is_none() {
                 problem(CardColumn::Name, "is required for a new item");
             }
+            if is_shortened(article) {
+                problem(CardColumn::Article, SHORTENED);
+            }
             name.map(|name| Card { article: Some(article.clone()), ..Card::new(name.clone(), NomenclatureKind::Goods) })
         }
     };
@@ -220,7 +227,7 @@ impl CardDraft {
     /// The brand that has to be created first.
     pub fn missing_brand(&self, words: &Vocabulary) -> Option<&Name> {
         let name = self.brand.as_set()?.as_ref()?;
-        words.brands().find(name, self.card.brand_id).is_none().then_some(name)
+        words.brands().find_named(name, self.card.brand_id).is_none().then_some(name)
     }
 
     /// The tags that have to be created first.
@@ -236,7 +243,7 @@ impl CardDraft {
             card.category_id = path.as_ref().and_then(|path| words.find_category(path, card.category_id));
         }
         if let Edit::Set(name) = &self.brand {
-            card.brand_id = name.as_ref().and_then(|name| words.brands().find(name, card.brand_id));
+            card.brand_id = name.as_ref().and_then(|name| words.brands().find_named(name, card.brand_id));
         }
         if let Edit::Set(tags) = &self.tags {
             let tags: BTreeSet<TagId> = tags.names().iter().filter_map(|name| words.tags().named(name)).collect();

@@ -13,6 +13,7 @@
 mod card_export;
 mod card_sheet;
 mod cell;
+mod cell_list;
 mod columns;
 mod decision;
 mod export;
@@ -23,6 +24,7 @@ mod service;
 mod sheet;
 mod stock_sheet;
 mod tag_names;
+mod trade_words;
 mod vocabulary;
 
 pub use card_export::{CardExport, ExportFailed, LongText};

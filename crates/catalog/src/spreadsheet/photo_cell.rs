@@ -1,9 +1,10 @@
+use super::cell_list;
 use crate::model::{Gallery, PhotoUrl};
 
-/// The photos of an item in one cell: addresses, parted by white space or `|`.
+/// The photos of an item in one cell: addresses, separated by white space, `|`, `,` or `;`.
 ///
-/// A `|` inside an address is written `\|`, and one behind backslashes gets one backslash more. A bare `|` parts only where
-/// the next address begins or the text ends, so that an address that holds one can also be given as it is.
+/// These signs separate only where the next address begins or the text ends, so that an address that holds one can also be
+/// given as it is; see [`cell_list`].
 pub(super) struct PhotoCell;
 
 impl PhotoCell {
@@ -11,7 +12,7 @@ impl PhotoCell {
     pub fn read(text: &str) -> Result<Gallery, String> {
         let photos: Result<Vec<PhotoUrl>, _> = text
             .split(char::is_whitespace)
-            .flat_map(addresses)
+            .flat_map(|text| cell_list::parts(text, begins_address))
             .filter(|url| !url.is_empty())
             .map(|url| PhotoUrl::parse(&url).map_err(|error| format!("{}: {error}", cut(&url))))
             .collect();
@@ -20,37 +21,15 @@ impl PhotoCell {
 
     /// As [`PhotoCell::read`] reads it; `None` without photos.
     pub fn text_of(gallery: &Gallery) -> Option<String> {
-        let urls: Vec<String> = gallery.photos().iter().map(|url| url.as_str().replace('|', "\\|")).collect();
+        let urls: Vec<String> =
+            gallery.photos().iter().map(|url| cell_list::escaped(url.as_str(), begins_address)).collect();
         (!urls.is_empty()).then(|| urls.join("\n"))
     }
 }
 
-/// The addresses of a text without white space.
-fn addresses(text: &str) -> Vec<String> {
-    let mut addresses = Vec::new();
-    let mut address = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('|') {
-        if let Some(escaped) = before.strip_suffix('\\') {
-            address.extend([escaped, "|"]);
-        } else {
-            address.push_str(before);
-            if begins_address(after) {
-                addresses.push(std::mem::take(&mut address));
-            } else {
-                address.push('|');
-            }
-        }
-        rest = after;
-    }
-    address.push_str(rest);
-    addresses.push(address);
-    addresses
-}
-
-/// Whether nothing follows but further signs that part, or an address.
-fn begins_address(text: &str) -> bool {
-    let text = text.trim_start_matches('|');
+/// Whether nothing follows but further signs that separate, or an address.
+fn begins_address(_: &str, _: char, after: &str) -> bool {
+    let text = cell_list::behind_signs(after);
     let begins = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     text.is_empty() || begins("http://") || begins("https://")
 }
@@ -74,6 +53,7 @@ mod tests {
             vec!["https://a/1", "https://a/2"],
             vec!["https://a/x|y"],
             vec!["https://a/x|https://b/y", "https://c/|", "https://d/||e"],
+            vec!["https://a/x,y;z", "https://a/x,", "https://a/x;|,", "https://a/x,https://b/y", "https://a/x\\,y"],
             vec!["https://a/x\\|y", "https://a/x\\\\|", "https://a/\\"],
         ] {
             let photos = urls.iter().map(|url| PhotoUrl::parse(url).unwrap()).collect();
@@ -89,6 +69,15 @@ mod tests {
             read(" https://a/1|HTTP://a/2 | https://a/3||https://a/4| "),
             ["https://a/1", "HTTP://a/2", "https://a/3", "https://a/4"]
         );
+        for text in [
+            "https://a/1, https://a/2",
+            "https://a/1;https://a/2;",
+            "https://a/1,\nhttps://a/2",
+            "https://a/1 ; https://a/2",
+        ] {
+            assert_eq!(read(text), ["https://a/1", "https://a/2"], "{text}");
+        }
+        assert_eq!(read("https://a/w_100,h_100/1.jpg"), ["https://a/w_100,h_100/1.jpg"]);
         assert_eq!(read("https://a/crop|100x100"), ["https://a/crop|100x100"], "as an earlier version wrote it");
         assert!(PhotoCell::read("https://a/1 a.jpg").is_err());
     }

@@ -16,10 +16,15 @@ pub fn quotable(text: &str) -> String {
 pub struct RowProblem {
     /// The row as the spreadsheet counts, from 1.
     pub row: u32,
-    /// The name of the column.
+    /// The name of the column; [`RowProblem::WHOLE_ROW`] when the row as a whole cannot be read.
     pub column: &'static str,
     /// What is wrong.
     pub reason: String,
+}
+
+impl RowProblem {
+    /// In the place of a column.
+    pub const WHOLE_ROW: &'static str = "*";
 }
 
 /// Everything that is wrong with the rows of a file; of very many problems the first.
@@ -119,6 +124,12 @@ pub enum SheetRefused {
     /// A row of the file is longer than can be read, counted from 1.
     #[error("is too large: row {0}")]
     RowTooLong(u32),
+    /// A quote that is never closed, in the row with this number, counted from 1.
+    #[error("has a quote in row {0} that is never closed")]
+    OpenQuote(u32),
+    /// Text in another encoding than those that are read.
+    #[error("must be UTF-8, UTF-16 or Windows-1251 text; save it as CSV UTF-8")]
+    Encoding,
     /// More columns than can be read.
     #[error("must have at most {0} columns")]
     TooManyColumns(usize),

@@ -3,9 +3,10 @@ use std::collections::hash_map::{Entry, RandomState};
 use std::hash::{BuildHasher, Hash};
 use std::path::Path;
 
+use super::cell::is_ambiguous;
 use super::columns::{Column, Columns};
 use super::ports::SheetReader;
-use super::{RowProblems, SheetRefused, SheetRow};
+use super::{RowProblem, RowProblems, SheetRefused, SheetRow};
 use crate::model::Edit;
 
 /// The understood rows of a file, and what was wrong with the others.
@@ -106,6 +107,11 @@ impl<R> Sheet<R> {
         row: &SheetRow,
         understand: &mut impl FnMut(&mut Fields<'_, C>) -> Option<R>,
     ) {
+        if let Some(fault) = &row.fault {
+            self.problems.add(row.number, RowProblem::WHOLE_ROW, fault);
+            self.refused += 1;
+            return;
+        }
         let mut fields = Fields { columns, row, problems: &mut self.problems, faulty: false };
         match understand(&mut fields) {
             Some(understood) => self.rows.push(understood),
@@ -201,7 +207,11 @@ impl<'a, C: Column> Fields<'a, C> {
     /// The text of a column; `None` without the column or when the cell cannot be read.
     fn text(&mut self, column: C) -> Option<&'a str> {
         let row = self.row;
-        match row.text(self.columns.place(column)?) {
+        match row.text(self.columns.place(column)?, column.is_number()) {
+            Ok(text) if column.is_number() && is_ambiguous(text, row.decimal) => {
+                self.problem(column, "may be thousands or decimals; leave out what separates thousands");
+                None
+            }
             Ok(text) => Some(text),
             Err(reason) => {
                 self.problem(column, reason);
@@ -251,7 +261,7 @@ mod tests {
                     continue;
                 }
                 let cells = line.split(';').map(|text| Cell::Text(text.to_owned())).collect();
-                sink(SheetRow { number, cells })?;
+                sink(SheetRow::new(number, cells))?;
             }
             Ok(())
         }
@@ -310,10 +320,10 @@ mod tests {
     impl SheetReader for Long {
         fn read(&self, _: &Path, sink: &mut super::super::ports::RowSink<'_>) -> Result<(), SheetRefused> {
             let text = |text: &str| Cell::Text(text.to_owned());
-            sink(SheetRow { number: 1, cells: vec![text("article"), text("warehouse"), text("colour")] })?;
+            sink(SheetRow::new(1, vec![text("article"), text("warehouse"), text("colour")]))?;
             (2..self.0 + 2).try_for_each(|number| {
                 let cells = vec![text(&number.to_string()), text("W"), text(&"x".repeat(1 << 20))];
-                sink(SheetRow { number, cells })
+                sink(SheetRow::new(number, cells))
             })
         }
     }

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use kontor_kernel::{InventoryId, Line, Money, NomenclatureId, StockLevel, WarehouseId};
+use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, StockLevel, WarehouseId};
 
 use super::cell::{money, stock_level};
 use super::columns::Column;
@@ -31,6 +31,10 @@ impl Column for StockColumn {
         (Self::Quantity, "quantity", &["количество", "остаток"]),
         (Self::Price, "price", &["цена"]),
     ];
+
+    fn is_number(self) -> bool {
+        matches!(self, Self::Quantity | Self::Price)
+    }
 }
 
 /// What a row says about stock. A missing column or an empty cell changes nothing.
@@ -88,7 +92,7 @@ fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Option<
 
 fn stock_row(fields: &mut Fields<'_, StockColumn>) -> Option<StockRow> {
     let article = fields.given(StockColumn::Article, Line::parse);
-    let warehouse = fields.given(StockColumn::Warehouse, |text| Ok::<_, String>(text.trim().to_owned()));
+    let warehouse = fields.given(StockColumn::Warehouse, |text| Name::parse(text).map(String::from));
     let quantity = fields.given(StockColumn::Quantity, stock_level);
     let price = fields.given(StockColumn::Price, money);
     if !fields.is_faulty() {

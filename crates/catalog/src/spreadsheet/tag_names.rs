@@ -2,19 +2,28 @@ use std::collections::HashSet;
 
 use kontor_kernel::Name;
 
-/// The tags of an item, each on its own line or parted by `|`. A `|` inside a name is written `\|`.
+use super::cell_list;
+
+/// The tags of an item, each on its own line or separated by `|`, `,` or `;`; see [`cell_list`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TagNames(Vec<Name>);
 
-const PARTED: char = '|';
-const ESCAPED: &str = "\\|";
+/// Whether a sign separates names; a comma between digits is a decimal one.
+fn separates(before: &str, sign: char, after: &str) -> bool {
+    let is_decimal = before.ends_with(|c: char| c.is_ascii_digit()) && after.starts_with(|c: char| c.is_ascii_digit());
+    sign != ',' || !is_decimal
+}
 
 impl TagNames {
     /// From text. A name that stands there twice, in any case, counts once.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut seen = HashSet::new();
         let mut names = Vec::new();
-        for name in text.split(['\n', '\r']).flat_map(parts).filter(|name| !name.trim().is_empty()) {
+        for name in text
+            .split(['\n', '\r'])
+            .flat_map(|line| cell_list::parts(line, separates))
+            .filter(|name| !name.trim().is_empty())
+        {
             let name = Name::parse(&name).map_err(|error| format!("each tag {error}"))?;
             if seen.insert(name.key()) {
                 names.push(name);
@@ -30,29 +39,9 @@ impl TagNames {
 
     /// As [`TagNames::parse`] reads it.
     pub(super) fn text_of<'a>(names: impl Iterator<Item = &'a Name>) -> String {
-        let names: Vec<String> = names.map(|name| name.replace(PARTED, ESCAPED)).collect();
+        let names: Vec<String> = names.map(|name| cell_list::escaped(name, separates)).collect();
         names.join("\n")
     }
-}
-
-/// The names of one line.
-fn parts(line: &str) -> Vec<String> {
-    let mut parts = Vec::new();
-    let mut part = String::new();
-    for piece in line.split_inclusive(PARTED) {
-        let Some(before) = piece.strip_suffix(PARTED) else {
-            part.push_str(piece);
-            continue;
-        };
-        if let Some(name) = before.strip_suffix('\\') {
-            part.extend([name, "|"]);
-        } else {
-            part.push_str(before);
-            parts.push(std::mem::take(&mut part));
-        }
-    }
-    parts.push(part);
-    parts
 }
 
 #[cfg(test)]
@@ -65,7 +54,13 @@ mod tests {
 
     #[test]
     fn tags_are_read_back_as_they_were_written() {
-        for tags in [vec!["Hit", "2 | 3", "a/b"], vec!["365"], vec!["x \\", "y \\| z", "|", "\\"], vec![]] {
+        for tags in [
+            vec!["Hit", "2 | 3", "a/b"],
+            vec!["365"],
+            vec!["x \\", "y \\| z", "|", "\\"],
+            vec!["a, b", "2,5 l", "c;", ",", "d\\,"],
+            vec![],
+        ] {
             let given: Vec<Name> = tags.iter().map(|name| Name::parse(name).unwrap()).collect();
             assert_eq!(names(&TagNames::text_of(given.iter())), tags);
         }
@@ -74,7 +69,8 @@ mod tests {
     #[test]
     fn tags_are_parted_as_people_type_them() {
         assert_eq!(names(" Hit|Sale \r\n\n new | HIT |"), ["Hit", "Sale", "new"]);
-        assert_eq!(names(" | "), [""; 0]);
+        assert_eq!(names("Hit, Sale; new,2,5 l"), ["Hit", "Sale", "new", "2,5 l"]);
+        assert_eq!(names(" | , "), [""; 0]);
         assert!(TagNames::parse(&"x".repeat(256)).is_err());
         assert!(TagNames::parse("Hit|a\u{7}b").is_err());
     }

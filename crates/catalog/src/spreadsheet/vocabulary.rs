@@ -4,6 +4,7 @@ use kontor_kernel::{
     BrandId, CategoryId, CountryId, InvalidId, Line, Name, NomenclatureTypeId, StorageUnitId, TagId, TextError, VatId,
 };
 
+use super::trade_words::TradeWords;
 use crate::model::Reference;
 
 /// Where a category lies, from its root down: `Kitchen / Mugs`.
@@ -88,7 +89,7 @@ pub struct VocabularyCategory {
 }
 
 /// The records that cards name: those of the project and those of the dictionaries.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Vocabulary {
     categories: HashMap<CategoryId, VocabularyCategory>,
     by_place: HashMap<(Option<CategoryId>, String), CategoryId>,
@@ -99,6 +100,22 @@ pub struct Vocabulary {
     vats: Dictionary<VatId>,
     types: Dictionary<NomenclatureTypeId>,
     tags: Dictionary<TagId>,
+}
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        Self {
+            categories: HashMap::new(),
+            by_place: HashMap::new(),
+            shared_places: HashSet::new(),
+            brands: Dictionary::default(),
+            countries: Dictionary::with(TradeWords::Countries),
+            units: Dictionary::with(TradeWords::Units),
+            vats: Dictionary::with(TradeWords::Vats),
+            types: Dictionary::default(),
+            tags: Dictionary::default(),
+        }
+    }
 }
 
 impl Vocabulary {
@@ -238,11 +255,19 @@ pub(super) struct Dictionary<Id> {
     by_other: HashMap<String, Id>,
     shared: HashSet<String>,
     names: HashMap<i64, (Id, Name)>,
+    words: TradeWords,
+}
+
+impl<Id> Dictionary<Id> {
+    fn with(words: TradeWords) -> Self {
+        let (by_key, by_other) = (HashMap::new(), HashMap::new());
+        Self { by_key, by_other, shared: HashSet::new(), names: HashMap::new(), words }
+    }
 }
 
 impl<Id> Default for Dictionary<Id> {
     fn default() -> Self {
-        Self { by_key: HashMap::new(), by_other: HashMap::new(), shared: HashSet::new(), names: HashMap::new() }
+        Self::with(TradeWords::None)
     }
 }
 
@@ -263,8 +288,12 @@ impl<Id: Copy + Eq + Into<i64> + TryFrom<i64, Error = InvalidId>> Dictionary<Id>
     pub fn find(&self, text: &str, current: Option<Id>) -> Option<Id> {
         let key = text.trim().to_lowercase();
         let is_current = |id: &Id| self.name(*id).is_some_and(|name| name.key() == key);
-        let numbered = || self.names.get(&key.parse::<i64>().ok()?).map(|(id, _)| *id);
-        let named = || self.by_key.get(&key).or_else(|| self.by_other.get(&key)).copied().or_else(numbered);
+        let numbered = || {
+            let number = key.parse::<i64>().ok().filter(|_| self.words.takes_numbers())?;
+            self.names.get(&number).map(|(id, _)| *id)
+        };
+        let called = |key: &String| self.by_key.get(key).or_else(|| self.by_other.get(key)).copied();
+        let named = || called(&key).or_else(numbered).or_else(|| self.words.same_as(&key).iter().find_map(called));
         current.filter(is_current).or_else(|| if self.shared.contains(&key) { None } else { named() })
     }
 
@@ -276,6 +305,12 @@ impl<Id: Copy + Eq + Into<i64> + TryFrom<i64, Error = InvalidId>> Dictionary<Id>
     /// The record of this name, whatever numbers there are.
     pub fn named(&self, name: &Name) -> Option<Id> {
         self.by_key.get(&name.key()).copied()
+    }
+
+    /// As [`Dictionary::find`], whatever numbers there are: a name may look like one.
+    pub fn find_named(&self, name: &Name, current: Option<Id>) -> Option<Id> {
+        let is_current = |id: &Id| self.name(*id).is_some_and(|own| own.key() == name.key());
+        current.filter(is_current).or_else(|| if self.is_ambiguous(name) { None } else { self.named(name) })
     }
 
     /// The name of a record.

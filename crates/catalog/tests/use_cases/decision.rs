@@ -19,7 +19,7 @@ impl SheetReader for Grid {
     fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
         (1..).zip(self.0.lines()).try_for_each(|(number, line)| {
             let cells = line.split(';').map(|text| Cell::Text(text.to_owned())).collect();
-            sink(SheetRow { number, cells })
+            sink(SheetRow::new(number, cells))
         })
     }
 }
@@ -72,7 +72,10 @@ fn every_reason_against_a_row_is_named() {
     assert_eq!(wrong("article;name;country\nN;New;Nowhere\n", &none), [(2, "country")]);
     assert_eq!(wrong("article;name;kind\nN;New;service\n", &none), [(2, "price")]);
     assert_eq!(wrong("article;name;price;is_subscription\nN;New;1;1\n", &none), [(2, "billing_period_months")]);
-    assert_eq!(wrong("article;id;name\n;5;New\n", &none), [(2, "id")]);
+    assert_eq!(wrong("article;kontor_id;name\n;5;New\n", &none), [(2, "kontor_id")]);
+    for foreign in ["id;article;name\n5;;New\n", "Номер;article;name\n5;;New\n", "№;article;name\n5;;New\n"] {
+        assert_eq!(wrong(foreign, &none), [(2, "article")], "{foreign}");
+    }
     assert_eq!(wrong("article;name;category\nN;New;Kitchen / Mugs\n", &none), [(2, "category")], "two have this path");
     assert_eq!(wrong("article;kind;price\nM;service;1\n", &mug(true)), [(2, "kind")]);
     assert_eq!(wrong("article;kind;price\nM;service;1\n", &mug(false)), []);

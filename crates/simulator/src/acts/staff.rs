@@ -111,7 +111,7 @@ struct Rows(String);
 impl SheetReader for Rows {
     fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
         for (number, line) in (1..).zip(self.0.lines()) {
-            sink(SheetRow { number, cells: line.split(';').map(|text| Cell::Text(text.to_owned())).collect() })?;
+            sink(SheetRow::new(number, line.split(';').map(|text| Cell::Text(text.to_owned())).collect()))?;
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ impl SheetReader for Rows {
     fn read(&self, _file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
         for (number, line) in (1..).zip(self.0.lines()) {
             let cells = line.split(';').map(|text| Cell::Text(text.to_owned())).collect();
-            sink(SheetRow { number, cells })?;
+            sink(SheetRow::new(number, cells))?;
         }
         Ok(())
     }

@@ -1,0 +1,210 @@
+//! Rows of a csv file that are not what was meant: a separator in a cell without quotes, a quote that is not closed where
+//! its cell ends, a row that a line break without quotes broke in two. None of them is guessed.
+
+use std::collections::VecDeque;
+
+use kontor_catalog::spreadsheet::ports::RowSink;
+use kontor_catalog::spreadsheet::{SheetRefused, SheetRow};
+
+/// How many rows one may have been broken into.
+const MOST_PIECES: usize = 16;
+
+/// Whether the quotes of a record pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    Paired,
+    /// Text stands behind a closing quote, or every line of the record is a row of its own.
+    Torn,
+    /// The file ends within a cell.
+    Open,
+}
+
+/// Looks at a record as it stands in the file, under so many headers.
+pub(crate) fn quotes(record: &[u8], delimiter: u8, headers: usize) -> Quotes {
+    if !record.contains(&b'"') {
+        return Quotes::Paired;
+    }
+    let mut bytes = record.iter().copied().peekable();
+    let mut at_start = true;
+    while let Some(byte) = bytes.next() {
+        if !(at_start && byte == b'"') {
+            at_start = byte == delimiter || byte == b'\n' || byte == b'\r';
+            continue;
+        }
+        loop {
+            match bytes.next() {
+                None => return Quotes::Open,
+                Some(b'"') if bytes.next_if_eq(&b'"').is_none() => break,
+                Some(_) => {}
+            }
+        }
+        if bytes.peek().is_some_and(|next| *next != delimiter && !matches!(next, b'\n' | b'\r')) {
+            return Quotes::Torn;
+        }
+        at_start = false;
+    }
+    let cells = |line: &[u8]| line.split(|byte| *byte == delimiter).count();
+    let mut lines = record.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let is_row = |line: &[u8]| headers > 1 && cells(line) == headers;
+    let many = lines.clone().count() > 1;
+    if many && lines.all(is_row) { Quotes::Torn } else { Quotes::Paired }
+}
+
+/// A row with the number of cells it has in the file.
+struct Held {
+    row: SheetRow,
+    cells: usize,
+}
+
+/// Hands rows over as soon as it is clear that they are whole.
+pub(crate) struct Whole<'a, 'b> {
+    sink: &'a mut RowSink<'b>,
+    /// How many headers there are, when they were read.
+    pub headers: usize,
+    held: VecDeque<Held>,
+    /// Whether the row before is a piece of a torn one.
+    in_tear: bool,
+}
+
+impl<'a, 'b> Whole<'a, 'b> {
+    pub fn new(sink: &'a mut RowSink<'b>) -> Self {
+        Self { sink, headers: 0, held: VecDeque::new(), in_tear: false }
+    }
+
+    /// The next row with the number of its cells, empty ones at its end included.
+    pub fn push(&mut self, mut row: SheetRow, cells: usize) -> Result<(), SheetRefused> {
+        if row.is_blank() {
+            return Ok(());
+        }
+        if self.headers == 0 {
+            self.headers = row.cells.len();
+            return (self.sink)(row);
+        }
+        if row.cells.len() > self.headers {
+            let (filled, headers) = (row.cells.len(), self.headers);
+            row.fault =
+                Some(format!("has {filled} cells under {headers} headers; put texts with separators in quotes"));
+        }
+        self.held.push_back(Held { row, cells });
+        while self.held.len() > MOST_PIECES || self.settle() {
+            self.hand_over_first()?;
+        }
+        Ok(())
+    }
+
+    /// The file is at its end.
+    pub fn finish(mut self) -> Result<(), SheetRefused> {
+        while !self.held.is_empty() {
+            self.settle();
+            self.hand_over_first()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the first row can be handed over. Pieces of a torn row have one cell more than a row for every break.
+    fn settle(&mut self) -> bool {
+        let Some(first) = self.held.front() else { return false };
+        if first.row.fault.is_some() {
+            return true;
+        }
+        if self.in_tear && first.cells < self.headers {
+            self.tear(1);
+            return true;
+        }
+        self.in_tear = false;
+        let mut cells = first.cells;
+        if cells > self.headers {
+            return true;
+        }
+        for (place, next) in self.held.iter().enumerate().skip(1) {
+            cells += next.cells.saturating_sub(1);
+            if next.row.fault.is_some() || next.cells >= self.headers || cells > self.headers {
+                return true;
+            }
+            if cells == self.headers {
+                self.tear(place + 1);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn tear(&mut self, rows: usize) {
+        self.in_tear = true;
+        let headers = self.headers;
+        for held in self.held.iter_mut().take(rows) {
+            held.row.fault.get_or_insert_with(|| {
+                format!("looks like a piece of a row: put texts with line breaks in quotes, and give every row {headers} cells")
+            });
+        }
+    }
+
+    fn hand_over_first(&mut self) -> Result<(), SheetRefused> {
+        self.held.pop_front().map_or(Ok(()), |held| (self.sink)(held.row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kontor_catalog::spreadsheet::Cell;
+
+    use super::*;
+
+    #[test]
+    fn quotes_pair_within_their_cells() {
+        for (record, found) in [
+            ("a,b,c", Quotes::Paired),
+            ("\"a\",\"b,\"\"c\"\"\",\"\"\n", Quotes::Paired),
+            ("a,5\",c", Quotes::Paired),
+            ("a,\"one\ntwo\",c\r\n", Quotes::Paired),
+            ("a,b,\"one\ntwo, three\"", Quotes::Paired),
+            ("\"a\",\"b\"\"\",c", Quotes::Paired),
+            ("\"Daisy\" Ltd,b,c", Quotes::Torn),
+            ("a,\"b\" c,d", Quotes::Torn),
+            ("a,\"b,1\nc,d,2\ne,\"f\",3", Quotes::Torn),
+            ("a,\"b,1\nc,d\",2", Quotes::Torn),
+            ("a,b,\"c\nd,e,f\n", Quotes::Open),
+            ("a,b,\"c\"\"", Quotes::Open),
+        ] {
+            assert_eq!(quotes(record.as_bytes(), b',', 3), found, "{record:?}");
+        }
+    }
+
+    /// Which rows are at fault, of rows with so many cells under four headers.
+    fn faulty(rows: &[usize]) -> Vec<u32> {
+        let mut faulty = Vec::new();
+        let mut handed_over = 0;
+        let mut sink = |row: SheetRow| {
+            handed_over += 1;
+            faulty.extend(row.fault.is_some().then_some(row.number));
+            Ok(())
+        };
+        let mut whole = Whole::new(&mut sink);
+        for (number, cells) in (1..).zip([4].iter().chain(rows)) {
+            let row = SheetRow::new(number, vec![Cell::Text("x".to_owned()); *cells]);
+            whole.push(row, *cells).unwrap();
+        }
+        whole.finish().unwrap();
+        assert_eq!(handed_over, rows.len() + 1);
+        faulty
+    }
+
+    #[test]
+    fn pieces_of_a_row_are_known_by_the_number_of_their_cells() {
+        for (rows, expected) in [
+            (vec![4, 4, 4], vec![]),
+            (vec![4, 5, 4], vec![3]),
+            (vec![4, 2, 3, 4], vec![3, 4]),
+            (vec![2, 2, 2, 4], vec![2, 3, 4]),
+            (vec![4, 1, 1, 2, 4, 4], vec![2, 3, 4, 5]),
+            (vec![4, 3, 4], vec![]),
+            (vec![3, 3, 3], vec![]),
+            (vec![4, 4, 3], vec![]),
+            (vec![2, 3], vec![2, 3]),
+            (vec![3, 4, 2, 4], vec![]),
+        ] {
+            assert_eq!(faulty(&rows), expected, "{rows:?}");
+        }
+        assert_eq!(faulty(&[2; 40]).len(), 40);
+    }
+}

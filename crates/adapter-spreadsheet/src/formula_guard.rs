@@ -1,0 +1,89 @@
+//! Texts of csv files that no spreadsheet program takes for a formula, whether it parts cells by commas or by semicolons.
+
+use std::borrow::Cow;
+
+/// Whether a formula could begin with this text. Full-width signs count for some programs; blanks and quotes come off.
+fn begins_formula(text: &str) -> bool {
+    text.trim_start_matches([' ', '\u{a0}', '"', '\'']).starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
+}
+
+/// A cell could begin behind this sign.
+fn parts_cells(sign: char) -> bool {
+    matches!(sign, ';' | '\t' | '\n' | '\r')
+}
+
+/// The places at which a cell could begin.
+fn starts(text: &str) -> impl Iterator<Item = usize> {
+    let parted =
+        text.char_indices().filter(|(_, sign)| parts_cells(*sign)).map(|(place, sign)| place + sign.len_utf8());
+    std::iter::once(0).chain(parted)
+}
+
+/// The text with an apostrophe wherever a formula could begin.
+pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
+    let mut guarded = String::new();
+    let mut done = 0;
+    for start in starts(text).filter(|start| text.get(*start..).is_some_and(begins_formula)) {
+        guarded.push_str(text.get(done..start).unwrap_or_default());
+        guarded.push('\'');
+        done = start;
+    }
+    if guarded.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    guarded.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(guarded)
+}
+
+/// The text that was guarded.
+pub(crate) fn unguarded(text: &str) -> Cow<'_, str> {
+    let mut plain = String::new();
+    let mut done = 0;
+    let is_guarded = |rest: &str| rest.starts_with('\'') && begins_formula(rest);
+    for start in starts(text).filter(|start| text.get(*start..).is_some_and(is_guarded)) {
+        plain.push_str(text.get(done..start).unwrap_or_default());
+        done = start + 1;
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    plain.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn no_cell_begins_a_formula_whatever_parts_it() {
+        for (text, safe) in [
+            ("mug", "mug"),
+            ("a-b; c = d", "a-b; c = d"),
+            ("'quoted'", "'quoted'"),
+            ("=1+1", "'=1+1"),
+            ("＝1+1", "'＝1+1"),
+            ("'=1", "''=1"),
+            ("cat;=1+1;dog", "cat;'=1+1;dog"),
+            ("one\n=1\r\n- two", "one\n'=1\r\n'- two"),
+            ("a\t\"@x\"", "a\t'\"@x\""),
+            (" =1", "' =1"),
+        ] {
+            assert_eq!(guarded(text), safe);
+            assert_eq!(unguarded(safe), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_guarded_reads_back(text in "[a=＝+@;'\" \t\n\r-]{0,24}") {
+            let safe = guarded(&text);
+            prop_assert_eq!(&unguarded(&safe), &text);
+            for cell in safe.split(parts_cells) {
+                prop_assert!(!cell.starts_with(['=', '+', '-', '@', '＝']), "{:?}", safe);
+            }
+        }
+    }
+}

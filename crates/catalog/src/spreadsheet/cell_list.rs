@@ -1,0 +1,56 @@
+//! Lists in one cell: their parts stand behind each other with `|`, `,` or `;` between. Such a sign that belongs to a part
+//! gets a backslash before it where it would separate.
+
+/// The signs that separate.
+const SIGNS: [char; 3] = ['|', ',', ';'];
+
+/// Whether a sign separates, by the text before it and the text behind it.
+type Separates = fn(&str, char, &str) -> bool;
+
+/// The text behind signs that stand at its beginning.
+pub(super) fn behind_signs(text: &str) -> &str {
+    text.trim_start_matches(SIGNS)
+}
+
+/// The text before the first sign, the sign and the text behind it.
+fn first_sign(text: &str) -> Option<(&str, char, &str)> {
+    let (before, rest) = text.split_at_checked(text.find(SIGNS)?)?;
+    let mut rest = rest.chars();
+    Some((before, rest.next()?, rest.as_str()))
+}
+
+/// The parts of a list, empty ones included.
+pub(super) fn parts(text: &str, separates: Separates) -> Vec<String> {
+    let (mut parts, mut part, mut rest) = (Vec::new(), String::new(), text);
+    while let Some((before, sign, after)) = first_sign(rest) {
+        if let Some(escaped) = before.strip_suffix('\\') {
+            part.push_str(escaped);
+            part.push(sign);
+        } else {
+            part.push_str(before);
+            if separates(before, sign, after) {
+                parts.push(std::mem::take(&mut part));
+            } else {
+                part.push(sign);
+            }
+        }
+        rest = after;
+    }
+    part.push_str(rest);
+    parts.push(part);
+    parts
+}
+
+/// A part as [`parts`] reads it.
+pub(super) fn escaped(part: &str, separates: Separates) -> String {
+    let (mut escaped, mut rest) = (String::new(), part);
+    while let Some((before, sign, after)) = first_sign(rest) {
+        escaped.push_str(before);
+        if before.ends_with('\\') || separates(before, sign, after) {
+            escaped.push('\\');
+        }
+        escaped.push(sign);
+        rest = after;
+    }
+    escaped + rest
+}
