@@ -7,13 +7,14 @@ use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
 #[cfg(feature = "test-support")]
 use crate::database::{InvalidatingWrites, Topic, VersionedTable};
 use crate::projections::name_keys::fill_name_keys;
+use crate::projections::promo_codes::fill_promo_codes;
 use crate::projections::search::{fill_customers, fill_missing, index_texts, refill_pages};
 use crate::projections::sort_keys::fill_sort_keys;
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
               storefront_offers, histories, counterparties",
-    fills: &[fill_missing, fill_name_keys, fill_sort_keys, fill_customers, refill_pages, index_texts],
+    fills: &[fill_missing, fill_name_keys, fill_promo_codes, fill_sort_keys, fill_customers, refill_pages, index_texts],
     #[cfg(feature = "test-support")]
     invalidating: INVALIDATING,
     #[cfg(feature = "test-support")]

@@ -87,15 +87,23 @@ pub enum DiscountStatus {
 #[error("must have 1 to 64 Latin letters, digits and hyphens")]
 pub struct InvalidPromoCode;
 
-/// A promo code: 1 to 64 Latin letters, digits and hyphens, compared exactly.
+/// A promo code: 1 to 64 Latin letters, digits and hyphens, in capitals. Case and blanks around it do not matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromoCode(String);
 
 impl PromoCode {
+    /// The longest code, in characters.
+    pub const MAX: usize = 64;
+
     /// Checks the form; whether the code is worth anything is decided against the discounts.
     pub fn parse(text: &str) -> Result<Self, InvalidPromoCode> {
+        let text = text.trim();
         let letters = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if letters && (1..=64).contains(&text.len()) { Ok(Self(text.to_owned())) } else { Err(InvalidPromoCode) }
+        if letters && (1..=Self::MAX).contains(&text.len()) {
+            Ok(Self(text.to_ascii_uppercase()))
+        } else {
+            Err(InvalidPromoCode)
+        }
     }
 
     /// The code.
@@ -116,7 +124,9 @@ mod tests {
 
     #[test]
     fn promo_codes_are_latin() {
-        assert!(PromoCode::parse("Spring-10").is_ok());
+        for typed in ["Spring-10", "SPRING-10", " spring-10\t"] {
+            assert_eq!(PromoCode::parse(typed).unwrap().as_str(), "SPRING-10", "{typed}");
+        }
         for text in ["", "ВЕСНА", "a b", "a_b", &"x".repeat(65)] {
             assert_eq!(PromoCode::parse(text), Err(InvalidPromoCode), "{text}");
         }

@@ -26,8 +26,8 @@ pub trait Record: Audited + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Refuses a change that does not fit the moment.
-    fn admit_change(_change: &Self::Change, _now: DateTime<Utc>) -> Result<(), Self::Refusal> {
+    /// Refuses a change that does not fit the record or the moment.
+    fn admit_change(&self, _change: &Self::Change, _now: DateTime<Utc>) -> Result<(), Self::Refusal> {
         Ok(())
     }
 }
@@ -109,9 +109,9 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
     /// Changes a record of the employee's project.
     pub async fn update(&self, staff: &Staff, id: T::Id, change: T::Change) -> Result<T, ErrorOf<T>> {
         staff.require(Permission::edit(T::RESOURCE))?;
-        staff.own(self.records.find(id).await?)?;
+        let before = staff.own(self.records.find(id).await?)?;
         let now = self.clock.now();
-        T::admit_change(&change, now)?;
+        before.admit_change(&change, now)?;
         self.records.update(Stamp::of(staff, now), id, change).await
     }
 }

@@ -1,11 +1,12 @@
 //! Request bodies and query strings, read whole and checked at once.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::future::Future;
 use std::pin::Pin;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::CONTENT_TYPE;
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpRequest, dev::Payload};
 use deserr::Deserr;
@@ -36,7 +37,7 @@ impl<T: Deserr<InputErrors> + 'static> FromRequest for Body<T> {
             let value = if bytes.is_empty() {
                 Value::Object(Map::new())
             } else {
-                serde_json::from_slice(&bytes)
+                serde_json::from_slice(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes))
                     .map_err(|error| ApiError::bad_request(format!("The body is not valid JSON: {error}")))?
             };
             Ok(Self(violations_of(value)?))
@@ -65,6 +66,9 @@ impl<T: Deserr<InputErrors> + 'static> FromRequest for Form<T> {
     }
 }
 
+/// Some programs write it before JSON.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The media type of the body in lower case, without its parameters; empty when there is none.
@@ -82,11 +86,21 @@ pub(super) fn unreadable(error: &actix_web::Error) -> ApiError {
     }
 }
 
+/// Refuses a body that would have to be unpacked.
+pub fn refuse_compressed(headers: &HeaderMap) -> Result<(), ApiError> {
+    let is_plain = |value: &HeaderValue| value.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity");
+    if headers.get_all(CONTENT_ENCODING).all(is_plain) {
+        return Ok(());
+    }
+    let message = "The body must not be compressed: send it without Content-Encoding.".to_owned();
+    Err(ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
+}
+
 fn unsupported(expected: &str) -> ApiError {
     ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("The body must be {expected}."))
 }
 
-/// A query string: `a=1`, `a[]=1&a[]=2`.
+/// A query string: `a=1`, `a[]=1&a[]=2` or `a[0]=1&a[1]=2`.
 pub struct Query<T>(pub T);
 
 impl<T: Deserr<InputErrors>> FromRequest for Query<T> {
@@ -127,8 +141,13 @@ pub(crate) fn pairs_of(pairs: &[u8]) -> Result<Map<String, Value>, Violations> {
 fn gathered<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Result<Map<String, Value>, Violations> {
     let mut fields = Map::new();
     let mut violations = Violations::default();
+    let mut places = HashSet::new();
     for (key, value) in pairs {
-        if let Some(key) = key.strip_suffix("[]") {
+        if let Some(place) = place_in(&key)
+            && !places.insert((place.0.to_owned(), place.1))
+        {
+            violations.add(key, "is given more than once");
+        } else if let Some(key) = key.strip_suffix("[]").or_else(|| place_in(&key).map(|(key, _)| key)) {
             let list = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
             match list {
                 Value::Array(list) => list.push(Value::String(value.into_owned())),
@@ -139,6 +158,12 @@ fn gathered<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Re
         }
     }
     violations.into_result().map(|()| fields)
+}
+
+/// The list and the place in it of `a[0]`, as some languages write lists. What counts is the order in which they come.
+fn place_in(key: &str) -> Option<(&str, u16)> {
+    let (list, place) = key.strip_suffix(']')?.split_once('[')?;
+    Some((list, place.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -152,5 +177,10 @@ mod tests {
         assert_eq!(fields(b"q=%D1%81%D1%82%D0%BE%D0%BB").unwrap(), json!({"q": "стол"}));
         assert!(fields(b"a=1&a=2").is_err());
         assert!(fields(b"a=1&a[]=2").is_err());
+        assert_eq!(fields(b"a[0]=1&a[1]=2&b%5B0%5D=3").unwrap(), json!({"a": ["1", "2"], "b": ["3"]}));
+        for refused in ["a[0]=1&a[0]=2", "a=1&a[0]=2", "a[0]=1&a=2"] {
+            assert!(fields(refused.as_bytes()).is_err(), "{refused}");
+        }
+        assert_eq!(fields(b"a[x]=1&a[-1]=2").unwrap(), json!({"a[x]": "1", "a[-1]": "2"}));
     }
 }

@@ -81,7 +81,7 @@ struct RefundRequest {
     /// The customer reads it.
     reason: wire::Line250,
     /// Whether the pieces go back to their warehouses; otherwise they are written off.
-    restock: bool,
+    restock: wire::Flag,
     /// Of a payment for a period of a subscription: whether the period ends with it, and with it the subscription. Only where all
     /// of its money goes back. `false` unless told: then the period stays as it is.
     #[deserr(default)]
@@ -100,7 +100,7 @@ impl TryFrom<RefundRequest> for RefundCommand {
         Ok(Self {
             scope: RefundScope::of(everything, delivery, lines, request.amount.0.map(|amount| amount.0))?,
             reason: request.reason.0,
-            restock: request.restock,
+            restock: request.restock.0,
             ends_period: is_set(request.ends_period),
         })
     }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, ResponseError, web};
 use kontor_kernel::Clock;
@@ -78,6 +78,11 @@ pub async fn observe(
     let mut spelled = Uuid::encode_buffer();
     let id: &str = id.hyphenated().encode_lower(&mut spelled);
     let method = method_label(request.method());
+    // Answered as `GET`. The connection knows what was asked and leaves the body out. Contents of files answer it themselves,
+    // without opening any.
+    if request.method() == Method::HEAD && !request.path().starts_with("/files/") {
+        request.head_mut().method = Method::GET;
+    }
     let kept = Kept::of(&mut request);
 
     let header_bytes: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
@@ -142,7 +147,7 @@ fn log(method: &'static str, route: &str, status: StatusCode, elapsed: Duration,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use actix_web::http::{Method, Version};
+    use actix_web::http::Version;
     use actix_web::middleware::from_fn;
     use actix_web::test::{TestRequest, call_service, init_service};
     use actix_web::{App, HttpResponse};

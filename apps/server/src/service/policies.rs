@@ -15,6 +15,7 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
 use super::openapi_implied as implied;
+use crate::http::body::refuse_compressed;
 use crate::http::body_budget::BodyShare;
 use crate::http::idempotency::recovery::may_tell;
 use crate::http::idempotency::{has_key, heeds_keys, serve};
@@ -193,8 +194,12 @@ async fn take_body(
     policy: &Policy,
     admitted: Admitted,
 ) -> Result<(Admitted, Option<BodyShare>), ApiError> {
+    if policy.method == Method::GET {
+        return Ok((admitted, None));
+    }
+    refuse_compressed(request.headers())?;
     let whole = !policy.streamed || has_key(request.headers());
-    if policy.method == Method::GET || !whole {
+    if !whole {
         return Ok((admitted, None));
     }
     let intake = request.app_data::<web::Data<Intake>>().cloned();

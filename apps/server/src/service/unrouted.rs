@@ -14,6 +14,7 @@ pub struct KnownPaths(Vec<(ResourceDef, Vec<&'static str>)>);
 fn methods(item: &PathItem) -> Vec<&'static str> {
     let all = [
         ("GET", item.get.is_some()),
+        ("HEAD", item.get.is_some()),
         ("POST", item.post.is_some()),
         ("PUT", item.put.is_some()),
         ("PATCH", item.patch.is_some()),

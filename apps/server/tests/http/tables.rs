@@ -40,30 +40,50 @@ fn value(schema: &Value) -> String {
     }
 }
 
-/// A project with a row for every table, the number of its order, and that of a category with another one in it.
+/// A project with two rows for nearly every table, the number of an order, and that of a category with others in it.
 async fn furnished(db: TestDatabase) -> (Office, i64, i64) {
     let shop = Shopfront::open(db).await;
-    let item = shop.goods(5, 100).await;
-    let order = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
-    shop.past_subscription(item).await;
+    let mut order = 0;
+    for price in [100, 200] {
+        let item = shop.goods(5, price).await;
+        order = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        shop.past_subscription(item).await;
+    }
     let Shopfront { server, project, category, .. } = shop;
     let owner = server.owner(&project).await;
     let office = Office { server, project, owner };
     let shown = format!("/api/applications/{}", office.project.application_id);
-    let brand = office.create("/api/brands", json!({ "name": "Nord" })).await;
-    office.create(&format!("{shown}/brands"), json!({ "brand_id": brand })).await;
     office.create(&format!("{shown}/categories"), json!({ "category_id": category })).await;
-    office.create("/api/categories", json!({ "name": "Small", "parent_id": category })).await;
-    let file = Part::bytes(PDF.to_vec()).file_name("a.pdf");
-    let path = format!("/api/orders/{order}/files");
-    let added = office.server.as_staff(&office.owner, Method::POST, &path).multipart(Form::new().part("file", file));
-    send(added).await.expect(201);
-    office.create("/api/tasks", json!({ "title": "Call back" })).await;
-    office.create("/api/pages", json!({ "title": "About us" })).await;
-    office.create(&format!("{shown}/blocks"), json!({ "name": "Banner", "block_type_id": 1 })).await;
-    office.create(&format!("{shown}/menu_items"), json!({ "name": "Catalogue" })).await;
-    office.create("/api/agents", json!({ "name": "Clerk", "permissions": ["view-orders"] })).await;
+    for number in 1..=2 {
+        let brand = office.create("/api/brands", json!({ "name": format!("Nord {number}") })).await;
+        office.create(&format!("{shown}/brands"), json!({ "brand_id": brand })).await;
+        let below = json!({ "name": format!("Small {number}"), "parent_id": category });
+        let below = office.create("/api/categories", below).await;
+        office.create(&format!("{shown}/categories"), json!({ "category_id": below })).await;
+        let file = Part::bytes(PDF.to_vec()).file_name(format!("{number}.pdf"));
+        let path = format!("/api/orders/{order}/files");
+        let added =
+            office.server.as_staff(&office.owner, Method::POST, &path).multipart(Form::new().part("file", file));
+        send(added).await.expect(201);
+        office.create("/api/tasks", json!({ "title": format!("Call back {number}") })).await;
+        office.create("/api/pages", json!({ "title": format!("About us {number}") })).await;
+        office
+            .create(&format!("{shown}/blocks"), json!({ "name": format!("Banner {number}"), "block_type_id": 1 }))
+            .await;
+        office.create(&format!("{shown}/menu_items"), json!({ "name": format!("Catalogue {number}") })).await;
+        let agent = json!({ "name": format!("Clerk {number}"), "permissions": ["view-orders"] });
+        office.create("/api/agents", agent).await;
+        office.warehouse(&format!("Attic {number}")).await;
+    }
     (office, order, category)
+}
+
+/// The numbers of the records of a list or a table.
+fn numbers(list: &Value) -> Vec<i64> {
+    let records =
+        list.as_object().unwrap().iter().find(|(key, value)| value.is_array() && *key != "columns").unwrap().1;
+    let number = |record: &Value| record["id"].as_i64().or_else(|| record["id"]["value"].as_i64()).unwrap();
+    records.as_array().unwrap().iter().map(number).collect()
 }
 
 database_tests! {
@@ -103,6 +123,41 @@ database_tests! {
             office.get(&format!("{path}?{}", all.join("&"))).await.expect(200);
             office.get(&format!("{path}?colour=red&page=0")).await.expect_invalid(&["colour", "page"]);
         }
+    }
+
+    async fn every_list_is_sorted_as_asked(db: TestDatabase) {
+        let (office, order, category) = furnished(db).await;
+        let description = serde_json::to_value(description()).unwrap();
+        let (mut sorted, mut short) = (0, Vec::new());
+        for (path, item) in description["paths"].as_object().unwrap() {
+            let parameters = item["get"]["parameters"].as_array().cloned().unwrap_or_default();
+            let orders = parameters.iter().find(|one| one["name"] == "order_by").map(|one| &one["schema"]["enum"]);
+            let Some(orders) = orders.and_then(Value::as_array) else { continue };
+            let id = match path.as_str() {
+                path if path.contains("/applications/") => office.project.application_id,
+                path if path.contains("/categories/") => category,
+                _ => order,
+            };
+            let list = path.replace("{id}", &id.to_string());
+            for order in orders.iter().filter_map(|order| order.as_str()?.strip_suffix("_asc")) {
+                let up = numbers(&office.get(&format!("{list}?order_by={order}_asc")).await.expect(200));
+                let mut down = numbers(&office.get(&format!("{list}?order_by={order}_desc")).await.expect(200));
+                down.reverse();
+                assert_eq!(up, down, "{list} by {order}");
+                if up.len() < 2 {
+                    short.push(path.as_str());
+                } else if order == "id" {
+                    assert!(up.is_sorted(), "{list}: {up:?}");
+                }
+                sorted += 1;
+            }
+        }
+        short.dedup();
+        // One customer, one branch, one shop, and an order of one line.
+        let expected = ["/api/counterparties", "/api/shops", "/api/tables/branches", "/api/tables/counterparties",
+            "/api/tables/orders/{id}/nomenclatures", "/api/tables/shops"];
+        assert_eq!(short, expected);
+        assert!(sorted > 100, "{sorted}");
     }
 
     async fn a_column_has_an_icon_where_its_cells_are_objects(db: TestDatabase) {

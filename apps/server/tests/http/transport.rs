@@ -46,7 +46,7 @@ async fn unknown_paths_and_methods_are_told_apart() {
     }
     let answer = send(server.request(Method::DELETE, "/api/branches")).await;
     answer.expect(405);
-    assert_eq!(answer.headers["allow"], "GET, POST");
+    assert_eq!(answer.headers["allow"], "GET, HEAD, POST");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -26,12 +26,11 @@ struct AgentRow {
     updated_at: NaiveDateTime,
 }
 
-/// These agents, by number.
+/// These agents, in the order of the numbers.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Agent>, Abort<R>> {
     let rows: Vec<AgentRow> = users::table
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))
         .filter(users::id.eq_any(ids.to_vec()))
-        .order(users::id)
         .select((
             users::id,
             users::role_id,
@@ -56,11 +55,11 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
         .load(connection)?;
     let creators: HashMap<i64, String> =
         creators.into_iter().map(|(id, first, last)| (id, format!("{first} {last}"))).collect();
-    let mut agents = Vec::with_capacity(rows.len());
+    let mut agents = HashMap::with_capacity(rows.len());
     for row in rows {
         let creator = row.creator_id.and_then(|id| Some((id, creators.get(&id)?)));
         let creator = creator.map(|(id, name)| reference(id, name));
-        agents.push(Agent {
+        let agent = Agent {
             id: stored::id(row.id)?,
             name: stored::text(&row.name)?,
             description: stored::optional_text(row.description.as_deref())?,
@@ -71,9 +70,10 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
             last_activity_at: row.last_activity_at.map(stored::moment),
             created_at: stored::moment(row.created_at),
             updated_at: stored::moment(row.updated_at),
-        });
+        };
+        agents.insert(row.id, agent);
     }
-    Ok(agents)
+    Ok(ids.iter().filter_map(|id| agents.remove(id)).collect())
 }
 
 /// The agent that was just written.

@@ -4,5 +4,6 @@
 pub(crate) mod name_keys;
 pub(crate) mod offer_counts;
 pub(crate) mod offers;
+pub(crate) mod promo_codes;
 pub(crate) mod search;
 pub(crate) mod sort_keys;

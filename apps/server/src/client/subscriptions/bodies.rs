@@ -165,14 +165,14 @@ pub(super) struct ChangedSubscription {
     saved_payment_method_id: Given<wire::SavedMethodId>,
     /// Must be `true` when plan, price, period or method change.
     #[deserr(default)]
-    #[schema(value_type = Option<bool>, nullable = false)]
-    autopay_consent: Given<bool>,
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    autopay_consent: Given<wire::Flag>,
 }
 
 impl ChangedSubscription {
     /// The consent, if it was given.
     pub fn consent(&self) -> Option<Consent> {
-        self.autopay_consent.0.filter(|given| *given).map(|_| Consent)
+        self.autopay_consent.0.as_ref().filter(|given| given.0).map(|_| Consent)
     }
 
     /// What is to change, and which fields say so.

@@ -65,7 +65,7 @@ impl<T: WireValue> Deserr<InputErrors> for In<T> {
             Value::Boolean(flag) => Ok(Scalar::Flag(flag)),
             Value::Integer(number) => i64::try_from(number).map(Scalar::Integer).map_err(|_| "is too large".into()),
             Value::NegativeInteger(number) => Ok(Scalar::Integer(number)),
-            Value::Float(number) => Ok(Scalar::Float(number)),
+            Value::Float(number) => Ok(whole(number).map_or(Scalar::Float(number), Scalar::Integer)),
             Value::String(text) => Ok(Scalar::Text(text)),
             Value::Null => Err(Cow::Borrowed("is required")),
             Value::Sequence(_) | Value::Map(_) => Err(T::expected()),
@@ -75,6 +75,11 @@ impl<T: WireValue> Deserr<InputErrors> for In<T> {
             .map(Self)
             .map_err(|msg| take_cf_content(InputErrors::error::<V>(None, ErrorKind::Unexpected { msg }, location)))
     }
+}
+
+/// `2.0` is a whole number: some languages write all numbers so.
+fn whole(number: f64) -> Option<i64> {
+    format!("{number}").parse().ok().filter(|whole: &i64| whole.unsigned_abs() < 1 << 53)
 }
 
 impl<T: WireValue> PartialSchema for In<T> {

@@ -382,7 +382,9 @@ pub(super) const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
 impl WireValue for chrono::NaiveDate {
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        let day = text(scalar)?.parse::<Self>().ok();
+        let text = text(scalar)?;
+        // Parsing alone takes years of other lengths, signs and days without their zeros.
+        let day = text.parse::<Self>().ok().filter(|day| day.to_string() == text);
         day.filter(|day| YEARS.contains(&day.year())).ok_or_else(|| Self::expected().into_owned())
     }
 
