@@ -216,15 +216,12 @@ impl ChargeService {
         };
         let Some(charge) = charge else { return Ok(Notified::Ignored) };
         let purpose = charge.purpose();
-        if !charge.state.is_open() {
-            if !contradicts(&charge, &payment.id, payment.status) {
-                return Ok(Notified::AlreadySettled(purpose));
-            }
-            let why = format!("payment {id} is {:?} although its charge is {:?}", payment.status, charge.state);
-            self.charges.contradicted(charge.id, &why, self.clock.now()).await?;
-            return Ok(Notified::Suspicious { purpose, why });
-        }
-        Ok(match self.learn(&charge, payment).await? {
+        let learned = if charge.state.is_open() {
+            self.learn(&charge, payment).await?
+        } else {
+            self.compare(&charge, &payment.id, payment.status).await?
+        };
+        Ok(match learned {
             Learned::Succeeded | Learned::Failed { .. } => Notified::Settled(purpose),
             Learned::Pending | Learned::Postponed => Notified::StillOpen(purpose),
             Learned::AlreadySettled => Notified::AlreadySettled(purpose),
@@ -275,8 +272,33 @@ impl ChargeService {
         }
     }
 
-    /// Commits what a payment says, once it is surely the one that was asked for.
+    /// Records it when a payment says otherwise than its settled charge.
+    async fn compare(&self, charge: &Charge, id: &ProviderId, status: GatewayStatus) -> Result<Learned, StoreError> {
+        if !contradicts(charge, id, status) {
+            return Ok(Learned::AlreadySettled);
+        }
+        let why = format!("payment {id} is {status:?} although its charge is {:?}", charge.state);
+        self.charges.contradicted(charge.id, &why, self.clock.now()).await?;
+        Ok(Learned::Suspicious { why })
+    }
+
+    /// Commits what a payment says. Money that arrived is told of although the charge was settled otherwise since it was read.
     async fn learn(&self, charge: &Charge, payment: GatewayPayment) -> Result<Learned, StoreError> {
+        let (id, status) = (payment.id.clone(), payment.status);
+        let learned = self.commit(charge, payment).await?;
+        match learned {
+            Learned::AlreadySettled if status == GatewayStatus::Succeeded => {
+                match self.charges.find(charge.id).await? {
+                    Some(settled) if !settled.state.is_open() => self.compare(&settled, &id, status).await,
+                    _ => Ok(learned),
+                }
+            }
+            learned => Ok(learned),
+        }
+    }
+
+    /// Commits what a payment says, once it is surely the one that was asked for.
+    async fn commit(&self, charge: &Charge, payment: GatewayPayment) -> Result<Learned, StoreError> {
         if let Err(mismatch) = charge.ensure_matches(&payment) {
             return self.suspect(charge, mismatch.to_string()).await;
         }

@@ -420,13 +420,23 @@ async fn a_round_checks_no_more_than_it_was_asked_to() {
 async fn what_somebody_else_has_settled_is_not_settled_again() {
     let paid = || Reading::Known(payment(GatewayStatus::Succeeded));
     let succeeded = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
-    let trial = Trial::new().due(pending()).reading(paid()).recording(succeeded, Change::Stale);
-    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 0);
-    let mut trial = Trial::new().reading(paid()).recording(succeeded, Change::Stale);
-    trial.charges.expect_by_provider().returning(|_| Ok(Some(pending())));
     let id = ProviderId::parse("pay-1").unwrap();
-    let heard = trial.service().acquirer_notified(&id, Some(GatewayStatus::Succeeded)).await.unwrap();
-    assert_eq!(heard, Notified::AlreadySettled(purpose()));
+    let settled = |state| {
+        let settled = Charge { state, provider_id: ProviderId::parse("pay-1").ok(), ..charge() };
+        move |_| Ok(Some(settled.clone()))
+    };
+    let mut trial = Trial::new().due(pending()).reading(paid()).recording(succeeded, Change::Stale);
+    trial.charges.expect_find().returning(settled(ChargeState::Succeeded));
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 0);
+    for (state, contradictions) in [(ChargeState::Succeeded, 0), (ChargeState::Canceled, 1)] {
+        let mut trial = Trial::new().reading(paid()).recording(succeeded, Change::Stale);
+        trial.charges.expect_by_provider().returning(|_| Ok(Some(pending())));
+        trial.charges.expect_find().returning(settled(state));
+        trial.charges.expect_contradicted().times(contradictions).returning(|_, _, _| Ok(()));
+        let heard = trial.service().acquirer_notified(&id, Some(GatewayStatus::Succeeded)).await.unwrap();
+        assert_eq!(matches!(heard, Notified::Suspicious { .. }), contradictions == 1, "{heard:?}");
+        assert_eq!(heard == Notified::AlreadySettled(purpose()), contradictions == 0, "{heard:?}");
+    }
 }
 
 #[tokio::test]
