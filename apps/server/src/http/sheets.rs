@@ -25,6 +25,7 @@ use super::wire::{self, InputErrors};
 pub struct RowProblemRecord {
     /// As the spreadsheet counts, from 1.
     row: u32,
+    /// Its name; `*` when the row as a whole is wrong.
     column: String,
     reason: String,
 }
@@ -94,12 +95,7 @@ pub struct ImportRefusal {
 }
 
 fn bad_rows(problems: &RowProblems) -> HttpResponse {
-    let words: Vec<String> = problems
-        .kept()
-        .iter()
-        .take(IN_WORDS)
-        .map(|problem| format!("row {}, {}: {}", problem.row, problem.column, problem.reason))
-        .collect();
+    let words: Vec<String> = problems.kept().iter().take(IN_WORDS).map(ToString::to_string).collect();
     HttpResponse::UnprocessableEntity().json(ImportRefusal {
         message: "Nothing was imported: some rows are wrong.",
         errors: BTreeMap::from([("file", words)]),

@@ -144,7 +144,7 @@ database_tests! {
         for list in ["products", "prices"] {
             for (query, fields) in [
                 ("a[b]=1", vec!["a[b]"]), ("a[][]=1", vec!["a[]"]), ("a=1&a=2", vec!["a"]), ("a[]=1", vec!["a"]),
-                ("category_id[a][]=1", vec!["category_id[a]"]), ("category_id[0]=1", vec!["category_id[0]"]),
+                ("category_id[a][]=1", vec!["category_id[a]"]), ("category_id[0]=1&category_id[0]=2", vec!["category_id[0]"]),
                 ("category_id[][]=1", vec!["category_id[]"]), ("category_id[=1", vec!["category_id["]),
                 ("category_id=1&category_id[]=2", vec!["category_id"]), ("category_id[]=1&category_id=2", vec!["category_id"]),
                 ("category_id=1&category_id=2", vec!["category_id"]), ("category_id[]=1&category_id[]=[2]", vec!["category_id.1"]),

@@ -17,9 +17,9 @@ const DOMAINS: [&str; 9] = [
 ];
 
 /// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
-/// side by side, `slug` writes names in Latin letters, `bytes` are pieces of a content, `ipnet` reads networks, `chrono-tz` knows when the days of a project
+/// side by side, `slug` writes names in Latin letters, `rust-stemmers` takes endings off, `bytes` are pieces of a content, `ipnet` reads networks, `chrono-tz` knows when the days of a project
 /// begin.
-const PURE: [&str; 16] = [
+const PURE: [&str; 17] = [
     "async-trait",
     "bytes",
     "chrono",
@@ -27,6 +27,7 @@ const PURE: [&str; 16] = [
     "futures-util",
     "ipnet",
     "mockall",
+    "rust-stemmers",
     "rust_decimal",
     "secrecy",
     "serde",

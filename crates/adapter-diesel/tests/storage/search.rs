@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_catalog::model::{SearchQuery, SearchText};
+use kontor_catalog::model::{NearQuery, SearchQuery, SearchText};
 use kontor_catalog::ports::NomenclatureRepository;
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{Line, Listing, Name, NomenclatureId, PageRequest, ProjectId, Stamp};
@@ -139,17 +139,56 @@ database_tests! {
         fill(&db, &other, &CARDS).await;
         let mut nothing = 0;
         for query in QUERIES {
-            let asked = SearchQuery::of(&line(query));
+            let asked = SearchQuery::of_items(&line(query));
             let text = |(name, article): &(&str, Option<&str>)| {
                 SearchText::of(&Name::parse(name).unwrap(), article.map(|article| Line::parse(article).unwrap()).as_ref())
             };
-            let expected: Vec<i64> = CARDS.iter().zip(&ids).filter(|(card, _)| asked.finds(&text(card))).map(|(_, id)| *id).collect();
+            let found_by = |finds: &dyn Fn(&SearchText) -> bool| -> Vec<i64> {
+                CARDS.iter().zip(&ids).filter(|(card, _)| finds(&text(card))).map(|(_, id)| *id).collect()
+            };
+            let mut expected = found_by(&|text| asked.finds(text));
+            if let Some(near) = NearQuery::of(&line(query)).filter(|_| expected.is_empty() && !asked.terms().is_empty()) {
+                expected = found_by(&|text| near.typos(text).is_some());
+            }
             let mut found = found(&db, house.project, query).await;
             found.sort_unstable();
             assert_eq!(found, expected, "{query}");
             nothing += usize::from(expected.is_empty());
         }
         assert!((5..25).contains(&nothing), "{nothing} queries find nothing");
+    }
+
+    async fn items_are_found_as_people_look_for_them(db: TestDatabase) {
+        const CASES: &[(&str, &[&str], &[&str])] = include!("../../../catalog/src/model/item_search_cases.rs");
+        let house = Storehouse::open(&db).await;
+        let cards: Vec<(&str, Option<&str>)> = CASES.iter().map(|(name, ..)| (*name, None)).collect();
+        let ids = fill(&db, &house, &cards).await;
+        for ((name, queries, others), id) in CASES.iter().zip(&ids) {
+            for query in *queries {
+                assert!(found(&db, house.project, query).await.contains(id), "{query} does not find {name}");
+            }
+            // What finds nothing else may be taken for a typo.
+            let text = SearchText::of(&Name::parse(name).unwrap(), None);
+            let is_near = |query: &str| NearQuery::of(&line(query)).is_some_and(|near| near.typos(&text).is_some());
+            for query in others.iter().filter(|query| !is_near(query)) {
+                assert!(!found(&db, house.project, query).await.contains(id), "{query} finds {name}");
+            }
+        }
+    }
+
+    async fn mistyped_words_find_what_was_meant(db: TestDatabase) {
+        const CASES: &[(&str, &[&str], &[&str])] = include!("../../../catalog/src/model/near_search_cases.rs");
+        let house = Storehouse::open(&db).await;
+        let cards: Vec<(&str, Option<&str>)> = CASES.iter().map(|(name, ..)| (*name, None)).collect();
+        let ids = fill(&db, &house, &cards).await;
+        for ((name, queries, others), id) in CASES.iter().zip(&ids) {
+            for query in *queries {
+                assert!(found(&db, house.project, query).await.contains(id), "{query} does not find {name}");
+            }
+            for query in *others {
+                assert!(!found(&db, house.project, query).await.contains(id), "{query} finds {name}");
+            }
+        }
     }
 
     async fn customers_are_found_by_the_same_words(db: TestDatabase) {

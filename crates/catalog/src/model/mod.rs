@@ -7,6 +7,7 @@ mod category;
 mod discount;
 mod inventory;
 mod movement;
+mod near;
 mod nomenclature;
 mod period;
 mod photo;
@@ -18,6 +19,7 @@ mod search;
 mod share_link;
 mod subscription;
 mod tag;
+mod typed_words;
 mod warehouse;
 
 pub use brand::{Brand, BrandChange, BrandDraft};
@@ -30,6 +32,7 @@ pub use discount::{
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
 pub use kontor_kernel::Shift;
 pub use movement::{StockEntry, StockReason, StockSource};
+pub use near::NearQuery;
 pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
 pub use period::{EndsBeforeStart, Period, Phase};
 pub use photo::{Gallery, GalleryError, PhotoUrl, PhotoUrlError};

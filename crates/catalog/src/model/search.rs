@@ -14,6 +14,8 @@ use kontor_kernel::{Line, Name};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
 
+use super::typed_words::{root, switched, twin};
+
 /// A word of this many letters or more is found anywhere inside words; a shorter one where words begin: nearly every text
 /// has two given letters somewhere.
 const WITHIN: usize = 3;
@@ -54,7 +56,7 @@ fn folded(text: &str) -> String {
 }
 
 /// The pieces of a text between white space, each as its words.
-fn pieces(text: &str) -> Vec<Vec<String>> {
+pub(super) fn pieces(text: &str) -> Vec<Vec<String>> {
     let text = folded(text);
     let words = |piece: &str| -> Vec<String> {
         let words = piece.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -166,6 +168,32 @@ pub struct SearchTerm {
     pub ways: Vec<Vec<SearchWord>>,
 }
 
+/// The ways in which the words of one piece may stand in a text: each by itself, or all as one.
+fn ways(words: Vec<String>) -> Vec<Vec<SearchWord>> {
+    if words.is_empty() {
+        return Vec::new();
+    }
+    // A text with the words as one has each of them, too, if they count anywhere inside words.
+    let is_apart = words.iter().all(|word| word.chars().count() >= WITHIN);
+    let joined = (words.len() > 1 && !is_apart).then(|| vec![words.concat().into()]);
+    let apart: BTreeSet<SearchWord> = words.into_iter().map(SearchWord::from).collect();
+    std::iter::once(apart.into_iter().collect()).chain(joined).collect()
+}
+
+/// The ways of all that a piece may stand for.
+pub(super) fn forgiving(typed: &str, words: Vec<String>) -> Vec<Vec<SearchWord>> {
+    let roots = |words: Vec<String>| words.iter().map(|word| root(word).to_owned()).collect();
+    let switched = switched(typed).and_then(|text| pieces(&text).into_iter().next()).unwrap_or_default();
+    let twins: Option<Vec<String>> = words.iter().map(|word| twin(word)).collect();
+    let mut all = ways(roots(words.clone()));
+    for way in ways(words).into_iter().skip(1).chain(ways(roots(switched))).chain(ways(twins.unwrap_or_default())) {
+        if !all.contains(&way) {
+            all.push(way);
+        }
+    }
+    all
+}
+
 /// What is looked for: every term has to be found, in whatever order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
@@ -175,17 +203,34 @@ pub struct SearchQuery {
 }
 
 impl SearchQuery {
-    /// Out of what somebody typed.
+    /// Out of what somebody typed, letter by letter: people, mail addresses and pages.
     pub fn of(text: &Line<255>) -> Self {
-        let term = |words: Vec<String>| {
-            // A text with the words as one has each of them, too, if they count anywhere inside words.
-            let is_apart = words.iter().all(|word| word.chars().count() >= WITHIN);
-            let joined = (words.len() > 1 && !is_apart).then(|| vec![words.concat().into()]);
-            let apart: BTreeSet<SearchWord> = words.into_iter().map(SearchWord::from).collect();
-            SearchTerm { ways: std::iter::once(apart.into_iter().collect()).chain(joined).collect() }
-        };
-        // The same term twice asks for nothing more.
-        let terms: BTreeSet<SearchTerm> = pieces(text).into_iter().map(term).collect();
+        Self::with(text, pieces(text).into_iter().map(ways))
+    }
+
+    /// Out of what somebody typed who looks for an item. Words count in all their forms, on the wrong keyboard layout, and with
+    /// letters of the other alphabet that look alike.
+    pub fn of_items(text: &Line<255>) -> Self {
+        Self::with(
+            text,
+            text.split_whitespace().flat_map(|typed| {
+                let mut pieces = pieces(typed);
+                match pieces.pop() {
+                    Some(words) if pieces.is_empty() => vec![forgiving(typed, words)],
+                    last => pieces.into_iter().chain(last).map(ways).collect(),
+                }
+            }),
+        )
+    }
+
+    /// The same term twice asks for nothing more.
+    fn with(text: &Line<255>, terms: impl Iterator<Item = Vec<Vec<SearchWord>>>) -> Self {
+        let terms = terms.filter(|ways| !ways.is_empty()).map(|ways| SearchTerm { ways });
+        Self::of_terms(text, terms.collect())
+    }
+
+    /// With these terms.
+    pub(super) fn of_terms(text: &Line<255>, terms: BTreeSet<SearchTerm>) -> Self {
         Self { terms: terms.into_iter().collect(), plain: plain(text), key: text.key() }
     }
 
@@ -282,6 +327,21 @@ mod tests {
         for (query, name, found) in CASES {
             assert_eq!(finds(query, name, None), *found, "`{query}` in `{name}`");
         }
+    }
+
+    #[test]
+    fn items_are_found_as_people_look_for_them() {
+        const CASES: &[(&str, &[&str], &[&str])] = include!("item_search_cases.rs");
+        let wrong: Vec<(&str, &str)> = CASES
+            .iter()
+            .flat_map(|(name, found, others)| {
+                let finds = |query: &str| SearchQuery::of_items(&Line::parse(query).unwrap()).finds(&text(name, None));
+                let missed = found.iter().filter(move |query| !finds(query));
+                let other = others.iter().filter(move |query| finds(query));
+                missed.chain(other).map(|query| (*query, *name))
+            })
+            .collect();
+        assert_eq!(wrong, []);
     }
 
     #[test]

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use kontor_kernel::{AccessDenied, StoreError};
 
 /// A text of a file as it may be quoted: short, and without control characters, which not every database stores.
@@ -25,6 +27,16 @@ pub struct RowProblem {
 impl RowProblem {
     /// In the place of a column.
     pub const WHOLE_ROW: &'static str = "*";
+}
+
+/// `row 2, price: must be a decimal number`
+impl fmt::Display for RowProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.column {
+            Self::WHOLE_ROW => write!(f, "row {}: {}", self.row, self.reason),
+            column => write!(f, "row {}, {column}: {}", self.row, self.reason),
+        }
+    }
 }
 
 /// Everything that is wrong with the rows of a file; of very many problems the first.
@@ -182,5 +194,7 @@ mod tests {
         let [first, second] = problems.kept() else { panic!("{problems:?}") };
         assert_eq!(first.reason, "a\u{fffd}b\u{fffd}\u{fffd}: must be an address");
         assert_eq!(second.reason.chars().count(), 301);
+        let told = |column| RowProblem { row: 2, column, reason: "is torn".to_owned() }.to_string();
+        assert_eq!((told("price"), told("*")), ("row 2, price: is torn".to_owned(), "row 2: is torn".to_owned()));
     }
 }

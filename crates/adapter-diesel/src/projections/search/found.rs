@@ -1,8 +1,8 @@
 //! Which items a search shows, and in which order.
 
 use diesel::result::Error as QueryError;
-use diesel::sql_types::BigInt;
-use kontor_catalog::model::SearchQuery;
+use diesel::sql_types::{BigInt, Text};
+use kontor_catalog::model::{NearQuery, SearchQuery, SearchText};
 use kontor_kernel::{Line, PageRequest, ProjectId};
 
 use super::terms::{conditions, matched};
@@ -19,9 +19,19 @@ const FEW: i64 = 2_000;
 /// Items with the article that was typed.
 const EXACT: i64 = 20;
 
+/// Texts that are compared letter by letter when nothing is found.
+const COMPARED: i64 = 3_000;
+
 by_place! {
     struct TotalRow {
         total: i64 as BigInt,
+    }
+}
+
+by_place! {
+    struct NearRow {
+        id: i64 as BigInt,
+        line: String as Text,
     }
 }
 
@@ -36,6 +46,8 @@ pub(crate) struct Found {
 /// A search among the rows of a table.
 pub(crate) struct Search {
     pub project: ProjectId,
+    /// What was typed.
+    pub text: Line<255>,
     pub query: SearchQuery,
     /// The table and its alias.
     pub table: &'static str,
@@ -54,7 +66,7 @@ impl Search {
         (table, id, name): (&'static str, &'static str, &'static str),
         condition: Statement,
     ) -> Self {
-        Self { project, query: SearchQuery::of(text), table, id, name, condition }
+        Self { project, text: text.clone(), query: SearchQuery::of_items(text), table, id, name, condition }
     }
 
     fn select(&self) -> Statement {
@@ -172,6 +184,30 @@ impl Search {
             Some(total) => total,
             None => self.total(connection)?,
         };
+        if total == 0 { self.nearly(connection, page) } else { Ok(Found { ids, total }) }
+    }
+
+    /// What may have been meant when nothing is found: those with the fewest typos first, in whatever order was asked for.
+    fn nearly(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
+        let Some(near) = NearQuery::of(&self.text) else { return Ok(Found { ids: Vec::new(), total: 0 }) };
+        let candidates = Statement::new(format!(
+            "SELECT c.id AS id, c.search_text AS line FROM nomenclatures c WHERE c.id IN (SELECT {}",
+            self.id
+        ))
+        .then(matched(connection, self.project, near.candidates(), self.table, self.id))
+        .sql(" AND ")
+        .then(self.condition.clone())
+        .sql(" LIMIT ")
+        .value(COMPARED)
+        .sql(")");
+        let rows: Vec<NearRow> = candidates.rows(connection)?;
+        let typos = |row: NearRow| Some((near.typos(&SearchText::of_line(&row.line))?, row.id));
+        let mut found: Vec<(usize, i64)> = rows.into_iter().filter_map(typos).collect();
+        found.sort_unstable();
+        let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
+        let (first, last) = bounds(page);
+        let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
+        let ids = found.get(place(first)..place(last)).unwrap_or_default().iter().map(|(_, id)| *id).collect();
         Ok(Found { ids, total })
     }
 
@@ -188,6 +224,9 @@ impl Search {
         order: Statement,
     ) -> Result<Found, QueryError> {
         let total = self.total(connection)?;
+        if total == 0 && !self.finds_nothing() {
+            return self.nearly(connection, page);
+        }
         let (first, last) = bounds(page);
         if first >= last.min(total) {
             return Ok(Found { ids: Vec::new(), total });

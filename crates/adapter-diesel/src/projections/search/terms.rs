@@ -158,7 +158,7 @@ fn asked(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
 
 /// `(SELECT ...)`: the items of a project that a text finds, for lists of what refers to items.
 pub(crate) fn items_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
-    let query = SearchQuery::of(text);
+    let query = SearchQuery::of_items(text);
     if query.terms().is_empty() {
         Statement::new("(NULL)")
     } else if connection.is_postgres() {

@@ -1,0 +1,172 @@
+//! Words with a typo or two: what is looked for when a query finds nothing.
+
+use std::collections::BTreeSet;
+
+use kontor_kernel::Line;
+
+use super::search::{SearchQuery, SearchTerm, SearchText, SearchWord, forgiving, pieces};
+use super::typed_words::root;
+
+/// From so many letters on a word of a text may be mistyped once, and twice. What was typed may have one letter less.
+const ONE_TYPO: usize = 5;
+const TWO_TYPOS: usize = 9;
+
+/// A word that may be mistyped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mistyped {
+    letters: Vec<char>,
+    typos: usize,
+}
+
+/// What is looked for, with typos. A letter that is missing, one too many, another one and two that are swapped are a typo
+/// each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearQuery {
+    candidates: SearchQuery,
+    exact: SearchQuery,
+    words: Vec<Mistyped>,
+}
+
+impl NearQuery {
+    /// Out of what somebody typed; nothing when no word of it is long enough.
+    pub fn of(text: &Line<255>) -> Option<Self> {
+        let (mut candidates, mut exact, mut words) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        for typed in text.split_whitespace() {
+            let pieces = pieces(typed);
+            for piece in &pieces {
+                if let [word] = piece.as_slice()
+                    && let Some(word) = Mistyped::of(word)
+                {
+                    candidates.insert(SearchTerm { ways: word.ways() });
+                    words.push(word);
+                } else {
+                    let term = SearchTerm { ways: forgiving(typed, piece.clone()) };
+                    candidates.insert(term.clone());
+                    exact.insert(term);
+                }
+            }
+        }
+        let query = |terms: BTreeSet<SearchTerm>| SearchQuery::of_terms(text, terms);
+        (!words.is_empty()).then(|| Self { candidates: query(candidates), exact: query(exact), words })
+    }
+
+    /// What finds all texts that may be near, and others.
+    pub fn candidates(&self) -> &SearchQuery {
+        &self.candidates
+    }
+
+    /// How many typos the query has if it means this text; nothing when that are too many.
+    pub fn typos(&self, text: &SearchText) -> Option<usize> {
+        if !self.exact.terms().is_empty() && !self.exact.finds(text) {
+            return None;
+        }
+        let words: Vec<Vec<char>> = text.words().iter().map(|word| word.chars().collect()).collect();
+        self.words.iter().map(|word| words.iter().filter_map(|other| word.typos_in(other)).min()).sum()
+    }
+}
+
+impl Mistyped {
+    fn of(word: &str) -> Option<Self> {
+        let length = word.chars().count();
+        if length + 1 < ONE_TYPO || !word.chars().all(char::is_alphabetic) {
+            return None;
+        }
+        let typos = if length + 1 < TWO_TYPOS { 1 } else { 2 };
+        // The root of a short word is near too many others.
+        let root = Some(root(word)).filter(|root| root.chars().count() + 1 >= TWO_TYPOS);
+        Some(Self { letters: root.unwrap_or(word).chars().collect(), typos })
+    }
+
+    /// Parts of the word, of which one at least has no typo.
+    fn ways(&self) -> Vec<Vec<SearchWord>> {
+        let length = self.letters.len();
+        let part = |from: usize, to: usize| {
+            let letters: String = self.letters.get(from..to.min(length)).unwrap_or_default().iter().collect();
+            (!letters.is_empty()).then(|| vec![SearchWord::from(letters)])
+        };
+        let parts = match (self.typos, length) {
+            (2, 8..) => vec![part(0, 3), part(3, 6), part(length - 3, length)],
+            (_, 7..) => vec![part(0, 3), part(4, length)],
+            _ => {
+                let mut swapped = self.letters.clone();
+                swapped.swap(1, 2);
+                let both_damaged = vec![SearchWord::from(swapped.into_iter().collect::<String>())];
+                vec![part(0, 2), part(length.saturating_sub(3), length), Some(both_damaged)]
+            }
+        };
+        parts.into_iter().flatten().collect()
+    }
+
+    /// How many typos lead from the beginning of a word of a text to this one.
+    fn typos_in(&self, word: &[char]) -> Option<usize> {
+        let longest = self.letters.len() + self.typos;
+        let word = word.get(..longest.min(word.len()))?;
+        let mut before: Vec<usize> = Vec::new();
+        let mut row: Vec<usize> = (0..=word.len()).collect();
+        for (place, letter) in self.letters.iter().enumerate() {
+            let mut next = vec![place + 1];
+            for (other_place, other) in word.iter().enumerate() {
+                let replaced = row.get(other_place)? + usize::from(letter != other);
+                let mut least = replaced.min(row.get(other_place + 1)? + 1).min(next.get(other_place)? + 1);
+                let is_swapped = place > 0
+                    && other_place > 0
+                    && self.letters.get(place - 1) == Some(other)
+                    && word.get(other_place - 1) == Some(letter);
+                if is_swapped {
+                    least = least.min(before.get(other_place - 1)? + 1);
+                }
+                next.push(least);
+            }
+            before = std::mem::replace(&mut row, next);
+        }
+        // Four letters are near very much: they mean a whole word of five.
+        let least = if self.letters.len() < ONE_TYPO {
+            row.pop().filter(|_| word.len() == ONE_TYPO)
+        } else {
+            row.into_iter().min()
+        };
+        least.filter(|typos| *typos <= self.typos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kontor_kernel::Name;
+
+    use super::*;
+
+    const CASES: &[(&str, &[&str], &[&str])] = include!("near_search_cases.rs");
+
+    #[test]
+    fn mistyped_words_are_found() {
+        let (mut found, mut asked) = (0, 0);
+        for (name, queries, others) in CASES {
+            let text = SearchText::of(&Name::parse(name).unwrap(), None);
+            let near = |query: &str| {
+                let query = NearQuery::of(&Line::parse(query).unwrap())?;
+                query.typos(&text).inspect(|_| assert!(query.candidates().finds(&text), "{query:?} in {name}"))
+            };
+            for query in *queries {
+                assert!(near(query).is_some(), "{query} in {name}");
+                (found, asked) = (found + usize::from(near(query).is_some()), asked + 1);
+            }
+            for query in *others {
+                assert_eq!(near(query), None, "{query} in {name}");
+            }
+        }
+        assert!(asked >= 100 && found == asked, "{found} of {asked}");
+    }
+
+    #[test]
+    fn the_nearest_has_the_fewest_typos() {
+        let query = NearQuery::of(&Line::parse("клавиатура").unwrap()).unwrap();
+        let typos = |name: &str| query.typos(&SearchText::of(&Name::parse(name).unwrap(), None));
+        assert_eq!(
+            (typos("Клавиатура"), typos("Клавеатура"), typos("Клавеатора"), typos("Карта")),
+            (Some(0), Some(1), Some(2), None)
+        );
+        for short in ["чай", "601", "m6"] {
+            assert_eq!(NearQuery::of(&Line::parse(short).unwrap()), None, "{short}");
+        }
+    }
+}
