@@ -35,7 +35,8 @@ fn encoding(file: &mut File) -> Result<&'static Encoding, SheetRefused> {
         if lines.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(crate::broken)? == 0 {
             break;
         }
-        if line.is_ascii() {
+        if let Ok(text) = std::str::from_utf8(&line) {
+            letters += u64::from(!text.is_ascii());
             continue;
         }
         detector.feed(&line, false);
@@ -44,7 +45,7 @@ fn encoding(file: &mut File) -> Result<&'static Encoding, SheetRefused> {
             damages += u64::from(!chunk.invalid().is_empty());
         }
     }
-    // Bytes of Windows-1251 are letters of UTF-8 by accident alone.
+    // Bytes of Windows-1251 are letters of UTF-8 by accident alone. Of whole lines one letter counts.
     if damages == 0 || letters > damages.saturating_mul(3) {
         return Ok(UTF_8);
     }

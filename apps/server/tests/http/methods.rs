@@ -42,7 +42,9 @@ async fn a_method_that_a_path_lacks_is_not_allowed() {
         let path = parts.collect::<Vec<_>>().join("/");
         // A path may be one of two forms: `/api/discounts/stats` could be the number of a discount.
         let matching = described.iter().filter(|(form, _)| is_of(&path, form));
-        let has: BTreeSet<&str> = matching.flat_map(|(_, methods)| methods).map(String::as_str).collect();
+        let mut has: BTreeSet<&str> = matching.flat_map(|(_, methods)| methods).map(String::as_str).collect();
+        // What `GET` answers, `HEAD` answers too.
+        has.extend(has.contains("GET").then_some("HEAD"));
         for lacked in METHODS.into_iter().filter(|method| !has.contains(method)) {
             let answer = send(server.request(lacked.parse().unwrap(), &path)).await;
             let allow = answer.headers.get("allow").map(|allow| allow.to_str().unwrap().to_owned()).unwrap_or_default();

@@ -241,7 +241,19 @@ database_tests! {
         let item = office.goods("Mug").await;
         let warehouse = office.warehouse("Main").await;
         let account = json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" });
+        let shop = json!({ "name": "Main", "address": "Nevsky 1", "branch_id": branch });
+        let shop = format!("/api/shops/{}", office.create("/api/shops", shop).await);
         let made = [
+            (
+                format!("{shop}/hours"),
+                json!({ "weekday": 1, "opens_at": "09:00", "closes_at": "18:00" }),
+                json!({ "weekday": 1, "opens_at": "10:00", "closes_at": "18:00" }),
+            ),
+            (
+                format!("{shop}/exceptions"),
+                json!({ "date": "2027-01-05", "opens_at": "09:00", "closes_at": "12:00" }),
+                json!({ "date": "2027-01-05", "opens_at": "10:00", "closes_at": "12:00" }),
+            ),
             ("/api/agents".to_owned(), json!({ "name": "Agent" }), json!({ "name": "Bot" })),
             ("/api/departments".to_owned(), json!({ "name": "Sales" }), json!({ "name": "Export" })),
             ("/api/roles".to_owned(), json!({ "name": "Clerk" }), json!({ "name": "Boss" })),

@@ -16,6 +16,7 @@ use kontor_organization::ports::OpeningTimesStore;
 use kontor_organization::{ShopError, ShopRefusal};
 
 use crate::collation::sort_key;
+use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, DeletableRecord, KeptRecord, ListedRecord, StoredRecord};
@@ -23,6 +24,7 @@ use crate::schema::{branches, shops};
 use crate::statement::{IdRow, Statement, Value, by_place};
 use crate::stored;
 use crate::unreadable;
+use crate::versions::VersionedRecord;
 
 by_place! {
     struct ShopRow {
@@ -326,7 +328,9 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
         TimesChange::AddHours(weekday, interval) => {
             let [opens, closes] = texts(Some(*interval));
             let values = [project.into(), shop.into(), weekday.number().into(), opens, closes];
-            insert(connection, "shop_hours", "project_id, shop_id, weekday, opens, closes", values)
+            let id = insert(connection, "shop_hours", "project_id, shop_id, weekday, opens, closes", values)?;
+            made(VersionedRecord::ShopHours.kind(), id);
+            Ok(id)
         }
         TimesChange::ChangeHours(id, weekday, interval) => {
             let [opens, closes] = texts(Some(*interval));
@@ -361,7 +365,9 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             let [opens, closes] = texts(terms.interval);
             let note = terms.note.as_ref().map(ToString::to_string);
             let values = [project.into(), shop.into(), terms.day.to_string().into(), opens, closes, note.into()];
-            insert(connection, "shop_exceptions", "project_id, shop_id, day, opens, closes, note", values)
+            let id = insert(connection, "shop_exceptions", "project_id, shop_id, day, opens, closes, note", values)?;
+            made(VersionedRecord::ShopException.kind(), id);
+            Ok(id)
         }
         TimesChange::ChangeException(id, terms) => {
             let [opens, closes] = texts(terms.interval);
