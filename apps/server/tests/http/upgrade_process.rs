@@ -38,11 +38,15 @@ database_tests! {
         let site = Site::open(db, 1.0).await;
         // Commands of this binary refuse a database that lacks a migration.
         let project = site.create_project("owner");
-        let (before, migrations) = previous().unwrap_or((env!("CARGO_BIN_EXE_kontor").into(), "0".to_owned()));
+        // A binary of before may not know all settings of this one.
+        let (older, migrations) = match previous() {
+            Some((binary, migrations)) => (site.command_of(&binary, &["serve"]), migrations),
+            None => (site.command(&["serve"]), "0".to_owned()),
+        };
         if migrations != "0" {
             site.run(&["migrate", "--revert", &migrations]);
         }
-        let mut older = site.start(site.command_of(&before, &["serve"]));
+        let mut older = site.start(older);
         site.ready(&mut older).await;
         let market = Market::of(&site, project).await;
         let trade = market.trade(std::slice::from_ref(&market.desk.front), 1).await;
