@@ -146,11 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn a_promo_code_is_kept_as_it_was_written() {
-        let longest = "x".repeat(64);
+    fn a_promo_code_is_shown_in_capitals() {
+        let longest = "x".repeat(PromoCode::MAX);
         for text in ["a", "Spring-10", &longest] {
-            let code = PromoCode::parse(text).unwrap();
-            assert_eq!((code.as_str(), code.to_string().as_str()), (text, text));
+            let (code, capitals) = (PromoCode::parse(text).unwrap(), text.to_uppercase());
+            assert_eq!((code.as_str(), code.to_string()), (capitals.as_str(), capitals.clone()));
         }
     }
 
