@@ -4,7 +4,7 @@ use kontor_kernel::Name;
 
 use super::cell_list;
 
-/// The tags of an item, each on its own line or separated by `|`, `,` or `;`; see [`cell_list`].
+/// The tags of an item, each on its own line or separated by `|`, `,` or `;`. Such a sign inside a name gets a backslash.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TagNames(Vec<Name>);
 
