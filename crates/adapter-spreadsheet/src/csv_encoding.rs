@@ -8,9 +8,9 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1251};
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 use kontor_catalog::spreadsheet::SheetRefused;
 
-/// How much is read at once.
+/// Size of a read, in bytes.
 const BUFFER: usize = 64 << 10;
-/// The most of a line that is looked at together, in bytes.
+/// Longest part of a line that is examined at once, in bytes.
 const LONGEST_LINE: u64 = 64 << 10;
 
 /// The file as UTF-8 without a byte order mark. Bytes of UTF-8 that are damaged stay as they are, for their cells to name.

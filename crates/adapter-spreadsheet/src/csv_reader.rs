@@ -12,9 +12,9 @@ use crate::formula_guard::unguarded;
 use crate::limits::Limits;
 use crate::{cell_text, csv_encoding};
 
-/// How much is read at once.
+/// Size of a read, in bytes.
 const BUFFER: usize = 64 << 10;
-/// How much is looked at to tell what separates the cells.
+/// Size of the beginning that tells the separator, in bytes.
 const START: u64 = 8192;
 const TORN: &str = "has quotes that do not pair; write a quote inside of a quoted text twice";
 
@@ -28,11 +28,27 @@ pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Resul
 }
 
 /// Gives no more than there is room for: who looks for the end of a record holds all of it until then. Keeps what it gave
-/// until it is taken.
+/// until it is taken as a record.
 struct Metered<R> {
     source: R,
     room: u64,
     given: Vec<u8>,
+    /// The part of `given` that was taken. It is dropped at the next read, not at every record.
+    taken: usize,
+}
+
+impl<R> Metered<R> {
+    fn new(source: R) -> Self {
+        Self { source, room: 0, given: Vec::new(), taken: 0 }
+    }
+
+    /// The next bytes of what was given.
+    fn take_record(&mut self, length: usize) -> &[u8] {
+        let rest = self.given.get(self.taken..).unwrap_or_default();
+        let record = rest.get(..length).unwrap_or(rest);
+        self.taken += record.len();
+        record
+    }
 }
 
 impl<R: Read> Read for Metered<R> {
@@ -42,7 +58,8 @@ impl<R: Read> Read for Metered<R> {
         }
         let count = self.source.by_ref().take(self.room).read(buffer)?;
         self.room = self.room.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
-        self.given.extend(buffer.iter().take(count));
+        self.given.drain(..std::mem::take(&mut self.taken));
+        self.given.extend_from_slice(buffer.get(..count).unwrap_or_default());
         Ok(count)
     }
 }
@@ -57,7 +74,7 @@ fn rows(source: impl Read, delimiter: u8, limits: &Limits, sink: &mut RowSink<'_
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(BUFFER)
-        .from_reader(Metered { source, room: 0, given: Vec::new() });
+        .from_reader(Metered::new(source));
     let mut whole = Whole::new(sink);
     let mut record = ByteRecord::new();
     let (mut number, mut done): (u32, u64) = (0, 0);
@@ -80,9 +97,7 @@ fn rows(source: impl Read, delimiter: u8, limits: &Limits, sink: &mut RowSink<'_
         let end = reader.position().byte();
         let length = usize::try_from(end.saturating_sub(done)).unwrap_or(usize::MAX);
         done = end;
-        let given = &mut reader.get_mut().given;
-        let quotes = quotes(given.get(..length).unwrap_or(given), delimiter, whole.headers);
-        given.drain(..length.min(given.len()));
+        let quotes = quotes(reader.get_mut().take_record(length), delimiter, whole.headers);
         if quotes == Quotes::Open {
             return Err(SheetRefused::OpenQuote(number));
         }

@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use kontor_catalog::spreadsheet::ports::RowSink;
 use kontor_catalog::spreadsheet::{SheetRefused, SheetRow};
 
-/// How many rows one may have been broken into.
+/// Maximum number of pieces of one torn row.
 const MOST_PIECES: usize = 16;
 
-/// Whether the quotes of a record pair.
+/// State of the quotes of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quotes {
     Paired,
@@ -59,10 +59,10 @@ struct Held {
 /// Hands rows over as soon as it is clear that they are whole.
 pub(crate) struct Whole<'a, 'b> {
     sink: &'a mut RowSink<'b>,
-    /// How many headers there are, when they were read.
+    /// Number of headers; 0 until they are read.
     pub headers: usize,
     held: VecDeque<Held>,
-    /// Whether the row before is a piece of a torn one.
+    /// `true` if the previous row is a piece of a torn one.
     in_tear: bool,
 }
 
@@ -101,7 +101,7 @@ impl<'a, 'b> Whole<'a, 'b> {
         Ok(())
     }
 
-    /// Whether the first row can be handed over. Pieces of a torn row have one cell more than a row for every break.
+    /// Returns `true` if the first row can be handed over. Pieces of a torn row have one cell more than a row for every break.
     fn settle(&mut self) -> bool {
         let Some(first) = self.held.front() else { return false };
         if first.row.fault.is_some() {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Whether a formula could begin with this text. Full-width signs count for some programs; blanks and quotes come off.
+/// Returns `true` if a formula can begin with this text. Full-width signs count for some programs; blanks and quotes come off.
 fn begins_formula(text: &str) -> bool {
     text.trim_start_matches([' ', '\u{a0}', '"', '\'']).starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }

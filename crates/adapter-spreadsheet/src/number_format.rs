@@ -2,7 +2,7 @@
 
 use crate::number;
 
-/// What a format does to the text of a number.
+/// Effect of a number format on the text of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NumberFormat {
     /// Nothing that matters: thousands, currencies and colours do not count.
@@ -107,7 +107,7 @@ fn filled(signs: &[Sign], digits: &str) -> String {
     text
 }
 
-/// Whether the digits of a number are not all there.
+/// Returns `true` if a cell cannot keep all digits of the number.
 pub(crate) fn is_inexact(value: f64) -> bool {
     value.abs() >= INEXACT
 }

@@ -83,7 +83,7 @@ fn renamed(file: &File, names: &[(String, String)]) -> Result<File, SheetRefused
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
     let mut whole = ZipWriter::new(BufWriter::new(tempfile::tempfile().map_err(crate::broken)?));
     for index in 0..archive.len() {
-        let name = archive.name_for_index(index).and_then(Result::ok).map(Cow::into_owned).unwrap_or_default();
+        let name = name(&archive, index);
         // A file that has the usual name without being meant is not taken over.
         if names.iter().any(|(_, usual)| *usual == name) {
             continue;
@@ -92,7 +92,17 @@ fn renamed(file: &File, names: &[(String, String)]) -> Result<File, SheetRefused
         let entry = archive.by_index_raw(index).map_err(crate::broken)?;
         whole.raw_copy_file_rename(entry, usual).map_err(crate::broken)?;
     }
-    let buffered = whole.finish().map_err(crate::broken)?;
+    finished(whole)
+}
+
+/// The name of an entry; one that is no text is nothing that matters here.
+pub(crate) fn name<R: Read + Seek>(archive: &ZipArchive<R>, index: usize) -> String {
+    archive.name_for_index(index).and_then(Result::ok).map(Cow::into_owned).unwrap_or_default()
+}
+
+/// Ends an archive and returns its file, ready to be read.
+pub(crate) fn finished(archive: ZipWriter<BufWriter<File>>) -> Result<File, SheetRefused> {
+    let buffered = archive.finish().map_err(crate::broken)?;
     let mut file = buffered.into_inner().map_err(|error| crate::broken(error.error()))?;
     file.rewind().map_err(crate::broken)?;
     Ok(file)

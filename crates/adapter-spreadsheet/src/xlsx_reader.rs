@@ -19,7 +19,7 @@ const NEVER_CALCULATED: &str =
     "has a formula that was never calculated; open the file in a spreadsheet program and save it";
 const DATE: &str = "is a date or a time; format the cell as text and type the value again";
 const INEXACT: &str = "has more digits than a number cell keeps; format the cell as text and type the value again";
-/// How many formulas without a value are told apart.
+/// Maximum number of formulas without a value.
 const MOST_UNCALCULATED: usize = 1_000_000;
 
 type Place = (u32, u32);
@@ -81,7 +81,7 @@ fn number_format(style: &Style) -> NumberFormat {
     style.number_format.as_ref().map_or(NumberFormat::Plain, |format| NumberFormat::parse(&format.format_code))
 }
 
-/// Where formulas stand that have no value.
+/// Returns the places of formulas without a value.
 fn uncalculated(book: &mut Xlsx<BufReader<File>>, sheet: &str) -> Result<HashSet<Place>, SheetRefused> {
     let mut cells = book.worksheet_cells_reader(sheet).map_err(refused)?;
     let mut places = HashSet::new();

@@ -20,15 +20,15 @@ const LARGEST_HELD: u64 = 16 << 20;
 const STRETCH: u64 = 1 << 20;
 /// How many tags they may have. A workbook has at most 65,490 formats, each of a few tags.
 const MOST_HELD_TAGS: u32 = 500_000;
-/// How many ranges of merged cells a workbook may have.
+/// Maximum number of merged ranges of a workbook.
 const MOST_MERGED: usize = 100_000;
 
-/// What of the files of a workbook matters to whoever reads its cells.
+/// Findings that the reader of the cells needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Found {
-    /// Ranges of merged cells.
+    /// Number of merged ranges.
     pub merged: usize,
-    /// Whether a formula has no value.
+    /// `true` if a formula has no value.
     pub uncalculated: bool,
 }
 

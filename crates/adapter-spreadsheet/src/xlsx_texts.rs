@@ -1,7 +1,6 @@
 //! Workbooks with very many texts. A workbook keeps the texts of its cells in one table, and who reads a cell needs all of
 //! it. A table that is too large for the memory is written to a temporary file, and the texts are put into the cells.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
@@ -15,6 +14,7 @@ use zip::{ZipArchive, ZipWriter};
 
 use crate::limits::Limits;
 use crate::pace::Pace;
+use crate::xlsx_parts::{finished, name};
 
 /// A table of this size, unpacked, stays in memory.
 const SMALL: u64 = 16 << 20;
@@ -25,15 +25,10 @@ fn is_table(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("sharedstrings.xml")
 }
 
-/// Whether it may be a sheet: a sheet can have any name.
+/// Returns `true` if the file can be a sheet. Sheets can have any name.
 fn is_sheet(name: &str) -> bool {
     let is_xml = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
     is_xml && !is_table(name)
-}
-
-/// The name of an entry; one that is no text is nothing that matters here.
-fn name<R: Read + Seek>(archive: &ZipArchive<R>, index: usize) -> String {
-    archive.name_for_index(index).and_then(Result::ok).map(Cow::into_owned).unwrap_or_default()
 }
 
 /// Whether the table of texts is too large for the memory, or says so: whoever reads it believes the number of texts that
@@ -80,10 +75,7 @@ pub(crate) fn put_into_cells(file: &File, limits: &Limits, pace: &mut Pace<'_>) 
             whole.raw_copy_file(archive.by_index_raw(index).map_err(crate::broken)?).map_err(crate::broken)?;
         }
     }
-    let buffered = whole.finish().map_err(crate::broken)?;
-    let mut file = buffered.into_inner().map_err(|error| crate::broken(error.error()))?;
-    file.rewind().map_err(crate::broken)?;
-    Ok(file)
+    finished(whole)
 }
 
 /// The texts as they stand in the table, one behind the other, and where each begins.

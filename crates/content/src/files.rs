@@ -53,9 +53,8 @@ impl FileService {
         Ok(staff.require(Permission::create(Resource::Files))?)
     }
 
-    /// Looks at what came under a name and refuses what the type of file does not take. A picture for everybody loses what is
-    /// not shown of it. Works on the calling thread; the
-    /// server does that where blocking is allowed.
+    /// Examines an upload and refuses what the type of file does not take. Public pictures lose their metadata. Works on the
+    /// calling thread; the server calls it where blocking is allowed.
     pub fn inspect(&self, file_type: FileType, name: Option<&str>, mut content: File) -> Result<Upload, FileError> {
         let seen = self.inspector.inspect(&content).map_err(FileRefusal::Storage)?;
         let (media, mut dimensions) = file_type.admit(seen).map_err(FileRefusal::Content)?;

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Whether a text has a byte that begins a character other than those of ASCII, Greek and Cyrillic letters and their like.
-/// Looks at all bytes at once, where most texts are done with.
+/// Returns `false` for texts of ASCII, Greek and Cyrillic letters alone. Examines all bytes at once, which settles most texts.
 #[expect(clippy::needless_bitwise_bool, reason = "without a branch per byte the bytes are looked at in blocks")]
 fn may_have_look_alikes(text: &str) -> bool {
     text.bytes().fold(false, |found, byte| found | (byte == 0xC2) | (byte == 0xCC) | (byte == 0xCD) | (byte >= 0xD6))
@@ -16,7 +15,7 @@ fn is_invisible(sign: char) -> bool {
     matches!(sign, '\u{AD}' | '\u{34F}' | '\u{180E}' | '\u{200B}' | '\u{2060}' | '\u{FEFF}')
 }
 
-/// Whether zero-width joiners behind this letter mean nothing. Other scripts and pictures need them.
+/// Returns `true` if zero-width joiners after this letter mean nothing. Other scripts and pictures need them.
 fn is_joined_by_nothing(before: char) -> bool {
     before < '\u{590}' || matches!(before, '\u{1E00}'..='\u{1FFF}')
 }

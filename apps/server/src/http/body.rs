@@ -143,11 +143,10 @@ fn gathered<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Re
     let mut violations = Violations::default();
     let mut places = HashSet::new();
     for (key, value) in pairs {
-        if let Some(place) = place_in(&key)
-            && !places.insert((place.0.to_owned(), place.1))
-        {
+        let numbered = place_in(&key);
+        if numbered.is_some_and(|(list, place)| !places.insert((list.to_owned(), place))) {
             violations.add(key, "is given more than once");
-        } else if let Some(key) = key.strip_suffix("[]").or_else(|| place_in(&key).map(|(key, _)| key)) {
+        } else if let Some(key) = key.strip_suffix("[]").or(numbered.map(|(list, _)| list)) {
             let list = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
             match list {
                 Value::Array(list) => list.push(Value::String(value.into_owned())),

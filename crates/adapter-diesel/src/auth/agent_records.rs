@@ -9,6 +9,7 @@ use kontor_kernel::StoreError;
 
 use super::permission_rows::{listed_of, reference};
 use crate::database::{Abort, AnyConnection};
+use crate::listing::in_order;
 use crate::schema::{roles, users};
 use crate::stored;
 
@@ -55,11 +56,11 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
         .load(connection)?;
     let creators: HashMap<i64, String> =
         creators.into_iter().map(|(id, first, last)| (id, format!("{first} {last}"))).collect();
-    let mut agents = HashMap::with_capacity(rows.len());
+    let mut agents = Vec::with_capacity(rows.len());
     for row in rows {
         let creator = row.creator_id.and_then(|id| Some((id, creators.get(&id)?)));
         let creator = creator.map(|(id, name)| reference(id, name));
-        let agent = Agent {
+        agents.push(Agent {
             id: stored::id(row.id)?,
             name: stored::text(&row.name)?,
             description: stored::optional_text(row.description.as_deref())?,
@@ -70,10 +71,9 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
             last_activity_at: row.last_activity_at.map(stored::moment),
             created_at: stored::moment(row.created_at),
             updated_at: stored::moment(row.updated_at),
-        };
-        agents.insert(row.id, agent);
+        });
     }
-    Ok(ids.iter().filter_map(|id| agents.remove(id)).collect())
+    Ok(in_order(ids, agents, |agent| agent.id.get()))
 }
 
 /// The agent that was just written.

@@ -127,6 +127,24 @@ fn profile() -> String {
     std::env::var("TEST_POSTGRES_PROFILE").unwrap_or_default()
 }
 
+/// The name of an item, queries that find it, and queries that find others.
+type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+/// Fills a catalogue with the items of the cases and asks all queries. Others that `may_find` it all the same are not asked.
+async fn find_their_items(db: &TestDatabase, cases: &[Case], may_find: impl Fn(&str, &str) -> bool) {
+    let house = Storehouse::open(db).await;
+    let cards: Vec<(&str, Option<&str>)> = cases.iter().map(|(name, ..)| (*name, None)).collect();
+    let ids = fill(db, &house, &cards).await;
+    for ((name, queries, others), id) in cases.iter().zip(&ids) {
+        for query in *queries {
+            assert!(found(db, house.project, query).await.contains(id), "{query} does not find {name}");
+        }
+        for query in others.iter().filter(|query| !may_find(query, name)) {
+            assert!(!found(db, house.project, query).await.contains(id), "{query} finds {name}");
+        }
+    }
+}
+
 database_tests! {
     async fn searches_have_an_index_unless_the_server_cannot_have_one(db: TestDatabase) {
         let is_plain = db.kind == Kind::Postgres && profile() == "plain-search";
@@ -159,36 +177,16 @@ database_tests! {
     }
 
     async fn items_are_found_as_people_look_for_them(db: TestDatabase) {
-        const CASES: &[(&str, &[&str], &[&str])] = include!("../../../catalog/src/model/item_search_cases.rs");
-        let house = Storehouse::open(&db).await;
-        let cards: Vec<(&str, Option<&str>)> = CASES.iter().map(|(name, ..)| (*name, None)).collect();
-        let ids = fill(&db, &house, &cards).await;
-        for ((name, queries, others), id) in CASES.iter().zip(&ids) {
-            for query in *queries {
-                assert!(found(&db, house.project, query).await.contains(id), "{query} does not find {name}");
-            }
-            // What finds nothing else may be taken for a typo.
+        // What finds nothing else may be taken for a typo.
+        let is_near = |query: &str, name: &str| {
             let text = SearchText::of(&Name::parse(name).unwrap(), None);
-            let is_near = |query: &str| NearQuery::of(&line(query)).is_some_and(|near| near.typos(&text).is_some());
-            for query in others.iter().filter(|query| !is_near(query)) {
-                assert!(!found(&db, house.project, query).await.contains(id), "{query} finds {name}");
-            }
-        }
+            NearQuery::of(&line(query)).is_some_and(|near| near.typos(&text).is_some())
+        };
+        find_their_items(&db, include!("../../../catalog/src/model/item_search_cases.rs"), is_near).await;
     }
 
     async fn mistyped_words_find_what_was_meant(db: TestDatabase) {
-        const CASES: &[(&str, &[&str], &[&str])] = include!("../../../catalog/src/model/near_search_cases.rs");
-        let house = Storehouse::open(&db).await;
-        let cards: Vec<(&str, Option<&str>)> = CASES.iter().map(|(name, ..)| (*name, None)).collect();
-        let ids = fill(&db, &house, &cards).await;
-        for ((name, queries, others), id) in CASES.iter().zip(&ids) {
-            for query in *queries {
-                assert!(found(&db, house.project, query).await.contains(id), "{query} does not find {name}");
-            }
-            for query in *others {
-                assert!(!found(&db, house.project, query).await.contains(id), "{query} finds {name}");
-            }
-        }
+        find_their_items(&db, include!("../../../catalog/src/model/near_search_cases.rs"), |_, _| false).await;
     }
 
     async fn customers_are_found_by_the_same_words(db: TestDatabase) {

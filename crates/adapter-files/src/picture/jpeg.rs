@@ -61,7 +61,7 @@ pub(super) fn bare(photo: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether a segment says how the photo looks: its measures, its colors, whether they are those of a printer.
+/// Returns `true` if a segment affects the look of the photo: sizes, color profile, printer colors.
 fn is_shown(mark: u8, content: &[u8]) -> bool {
     match mark {
         0xE0 => content.starts_with(b"JFIF\0"),

@@ -16,7 +16,7 @@ use kontor_content::ports::Published;
 
 use super::{Damaged, turn};
 
-/// How well a photo is kept that has to be turned, from 1 to 100.
+/// JPEG quality of photos that are turned, 1 to 100.
 const QUALITY: u8 = 92;
 
 /// The chunks of a PNG that say how it looks; the others are texts, times and what cameras wrote.

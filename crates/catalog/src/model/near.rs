@@ -18,7 +18,7 @@ struct Mistyped {
     typos: usize,
 }
 
-/// What is looked for, with typos. A letter that is missing, one too many, another one and two that are swapped are a typo
+/// A query with typos. A letter that is missing, one too many, another one and two that are swapped are a typo
 /// each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearQuery {
@@ -50,12 +50,12 @@ impl NearQuery {
         (!words.is_empty()).then(|| Self { candidates: query(candidates), exact: query(exact), words })
     }
 
-    /// What finds all texts that may be near, and others.
+    /// A query that finds all texts that can be near, and others.
     pub fn candidates(&self) -> &SearchQuery {
         &self.candidates
     }
 
-    /// How many typos the query has if it means this text; nothing when that are too many.
+    /// Returns the number of typos if the query can mean this text.
     pub fn typos(&self, text: &SearchText) -> Option<usize> {
         if !self.exact.terms().is_empty() && !self.exact.finds(text) {
             return None;
@@ -97,7 +97,7 @@ impl Mistyped {
         parts.into_iter().flatten().collect()
     }
 
-    /// How many typos lead from the beginning of a word of a text to this one.
+    /// Returns the number of typos between this word and the beginning of a word of a text, if they are few.
     fn typos_in(&self, word: &[char]) -> Option<usize> {
         let longest = self.letters.len() + self.typos;
         let word = word.get(..longest.min(word.len()))?;

@@ -1,4 +1,4 @@
-//! What a typed word may stand for besides itself: the same word with another ending, on the other keyboard layout, with
+//! Other meanings of a typed word: the same word with another ending, on the other keyboard layout, with
 //! letters of the other alphabet that look alike.
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -84,7 +84,7 @@ pub(super) fn root(word: &str) -> &str {
     if root.chars().count() >= least { root } else { word }
 }
 
-/// What a word and its stem begin with.
+/// The common beginning of a word and its stem.
 fn shared<'a>(word: &'a str, stem: &str) -> &'a str {
     let same = word.char_indices().zip(stem.chars()).take_while(|((_, own), other)| own == other);
     let end = same.last().map_or(0, |((place, own), _)| place + own.len_utf8());
@@ -97,7 +97,7 @@ fn without_fleeting_vowel(root: &str) -> &str {
     cut.filter(|rest| rest.chars().count() >= RUSSIAN_ROOT).unwrap_or(root)
 }
 
-/// What the same keys give on the other layout. Texts of both alphabets were meant as they are.
+/// The text that the same keys give on the other layout. Texts of both alphabets were meant as they are.
 pub(super) fn switched(text: &str) -> Option<String> {
     let text = text.to_lowercase();
     let is_russian = text.chars().any(is_cyrillic);

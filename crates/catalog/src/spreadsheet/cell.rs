@@ -11,7 +11,7 @@ pub enum Cell {
     Number {
         /// The number as plain decimal text, for columns of numbers.
         value: String,
-        /// What people see, for columns of texts.
+        /// The text that people see, for columns of texts.
         shown: String,
     },
     /// Why nothing can be read from it, such as a formula that failed.
@@ -19,7 +19,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Whether nothing stands in it.
+    /// Returns `true` if the cell is empty.
     pub fn is_blank(&self) -> bool {
         matches!(self, Self::Text(text) if text.trim().is_empty())
     }
@@ -90,16 +90,21 @@ pub enum Content<'a> {
     Number(String),
 }
 
-/// What stands behind a sum of money.
+/// Words after a sum of money.
 const CURRENCY: [&str; 6] = ["₽", "руб.", "руб", "р.", "р", "rub"];
-/// What stands behind a number of pieces.
+/// Words after a number of pieces.
 const PIECES: [&str; 6] = ["шт.", "шт", "pcs.", "pcs", "pc.", "pc"];
 
-/// A number without spaces between thousands, with a decimal point, and without one of these words behind it.
-fn number(text: &str, words: &[&str]) -> String {
+/// The number in lower case, without blanks and without the first of these words that ends it.
+fn bare<'a>(text: &str, words: impl IntoIterator<Item = &'a &'a str>) -> String {
     let text = text.trim().to_lowercase();
-    let bare = words.iter().find_map(|word| text.strip_suffix(word)).unwrap_or(&text);
-    let mut plain: String = bare.chars().filter(|c| !c.is_whitespace()).collect();
+    let bare = words.into_iter().find_map(|word| text.strip_suffix(word)).unwrap_or(&text);
+    bare.chars().filter(|sign| !sign.is_whitespace()).collect()
+}
+
+/// A number with a decimal point, without blanks between thousands and without one of these words after it.
+fn number(text: &str, words: &[&str]) -> String {
+    let mut plain = bare(text, words);
     if !plain.contains('.') && plain.matches(',').count() == 1 {
         plain = plain.replace(',', ".");
     }
@@ -111,19 +116,19 @@ pub(super) fn money(text: &str) -> Result<Money, MoneyError> {
     number(text, &CURRENCY).parse()
 }
 
-/// Whether a sign in the number separates thousands or decimals, and the file does not tell which: `1,250` where cells are
-/// separated by commas may be either.
+/// Returns `true` if a sign can separate thousands or decimals, such as `1,250` where commas separate cells.
 pub(super) fn is_ambiguous(text: &str, decimal: Option<char>) -> bool {
-    let words: Vec<&str> = [CURRENCY, PIECES].concat();
-    let digits: String = text.trim().to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
-    let digits = words.iter().find_map(|word| digits.strip_suffix(word)).unwrap_or(&digits);
+    if decimal.is_none() || !text.contains([',', '.']) {
+        return false;
+    }
+    let digits = bare(text, CURRENCY.iter().chain(&PIECES));
     let Some((whole, fraction)) = digits.split_once([',', '.']) else { return false };
     let is_decimal = decimal.is_none_or(|sign| digits.contains(sign));
     let numeric = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
     !is_decimal && numeric(whole) && numeric(fraction) && whole.len() <= 3 && fraction.len() == 3
 }
 
-/// Whether a spreadsheet program shortened a number to this text: of `4,60708E+12` the last digits are gone.
+/// Returns `true` if a spreadsheet program shortened a number to this text: of `4,60708E+12` the last digits are gone.
 pub(super) fn is_shortened(text: &str) -> bool {
     let is_number =
         |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.'));

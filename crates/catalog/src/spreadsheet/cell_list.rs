@@ -4,7 +4,7 @@
 /// The signs that separate.
 const SIGNS: [char; 3] = ['|', ',', ';'];
 
-/// Whether a sign separates, by the text before it and the text behind it.
+/// Returns `true` if a sign separates, by the text before and after it.
 type Separates = fn(&str, char, &str) -> bool;
 
 /// The text behind signs that stand at its beginning.

@@ -5,7 +5,7 @@ pub(super) trait Column: Copy + Eq + 'static {
     /// Every column with its name and its other names, in the order of an export.
     const ALL: &'static [(Self, &'static str, &'static [&'static str])];
 
-    /// Whether it holds numbers, whatever their format shows.
+    /// Returns `true` if the column holds numbers.
     fn is_number(self) -> bool;
 
     /// The name of the column.

@@ -27,7 +27,7 @@ impl PhotoCell {
     }
 }
 
-/// Whether nothing follows but further signs that separate, or an address.
+/// Returns `true` if an address or only further separators follow.
 fn begins_address(_: &str, _: char, after: &str) -> bool {
     let text = cell_list::behind_signs(after);
     let begins = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));

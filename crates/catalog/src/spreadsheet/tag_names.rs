@@ -8,7 +8,7 @@ use super::cell_list;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TagNames(Vec<Name>);
 
-/// Whether a sign separates names; a comma between digits is a decimal one.
+/// Returns `true` if a sign separates names; a comma between digits is a decimal one.
 fn separates(before: &str, sign: char, after: &str) -> bool {
     let is_decimal = before.ends_with(|c: char| c.is_ascii_digit()) && after.starts_with(|c: char| c.is_ascii_digit());
     sign != ',' || !is_decimal

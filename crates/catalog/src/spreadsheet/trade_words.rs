@@ -37,7 +37,7 @@ const COUNTRIES: &[Words] = &[
 /// VAT rates without a number.
 const VATS: &[Words] = &[&["no vat", "without vat", "без ндс", "ндс не облагается", "не облагается", "безндс"]];
 
-/// Which dictionary a word is looked for in.
+/// Dictionary of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum TradeWords {
     /// Only what the records are called.
@@ -52,7 +52,7 @@ pub(super) enum TradeWords {
 }
 
 impl TradeWords {
-    /// Whether a number means the record with this number.
+    /// Returns `true` if a number means the record with this number.
     pub fn takes_numbers(self) -> bool {
         self != Self::Vats
     }

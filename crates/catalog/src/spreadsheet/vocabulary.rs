@@ -287,14 +287,19 @@ impl<Id: Copy + Eq + Into<i64> + TryFrom<i64, Error = InvalidId>> Dictionary<Id>
     /// name: names need not be unique.
     pub fn find(&self, text: &str, current: Option<Id>) -> Option<Id> {
         let key = text.trim().to_lowercase();
-        let is_current = |id: &Id| self.name(*id).is_some_and(|name| name.key() == key);
         let numbered = || {
             let number = key.parse::<i64>().ok().filter(|_| self.words.takes_numbers())?;
             self.names.get(&number).map(|(id, _)| *id)
         };
         let called = |key: &String| self.by_key.get(key).or_else(|| self.by_other.get(key)).copied();
         let named = || called(&key).or_else(numbered).or_else(|| self.words.same_as(&key).iter().find_map(called));
-        current.filter(is_current).or_else(|| if self.shared.contains(&key) { None } else { named() })
+        self.chosen(&key, current, named)
+    }
+
+    /// The `current` record if it has this key, else the one of `named` unless several have the key.
+    fn chosen(&self, key: &str, current: Option<Id>, named: impl FnOnce() -> Option<Id>) -> Option<Id> {
+        let is_current = |id: &Id| self.name(*id).is_some_and(|name| name.key() == key);
+        current.filter(is_current).or_else(|| if self.shared.contains(key) { None } else { named() })
     }
 
     /// Whether several records have the name.
@@ -309,8 +314,7 @@ impl<Id: Copy + Eq + Into<i64> + TryFrom<i64, Error = InvalidId>> Dictionary<Id>
 
     /// As [`Dictionary::find`], whatever numbers there are: a name may look like one.
     pub fn find_named(&self, name: &Name, current: Option<Id>) -> Option<Id> {
-        let is_current = |id: &Id| self.name(*id).is_some_and(|own| own.key() == name.key());
-        current.filter(is_current).or_else(|| if self.is_ambiguous(name) { None } else { self.named(name) })
+        self.chosen(&name.key(), current, || self.named(name))
     }
 
     /// The name of a record.

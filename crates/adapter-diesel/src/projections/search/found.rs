@@ -46,7 +46,7 @@ pub(crate) struct Found {
 /// A search among the rows of a table.
 pub(crate) struct Search {
     pub project: ProjectId,
-    /// What was typed.
+    /// The text of the query.
     pub text: Line<255>,
     pub query: SearchQuery,
     /// The table and its alias.
@@ -187,7 +187,7 @@ impl Search {
         if total == 0 { self.nearly(connection, page) } else { Ok(Found { ids, total }) }
     }
 
-    /// What may have been meant when nothing is found: those with the fewest typos first, in whatever order was asked for.
+    /// Items that a mistyped query can mean, if it finds none: those with the fewest typos first, whatever order is asked for.
     fn nearly(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
         let Some(near) = NearQuery::of(&self.text) else { return Ok(Found { ids: Vec::new(), total: 0 }) };
         let candidates = Statement::new(format!(
