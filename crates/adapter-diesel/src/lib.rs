@@ -14,6 +14,7 @@ mod applications;
 mod auth;
 mod bank_requisites;
 mod catalog;
+mod changes;
 mod charge_outcomes;
 mod collation;
 mod content;

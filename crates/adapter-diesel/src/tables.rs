@@ -19,6 +19,8 @@ static TABLES: Tables = Tables {
     invalidating: INVALIDATING,
     #[cfg(feature = "test-support")]
     versioned: VERSIONED,
+    #[cfg(feature = "test-support")]
+    followed: FOLLOWED,
 };
 
 /// A table that storefronts show.
@@ -70,6 +72,15 @@ const INVALIDATING: &[InvalidatingWrites] = &[
 const fn versioned(table: &'static str, apart: &'static [&'static str]) -> VersionedTable {
     VersionedTable { table, apart }
 }
+
+#[cfg(feature = "test-support")]
+const FOLLOWED: &[VersionedTable] = &[
+    versioned("counterparties", &["search_text", "sort_key", "verified_at"]),
+    versioned("inventories", &[]),
+    versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
+    versioned("orders", &[]),
+    versioned("subscriptions", &["next_charge_at", "wake_at", "work_attempts"]),
+];
 
 #[cfg(feature = "test-support")]
 const VERSIONED: &[VersionedTable] = &[

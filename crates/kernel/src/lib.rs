@@ -19,6 +19,7 @@
 
 mod access;
 mod bank_requisite;
+mod changes;
 mod clock;
 mod contact;
 mod discount;
@@ -59,6 +60,11 @@ pub use access::{
     AccessDenied, Action, AppScope, CustomerScope, Permission, Resource, Staff, UnknownPermission, Visitor,
 };
 pub use bank_requisite::{BankRequisite, BankRequisiteChange, BankRequisiteDraft};
+#[cfg(feature = "mocks")]
+pub use changes::MockChangeLog;
+pub use changes::{
+    Change, ChangeCursor, ChangeLog, ChangePosition, ChangeService, ChangedList, Changes, ChangesError, CursorRefusal,
+};
 pub use clock::{AdjustableClock, Clock, ClockHold, FixedClock};
 pub use contact::{Contact, ContactError, Email, Phone};
 pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, InvalidPromoCode, PromoCode};

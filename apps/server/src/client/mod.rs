@@ -19,6 +19,7 @@ mod payment_types;
 mod phone_change;
 mod plans;
 mod policies;
+mod product_facets;
 mod products;
 mod profile;
 mod queries;

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::favourites;
+use super::product_facets::FacetsRecord;
 use super::queries::ProductQuery;
 use crate::http::envelope::{Answer, answer, one};
 use crate::http::paging::paginated;
@@ -142,11 +143,19 @@ paginated!(
 );
 one!(pub(super) ProductList { products: ProductPage });
 
+/// A page of products, and the values of the filters if they were asked for.
+#[derive(Serialize, ToSchema)]
+pub(super) struct FilteredProducts {
+    products: ProductPage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    facets: Option<FacetsRecord>,
+}
+
 /// What the application offers. With a customer's Bearer his favourites are told, and what he searches for is remembered.
 #[utoipa::path(
     tag = "Client: catalog",
     params(ProductQuery),
-    responses((status = 200, body = ProductList)),
+    responses((status = 200, body = FilteredProducts)),
 )]
 #[get("/api/counterparty/products")]
 async fn list_products(
@@ -154,12 +163,18 @@ async fn list_products(
     service: Data<StorefrontService>,
     query: Query<ProductQuery>,
     request: HttpRequest,
-) -> Answer<ProductList> {
+) -> Answer<FilteredProducts> {
     let (filter, order, page) = query.0.list()?;
+    let counted = query.0.wants_facets().then(|| filter.clone());
     if order.is_some_and(ProductOrder::is_by_popularity) {
         request.extensions_mut().insert(RankedByViews);
     }
-    answer(service.products(*visitor, filter, order, page).await?.map(ProductRecord::from))
+    let products = service.products(*visitor, filter, order, page).await?.map(ProductRecord::from).into();
+    let facets = match counted {
+        Some(filter) => Some(service.facets(visitor.app, filter).await?.into()),
+        None => None,
+    };
+    answer(FilteredProducts { products, facets })
 }
 
 one!(pub(super) OneProduct { product: ProductCardRecord });
@@ -211,5 +226,8 @@ async fn show_prices(
     query: Unpaged<ProductQuery>,
 ) -> Answer<Prices> {
     let (filter, _) = query.0.filter()?;
+    if query.0.wants_facets() {
+        return Err(ApiError::invalid("facets", "is given for lists of products alone"));
+    }
     answer(service.price_range(*app, filter).await?)
 }

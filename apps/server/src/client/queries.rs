@@ -139,6 +139,10 @@ pub(super) struct ProductQuery {
     #[deserr(default)]
     #[param(value_type = Option<bool>)]
     sale: Option<wire::Flag>,
+    /// `1` adds `facets`: the values of the filters, and the number of products of each.
+    #[deserr(default)]
+    #[param(value_type = Option<bool>)]
+    facets: Option<wire::Flag>,
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     page: Option<PageNumber>,
@@ -202,6 +206,11 @@ impl ProductQuery {
     pub fn list(&self) -> Result<(ProductFilter, Option<ProductOrder>, PageRequest), Violations> {
         let (filter, order) = self.filter()?;
         Ok((filter, order, page_of(self.page.as_ref(), self.per_page.as_ref(), 10)?))
+    }
+
+    /// Returns `true` if the values of the filters are asked for.
+    pub fn wants_facets(&self) -> bool {
+        self.facets.as_ref().is_some_and(|facets| facets.0)
     }
 
     /// The filter and the order alone.

@@ -12,14 +12,16 @@ use actix_web::{FromRequest, HttpRequest, dev::Payload};
 use deserr::Deserr;
 use kontor_kernel::Violations;
 use serde_json::{Map, Value};
+use utoipa::PartialSchema;
 
 use super::ApiError;
+use super::as_read::{blank_to_null, ids_of_objects};
 use super::wire::{InputErrors, violations_of};
 
-/// A JSON body.
+/// A JSON body. Empty texts are `null`, and records may stand in the place of their ids.
 pub struct Body<T>(pub T);
 
-impl<T: Deserr<InputErrors> + 'static> FromRequest for Body<T> {
+impl<T: Deserr<InputErrors> + PartialSchema + 'static> FromRequest for Body<T> {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
@@ -34,13 +36,21 @@ impl<T: Deserr<InputErrors> + 'static> FromRequest for Body<T> {
             if !is_json && !no_body {
                 return Err(unsupported("application/json"));
             }
-            let value = if bytes.is_empty() {
+            let mut value = if bytes.is_empty() {
                 Value::Object(Map::new())
             } else {
                 serde_json::from_slice(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes))
                     .map_err(|error| ApiError::bad_request(format!("The body is not valid JSON: {error}")))?
             };
-            Ok(Self(violations_of(value)?))
+            blank_to_null(&mut value);
+            let mut violations = ids_of_objects(&mut value, T::schema);
+            match violations_of(value) {
+                Ok(body) => violations.into_result().map(|()| Self(body)).map_err(ApiError::Invalid),
+                Err(others) => {
+                    violations.merge(others);
+                    Err(ApiError::Invalid(violations))
+                }
+            }
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Everything HTTP that is not an endpoint.
 
+pub mod as_read;
 pub mod blocking;
 pub mod body;
 pub mod body_budget;

@@ -12,6 +12,7 @@ mod brands;
 mod bulk_upload;
 mod categories;
 mod category_tables;
+mod changes;
 mod customers;
 mod departments;
 mod dictionaries;
@@ -110,6 +111,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     inventories::routes(config);
     inventories::placed_routes(config);
     reservations::routes(config);
+    below(config, "/api/changes", changes::routes);
     customers::table_routes(config);
     below(config, "/api/counterparties", customers::routes);
     orders::routes(config);

@@ -170,6 +170,12 @@ pub const POLICIES: &[Policy] = &[
     get("/api/jobs/{id}", ANY_STAFF),
     get("/api/jobs/{id}/errors", ANY_STAFF),
     post("/api/jobs/{id}/cancel", ANY_STAFF),
+    // Changes of lists
+    get("/api/changes/counterparties", staff!(view Counterparties)),
+    get("/api/changes/inventories", staff!(view Inventories)),
+    get("/api/changes/nomenclatures", staff!(view Nomenclatures)),
+    get("/api/changes/orders", staff!(view Orders)),
+    get("/api/changes/subscriptions", staff!(view Subscriptions)),
     // Customers
     get("/api/counterparties", staff!(view Counterparties)),
     post("/api/counterparties", staff!(create Counterparties)).versioned(Customer),

@@ -38,7 +38,7 @@ use kontor_content::{
 };
 use kontor_customers::model::CustomerContact;
 use kontor_customers::{CustomerPartService, NotificationService, ProfileService, StaffCustomerService};
-use kontor_kernel::{BankRequisite, Clock, HtmlCleaner, Random, RateLimiter, SecretCipher};
+use kontor_kernel::{BankRequisite, ChangeService, Clock, HtmlCleaner, Random, RateLimiter, SecretCipher};
 use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
@@ -344,6 +344,7 @@ services! {
     tickets: TicketService,
     desk: Desk,
     reservations: ReservationService,
+    changes: ChangeService,
     integrations: IntegrationService,
     pages: PageService,
     page_history: PageHistory,
@@ -447,6 +448,7 @@ impl Services {
             tickets: Data::new(make.tickets()),
             desk: Data::new(Desk::new(database.clone(), clock.clone(), cipher.clone(), random.clone())),
             reservations: Data::new(ReservationService { reservations: store.clone(), orders: store.clone() }),
+            changes: Data::new(ChangeService { log: store.clone(), clock: clock.clone() }),
             integrations: Data::new(make.integrations()),
             pages: Data::new(PageService::new(store.clone(), clock.clone())),
             page_history: Data::new(PageHistory::new(store.clone(), store.clone())),

@@ -86,7 +86,7 @@ database_tests! {
         let fields = ["address", "birthday", "email", "first_name", "last_name", "middle_name", "phone_1", "phone_2"];
         let long = "я".repeat(5_000);
         let bad = json!({
-            "first_name": long, "last_name": "", "middle_name": "a\nb", "birthday": "2026-02-30", "address": long,
+            "first_name": long, "last_name": "\u{0}", "middle_name": "a\nb", "birthday": "2026-02-30", "address": long,
             "email": "a@x.ru\nBcc: b@x.ru", "phone_1": "call me", "phone_2": "123",
         });
         desk.put(bad).await.expect_invalid(&fields);

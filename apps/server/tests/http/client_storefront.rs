@@ -103,6 +103,54 @@ database_tests! {
         }
     }
 
+    async fn facets_count_what_each_filter_would_leave(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        let office = &shop.office;
+        let brand = office.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
+        let list = shop.get("products").await.expect(200);
+        assert_eq!(keys(&list), ["products"]);
+        let card = format!("/api/nomenclatures/{}", list["products"]["data"][1]["id"]);
+        let country = office.get("/api/countries").await.expect(200)["countries"][0].clone();
+        office.put(&card, json!({ "country_id": country["id"], "tags": [] })).await.expect(200);
+        let facets = async |query: &str| shop.get(&format!("products?facets=1&{query}")).await.expect(200)["facets"].clone();
+        let counts = |facets: &Value, name: &str| -> Vec<(String, u64)> {
+            let values = facets[name].as_array().unwrap();
+            values.iter().map(|one| (one["name"].as_str().unwrap().to_owned(), one["count"].as_u64().unwrap())).collect()
+        };
+        let all = facets("").await;
+        assert_eq!(counts(&all, "categories"), [("Mugs".to_owned(), 2), ("Kitchen".to_owned(), 1)]);
+        assert_eq!(counts(&all, "brands"), [("Nord".to_owned(), 1)]);
+        assert_eq!(counts(&all, "countries"), [(country["name"].as_str().unwrap().to_owned(), 1)]);
+        assert_eq!((&all["tags"], &all["is_complete"]), (&json!([]), &json!(true)));
+        assert_eq!(all["price"], json!({ "min": "3.00", "max": "7.50" }));
+        // The brand narrows everything but the brands, and the price everything but the price.
+        let narrow = facets(&format!("brand_id[]={brand}&price_from=4")).await;
+        assert_eq!(counts(&narrow, "categories"), [("Mugs".to_owned(), 1)]);
+        assert_eq!(counts(&narrow, "brands"), [("Nord".to_owned(), 1)]);
+        assert_eq!(narrow["price"], json!({ "min": "5.00", "max": "5.00" }));
+        assert_eq!(counts(&facets(&format!("category_id[]={}", shop.category)).await, "categories").len(), 2);
+        // Of what a text finds, and of what it nearly finds.
+        for query in ["query=mug", "query=kruzhka", "query=%D0%BA%D1%80%D1%83%D0%B6%D1%88%D0%BA%D0%B0"] {
+            let list = shop.get(&format!("products?facets=1&{query}")).await.expect(200);
+            let counted: u64 = counts(&list["facets"], "categories").iter().map(|(_, count)| count).sum();
+            assert_eq!(list["products"]["total"], counted, "{query}");
+            assert_eq!(list["facets"]["price"].is_null(), counted == 0, "{query}");
+        }
+        shop.get("products?facets=perhaps").await.expect_invalid(&["facets"]);
+        shop.get("prices?facets=1").await.expect_invalid(&["facets"]);
+    }
+
+    async fn facets_reckon_with_discounts(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        let discount = json!({ "name": "Sale", "type": "percent", "value": "50.00", "target": "product", "nomenclature_id": shop.ids[0] });
+        shop.office.create("/api/discounts", discount).await;
+        let facets = shop.get("products?facets=1&sale=1").await.expect(200)["facets"].clone();
+        assert_eq!(facets["price"], json!({ "min": "2.50", "max": "2.50" }));
+        assert_eq!(facets["categories"].as_array().unwrap().len(), 1);
+        let facets = shop.get("products?facets=1&price_to=3").await.expect(200)["facets"].clone();
+        assert_eq!((&facets["price"], &facets["categories"][0]["count"]), (&json!({ "min": "2.50", "max": "7.50" }), &json!(2)));
+    }
+
     async fn prices_follow_the_filters_and_ignore_the_page(db: TestDatabase) {
         let shop = Shop::open(db).await;
         assert_eq!(shop.get("prices").await.expect(200), json!({ "min_price": 3.0, "max_price": 7.5 }));

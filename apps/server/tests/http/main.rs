@@ -115,6 +115,7 @@ mod response_cache;
 mod restore;
 mod rules;
 mod safe_start;
+mod sent_as_read;
 mod shopfront;
 mod shopper;
 mod slow_bodies;

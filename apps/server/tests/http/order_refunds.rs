@@ -84,7 +84,7 @@ database_tests! {
         let (own, foreign) = (line(order).await, line(other).await);
         let fields = |answer: &Value| answer["errors"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         let wrong = json!({ "lines": [{ "id": "x", "quantity": 0 }, { "id": -1, "quantity": -1 }, { "quantity": 1_000_000_000_000_i64 }],
-            "amount": "-1", "reason": "", "restock": "maybe" });
+            "amount": "-1", "reason": "\u{0}", "restock": "maybe" });
         let refused = shop.refund(order, "", wrong).await.expect(422);
         assert_eq!(fields(&refused), ["amount", "lines.0.id", "lines.0.quantity", "lines.1.id", "lines.1.quantity", "lines.2.id",
             "lines.2.quantity", "reason", "restock"]);
@@ -133,7 +133,7 @@ database_tests! {
         let path = format!("/api/orders/{order}");
         shop.staff(Method::PUT, &path, json!({ "status_id": 5 })).await.expect(200);
         let pay = async |body: Value| shop.staff(Method::POST, &format!("{path}/record-payment"), body).await;
-        let wrong = pay(json!({ "method": "barter", "receipt": "" })).await.expect(422);
+        let wrong = pay(json!({ "method": "barter", "receipt": "\u{0}" })).await.expect(422);
         assert_eq!(wrong["errors"].as_object().unwrap().keys().collect::<Vec<_>>(), ["method", "receipt"]);
         assert!(pay(json!({})).await.expect(422)["errors"]["method"].is_array());
         let paid = pay(json!({ "method": "terminal", "receipt": "FD 17" })).await.expect(200)["order"].clone();

@@ -151,7 +151,7 @@ database_tests! {
         office.post("/api/roles", body.clone()).await.expect_invalid(&["permissions.1", "permissions.2"]);
         office.put(&path, body).await.expect_invalid(&["permissions.1", "permissions.2"]);
 
-        let wrong = json!({ "name": "delete-orders", "screen_id": "x", "description": "" });
+        let wrong = json!({ "name": "delete-orders", "screen_id": "x", "description": "\u{0}" });
         office.post("/api/permissions", wrong.clone()).await.expect_invalid(&["name", "screen_id", "description"]);
         office.post("/api/permissions", json!({})).await.expect_invalid(&["name", "screen_id"]);
         let path = json!({ "name": "view-sales", "screen_id": 1 });

@@ -65,7 +65,7 @@ database_tests! {
     async fn wrong_blocks_are_refused_and_nothing_is_left(db: TestDatabase) {
         let office = Office::open(db).await;
         let path = blocks(&office);
-        let wrong = json!({ "name": 1, "block_type_id": "x", "code": 0, "identifier": "a/b", "parent_id": -1, "avatar": "x", "link": "", "file": 1, "text": "" });
+        let wrong = json!({ "name": 1, "block_type_id": "x", "code": 0, "identifier": "a/b", "parent_id": -1, "avatar": "x", "link": "\u{0}", "file": 1, "text": "\u{0}" });
         office.post(&path, wrong).await.expect_invalid(&[
             "name", "block_type_id", "code", "identifier", "parent_id", "avatar", "link", "file", "text",
         ]);

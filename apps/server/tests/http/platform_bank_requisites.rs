@@ -55,7 +55,7 @@ database_tests! {
         let office = Office::open(db).await;
         let path = accounts(office.project.branch_id);
         office.post(&path, json!({})).await.expect_invalid(&["bik", "account"]);
-        let bad = json!({ "bik": "1", "bank_name": [], "account": 5, "correspondent_account": "x", "comment": "" });
+        let bad = json!({ "bik": "1", "bank_name": [], "account": 5, "correspondent_account": "x", "comment": "\u{0}" });
         let fields = ["bik", "bank_name", "account", "correspondent_account", "comment"];
         office.post(&path, bad.clone()).await.expect_invalid(&fields);
         let mut wrong = account();

@@ -44,7 +44,7 @@ database_tests! {
         office.put(&path, json!({ "kpp": "770701001" })).await.expect_invalid(&["kpp"]);
         office.put(&path, json!({ "inn": "7707083893", "kpp": "770701001" })).await.expect(200);
         office.put(&path, json!({ "inn": "500100732259" })).await.expect_invalid(&["kpp"]);
-        let bad = json!({ "name": null, "inn": "1", "kpp": "1", "address": "", "phone": "x", "email": "x" });
+        let bad = json!({ "name": null, "inn": "1", "kpp": "1", "address": "\u{0}", "phone": "x", "email": "x" });
         office.put(&path, bad).await.expect_invalid(&["name", "inn", "kpp", "address", "phone", "email"]);
         // What was stored before numbers were checked stays, and is shown.
         let old = office.project.branch_id;

@@ -49,7 +49,7 @@ database_tests! {
     async fn names_are_kept_letter_by_letter(db: TestDatabase) {
         let office = Office::open(db).await;
         for name in ["🪑 Стул 👩‍👩‍👧", "שולחן עץ", "طاولة ١٢٣", "a\u{202e}b", "Ⅷ ﬁ", "'; DROP TABLE nomenclatures; --", "<b>x</b>", "%_\\", &"я".repeat(255)] {
-            let created = office.post(PATH, json!({ "name": name, "kind_id": 2, "article": "" })).await;
+            let created = office.post(PATH, json!({ "name": name, "kind_id": 2, "article": "\u{0}" })).await;
             created.expect_invalid(&["article"]);
             let created = office.post(PATH, json!({ "name": name, "kind_id": 2 })).await.expect(201);
             assert_eq!(created["nomenclature"]["name"], *name);
@@ -101,7 +101,7 @@ database_tests! {
         assert_eq!(created["nomenclature"]["share_link"], "https://shop.example/чай");
         let path = format!("{PATH}/{}", created["nomenclature"]["id"]);
         for wrong in [
-            json!(""), json!("shop.example/a"), json!("javascript:alert(1)"), json!("ftp://shop.example/a"), json!("https://a b"),
+            json!("shop.example/a"), json!("javascript:alert(1)"), json!("ftp://shop.example/a"), json!("https://a b"),
             json!(format!("{longest}x")), json!(7), json!(true), json!(["https://a/1"]), json!({}),
         ] {
             office.post(PATH, json!({ "name": "A", "kind_id": 2, "share_link": wrong })).await.expect_invalid(&["share_link"]);

@@ -65,7 +65,7 @@ database_tests! {
             office.post(&contacts, json!({ "kind": kind, "value": value })).await.expect_invalid(&["value"]);
         }
         office.post(&accounts, json!({})).await.expect_invalid(&["bik", "account"]);
-        let bad = json!({ "bik": "1", "bank_name": [], "account": 5, "correspondent_account": "x", "comment": "" });
+        let bad = json!({ "bik": "1", "bank_name": [], "account": 5, "correspondent_account": "x", "comment": "\u{0}" });
         let fields = ["bik", "bank_name", "account", "correspondent_account", "comment"];
         office.post(&accounts, bad.clone()).await.expect_invalid(&fields);
         let mut wrong = account();

@@ -95,7 +95,7 @@ database_tests! {
         ];
         let long = "я".repeat(5_000);
         let bad = json!({
-            "is_company": "perhaps", "name": long, "inn": "7707083894", "kpp": "1", "first_name": "", "last_name": [],
+            "is_company": "perhaps", "name": long, "inn": "7707083894", "kpp": "1", "first_name": "\u{0}", "last_name": [],
             "middle_name": "a\nb", "birthday": "2026-02-30", "address": long, "phone_1": "call me", "phone_2": true,
             "email": "a@x.ru\nBcc: b@x.ru", "manager_id": 0,
         });

@@ -179,7 +179,7 @@ database_tests! {
         office.post(PATH, sound(json!({ "code": "ONE" }))).await.expect_invalid(&["code"]);
 
         let path = format!("{PATH}/{}", office.create(PATH, sound(json!({}))).await);
-        office.put(&path, json!({ "name": null, "type": null, "value": null, "target": null, "code": "" })).await
+        office.put(&path, json!({ "name": null, "type": null, "value": null, "target": null, "code": "\u{0}" })).await
             .expect_invalid(&["name", "type", "value", "target", "code"]);
         office.put(&path, json!({ "type": "fixed", "usage_limit": 3 })).await.expect_invalid(&["value", "usage_limit"]);
         office.put(&path, json!({ "category_id": foreign })).await.expect_invalid(&["category_id"]);

@@ -71,7 +71,7 @@ database_tests! {
             "title", "slug", "description", "preview", "content", "page_type_id", "tags.0", "tags.1", "is_active",
             "is_fallback",
         ]);
-        for slug in ["a/b", "..", "a.b", "Ab", "о-нас", "\u{202e}a", "a b", ""] {
+        for slug in ["a/b", "..", "a.b", "Ab", "о-нас", "\u{202e}a", "a b"] {
             office.post(PATH, json!({ "title": "A", "slug": slug })).await.expect_invalid(&["slug"]);
         }
         office.post(PATH, json!({ "title": "A", "page_type_id": 999 })).await.expect_invalid(&["page_type_id"]);

@@ -41,7 +41,7 @@ database_tests! {
         let office = Office::open(db).await;
         office.post(PATH, json!({})).await.expect_invalid(&["name"]);
         office.post(PATH, json!({
-            "name": 5, "description": "", "photo": "a.png", "starts_at": "soon", "ends_at": "2026-01-01",
+            "name": 5, "description": "\u{0}", "photo": "a.png", "starts_at": "soon", "ends_at": "2026-01-01",
             "discount_ids": [0, "x"], "nomenclature_ids": 7,
         })).await.expect_invalid(&[
             "name", "description", "photo", "starts_at", "ends_at", "discount_ids.0", "discount_ids.1", "nomenclature_ids",

@@ -56,7 +56,7 @@ database_tests! {
     async fn every_wrong_field_is_named(db: TestDatabase) {
         let office = Office::open(db).await;
         let wrong = json!({
-            "title": " ", "description": "", "status_id": 5, "responsible_id": "x", "deadline": "tomorrow", "order_id": -1,
+            "title": " ", "description": "\u{0}", "status_id": 5, "responsible_id": "x", "deadline": "tomorrow", "order_id": -1,
             "counterparty_id": true,
         });
         let fields = ["title", "description", "status_id", "responsible_id", "deadline", "order_id", "counterparty_id"];

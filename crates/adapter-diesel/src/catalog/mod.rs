@@ -25,6 +25,7 @@ mod showcase;
 mod staff_discounts;
 mod storefront;
 mod storefront_card;
+mod storefront_facets;
 mod storefront_groups;
 mod storefront_plans;
 mod storefront_query;

@@ -7,16 +7,15 @@ use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
 use kontor_catalog::model::{NomenclatureKind, Packaging, PhotoUrl, Reference};
 use kontor_catalog::storefront::ports::StorefrontReader;
 use kontor_catalog::storefront::{
-    PriceRange, Product, ProductCard, ProductFilter, ProductOrder, StorefrontBrand, StorefrontCategory,
+    Facets, PriceRange, Product, ProductCard, ProductFilter, ProductOrder, StorefrontBrand, StorefrontCategory,
 };
 use kontor_kernel::{
-    AppScope, CategoryId, InvalidId, Line, Money, NomenclatureId, Page, PageRequest, Prose, Quantity, StoreError,
-    Visitor,
+    AppScope, CategoryId, InvalidId, Line, NomenclatureId, Page, PageRequest, Prose, Quantity, StoreError, Visitor,
 };
 
 use super::storefront_query::OfferQuery;
 use super::storefront_reductions::Reductions;
-use super::{storefront_card, storefront_groups};
+use super::{storefront_card, storefront_facets, storefront_groups};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::in_order;
 use crate::statement::{Statement, by_place};
@@ -94,9 +93,17 @@ by_place! {
 }
 
 by_place! {
-    struct RangeRow {
+    pub(super) struct RangeRow {
         lowest: Option<i64> as Nullable<BigInt>,
         highest: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+impl RangeRow {
+    /// The prices, if there are any.
+    pub(super) fn range(self) -> Result<Option<PriceRange>, StoreError> {
+        let (Some(lowest), Some(highest)) = (self.lowest, self.highest) else { return Ok(None) };
+        Ok(Some(PriceRange { lowest: stored::money(lowest)?, highest: stored::money(highest)? }))
     }
 }
 
@@ -218,12 +225,14 @@ impl StorefrontReader for Database {
                     None => return Ok(None),
                 },
             };
-            let row: RangeRow = statement.row(connection)?;
-            let (Some(lowest), Some(highest)) = (row.lowest, row.highest) else { return Ok(None) };
-            let money = |minor: i64| Money::from_minor(minor).map_err(StoreError::corrupt);
-            Ok(Some(PriceRange { lowest: money(lowest)?, highest: money(highest)? }))
+            Ok(statement.row::<RangeRow>(connection)?.range()?)
         })
         .await
+    }
+
+    async fn facets(&self, app: AppScope, filter: ProductFilter, at: DateTime<Utc>) -> Result<Facets, StoreError> {
+        let recent = self.memory::<storefront_facets::Recent>();
+        self.read_snapshot(move |connection| recent.of(connection, app, &filter, at)).await
     }
 
     async fn categories(

@@ -313,7 +313,8 @@ impl OfferQuery<'_> {
         ordered.sql("o.nomenclature_id").sql(direction)
     }
 
-    fn condition(&self) -> Statement {
+    /// That an offer `o` is one of the list.
+    pub fn condition(&self) -> Statement {
         let filter = self.filter;
         let mut condition = Statement::new("o.application_id = ").value(self.visitor.app.application_id.get());
         let lists: [(&'static str, Vec<i64>); 3] = [

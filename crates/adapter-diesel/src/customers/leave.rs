@@ -84,7 +84,7 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
     end_subscriptions(connection, customer, at)?;
     forget_receipts(connection, customer)?;
     forget_tickets(connection, customer)?;
-    forget_remarks(connection, customer)?;
+    forget_remarks(connection, customer, at)?;
     forget_likings(connection, project, customer)?;
     parts::forget(connection, customer)?;
     forget_files(connection, customer, at)?;
@@ -95,6 +95,7 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
             counterparties::inn.eq(None::<String>),
             counterparties::kpp.eq(None::<String>),
             counterparties::version.eq(counterparties::version + 1),
+            counterparties::updated_at.eq(at),
         );
         diesel::update(counterparties::table.find(customer)).set(numbers).execute(connection)?;
     }

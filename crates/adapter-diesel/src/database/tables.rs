@@ -20,6 +20,9 @@ pub(crate) struct Tables {
     /// Those whose records have versions; checked in tests.
     #[cfg(feature = "test-support")]
     pub versioned: &'static [VersionedTable],
+    /// Those that are read in the order of change, by `updated_at`; checked in tests.
+    #[cfg(feature = "test-support")]
+    pub followed: &'static [VersionedTable],
 }
 
 /// Writes to a table that must invalidate these topics.

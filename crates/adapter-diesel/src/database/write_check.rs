@@ -111,10 +111,11 @@ pub(super) fn forget() {
     MIXED.take();
 }
 
-fn keeps_version(write: &Write, versioned: &[VersionedTable]) -> bool {
-    let Some(row) = versioned.iter().find(|row| row.table == write.table) else { return false };
+/// `true` if the write changes what is shown of a record of these tables, and not this column.
+fn leaves(column: &str, write: &Write, tables: &[VersionedTable]) -> bool {
+    let Some(row) = tables.iter().find(|row| row.table == write.table) else { return false };
     let mut changed = write.columns.iter().filter(|column| !row.apart.contains(&column.as_str()));
-    changed.next().is_some() && !write.columns.iter().any(|column| column == "version")
+    changed.next().is_some() && !write.columns.iter().any(|changed| changed == column)
 }
 
 /// What the step on this thread did wrong: it wrote to a table without invalidating its topic or without raising the versions of
@@ -129,8 +130,17 @@ pub(super) fn fault(invalidations: &Invalidations, tables: &'static Tables) -> O
         if let Some(topic) = rows.flat_map(|row| row.topics).find(|topic| !invalidations.tells_of(**topic)) {
             return Some(format!("a step changes {verb}{table}: {topic:?}, and does not invalidate it"));
         }
-        let forgets = !invalidations.are_total() && keeps_version(&write, tables.versioned);
-        forgets.then(|| format!("a step changes {table}: {:?}, and raises no version", write.columns))
+        if invalidations.are_total() {
+            return None;
+        }
+        let column = if leaves("version", &write, tables.versioned) {
+            "version"
+        } else if leaves("updated_at", &write, tables.followed) {
+            "updated_at"
+        } else {
+            return None;
+        };
+        Some(format!("a step changes {table}: {:?}, and leaves {column}", write.columns))
     };
     WRITTEN.take().into_iter().find_map(missing)
 }
@@ -185,7 +195,7 @@ mod tests {
     #[test]
     fn a_change_without_a_version_is_noticed() {
         const TABLES: &[VersionedTable] = &[VersionedTable { table: "brands", apart: &["sort_key"] }];
-        let keeps = |text: &str| writes(text).any(|write| keeps_version(&write, TABLES));
+        let keeps = |text: &str| writes(text).any(|write| leaves("version", &write, TABLES));
         assert!(keeps("UPDATE brands SET name = ?, sort_key = ? WHERE id = 1"));
         assert!(!keeps("UPDATE brands SET version = version + 1, name = ? WHERE id = 1"));
         assert!(!keeps("UPDATE brands SET sort_key = ? WHERE id = 1"));

@@ -180,6 +180,7 @@ fn capture(
             orders::captured.eq(amount.minor()),
             orders::paid_at.eq(at.naive_utc()),
             orders::version.eq(orders::version + 1),
+            orders::updated_at.eq(at.naive_utc()),
         ))
         .execute(connection)?;
     Ok(())

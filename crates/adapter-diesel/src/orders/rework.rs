@@ -47,7 +47,7 @@ pub(super) fn apply(
         return Err(stale());
     }
     keep_promo(connection, order, rework)?;
-    write_totals(connection, order, rework)?;
+    write_totals(connection, order, rework, at)?;
     remove(connection, order, rework)?;
     update(connection, order, rework, at)?;
     let new: Vec<PlacedLine> =
@@ -103,7 +103,7 @@ fn keep_promo(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -
     }
 }
 
-fn write_totals(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -> QueryResult<()> {
+fn write_totals(connection: &mut AnyConnection, order: OrderId, rework: &Rework, at: NaiveDateTime) -> QueryResult<()> {
     let (totals, returned) = (rework.totals, matches!(rework.promo, PromoEffect::Return(_)));
     diesel::update(orders::table.find(order.get()))
         .set((
@@ -113,6 +113,7 @@ fn write_totals(connection: &mut AnyConnection, order: OrderId, rework: &Rework)
             orders::final_price.eq(totals.final_price.minor()),
             returned.then_some((orders::discount_id.eq(None::<i64>), orders::promo_code.eq(None::<String>))),
             orders::version.eq(orders::version + 1),
+            orders::updated_at.eq(at),
         ))
         .execute(connection)?;
     Ok(())

@@ -1,5 +1,6 @@
 //! What orders tell of a customer who has left, beyond the phone and the address they were made with.
 
+use chrono::NaiveDateTime;
 use kontor_orders::audit::without_personal_values;
 
 use crate::database::{Abort, AnyConnection};
@@ -7,9 +8,15 @@ use crate::histories;
 use crate::statement::Statement;
 
 /// Forgets the names that came with contact forms, and the remarks and addresses that stood in histories.
-pub(crate) fn forget_remarks<R>(connection: &mut AnyConnection, customer: i64) -> Result<(), Abort<R>> {
+pub(crate) fn forget_remarks<R>(
+    connection: &mut AnyConnection,
+    customer: i64,
+    at: NaiveDateTime,
+) -> Result<(), Abort<R>> {
     // The service itself makes an order when a form is sent; its remark is the name.
-    Statement::new("UPDATE orders SET comment = NULL, version = version + 1 WHERE counterparty_id = ")
+    Statement::new("UPDATE orders SET comment = NULL, version = version + 1, updated_at = ")
+        .value(at)
+        .sql(" WHERE counterparty_id = ")
         .value(customer)
         .sql(
             " AND comment IS NOT NULL AND id IN (SELECT e.order_id FROM order_events e \

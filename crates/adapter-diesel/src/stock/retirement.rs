@@ -28,7 +28,9 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
     if diesel::select(stocked).get_result(connection)? {
         return Ok(false);
     }
-    diesel::update(present).set(inventories::deleted_at.eq(at)).execute(connection)?;
+    diesel::update(present)
+        .set((inventories::deleted_at.eq(at), inventories::updated_at.eq(at)))
+        .execute(connection)?;
     Ok(true)
 }
 

@@ -189,6 +189,40 @@ database_tests! {
         find_their_items(&db, include!("../../../catalog/src/model/near_search_cases.rs"), |_, _| false).await;
     }
 
+    async fn the_best_come_first(db: TestDatabase) {
+        const CASES: &[(&str, &[&str])] = include!("../../../catalog/src/model/ranked_search_cases.rs");
+        for (query, names) in CASES {
+            let house = Storehouse::open(&db).await;
+            let cards: Vec<(&'static str, Option<&'static str>)> = names.iter().rev().map(|name| (*name, None)).collect();
+            let mut ids = fill(&db, &house, &cards).await;
+            ids.reverse();
+            assert_eq!(found(&db, house.project, query).await, ids, "{query}");
+        }
+    }
+
+    async fn pages_of_a_search_follow_each_other(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let category = house.category("Everything", None).await;
+        // More than are compared; of these the last ones are the best.
+        for number in 0..320 {
+            let name: &'static str = if number < 290 { "Подстольник" } else { "Письменный стол" };
+            house.item(Item::goods(name, category)).await;
+        }
+        db.database.rebuild_offers().await.unwrap();
+        let mut all = Vec::new();
+        for page in 1..=11 {
+            let listing = Listing { page: PageRequest::new(page, 30, 100).unwrap(), ..about("стол") };
+            let page = NomenclatureRepository::list(&db.database, house.project, listing).await.unwrap();
+            assert_eq!(page.total, 320);
+            all.extend(page.items.into_iter().map(|item| item.id.get()));
+        }
+        assert!(all[..10].windows(2).all(|pair| pair[0] < pair[1]) && all[10] < all[0], "the best of 300 come first");
+        assert!(all[300..].windows(2).all(|pair| pair[0] < pair[1]), "the others by number");
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 320);
+    }
+
     async fn customers_are_found_by_the_same_words(db: TestDatabase) {
         let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let texts = |place: usize| (CARDS[place].0, format!("79001{place:02}4567"), format!("buyer{place}.north@example.com"));

@@ -100,7 +100,7 @@ database_tests! {
             Ok::<_, Abort<StoreError>>(())
         });
         let error = forgets.await.unwrap_err().to_string();
-        assert!(error.contains("departments") && error.contains("raises no version"), "{error}");
+        assert!(error.contains("departments") && error.contains("leaves version"), "{error}");
     }
 
     async fn a_deleted_record_leaves_no_version(db: TestDatabase) {

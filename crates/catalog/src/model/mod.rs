@@ -14,6 +14,7 @@ mod photo;
 mod plan;
 mod promotion;
 mod reference;
+mod relevance;
 mod sale;
 mod search;
 mod share_link;
@@ -42,6 +43,7 @@ pub use plan::{
 };
 pub use promotion::{Promotion, PromotionDraft};
 pub use reference::{Reference, StorageUnit};
+pub use relevance::Relevance;
 pub use sale::{PriceRequired, price_of_new_stock};
 pub use search::{SearchQuery, SearchTerm, SearchText, SearchWord};
 pub use share_link::ShareLink;

@@ -140,6 +140,16 @@ impl SearchText {
     }
 }
 
+/// Returns `true` for signs that make a name of their own out of letters: `C++` and `C#` are not `C`.
+pub(super) fn is_telling(sign: char) -> bool {
+    matches!(sign, '+' | '#')
+}
+
+/// The letters, digits and telling signs of a text, as they are compared.
+pub(super) fn code(text: &str) -> String {
+    folded(text).chars().filter(|sign| sign.is_alphanumeric() || is_telling(*sign)).collect()
+}
+
 /// All words of a text as one; nothing when there are none.
 fn plain(text: &str) -> Option<String> {
     let joined = pieces(text).concat().concat();
@@ -198,6 +208,7 @@ pub(super) fn forgiving(typed: &str, words: Vec<String>) -> Vec<Vec<SearchWord>>
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
     terms: Vec<SearchTerm>,
+    words: Vec<String>,
     plain: Option<String>,
     key: String,
 }
@@ -231,7 +242,13 @@ impl SearchQuery {
 
     /// With these terms.
     pub(super) fn of_terms(text: &Line<255>, terms: BTreeSet<SearchTerm>) -> Self {
-        Self { terms: terms.into_iter().collect(), plain: plain(text), key: text.key() }
+        let words = pieces(text).concat();
+        Self { terms: terms.into_iter().collect(), words, plain: plain(text), key: text.key() }
+    }
+
+    /// The words that were typed, in their order.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// The terms; none when nothing of the query is a letter or a digit, and then nothing is found.

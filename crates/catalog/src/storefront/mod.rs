@@ -14,6 +14,7 @@
 //! **Ports**: [`ports::StorefrontReader`], [`ports::ViewCounter`], [`ports::Favourites`], [`ports::SearchLog`],
 //! [`ports::Showcase`], [`ports::StorefrontPlans`], and [`kontor_kernel::HtmlCleaner`]
 
+mod facets;
 mod favourites;
 mod filter;
 mod plans;
@@ -23,6 +24,7 @@ mod searches;
 mod service;
 mod showcase;
 
+pub use facets::{Facet, FacetValue, Facets};
 pub use favourites::{FavouriteError, FavouriteService};
 pub use filter::{ProductFilter, ProductOrder};
 pub use plans::{Plan, PlanCard, PlanGroup, StorefrontPlanService};

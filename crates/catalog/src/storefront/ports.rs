@@ -7,8 +7,8 @@ use kontor_kernel::{
 };
 
 use super::{
-    Country, Plan, PlanCard, PriceRange, Product, ProductCard, ProductFilter, ProductOrder, Search, SearchRequest,
-    Slide, StorefrontBrand, StorefrontCategory, Tag,
+    Country, Facets, Plan, PlanCard, PriceRange, Product, ProductCard, ProductFilter, ProductOrder, Search,
+    SearchRequest, Slide, StorefrontBrand, StorefrontCategory, Tag,
 };
 
 /// What an application shows. `at` decides which discounts are in force.
@@ -49,6 +49,9 @@ pub trait StorefrontReader: Send + Sync {
         filter: ProductFilter,
         at: DateTime<Utc>,
     ) -> Result<Option<PriceRange>, StoreError>;
+
+    /// The values of the filters, with the products that [`Facet::counted`](super::Facet::counted) names.
+    async fn facets(&self, app: AppScope, filter: ProductFilter, at: DateTime<Utc>) -> Result<Facets, StoreError>;
 
     /// The first `limit` root categories of the application by position, or those right below `parent` by name when
     /// the root above it is one of the application's.

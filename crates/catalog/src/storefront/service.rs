@@ -7,7 +7,8 @@ use kontor_kernel::{
 
 use super::ports::{StorefrontReader, ViewCounter};
 use super::{
-    PriceRange, Product, ProductCard, ProductFilter, ProductOrder, SearchHistory, StorefrontBrand, StorefrontCategory,
+    Facets, PriceRange, Product, ProductCard, ProductFilter, ProductOrder, SearchHistory, StorefrontBrand,
+    StorefrontCategory,
 };
 
 /// Why a storefront read is refused.
@@ -99,6 +100,11 @@ impl StorefrontService {
     pub async fn price_range(&self, app: AppScope, filter: ProductFilter) -> Result<PriceRange, StorefrontError> {
         let range = self.shelves.price_range(app, filter, self.clock.now()).await?;
         Ok(range.unwrap_or(PriceRange { lowest: Money::ZERO, highest: Money::ZERO }))
+    }
+
+    /// The values of the filters of a list, and the number of products of each.
+    pub async fn facets(&self, app: AppScope, filter: ProductFilter) -> Result<Facets, StorefrontError> {
+        Ok(self.shelves.facets(app, filter, self.clock.now()).await?)
     }
 
     /// Categories the application shows: its roots, or those right below `parent`.

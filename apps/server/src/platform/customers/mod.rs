@@ -14,7 +14,8 @@ use kontor_kernel::Violations;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedCustomer, NewCustomer};
-use self::record::{CustomerHistory, CustomerList, OneCounterparty, StaffCustomerRecord, shown};
+pub(super) use self::record::StaffCustomerRecord;
+use self::record::{CustomerHistory, CustomerList, OneCounterparty, shown};
 use self::table::{CustomerParams, TABLE};
 use crate::config::Config;
 use crate::http::envelope::{Answer, Created, answer, created};

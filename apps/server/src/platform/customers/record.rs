@@ -15,7 +15,7 @@ use crate::http::records::Picture;
 
 /// The record of a customer as staff see it.
 #[derive(Serialize, ToSchema)]
-pub(super) struct StaffCustomerRecord {
+pub(in crate::platform) struct StaffCustomerRecord {
     id: i64,
     r#type: CustomerType,
     manager: Option<ManagerRecord>,
@@ -39,7 +39,7 @@ pub(super) struct StaffCustomerRecord {
 }
 
 impl StaffCustomerRecord {
-    pub(super) fn of(customer: StaffCustomer, config: &Config) -> Self {
+    pub(in crate::platform) fn of(customer: StaffCustomer, config: &Config) -> Self {
         let record = customer.record;
         Self {
             id: record.id.get(),

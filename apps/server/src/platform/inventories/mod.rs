@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::history::StockHistoryList;
+pub(super) use self::record::InventoryRecord;
 use self::record::{InventoryList, InventoryParams, OneInventory, TABLE};
 use crate::http::envelope::{Answer, Created, answer, created};
 use crate::http::wire::{self, Given, InputErrors};

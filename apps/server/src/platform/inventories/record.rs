@@ -25,7 +25,7 @@ impl From<StockedItem> for StockedItemRecord {
 }
 
 #[derive(Serialize, ToSchema)]
-struct InventoryRecord {
+pub(in crate::platform) struct InventoryRecord {
     id: i64,
     warehouse: NamedRecord,
     nomenclature: StockedItemRecord,

@@ -13,6 +13,7 @@ use kontor_kernel::Violations;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedNomenclature, NewNomenclature};
+pub(super) use self::record::NomenclatureRecord;
 use self::record::{NomenclatureList, NomenclatureParams, OneNomenclature, TABLE};
 use crate::http::envelope::{Answer, Created, answer, created};
 use crate::http::routes::below;

@@ -30,7 +30,7 @@ impl From<Packaging> for ParametersRecord {
 }
 
 #[derive(Serialize, ToSchema)]
-struct NomenclatureRecord {
+pub(in crate::platform) struct NomenclatureRecord {
     id: i64,
     article: Option<String>,
     name: String,

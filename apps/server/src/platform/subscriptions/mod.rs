@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::query::UpcomingQuery;
+pub(super) use self::record::StaffSubscription;
 use self::record::{
     ConsentList, OneStaffSubscription, StaffPaymentList, StaffSubscriptionList, SubscriptionHistoryList, UpcomingList,
     upcoming,

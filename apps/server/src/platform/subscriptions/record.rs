@@ -22,7 +22,7 @@ struct Subscriber {
 
 /// A subscription as staff see it.
 #[derive(Serialize, ToSchema)]
-pub(super) struct StaffSubscription {
+pub(in crate::platform) struct StaffSubscription {
     #[serde(flatten)]
     subscription: shared::SubscriptionRecord,
     counterparty: Subscriber,

@@ -19,6 +19,9 @@ const FEW: i64 = 2_000;
 /// Items with the article that was typed.
 const EXACT: i64 = 20;
 
+/// Items that are compared with the query to show the best ones first.
+const RANKED: i64 = 300;
+
 /// Texts that are compared letter by letter when nothing is found.
 const COMPARED: i64 = 3_000;
 
@@ -29,8 +32,16 @@ by_place! {
 }
 
 by_place! {
-    struct NearRow {
+    struct TextRow {
         id: i64 as BigInt,
+        line: String as Text,
+    }
+}
+
+by_place! {
+    struct NamedRow {
+        id: i64 as BigInt,
+        name: String as Text,
         line: String as Text,
     }
 }
@@ -107,8 +118,8 @@ impl Search {
     }
 
     /// The items whose article was typed.
-    fn exact(&self) -> Statement {
-        self.select()
+    fn exact(&self, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
+        let exact = Statement::new(format!("SELECT {} AS id, s.article AS line", self.id))
             .sql(format!(" FROM nomenclatures s JOIN {} ON {} = s.id WHERE s.project_id = ", self.table, self.id))
             .value(self.project.get())
             .sql(" AND s.article_search = ")
@@ -117,7 +128,9 @@ impl Search {
             .then(self.condition.clone())
             .sql(" ORDER BY s.id LIMIT ")
             .value(EXACT)
-            .once()
+            .once();
+        let rows: Vec<TextRow> = exact.rows(connection)?;
+        Ok(rows.into_iter().filter(|row| self.query.is_article(&row.line)).map(|row| row.id).collect())
     }
 
     /// The name begins with what was typed.
@@ -134,41 +147,32 @@ impl Search {
         Statement::new(format!(" AND NOT {}", self.id)).among(ids)
     }
 
-    /// The best first: the article that was typed, names that begin with it by name, and the others by number.
+    /// The best first: the article that was typed, names that begin with the text by name, and of the others the first
+    /// [`RANKED`] by [`Relevance`](kontor_catalog::model::Relevance), then the rest by number.
     pub fn best(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
         let (first, last) = bounds(page);
         if self.finds_nothing() || first >= last {
             return Ok(Found { ids: Vec::new(), total: self.total(connection)? });
         }
-        let exact = Self::ids(self.exact(), connection)?;
+        let exact = self.exact(connection)?;
+        let but_exact = if exact.is_empty() { Statement::default() } else { self.but(&exact) };
         let begins = self
             .select()
             .sql(format!(" FROM {} WHERE ", self.table))
             .then(self.condition.clone())
             .sql(" AND ")
             .then(self.begins())
-            .then(if exact.is_empty() { Statement::default() } else { self.but(&exact) })
+            .then(but_exact.clone())
             .sql(format!(" ORDER BY {}, {} LIMIT ", self.name, self.id))
             .value(last);
-        let mut ids = exact.clone();
+        let mut ids = exact;
         ids.extend(Self::ids(begins, connection)?);
         let leading = i64::try_from(ids.len()).unwrap_or(i64::MAX);
         let mut known = None;
         if leading < last {
-            let order = if connection.is_postgres() { self.id } else { "nomenclature_search.rowid" };
             let skipped = (first - leading).max(0);
             let wanted = last - leading - skipped;
-            let others = self
-                .select()
-                .then(self.matched(connection))
-                .sql(" AND NOT ")
-                .then(self.begins())
-                .then(if exact.is_empty() { Statement::default() } else { self.but(&exact) })
-                .sql(format!(" ORDER BY {order} LIMIT "))
-                .value(wanted)
-                .sql(" OFFSET ")
-                .value(skipped);
-            let others = Self::ids(others, connection)?;
+            let others = self.others(connection, &but_exact, skipped, wanted)?;
             let count = i64::try_from(others.len()).unwrap_or(i64::MAX);
             // A page that is not full tells the total by itself.
             if count < wanted && (count > 0 || skipped == 0) {
@@ -187,9 +191,76 @@ impl Search {
         if total == 0 { self.nearly(connection, page) } else { Ok(Found { ids, total }) }
     }
 
+    /// What is found beside exact articles and names that begin with the text: `wanted` items after `skipped` ones.
+    fn others(
+        &self,
+        connection: &mut AnyConnection,
+        but_exact: &Statement,
+        skipped: i64,
+        wanted: i64,
+    ) -> Result<Vec<i64>, QueryError> {
+        let order = if connection.is_postgres() { self.id } else { "nomenclature_search.rowid" };
+        let by_number = |connection: &AnyConnection, wanted: i64, skipped: i64| {
+            self.select()
+                .then(self.matched(connection))
+                .sql(" AND NOT ")
+                .then(self.begins())
+                .then(but_exact.clone())
+                .sql(format!(" ORDER BY {order} LIMIT "))
+                .value(wanted)
+                .sql(" OFFSET ")
+                .value(skipped)
+        };
+        let mut ids = Vec::new();
+        if skipped < RANKED {
+            let ranked = Statement::new(
+                "SELECT c.id AS id, c.name_key AS name, c.search_text AS line FROM nomenclatures c WHERE c.id IN (",
+            );
+            let ranked = ranked.then(by_number(connection, RANKED, 0)).sql(")");
+            let rows: Vec<NamedRow> = ranked.rows(connection)?;
+            let count = rows.len();
+            let rank = |row: NamedRow| (self.query.relevance(&row.name, &SearchText::of_line(&row.line)), row.id);
+            let mut ranked: Vec<_> = rows.into_iter().map(rank).collect();
+            ranked.sort_unstable();
+            let places = |count: i64| usize::try_from(count).unwrap_or_default();
+            ids.extend(ranked.into_iter().map(|(_, id)| id).skip(places(skipped)).take(places(wanted)));
+            if i64::try_from(count).is_ok_and(|count| count < RANKED) {
+                return Ok(ids);
+            }
+        }
+        let missing = wanted - i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        if missing > 0 {
+            ids.extend(Self::ids(by_number(connection, missing, skipped.max(RANKED)), connection)?);
+        }
+        Ok(ids)
+    }
+
     /// Items that a mistyped query can mean, if it finds none: those with the fewest typos first, whatever order is asked for.
     fn nearly(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
-        let Some(near) = NearQuery::of(&self.text) else { return Ok(Found { ids: Vec::new(), total: 0 }) };
+        let near = self.near(connection)?;
+        let total = i64::try_from(near.len()).unwrap_or(i64::MAX);
+        let (first, last) = bounds(page);
+        let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
+        let ids = near.get(place(first)..place(last)).unwrap_or_default().to_vec();
+        Ok(Found { ids, total })
+    }
+
+    /// Everything that is found, or that the query can mean if it finds nothing: a statement from `FROM` on.
+    pub fn everything(&self, connection: &mut AnyConnection) -> Result<Option<Statement>, QueryError> {
+        if self.finds_nothing() {
+            return Ok(None);
+        }
+        if self.count(connection, 1)? > 0 {
+            return Ok(Some(self.matched(connection)));
+        }
+        let near = self.near(connection)?;
+        let from = Statement::new(format!(" FROM {} WHERE ", self.table)).then(self.condition.clone());
+        Ok(Some(from.sql(format!(" AND {}", self.id)).among(&near)))
+    }
+
+    /// The items that a mistyped query can mean, those with the fewest typos first.
+    fn near(&self, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
+        let Some(near) = NearQuery::of(&self.text) else { return Ok(Vec::new()) };
         let candidates = Statement::new(format!(
             "SELECT c.id AS id, c.search_text AS line FROM nomenclatures c WHERE c.id IN (SELECT {}",
             self.id
@@ -200,15 +271,11 @@ impl Search {
         .sql(" LIMIT ")
         .value(COMPARED)
         .sql(")");
-        let rows: Vec<NearRow> = candidates.rows(connection)?;
-        let typos = |row: NearRow| Some((near.typos(&SearchText::of_line(&row.line))?, row.id));
+        let rows: Vec<TextRow> = candidates.rows(connection)?;
+        let typos = |row: TextRow| Some((near.typos(&SearchText::of_line(&row.line))?, row.id));
         let mut found: Vec<(usize, i64)> = rows.into_iter().filter_map(typos).collect();
         found.sort_unstable();
-        let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
-        let (first, last) = bounds(page);
-        let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
-        let ids = found.get(place(first)..place(last)).unwrap_or_default().iter().map(|(_, id)| *id).collect();
-        Ok(Found { ids, total })
+        Ok(found.into_iter().map(|(_, id)| id).collect())
     }
 
     /// How many are found, [`MOST`] at most.

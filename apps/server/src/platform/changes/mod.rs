@@ -1,0 +1,133 @@
+//! Changes of lists, for programs that keep a copy of them.
+
+mod query;
+mod record;
+
+use actix_web::get;
+use actix_web::web::Data;
+use kontor_catalog::{InventoryService, NomenclatureService};
+use kontor_customers::StaffCustomerService;
+use kontor_kernel::{ChangeService, ChangedList, ChangesError};
+use kontor_orders::OrderService;
+use kontor_subscriptions::StaffSubscriptions;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::query::ChangesQuery;
+use self::record::ChangedRecords;
+use super::customers::StaffCustomerRecord;
+use super::inventories::InventoryRecord;
+use super::nomenclatures::NomenclatureRecord;
+use super::orders::StaffOrder;
+use super::subscriptions::StaffSubscription;
+use crate::config::Config;
+use crate::http::envelope::{Answer, answer};
+use crate::http::{ApiError, Query, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(changed_counterparties).service(changed_inventories).service(changed_nomenclatures);
+    config.service(changed_orders).service(changed_subscriptions);
+}
+
+impl From<ChangesError> for ApiError {
+    fn from(error: ChangesError) -> Self {
+        match error {
+            ChangesError::Denied(denied) => denied.into(),
+            ChangesError::Cursor(refusal) => Self::invalid("cursor", refusal),
+            ChangesError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// Reads the records of `$service` whose numbers changed.
+macro_rules! changed {
+    ($staff:ident, $log:ident, $query:ident, $list:ident, $service:ident, $id:expr, $record:expr) => {{
+        let (changes, listing) = $query.0.read(&$staff, &$log, ChangedList::$list).await?;
+        let records = match listing {
+            Some(listing) => $service.list(&$staff, listing).await?.items,
+            None => Vec::new(),
+        };
+        answer(ChangedRecords::new(changes, records, $id, $record))
+    }};
+}
+
+/// List customers in the order in which they changed
+#[utoipa::path(
+    tag = "Customers",
+    params(ChangesQuery),
+    responses((status = 200, body = ChangedRecords<StaffCustomerRecord>)),
+)]
+#[get("/api/changes/counterparties")]
+async fn changed_counterparties(
+    staff: SignedInStaff,
+    log: Data<ChangeService>,
+    service: Data<StaffCustomerService>,
+    config: Data<Config>,
+    query: Query<ChangesQuery>,
+) -> Answer<ChangedRecords<StaffCustomerRecord>> {
+    let record = |customer| StaffCustomerRecord::of(customer, &config);
+    changed!(staff, log, query, Counterparties, service, |customer| customer.record.id.get(), record)
+}
+
+/// List stock in the order in which it changed
+#[utoipa::path(
+    tag = "Stock",
+    params(ChangesQuery),
+    responses((status = 200, body = ChangedRecords<InventoryRecord>)),
+)]
+#[get("/api/changes/inventories")]
+async fn changed_inventories(
+    staff: SignedInStaff,
+    log: Data<ChangeService>,
+    service: Data<InventoryService>,
+    query: Query<ChangesQuery>,
+) -> Answer<ChangedRecords<InventoryRecord>> {
+    changed!(staff, log, query, Inventories, service, |stock| stock.id.get(), Into::into)
+}
+
+/// List items in the order in which they changed
+#[utoipa::path(
+    tag = "Catalog",
+    params(ChangesQuery),
+    responses((status = 200, body = ChangedRecords<NomenclatureRecord>)),
+)]
+#[get("/api/changes/nomenclatures")]
+async fn changed_nomenclatures(
+    staff: SignedInStaff,
+    log: Data<ChangeService>,
+    service: Data<NomenclatureService>,
+    query: Query<ChangesQuery>,
+) -> Answer<ChangedRecords<NomenclatureRecord>> {
+    changed!(staff, log, query, Nomenclatures, service, |item| item.id.get(), Into::into)
+}
+
+/// List orders in the order in which they changed
+#[utoipa::path(
+    tag = "Orders",
+    params(ChangesQuery),
+    responses((status = 200, body = ChangedRecords<StaffOrder>)),
+)]
+#[get("/api/changes/orders")]
+async fn changed_orders(
+    staff: SignedInStaff,
+    log: Data<ChangeService>,
+    service: Data<OrderService>,
+    query: Query<ChangesQuery>,
+) -> Answer<ChangedRecords<StaffOrder>> {
+    changed!(staff, log, query, Orders, service, |order| order.id.get(), Into::into)
+}
+
+/// List subscriptions in the order in which they changed
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(ChangesQuery),
+    responses((status = 200, body = ChangedRecords<StaffSubscription>)),
+)]
+#[get("/api/changes/subscriptions")]
+async fn changed_subscriptions(
+    staff: SignedInStaff,
+    log: Data<ChangeService>,
+    service: Data<StaffSubscriptions>,
+    query: Query<ChangesQuery>,
+) -> Answer<ChangedRecords<StaffSubscription>> {
+    changed!(staff, log, query, Subscriptions, service, |one| one.view.subscription.id.get(), Into::into)
+}

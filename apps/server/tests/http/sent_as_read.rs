@@ -1,0 +1,99 @@
+//! Records that are sent back as they were read, and empty texts.
+
+use kontor_adapter_diesel::database_tests;
+use serde_json::{Value, json};
+
+use crate::office::Office;
+
+/// Fields that differ after every change.
+const OF_EVERY_CHANGE: [&str; 3] = ["updated_at", "version", "views_count"];
+
+fn lasting(record: &Value) -> Value {
+    let mut record = record.clone();
+    record.as_object_mut().unwrap().retain(|name, _| !OF_EVERY_CHANGE.contains(&name.as_str()));
+    record
+}
+
+impl Office {
+    /// Reads a record, sends it back and reads it again.
+    async fn send_back(&self, path: &str, key: &str) {
+        let before = self.get(path).await.expect(200)[key].clone();
+        self.put(path, before.clone()).await.expect(200);
+        let after = self.get(path).await.expect(200)[key].clone();
+        assert_eq!(lasting(&after), lasting(&before), "{path}");
+    }
+}
+
+database_tests! {
+    async fn records_can_be_sent_back_as_they_were_read(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let branch = office.project.branch_id;
+        let application = office.project.application_id;
+        let category = office.create("/api/categories", json!({ "name": "Kitchen" })).await;
+        let child = office.create("/api/categories", json!({ "name": "Mugs", "parent_id": category })).await;
+        let brand = office.create("/api/brands", json!({ "name": "Nord" })).await;
+        let card = json!({ "name": "Mug", "kind_id": 2, "category_id": child, "brand_id": brand, "price": "5.00", "article": "M-1" });
+        let item = office.create("/api/nomenclatures", card).await;
+        let warehouse = office.create("/api/warehouses", json!({ "name": "Main", "branch_id": branch, "application_ids": [application] })).await;
+        let stock = json!({ "warehouse_id": warehouse, "nomenclature_id": item, "quantity": 5, "price": "5.00" });
+        let me = office.get("/api/users").await.expect(200)["users"][0]["id"].clone();
+        let customer = json!({ "is_company": false, "first_name": "Ann", "phone_1": "79001234567", "manager_id": me });
+        let discount = json!({ "name": "Sale", "type": "percent", "value": "10.00", "target": "category", "category_id": child });
+        for (path, body, key) in [
+            ("/api/departments", json!({ "name": "Sales", "branch_id": branch }), "department"),
+            ("/api/shops", json!({ "name": "Main", "address": "Nevsky 1", "branch_id": branch }), "shop"),
+            ("/api/inventories", stock, "inventory"),
+            ("/api/counterparties", customer, "counterparty"),
+            ("/api/tasks", json!({ "title": "Call", "responsible_id": me, "status_id": 2 }), "task"),
+            ("/api/pages", json!({ "title": "About", "page_type_id": 1, "tags": ["a"] }), "page"),
+            ("/api/discounts", discount, "discount"),
+        ] {
+            let id = office.create(path, body).await;
+            office.send_back(&format!("{path}/{id}"), key).await;
+        }
+        for (path, id, key) in [
+            ("/api/categories", child, "category"), ("/api/brands", brand, "brand"), ("/api/nomenclatures", item, "nomenclature"),
+            ("/api/warehouses", warehouse, "warehouse"), ("/api/branches", branch, "branch"),
+        ] {
+            office.send_back(&format!("{path}/{id}"), key).await;
+        }
+        let menu = format!("/api/applications/{application}/menu_items");
+        let parent = office.create(&menu, json!({ "name": "Shop" })).await;
+        let item = office.create(&menu, json!({ "name": "Mugs", "parent_id": parent })).await;
+        office.send_back(&format!("{menu}/{item}"), "menuItem").await;
+    }
+
+    async fn a_record_may_stand_for_its_id(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let parent = office.create("/api/categories", json!({ "name": "Kitchen" })).await;
+        let body = json!({ "name": "Mugs", "parent": { "id": parent, "name": "Kitchen" } });
+        let path = format!("/api/categories/{}", office.create("/api/categories", body).await);
+        let parent_of = async || office.get(&path).await.expect(200)["category"]["parent"]["id"].clone();
+        assert_eq!(parent_of().await, parent);
+        let other = office.create("/api/categories", json!({ "name": "Table" })).await;
+        // The field of the id counts.
+        office.put(&path, json!({ "parent": { "id": parent }, "parent_id": other })).await.expect(200);
+        assert_eq!(parent_of().await, other);
+        office.put(&path, json!({ "parent": { "name": "Kitchen" }, "name": 5 })).await.expect_invalid(&["name", "parent"]);
+        office.put(&path, json!({ "parent": { "id": "x" } })).await.expect_invalid(&["parent_id"]);
+        office.put(&path, json!({ "parent": null })).await.expect(200);
+        assert_eq!(parent_of().await, Value::Null);
+    }
+
+    async fn an_empty_text_is_none(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let body = json!({ "name": "Mug", "kind_id": 2, "article": "", "description": " ", "price": "", "share_link": "\u{a0}" });
+        let path = format!("/api/nomenclatures/{}", office.create("/api/nomenclatures", body).await);
+        let read = office.get(&path).await.expect(200)["nomenclature"].clone();
+        for field in ["article", "description", "price", "share_link"] {
+            assert_eq!(read[field], Value::Null, "{field}");
+        }
+        office.put(&path, json!({ "article": "M-1", "description": "<p>Blue</p>" })).await.expect(200);
+        let cleared = office.put(&path, json!({ "article": "", "description": "\n" })).await.expect(200);
+        assert_eq!((&cleared["nomenclature"]["article"], &cleared["nomenclature"]["description"]), (&Value::Null, &Value::Null));
+        for name in ["", " ", "\u{a0}\t"] {
+            office.put(&path, json!({ "name": name })).await.expect_invalid(&["name"]);
+        }
+        office.get("/api/nomenclatures?query=").await.expect_invalid(&["query"]);
+    }
+}

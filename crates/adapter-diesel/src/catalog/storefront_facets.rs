@@ -1,0 +1,189 @@
+//! The values of the filters of the storefront list, and the number of products of each.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Text};
+use kontor_catalog::model::Reference;
+use kontor_catalog::storefront::{Facet, FacetValue, Facets, ProductFilter};
+use kontor_kernel::{AppScope, InvalidId, StoreError};
+use quick_cache::sync::Cache;
+
+use super::storefront::RangeRow;
+use super::storefront_query::OfferQuery;
+use super::storefront_reductions::Reductions;
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+/// Facets of so many products are counted anew for every request.
+const FEW: i64 = 1_000;
+
+/// Time for which facets of more products are remembered.
+const REMEMBERED: Duration = Duration::from_secs(10);
+
+/// Facets of long lists, by what was asked.
+pub(super) struct Recent(Cache<String, (Instant, Facets)>);
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self(Cache::new(1_024))
+    }
+}
+
+impl Recent {
+    /// The facets of a list.
+    pub(super) fn of(
+        &self,
+        connection: &mut AnyConnection,
+        app: AppScope,
+        filter: &ProductFilter,
+        at: DateTime<Utc>,
+    ) -> Result<Facets, Abort<StoreError>> {
+        let asked = format!("{} {filter:?}", app.application_id);
+        if let Some((counted, facets)) = self.0.get(&asked)
+            && counted.elapsed() < REMEMBERED
+        {
+            return Ok(facets);
+        }
+        let (facets, products) = read(connection, app, filter, at)?;
+        if products > FEW {
+            self.0.insert(asked, (Instant::now(), facets.clone()));
+        }
+        Ok(facets)
+    }
+}
+
+by_place! {
+    struct CountRow {
+        facet: i64 as BigInt,
+        id: i64 as BigInt,
+        total: i64 as BigInt,
+    }
+}
+
+by_place! {
+    struct NameRow {
+        id: i64 as BigInt,
+        name: String as Text,
+    }
+}
+
+/// Number of a facet in the answer of a statement; 0 counts the products.
+fn number(facet: Facet) -> i64 {
+    match facet {
+        Facet::Category => 1,
+        Facet::Brand => 2,
+        Facet::Country => 3,
+        Facet::Tag => 4,
+        Facet::Price => 5,
+    }
+}
+
+/// The facets, and the largest number of products that were counted for one of them.
+fn read(
+    connection: &mut AnyConnection,
+    app: AppScope,
+    filter: &ProductFilter,
+    at: DateTime<Utc>,
+) -> Result<(Facets, i64), Abort<StoreError>> {
+    let reductions = Reductions::load(connection, app, at)?;
+    let mut facets = Facets { is_complete: true, ..Facets::default() };
+    let mut most = 0;
+    for (filter, counted) in Facet::counted(filter) {
+        let query =
+            OfferQuery { visitor: app.into(), filter: &filter, order: None, at, discounted: reductions.as_ref() };
+        let found = match &filter.query {
+            Some(text) => query.search(text).everything(connection)?,
+            None => Some(Statement::new(" FROM storefront_offers o WHERE ").then(query.condition())),
+        };
+        let Some(found) = found else { continue };
+        if counted.contains(&Facet::Price) {
+            let range = match &filter.query {
+                None => query.price_range(),
+                Some(_) => ends(&query, found.clone()),
+            };
+            facets.price = range.row::<RangeRow>(connection)?.range()?;
+        }
+        if counted == [Facet::Price] {
+            continue;
+        }
+        let rows: Vec<CountRow> = counts(found, &counted).rows(connection)?;
+        let of =
+            |facet: Facet| rows.iter().filter(move |row| row.facet == number(facet)).map(|row| (row.id, row.total));
+        for facet in counted {
+            match facet {
+                Facet::Category => facets.categories = named(connection, "categories", of(facet))?,
+                Facet::Brand => facets.brands = named(connection, "brands", of(facet))?,
+                Facet::Country => facets.countries = named(connection, "countries", of(facet))?,
+                Facet::Tag => facets.tags = named(connection, "tags", of(facet))?,
+                Facet::Price => {}
+            }
+        }
+        let products = rows.iter().find(|row| row.facet == 0).map_or(0, |row| row.total);
+        facets.is_complete &= products <= i64::from(Facets::MOST_PRODUCTS);
+        most = most.max(products);
+    }
+    Ok((facets, most))
+}
+
+/// The lowest and the highest price of what a search finds.
+fn ends(query: &OfferQuery<'_>, found: Statement) -> Statement {
+    Statement::new("SELECT min(price) AS lowest, max(price) AS highest FROM (SELECT ")
+        .then(query.price())
+        .sql(" AS price")
+        .then(found)
+        .sql(format!(" LIMIT {}) AS found", Facets::MOST_PRODUCTS))
+}
+
+/// Counts the products of each value in one walk through what is `found`, a statement from `FROM` on.
+fn counts(found: Statement, facets: &[Facet]) -> Statement {
+    let one_more = Facets::MOST_PRODUCTS + 1;
+    let counts = Statement::new(
+        "WITH found AS MATERIALIZED (SELECT o.nomenclature_id AS item, o.category_id, o.brand_id, o.country_id",
+    )
+    .then(found)
+    .sql(format!(" LIMIT {one_more}) SELECT CAST(0 AS BIGINT), CAST(0 AS BIGINT), count(*) FROM found"));
+    facets.iter().fold(counts, |counts, facet| {
+        let (value, joined) = match facet {
+            Facet::Category => ("category_id", ""),
+            Facet::Brand => ("brand_id", ""),
+            Facet::Country => ("country_id", ""),
+            Facet::Tag => ("tag_id", " JOIN nomenclature_tags t ON t.nomenclature_id = found.item"),
+            Facet::Price => return counts,
+        };
+        counts.sql(format!(
+            " UNION ALL SELECT CAST({} AS BIGINT), {value}, count(*) FROM found{joined} WHERE {value} IS NOT NULL \
+             GROUP BY {value}",
+            number(*facet)
+        ))
+    })
+}
+
+/// The most frequent values with their names.
+fn named<Id: TryFrom<i64, Error = InvalidId>>(
+    connection: &mut AnyConnection,
+    table: &'static str,
+    counts: impl Iterator<Item = (i64, i64)>,
+) -> Result<Vec<FacetValue<Id>>, Abort<StoreError>> {
+    let mut counts: Vec<(i64, i64)> = counts.collect();
+    counts.sort_unstable_by_key(|(id, total)| (-total, *id));
+    counts.truncate(Facets::MOST_VALUES);
+    if counts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<i64> = counts.iter().map(|(id, _)| *id).collect();
+    let names: Vec<NameRow> =
+        Statement::new(format!("SELECT id, name FROM {table} WHERE id")).among(&ids).rows(connection)?;
+    let mut names: HashMap<i64, String> = names.into_iter().map(|row| (row.id, row.name)).collect();
+    let mut values = Vec::with_capacity(counts.len());
+    for (id, total) in counts {
+        let Some(name) = names.remove(&id) else { continue };
+        values.push(FacetValue {
+            record: Reference { id: stored::id(id)?, name: stored::owned(name)? },
+            count: stored::count(total)?,
+        });
+    }
+    Ok(values)
+}
