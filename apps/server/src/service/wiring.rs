@@ -21,7 +21,7 @@ use kontor_auth::{
     TemporaryPasswords,
 };
 use kontor_catalog::bulk::ports::UploadStore;
-use kontor_catalog::bulk::{BulkService, JobRunner};
+use kontor_catalog::bulk::{BulkService, ExportRunner, JobRunner};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{
@@ -221,6 +221,14 @@ impl Surroundings {
         let reader = Arc::new(Spreadsheets::with_limits(Limits::large()));
         let (uploads, clock) = (self.uploads.clone(), self.clock.clone());
         Arc::new(JobRunner { reader, cards: store.clone(), stock: store.clone(), jobs: store, uploads, clock })
+    }
+
+    /// What makes the files of exports, for the worker and for the command line.
+    pub fn export_runner(&self, database: &Database) -> Arc<ExportRunner> {
+        let store = Arc::new(database.clone());
+        let (files, clock) = (self.uploads.clone(), self.clock.clone());
+        let writers = Arc::new(Spreadsheets::default());
+        Arc::new(ExportRunner { exports: store.clone(), source: store, writers, files, clock })
     }
 
     /// The use cases of temporary passwords, for requests and for the worker.
