@@ -14,7 +14,7 @@ use crate::clock;
 use crate::decision::Grid;
 
 /// Nothing here waits for anything: every mock answers at once.
-struct AtOnce;
+pub struct AtOnce;
 
 impl Waits for AtOnce {
     fn wait<F: Future>(&self, future: F) -> F::Output {
