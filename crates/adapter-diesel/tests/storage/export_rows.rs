@@ -1,7 +1,7 @@
 //! Rows of exports: whose they are, page after page.
 
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::{Item, Storehouse, TestDatabase};
+use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
 use kontor_catalog::bulk::ports::ExportSource;
 use kontor_catalog::bulk::{ExportCursor, ExportKind, ExportScope};
 use kontor_catalog::spreadsheet::Content;

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::{Item, Storehouse, TestDatabase};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
 use kontor_catalog::bulk::ports::{ExportBook, JobBook, UploadStore};
 use kontor_catalog::bulk::{
     ExportKind, ExportRunner, ImportKind, Job, JobError, JobFilter, JobKind, JobOptions, JobRefusal, JobState,
