@@ -22,7 +22,7 @@ use crate::config::{Config, ConfigError};
 use crate::service::bulk::OnRuntime;
 use crate::service::wiring::{Services, Surroundings};
 
-/// What can be exported.
+/// Kinds of records to export.
 #[derive(Subcommand)]
 pub enum ExportCommand {
     /// Every card of a project.
@@ -31,7 +31,7 @@ pub enum ExportCommand {
     Stock(ExportArguments),
     /// The orders of a project, one row per line.
     Orders(ExportArguments),
-    /// The customers of a project but deleted ones.
+    /// The customers of a project, without deleted ones.
     Customers(ExportArguments),
 }
 

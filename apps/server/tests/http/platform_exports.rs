@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_catalog::spreadsheet::Cell;
 use kontor_catalog::spreadsheet::ports::SheetReader;

@@ -40,7 +40,7 @@ pub(super) fn total(project: i64) -> Statement {
     Statement::new("SELECT count(*) FROM inventories WHERE deleted_at IS NULL AND project_id = ").value(project)
 }
 
-/// What the cells of warehouses hold: their names, or the numbers of those whose name another one has, too.
+/// Cells of warehouses: their names, or the numbers of those whose name another one has, too.
 fn warehouses(connection: &mut AnyConnection, project: i64) -> Result<HashMap<i64, String>, Abort<StoreError>> {
     let own = Statement::new("SELECT id, name FROM warehouses WHERE deleted_at IS NULL AND project_id = ");
     let rows: Vec<WarehouseRow> = own.value(project).rows(connection)?;
