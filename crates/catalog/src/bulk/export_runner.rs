@@ -96,7 +96,7 @@ impl ExportRunner {
         if leased.tries > Self::MOST_TRIES {
             return self.fail(waits, held, "the service failed again and again; start the export once more".to_owned());
         }
-        let mut hold = |progress: ExportProgress, lease: TimeDelta| {
+        let mut renew = |progress: ExportProgress, lease: TimeDelta| {
             let kept = waits.wait(self.exports.progress(held.clone(), progress, self.clock.now() + lease))?;
             if !kept {
                 return Err(ExportHalt::Lost);
@@ -105,7 +105,7 @@ impl ExportRunner {
             let shown = Progress { phase: JobPhase::Writing, done_rows, total_rows: Some(total_rows) };
             if watch(shown) { Ok(()) } else { Err(ExportHalt::Stopped) }
         };
-        match self.write(waits, held.project, leased.scope, leased.format, &mut hold) {
+        match self.write(waits, held.project, leased.scope, leased.format, &mut renew) {
             Ok(file) => self.keep(waits, held, file),
             Err(ExportHalt::Lost) => Ok(RunOutcome::Lost),
             Err(ExportHalt::Stopped) => {
