@@ -43,10 +43,12 @@ fn leased(format: SheetFormat, tries: u32) -> LeasedExport {
     LeasedExport { held, scope: ExportKind::Orders.into(), format, tries }
 }
 
+const HEADER: &[&str] = &["order_id", "name"];
+
 /// So many orders of one line, each with this name.
 fn source(total: u64, name: &'static str) -> MockExportSource {
     let mut source = MockExportSource::new();
-    source.expect_header().return_const(&["order_id", "name"] as &[&str]);
+    source.expect_header().return_const(HEADER);
     source.expect_total().returning(move |_, _| Ok(total));
     source.expect_rows().returning(move |project, _, after, limit| {
         assert_eq!((project.get(), limit), (1, ExportRunner::PAGE));
