@@ -23,6 +23,7 @@ mod database;
 pub mod demo_data;
 mod discount_rows;
 pub mod doctor;
+mod exports;
 mod histories;
 mod integration_links;
 mod lease;

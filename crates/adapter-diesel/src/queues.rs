@@ -8,12 +8,13 @@ use crate::lease::{Parked, Queue, count_parked, list_parked, release_parked};
 use crate::{auth, catalog, content, organization, payments, webhooks};
 
 /// Every table whose rows are leased.
-const QUEUES: [&Queue; 8] = [
+const QUEUES: [&Queue; 9] = [
     &webhooks::DELIVERIES,
     &payments::CHARGES,
     &payments::REFUNDS,
     &payments::RECEIPTS,
     &catalog::JOBS,
+    &catalog::EXPORTS,
     &auth::PASSWORD_REQUESTS,
     &content::CONTENTS,
     &organization::TASK_MAILS,

@@ -1088,6 +1088,33 @@ diesel::table! {
 }
 
 diesel::table! {
+    exports (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        kind -> Text,
+        format -> Text,
+        created_from -> Nullable<Date>,
+        created_to -> Nullable<Date>,
+        state -> Text,
+        total_rows -> Nullable<BigInt>,
+        done_rows -> BigInt,
+        file_place -> Nullable<Text>,
+        file_bytes -> BigInt,
+        file_expires_at -> Nullable<Timestamp>,
+        failure -> Nullable<Text>,
+        user_id -> Nullable<BigInt>,
+        tries -> Integer,
+        lease_owner -> Nullable<Text>,
+        leased_until -> Nullable<Timestamp>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
+        created_at -> Timestamp,
+        started_at -> Nullable<Timestamp>,
+        finished_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
     job_errors (id) {
         id -> BigInt,
         job_id -> BigInt,

@@ -93,6 +93,7 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
         Keep::Afterwards,
         " AND file_place IS NULL AND NOT EXISTS (SELECT 1 FROM job_errors e WHERE e.job_id = jobs.id)",
     ),
+    swept("exports", "id", "finished_at", Keep::Afterwards, " AND file_place IS NULL"),
 ];
 
 by_place! {

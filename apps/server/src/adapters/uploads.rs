@@ -1,5 +1,6 @@
-//! Uploaded files in a folder of this machine.
+//! Files of jobs in a folder of this machine.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +10,9 @@ use chrono::{DateTime, Utc};
 use kontor_catalog::bulk::ports::UploadStore;
 use kontor_kernel::{Random, StoreError};
 use tokio::fs;
+use tokio::io::AsyncWriteExt as _;
 
-/// Keeps uploaded files in a folder. Processes that work on the same database need the same folder; those of other
+/// Keeps files of jobs in a folder. Processes that work on the same database need the same folder; those of other
 /// databases may have it, too: what they kept begins with another mark.
 pub struct FolderUploads {
     folder: PathBuf,
@@ -24,9 +26,22 @@ impl FolderUploads {
         Self { folder, mark, random }
     }
 
-    /// What the names of files begin with.
+    /// Beginning of the names of uploaded files.
     fn beginning(&self) -> String {
         format!("{}-", self.mark)
+    }
+
+    /// Beginning of the names of exported files. Another one: a binary of before would remove them as files that no job names.
+    fn export_beginning(&self) -> String {
+        format!("export-{}-", self.mark)
+    }
+
+    /// A new place, the folder for it being there.
+    async fn place(&self, beginning: &str) -> Result<(String, PathBuf), StoreError> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).await.map_err(failed)?;
+        let place = format!("{beginning}{}", self.random.uuid());
+        let path = self.path(&place)?;
+        Ok((place, path))
     }
 
     /// Places are names that were made here: they lead out of the folder never.
@@ -37,10 +52,22 @@ impl FolderUploads {
 
     async fn write(&self, file: &Path, path: &Path) -> std::io::Result<u64> {
         let bytes = fs::copy(file, path).await?;
+        self.sync(path).await?;
+        Ok(bytes)
+    }
+
+    async fn write_export(&self, file: File, path: &Path) -> std::io::Result<u64> {
+        let mut target = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).await?;
+        let bytes = tokio::io::copy(&mut fs::File::from_std(file), &mut target).await?;
+        target.flush().await?;
+        self.sync(path).await?;
+        Ok(bytes)
+    }
+
+    async fn sync(&self, path: &Path) -> std::io::Result<()> {
         fs::File::open(path).await?.sync_all().await?;
         // The name of the file is kept by the folder.
-        fs::File::open(&self.folder).await?.sync_all().await?;
-        Ok(bytes)
+        fs::File::open(&self.folder).await?.sync_all().await
     }
 }
 
@@ -48,20 +75,24 @@ fn failed(error: std::io::Error) -> StoreError {
     StoreError::Unavailable(format!("the folder of imports: {error}"))
 }
 
+/// The size of a file that was written, which is removed when it is not whole.
+async fn whole(written: std::io::Result<u64>, path: &Path) -> Result<u64, StoreError> {
+    if written.is_err() {
+        let _ = fs::remove_file(path).await;
+    }
+    written.map_err(failed)
+}
+
 #[async_trait]
 impl UploadStore for FolderUploads {
     async fn keep(&self, file: &Path) -> Result<(String, u64), StoreError> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).await.map_err(failed)?;
-        let place = format!("{}{}", self.beginning(), self.random.uuid());
-        let path = self.path(&place)?;
-        match self.write(file, &path).await {
-            Ok(bytes) => Ok((place, bytes)),
-            Err(error) => {
-                // Nobody learns of a part.
-                let _ = fs::remove_file(&path).await;
-                Err(failed(error))
-            }
-        }
+        let (place, path) = self.place(&self.beginning()).await?;
+        whole(self.write(file, &path).await, &path).await.map(|bytes| (place, bytes))
+    }
+
+    async fn keep_export(&self, file: File) -> Result<(String, u64), StoreError> {
+        let (place, path) = self.place(&self.export_beginning()).await?;
+        whole(self.write_export(file, &path).await, &path).await.map(|bytes| (place, bytes))
     }
 
     async fn open(&self, place: &str) -> Result<PathBuf, StoreError> {
@@ -77,10 +108,10 @@ impl UploadStore for FolderUploads {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(places),
             Err(error) => return Err(failed(error)),
         };
-        let beginning = self.beginning();
+        let beginnings = [self.beginning(), self.export_beginning()];
         while let Some(file) = files.next_entry().await.map_err(failed)? {
             let Ok(place) = file.file_name().into_string() else { continue };
-            if places.len() >= most || !place.starts_with(&beginning) {
+            if places.len() >= most || !beginnings.iter().any(|beginning| place.starts_with(beginning)) {
                 continue;
             }
             // It may be gone by now.
@@ -129,6 +160,20 @@ mod tests {
         }
         assert!(store.open(&place).await.is_err());
         assert!(store.open("../sheet").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn an_export_is_kept_under_another_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FolderUploads::new(folder.path().join("new"), "a1".into(), Arc::new(SystemRandom::new()));
+        std::fs::write(folder.path().join("made"), "id\n7\n").unwrap();
+        let (place, bytes) = store.keep_export(File::open(folder.path().join("made")).unwrap()).await.unwrap();
+        assert_eq!((bytes, place.starts_with("export-a1-")), (5, true), "{place}");
+        assert_eq!(std::fs::read_to_string(store.open(&place).await.unwrap()).unwrap(), "id\n7\n");
+        assert_eq!(store.kept_before(DateTime::<Utc>::MAX_UTC, 9).await.unwrap(), [place]);
+        // A folder opens and cannot be read.
+        assert!(store.keep_export(File::open(folder.path()).unwrap()).await.is_err());
+        assert_eq!(std::fs::read_dir(folder.path().join("new")).unwrap().count(), 1);
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! `kontor import` and `kontor export`: the same use cases as over HTTP, with a progress bar.
+//! `kontor import`: the same use cases as over HTTP, with a progress bar.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use kontor_adapter_diesel::Database;
 use kontor_catalog::bulk::{
-    BulkService, Job, JobError, JobKind, JobOptions, JobPhase, JobRefusal, JobState, Progress, Submission,
+    BulkService, ImportKind, Job, JobError, JobOptions, JobPhase, JobRefusal, JobState, Progress, Submission,
 };
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_catalog::spreadsheet::{ImportMode, ProblemLine};
@@ -39,13 +39,6 @@ pub enum ImportCommand {
     Stock(ImportArguments),
 }
 
-/// What can be exported.
-#[derive(Subcommand)]
-pub enum ExportCommand {
-    /// Every card of a project.
-    Nomenclatures(ExportArguments),
-}
-
 /// Settings of `kontor import`.
 #[derive(Args)]
 pub struct ImportArguments {
@@ -64,19 +57,6 @@ pub struct ImportArguments {
     output: Output,
 }
 
-/// Settings of `kontor export`.
-#[derive(Args)]
-pub struct ExportArguments {
-    /// The file to write; `.csv` or `.xlsx` says what it becomes.
-    file: PathBuf,
-    /// The project.
-    #[arg(long)]
-    project: i64,
-    /// The database.
-    #[arg(long)]
-    database: Option<String>,
-}
-
 /// Runs `kontor import`. Ends with 2 when rows are wrong; they stand in a sheet beside the file. A signal to end cancels the
 /// import.
 pub fn import(
@@ -84,33 +64,22 @@ pub fn import(
     command: ImportCommand,
 ) -> Result<(), Failure> {
     let (kind, arguments) = match command {
-        ImportCommand::Nomenclatures(arguments) => (JobKind::Cards, arguments),
-        ImportCommand::Stock(arguments) => (JobKind::Stock, arguments),
+        ImportCommand::Nomenclatures(arguments) => (ImportKind::Cards, arguments),
+        ImportCommand::Stock(arguments) => (ImportKind::Stock, arguments),
     };
     let config = load(arguments.output.database.clone())?;
     let database = open_migrated(&config)?;
     process::runtime()?.block_on(run_import(&config, &database, kind, &arguments))
 }
 
-/// Runs `kontor export`.
-pub fn export(
-    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
-    command: ExportCommand,
-) -> Result<(), Failure> {
-    let ExportCommand::Nomenclatures(arguments) = command;
-    let config = load(arguments.database.clone())?;
-    let database = open_migrated(&config)?;
-    process::runtime()?.block_on(run_export(&config, &database, &arguments))
-}
-
 /// On standard error, and only on a terminal.
-fn bar() -> ProgressBar {
+pub(super) fn bar() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
 
-fn show(bar: &ProgressBar, progress: Progress) {
+pub(super) fn show(bar: &ProgressBar, progress: Progress) {
     let pass = if progress.phase == JobPhase::Checking { "checking" } else { "writing" };
     bar.set_message(pass);
     if let Some(total) = progress.total_rows
@@ -154,7 +123,7 @@ async fn canceled(bulk: &BulkService, project: ProjectId, id: JobId) -> Result<J
 async fn run_import(
     config: &Config,
     database: &Database,
-    kind: JobKind,
+    kind: ImportKind,
     arguments: &ImportArguments,
 ) -> Result<(), Failure> {
     let around = Surroundings::new(config, Arc::new(SystemClock))?;
@@ -270,36 +239,6 @@ async fn write_errors(services: &Services, bulk: &BulkService, job: &Job, file: 
     }
     write_whole(&path, &mut sheet.finish()?)?;
     Ok(path)
-}
-
-async fn run_export(config: &Config, database: &Database, arguments: &ExportArguments) -> Result<(), Failure> {
-    let around = Surroundings::new(config, Arc::new(SystemClock))?;
-    let services = Services::new(database, &around);
-    let sheets = services.spreadsheets();
-    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project: {error}"))?;
-    if !database.project_exists(project).await? {
-        return Err(format!("--project: there is no project {project}").into());
-    }
-    let format = match arguments.file.extension().and_then(|ending| ending.to_str()) {
-        Some("csv") => SheetFormat::Csv,
-        Some("xlsx") => SheetFormat::Xlsx,
-        _ => return Err("the file must end in .csv or .xlsx".into()),
-    };
-    let bar = bar();
-    bar.set_style(ProgressStyle::with_template("{spinner} {pos} rows, {per_sec}")?);
-    let mut export = sheets.begin_export(format)?;
-    let mut last = None;
-    loop {
-        let lines = sheets.export_cards_of(project, last).await?;
-        let Some(newest) = lines.last() else { break };
-        last = Some(newest.id);
-        export.add(&lines)?;
-        bar.inc(u64::try_from(lines.len())?);
-    }
-    write_whole(&arguments.file, &mut export.finish()?)?;
-    bar.finish_and_clear();
-    println!("{} rows in {}", bar.position(), arguments.file.display());
-    Ok(())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod bulk;
 mod customer;
 pub mod demo;
 mod doctor;
+mod export;
 pub mod introspection;
 mod miniapp;
 mod openapi;
@@ -140,7 +141,7 @@ enum Command {
     /// Writes a spreadsheet.
     Export {
         #[command(subcommand)]
-        command: bulk::ExportCommand,
+        command: export::ExportCommand,
     },
     /// Prints the API description.
     Openapi {
@@ -198,7 +199,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::User { command } => user::run(|database| load(None, database), command),
         Command::Tag { command } => tag::run(|database| load(None, database), command),
         Command::Import { command } => bulk::import(|database| load(None, database), command),
-        Command::Export { command } => bulk::export(|database| load(None, database), command),
+        Command::Export { command } => export::export(|database| load(None, database), command),
         Command::Openapi { out, check } => openapi::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {

@@ -193,17 +193,25 @@ pub struct ExportQuery {
     /// `xlsx` or `csv`.
     #[deserr(default)]
     #[param(value_type = Option<String>)]
-    format: Option<wire::Line64>,
+    format: Option<SheetFormatName>,
 }
 
 impl ExportQuery {
-    /// Without a word, xlsx.
+    /// The format asked for.
     pub fn format(&self) -> Result<SheetFormat, ApiError> {
-        match self.format.as_ref().map(|format| format.0.as_str()) {
-            None | Some("xlsx") => Ok(SheetFormat::Xlsx),
-            Some("csv") => Ok(SheetFormat::Csv),
-            Some(_) => Err(ApiError::invalid("format", "must be one of xlsx, csv")),
-        }
+        format_of(self.format.as_ref()).map_err(|wrong| ApiError::invalid("format", wrong))
+    }
+}
+
+/// The name of a format, as it was sent.
+pub type SheetFormatName = wire::Line64;
+
+/// The format of this name; xlsx without a name.
+pub fn format_of(name: Option<&SheetFormatName>) -> Result<SheetFormat, &'static str> {
+    match name.map(|name| name.0.as_str()) {
+        None | Some("xlsx") => Ok(SheetFormat::Xlsx),
+        Some("csv") => Ok(SheetFormat::Csv),
+        Some(_) => Err("must be one of xlsx, csv"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use kontor_catalog::bulk::{BulkService, JobKind, Submission};
+use kontor_catalog::bulk::{BulkService, ImportKind, Submission};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_kernel::Staff;
 use utoipa::ToSchema;
@@ -31,7 +31,7 @@ pub(super) struct SheetUpload {
 
 /// Receives a file and imports it, or queues its import.
 pub(super) async fn take(
-    kind: JobKind,
+    kind: ImportKind,
     mut staff: SignedInStaff,
     sheets: Data<SpreadsheetService>,
     bulk: Data<BulkService>,
@@ -39,8 +39,8 @@ pub(super) async fn take(
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
     match kind {
-        JobKind::Cards => sheets.may_import_cards(&staff)?,
-        JobKind::Stock => sheets.may_upload_stock(&staff)?,
+        ImportKind::Cards => sheets.may_import_cards(&staff)?,
+        ImportKind::Stock => sheets.may_upload_stock(&staff)?,
     }
     if upload.announces_more_than(config.import_inline_bytes) {
         bulk.has_room(&staff).await?;
@@ -51,11 +51,11 @@ pub(super) async fn take(
     if !wishes.background && size <= config.import_inline_bytes {
         let (path, reader, most) = (file.path().to_owned(), sheets.clone(), config.import_inline_rows);
         let answer = match kind {
-            JobKind::Cards => match blocking(move || reader.read_few_cards(&path, most)).await?? {
+            ImportKind::Cards => match blocking(move || reader.read_few_cards(&path, most)).await?? {
                 Some(sheet) => Some(cards(&staff, &sheets, sheet, wishes).await?),
                 None => None,
             },
-            JobKind::Stock => match blocking(move || reader.read_few_stock(&path, most)).await?? {
+            ImportKind::Stock => match blocking(move || reader.read_few_stock(&path, most)).await?? {
                 Some(sheet) => Some(stock(&staff, &sheets, sheet, wishes).await?),
                 None => None,
             },

@@ -2,7 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpResponse, post};
-use kontor_catalog::bulk::{BulkService, JobKind};
+use kontor_catalog::bulk::{BulkService, ImportKind};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -37,5 +37,5 @@ async fn upload_inventories(
     config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
-    bulk_upload::take(JobKind::Stock, staff, sheets, bulk, config, upload).await
+    bulk_upload::take(ImportKind::Stock, staff, sheets, bulk, config, upload).await
 }

@@ -20,6 +20,7 @@ mod directory;
 mod directory_query;
 mod discounts;
 mod employee_record;
+mod exports;
 mod files;
 mod integrations;
 mod inventories;
@@ -107,13 +108,17 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/integrations", integrations::routes);
     nomenclature_import::routes(config);
     inventory_upload::routes(config);
+    config.service(exports::export_inventories);
     nomenclatures::routes(config);
     inventories::routes(config);
     inventories::placed_routes(config);
     reservations::routes(config);
     below(config, "/api/changes", changes::routes);
     customers::table_routes(config);
-    below(config, "/api/counterparties", customers::routes);
+    below(config, "/api/counterparties", |config| {
+        config.service(exports::export_counterparties);
+        customers::routes(config);
+    });
     orders::routes(config);
     order_files::table_routes(config);
     subscriptions::table_routes(config);

@@ -3,7 +3,7 @@
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpResponse, post};
 use futures_util::stream;
-use kontor_catalog::bulk::{BulkService, JobKind};
+use kontor_catalog::bulk::{BulkService, ImportKind};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::Staff;
@@ -41,7 +41,7 @@ async fn import_nomenclatures(
     config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
-    bulk_upload::take(JobKind::Cards, staff, sheets, bulk, config, upload).await
+    bulk_upload::take(ImportKind::Cards, staff, sheets, bulk, config, upload).await
 }
 
 /// Every item of the project as a spreadsheet. Imported again it changes nothing.

@@ -11,6 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::exports;
 use super::order_files;
 use super::order_history;
 use super::order_lines;
@@ -32,6 +33,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(table_of_orders);
     below(config, "/api/orders", |config| {
         config.service(list_orders).service(order_placement::create_order).service(order_placement::calculate_order);
+        config.service(exports::export_orders);
         config
             .service(tickets::redeem_tickets)
             .service(tickets::redeem_ticket_batch)

@@ -162,6 +162,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/inventories/{id}", staff!(view Inventories)).versioned(Inventory),
     put("/api/inventories/{id}", staff!(edit Inventories)).versioned(Inventory),
     get("/api/inventories/{id}/history", staff!(view Inventories)),
+    post("/api/inventories/export", staff!(view Inventories)),
     post("/api/inventories/upload", staff!(edit Inventories)).streamed(),
     get("/api/tables/inventories", staff!(view Inventories)),
     get("/api/tables/reservations", staff!(view Reservations)),
@@ -169,6 +170,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/jobs", ANY_STAFF),
     get("/api/jobs/{id}", ANY_STAFF),
     get("/api/jobs/{id}/errors", ANY_STAFF),
+    get("/api/jobs/{id}/file", ANY_STAFF),
     post("/api/jobs/{id}/cancel", ANY_STAFF),
     // Changes of lists
     get("/api/changes/counterparties", staff!(view Counterparties)),
@@ -179,6 +181,7 @@ pub const POLICIES: &[Policy] = &[
     // Customers
     get("/api/counterparties", staff!(view Counterparties)),
     post("/api/counterparties", staff!(create Counterparties)).versioned(Customer),
+    post("/api/counterparties/export", staff!(view Counterparties)),
     get("/api/counterparties/{id}", staff!(view Counterparties)).versioned(Customer),
     put("/api/counterparties/{id}", staff!(edit Counterparties)).versioned(Customer),
     delete("/api/counterparties/{id}", staff!(edit Counterparties)).versioned(Customer),
@@ -201,6 +204,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/orders/{id}/scans", staff!(view Orders)),
     put("/api/orders/{id}", staff!(edit Orders)).versioned(Order),
     post("/api/orders/{id}/files", staff!(edit Orders)).streamed(),
+    post("/api/orders/export", staff!(view Orders)),
     post("/api/orders/{id}/request-refund", staff!(edit Orders)).told_by("/api/orders/{id}").versioned(Order),
     post("/api/orders/{id}/record-payment", staff!(edit Orders)).told_by("/api/orders/{id}").versioned(Order),
     post("/api/orders/{id}/nomenclatures", staff!(edit Orders)).versioned(Order),

@@ -224,6 +224,7 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         receipts: around.receipts(database),
         files: around.file_sweeper(database),
         jobs: around.job_runner(database),
+        exports: around.export_runner(database),
         turns: None,
         supervisor: Supervisor::default(),
     })

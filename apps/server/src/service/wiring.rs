@@ -1,6 +1,7 @@
 //! Which adapter stands behind which port.
 
 mod make;
+mod runners;
 
 use std::sync::Arc;
 
@@ -10,7 +11,6 @@ use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
 use kontor_adapter_files::FileStorage;
 use kontor_adapter_messaging::{HmacSigner, HttpWebhookSender};
-use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
 use kontor_adapter_suggest::{ClientError as SuggestClientError, SuggestSettings, Suggestions};
 use kontor_auth::miniapp::MiniAppLogin;
 use kontor_auth::model::TokenLifetimes;
@@ -20,8 +20,8 @@ use kontor_auth::{
     KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard, StaffSessions,
     TemporaryPasswords,
 };
+use kontor_catalog::bulk::BulkService;
 use kontor_catalog::bulk::ports::UploadStore;
-use kontor_catalog::bulk::{BulkService, JobRunner};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{
@@ -213,14 +213,6 @@ impl Surroundings {
     pub fn receipts(&self, database: &Database) -> ReceiptService {
         let Self { acquirer: gateway, clock, .. } = self.clone();
         ReceiptService { receipts: Arc::new(database.clone()), gateway, clock }
-    }
-
-    /// Who works on jobs, for the worker and for the command line.
-    pub fn job_runner(&self, database: &Database) -> Arc<JobRunner> {
-        let store = Arc::new(database.clone());
-        let reader = Arc::new(Spreadsheets::with_limits(Limits::large()));
-        let (uploads, clock) = (self.uploads.clone(), self.clock.clone());
-        Arc::new(JobRunner { reader, cards: store.clone(), stock: store.clone(), jobs: store, uploads, clock })
     }
 
     /// The use cases of temporary passwords, for requests and for the worker.

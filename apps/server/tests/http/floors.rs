@@ -65,7 +65,7 @@ const STORAGE: &[Floor] = &[
         Coupling::Isolated,
         &["auth", "catalog", "content", "customers", "orders", "organization", "payments", "subscriptions", "webhooks"],
     ),
-    floor("where domains meet", Coupling::Acyclic, &["charge_outcomes"]),
+    floor("where domains meet", Coupling::Acyclic, &["charge_outcomes", "exports"]),
     floor(
         "above the domains",
         Coupling::Acyclic,

@@ -82,6 +82,7 @@ mod platform_customer_sign_in;
 mod platform_customers;
 mod platform_customers_table;
 mod platform_discounts;
+mod platform_exports;
 mod platform_file_contents;
 mod platform_file_crash;
 mod platform_files;

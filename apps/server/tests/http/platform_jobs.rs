@@ -25,7 +25,7 @@ fn cards(count: usize) -> Vec<u8> {
 }
 
 /// An office with a worker.
-async fn busy(db: TestDatabase, change: impl FnOnce(&mut Config)) -> Office {
+pub async fn busy(db: TestDatabase, change: impl FnOnce(&mut Config)) -> Office {
     let server = TestServer::start_as(db, Roles::Both, change).await;
     let project = server.project().await;
     let owner = server.owner(&project).await;
@@ -39,12 +39,12 @@ impl Office {
         queued["job"]["id"].as_i64().unwrap()
     }
 
-    async fn job(&self, id: i64) -> Value {
+    pub async fn job(&self, id: i64) -> Value {
         self.get(&format!("/api/jobs/{id}")).await.expect(200)["job"].clone()
     }
 
     /// The job when it is over.
-    async fn over(&self, id: i64) -> Value {
+    pub async fn over(&self, id: i64) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
             let job = self.job(id).await;

@@ -9,7 +9,8 @@ use kontor_catalog::bulk::{JobLease, PartError, Step};
 use kontor_catalog::model::NomenclatureKind;
 use kontor_catalog::spreadsheet::ports::StockBook;
 use kontor_catalog::spreadsheet::{
-    ImportError, ImportMode, ImportReport, StockDecision, StockSheet, StockTarget, StockWrite,
+    ImportError, ImportMode, ImportReport, ItemKey, StockDecision, StockRow as SheetStock, StockSheet, StockTarget,
+    StockWrite,
 };
 use kontor_kernel::{Money, ProjectId, Stamp, StockLevel, StoreError};
 
@@ -31,8 +32,8 @@ const CHUNK: usize = 500;
 struct ItemRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
-    #[diesel(sql_type = Text)]
-    article: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    article: Option<String>,
     #[diesel(sql_type = BigInt)]
     kind_id: i64,
     #[diesel(sql_type = Bool)]
@@ -55,6 +56,20 @@ struct StockRow {
     reserved: i64,
     #[diesel(sql_type = Nullable<BigInt>)]
     price: Option<i64>,
+}
+
+const ITEM: &str = "id, article, kind_id, is_subscription, price";
+
+/// Articles and numbers of the items that rows name.
+fn named(rows: &[SheetStock]) -> (Vec<&str>, Vec<i64>) {
+    let (mut articles, mut numbers) = (Vec::new(), Vec::new());
+    for row in rows {
+        match &row.key {
+            ItemKey::Article(article) => articles.push(article.as_str()),
+            ItemKey::Id(id) => numbers.push(id.get()),
+        }
+    }
+    (articles, numbers)
 }
 
 /// On PostgreSQL records that are to be written are held still until the end of the transaction. Sorted, and not read in the
@@ -80,17 +95,25 @@ fn target(
         target.add_warehouse(reference(id, &name)?);
     }
     if lock {
-        lock_named(connection, project, sheet.rows.iter().map(|row| row.article.as_str()), [])?;
+        let (articles, numbers) = named(&sheet.rows);
+        lock_named(connection, project, articles, numbers)?;
     }
     for rows in sheet.rows.chunks(CHUNK) {
-        let articles = rows.iter().map(|row| row.article.as_str());
-        let items = with_articles("id, article, kind_id, is_subscription, price", project, articles);
-        let items: Vec<ItemRow> = items.load(connection)?;
+        let (articles, numbers) = named(rows);
+        let mut items: Vec<ItemRow> = Vec::new();
+        if !articles.is_empty() {
+            items.extend(with_articles(ITEM, project, articles).load::<ItemRow>(connection)?);
+        }
+        if !numbers.is_empty() {
+            let own = Statement::new("SELECT ").sql(ITEM).sql(" FROM nomenclatures WHERE project_id = ");
+            let own = own.value(project.get()).sql(" AND id").among(&numbers).once();
+            items.extend(own.load::<ItemRow>(connection)?);
+        }
         let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
         for item in items {
             let is_stocked = item.kind_id == NomenclatureKind::Goods.id() && !item.is_subscription;
             let price = stored::optional_money(item.price)?;
-            target.add_item(stored::text(&item.article)?, stored::id(item.id)?, is_stocked, price);
+            target.add_item(stored::optional_text(item.article.as_deref())?, stored::id(item.id)?, is_stocked, price);
         }
         let stock = Statement::new(
             "SELECT id, nomenclature_id, warehouse_id, quantity, reserved, price FROM inventories WHERE nomenclature_id",

@@ -1,23 +1,26 @@
-//! Jobs: queued, taken under a lease, ended.
+//! Imports: queued, taken under a lease, ended; and what they have in common with exports.
+
+use std::cmp::Reverse;
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::bulk::ports::JobBook;
 use kontor_catalog::bulk::{
-    Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState,
+    Ending, ImportKind, Job, JobError, JobFilter, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState,
     LeasedJob, NewJob, PartError, PassDone, Step, Tally,
 };
 use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport};
 use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError, Word as _};
 
 use super::job_steps::{self, held_by, stored as count};
-use super::lock_row;
-use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
-use crate::lease::{Key as _, LeaseRequest, Leased, Queue};
+use super::job_turns::take_next;
+use super::{exports, lock_row};
+use crate::database::{Abort, AnyConnection, Database, found};
+use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::records;
 use crate::schema::{job_errors, jobs, projects};
-use crate::statement::Statement;
+use crate::statement::{IdRow, Statement};
 use crate::stored;
 use crate::unreadable;
 
@@ -74,6 +77,34 @@ struct NewJobRow<'a> {
     created_at: NaiveDateTime,
 }
 
+impl NewJobRow<'_> {
+    /// An import that waits, without its file.
+    fn queued(project: ProjectId, kind: ImportKind, at: NaiveDateTime) -> Self {
+        Self {
+            project_id: project.get(),
+            kind: kind.word(),
+            state: JobState::Queued.word(),
+            phase: JobPhase::Checking.word(),
+            dry_run: false,
+            partial: false,
+            file_place: "",
+            file_name: None,
+            file_bytes: 0,
+            done_rows: 0,
+            checkpoint: 0,
+            created_count: 0,
+            updated_count: 0,
+            unchanged_count: 0,
+            skipped_count: 0,
+            problems_count: 0,
+            ignored_columns: "[]",
+            user_id: None,
+            tries: 0,
+            created_at: at,
+        }
+    }
+}
+
 impl TryFrom<JobRow> for Job {
     type Error = StoreError;
 
@@ -82,12 +113,13 @@ impl TryFrom<JobRow> for Job {
         let mode = if row.partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
         Ok(Self {
             id: stored::id(row.id)?,
-            kind: JobKind::from_word(&row.kind).ok_or_else(|| unknown("kind", &row.kind))?,
+            kind: import_kind(&row)?.into(),
             options: JobOptions { dry_run: row.dry_run, mode },
             state: JobState::from_word(&row.state).ok_or_else(|| unknown("state", &row.state))?,
             phase: JobPhase::from_word(&row.phase).ok_or_else(|| unknown("phase", &row.phase))?,
             file_name: row.file_name,
             file_bytes: stored::count(row.file_bytes)?,
+            file_expires_at: None,
             total_rows: stored::optional_count(row.total_rows)?,
             done_rows: stored::count(row.done_rows)?,
             checkpoint: u32::try_from(row.checkpoint).map_err(StoreError::corrupt)?,
@@ -108,45 +140,57 @@ impl TryFrom<JobRow> for Job {
     }
 }
 
+fn import_kind(row: &JobRow) -> Result<ImportKind, StoreError> {
+    stored::word("jobs", row.id, "kind", &row.kind)
+}
+
 fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<JobRow>> {
     jobs::table.find(id.get()).select(JobRow::as_select()).first(connection).optional()
 }
 
-fn waiting(connection: &mut AnyConnection, project: ProjectId) -> Result<i64, diesel::result::Error> {
-    let mine = jobs::table.filter(jobs::project_id.eq(project.get())).filter(jobs::parked_at.is_null());
-    mine.filter(jobs::state.eq(JobState::Queued.word())).count().get_result(connection)
-}
-
-/// Jobs that may be taken, in no order, which would keep SQLite from the partial indexes: those whose lease has run out, and the first ones that wait in projects where
-/// none runs. As two statements: SQLite plans no condition that is either.
-fn due(only: Option<JobId>, now: NaiveDateTime) -> Statement {
-    let only = |statement: Statement| match only {
-        Some(id) => statement.sql(" AND j.id = ").value(id.get()),
-        None => statement,
-    };
-    let left = "SELECT j.id FROM jobs j WHERE j.state = 'running' AND j.parked_at IS NULL AND j.leased_until <= ";
-    let waiting = " UNION ALL SELECT j.id FROM jobs j WHERE j.state = 'queued' AND j.parked_at IS NULL AND NOT EXISTS \
-        (SELECT 1 FROM jobs o WHERE o.project_id = j.project_id AND o.state = 'running') AND NOT EXISTS \
-        (SELECT 1 FROM jobs o WHERE o.project_id = j.project_id AND o.state = 'queued' AND o.parked_at IS NULL AND o.id < j.id)";
-    only(only(Statement::new(left).value(now)).sql(waiting))
-}
-
-/// How many jobs a lease tries when others are faster.
-const LOOKS: usize = 4;
-
-/// Why nothing was taken.
-enum NotTaken {
-    OthersWereFaster,
-    Store(StoreError),
-}
-
-impl From<StoreError> for NotTaken {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
+/// Refuses when so many jobs of the project wait that no other may. Jobs of a project come one after the other.
+pub(super) fn require_room(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    most: u32,
+) -> Result<(), Abort<JobError>> {
+    lock_row!(connection, projects::table.find(project.get()).select(projects::id));
+    if waiting(connection, project)? < i64::from(most) {
+        Ok(())
+    } else {
+        Err(Abort::refused(JobRefusal::TooManyWaiting(most)))
     }
 }
 
-/// Jobs that are not over. A parked one waits, so that no other of its project has to.
+fn waiting(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
+    let imports = jobs::table.filter(jobs::project_id.eq(project.get())).filter(jobs::parked_at.is_null());
+    let imports: i64 = imports.filter(jobs::state.eq(JobState::Queued.word())).count().get_result(connection)?;
+    Ok(imports + exports::waiting(connection, project)?)
+}
+
+/// A number for an export. Imports and exports have different numbers: both are given out by the table of imports.
+pub(super) fn next_number(connection: &mut AnyConnection, project: ProjectId, at: NaiveDateTime) -> QueryResult<i64> {
+    let row = NewJobRow::queued(project, ImportKind::Cards, at);
+    let id = diesel::insert_into(jobs::table).values(row).returning(jobs::id).get_result(connection)?;
+    diesel::delete(jobs::table.find(id)).execute(connection)?;
+    Ok(id)
+}
+
+/// `SELECT id ...`: the jobs of a project that are asked for, imports and exports.
+fn listed(project: ProjectId, filter: &JobFilter) -> Statement {
+    let states = if filter.states.is_empty() { JobState::all() } else { &filter.states };
+    let of = |table: &str| {
+        Statement::new(format!("SELECT id FROM {table} WHERE project_id = "))
+            .value(project.get())
+            .sql(" AND kind IN ")
+            .tuple(filter.kinds.iter().map(|kind| kind.word().into()))
+            .sql(" AND state IN ")
+            .tuple(states.iter().map(|state| state.word().into()))
+    };
+    of("jobs").sql(" UNION ALL ").then(of("exports"))
+}
+
+/// Imports that are not over. A parked one waits, so that no other of its project has to.
 pub(crate) const JOBS: Queue = Queue {
     table: "jobs",
     key: "id",
@@ -172,6 +216,7 @@ fn leased((job, place, tries, owner): LeasedRow) -> Result<LeasedJob, StoreError
     let missing = |what: &str| StoreError::corrupt(format!("a job that was taken has no {what}"));
     Ok(LeasedJob {
         project: stored::id(job.project_id)?,
+        kind: import_kind(&job)?,
         job: job.try_into()?,
         place: place.ok_or_else(|| missing("file"))?,
         owner: owner.ok_or_else(|| missing("owner"))?,
@@ -193,31 +238,15 @@ fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
 impl JobBook for Database {
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError> {
         self.write(move |connection| {
-            lock_row!(connection, projects::table.find(project.get()).select(projects::id));
-            if waiting(connection, project)? >= i64::from(most) {
-                return Err(Abort::refused(JobRefusal::TooManyWaiting(most)));
-            }
+            require_room(connection, project, most)?;
             let row = NewJobRow {
-                project_id: project.get(),
-                kind: job.kind.word(),
-                state: JobState::Queued.word(),
-                phase: JobPhase::Checking.word(),
                 dry_run: job.options.dry_run,
                 partial: job.options.mode == ImportMode::Partial,
                 file_place: &job.place,
                 file_name: job.file_name.as_deref(),
                 file_bytes: count(job.file_bytes)?,
-                done_rows: 0,
-                checkpoint: 0,
-                created_count: 0,
-                updated_count: 0,
-                unchanged_count: 0,
-                skipped_count: 0,
-                problems_count: 0,
-                ignored_columns: "[]",
                 user_id: job.user_id.map(i64::from),
-                tries: 0,
-                created_at: at.naive_utc(),
+                ..NewJobRow::queued(project, job.kind, at.naive_utc())
             };
             let id: i64 = diesel::insert_into(jobs::table).values(row).returning(jobs::id).get_result(connection)?;
             let row: JobRow = jobs::table.find(id).select(JobRow::as_select()).first(connection)?;
@@ -236,29 +265,27 @@ impl JobBook for Database {
 
     async fn find(&self, id: JobId) -> Result<Option<OfProject<Job>>, StoreError> {
         self.read(move |connection| {
-            let row = row(connection, id)?;
-            Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
+            let Some(row) = row(connection, id)? else { return exports::find(connection, id) };
+            Ok(Some(records::of_project(row.project_id, row.try_into())?))
         })
         .await
     }
 
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError> {
         self.read_snapshot(move |connection| {
-            let states = if filter.states.is_empty() { JobState::all() } else { &filter.states };
-            let asked = || {
-                jobs::table
-                    .filter(jobs::project_id.eq(project.get()))
-                    .filter(jobs::kind.eq_any(filter.kinds.iter().map(|kind| kind.word()).collect::<Vec<_>>()))
-                    .filter(jobs::state.eq_any(states.iter().map(|state| state.word()).collect::<Vec<_>>()))
-            };
-            let total: i64 = asked().count().get_result(connection)?;
-            let rows: Vec<JobRow> = asked()
-                .order(jobs::id.desc())
-                .offset(page.offset())
-                .limit(page.limit())
-                .select(JobRow::as_select())
-                .load(connection)?;
-            Ok(stored::page(unreadable::rows("jobs", rows, |row| row.id, Job::try_from)?, total, page)?)
+            let total: IdRow = Statement::new("SELECT count(*) FROM (")
+                .then(listed(project, &filter))
+                .sql(") AS listed")
+                .row(connection)?;
+            let pages = format!(" ORDER BY id DESC LIMIT {} OFFSET {}", page.limit(), page.offset());
+            let ids: Vec<IdRow> = listed(project, &filter).sql(pages).rows(connection)?;
+            let ids: Vec<i64> = ids.into_iter().map(|row| row.id).collect();
+            let rows: Vec<JobRow> =
+                jobs::table.filter(jobs::id.eq_any(&ids)).select(JobRow::as_select()).load(connection)?;
+            let mut found = unreadable::rows("jobs", rows, |row| row.id, Job::try_from)?;
+            found.extend(exports::load(connection, &ids)?);
+            found.sort_unstable_by_key(|job| Reverse(job.id));
+            Ok(stored::page(found, total.id, page)?)
         })
         .await
     }
@@ -293,8 +320,10 @@ impl JobBook for Database {
                     jobs::finished_at.eq(Some(at.naive_utc())),
                 ))
                 .execute(connection)?;
-            let canceled = if canceled == 0 { None } else { row(connection, id)? };
-            Ok::<_, Abort<StoreError>>(canceled.map(Job::try_from).transpose()?)
+            if canceled == 0 {
+                return exports::cancel(connection, id, at.naive_utc());
+            }
+            Ok::<_, Abort<StoreError>>(row(connection, id)?.map(Job::try_from).transpose()?)
         })
         .await
     }
@@ -306,31 +335,7 @@ impl JobBook for Database {
         now: DateTime<Utc>,
         until: DateTime<Utc>,
     ) -> Result<Option<LeasedJob>, StoreError> {
-        let request = LeaseRequest::new(owner, now, until, 1);
-        // A look costs no request of the only writer.
-        let mut due: Vec<i64> = self
-            .read(move |connection| Ok::<_, Abort<StoreError>>(i64::rows(due(only, now.naive_utc()), connection)?))
-            .await?;
-        due.sort_unstable();
-        for id in due.into_iter().take(LOOKS) {
-            let mine = request.clone();
-            let taken = self.write(move |connection| {
-                let set = Statement::new(", state = 'running', started_at = COALESCE(started_at, ")
-                    .value(mine.now)
-                    .sql("), tries = tries + 1");
-                // A second one of the project the unique key refuses.
-                JOBS.take(connection, &[id], &mine, set).map_err(on_duplicate(NotTaken::OthersWereFaster))
-            });
-            let taken = match taken.await {
-                Ok(taken) => taken,
-                Err(NotTaken::OthersWereFaster) => continue,
-                Err(NotTaken::Store(error)) => return Err(error),
-            };
-            if let Some(job) = self.read_leased(&JOBS, &request, taken, LEASED).await?.pop() {
-                return Ok(Some(job));
-            }
-        }
-        Ok(None)
+        take_next(self, &JOBS, only, LeaseRequest::new(owner, now, until, 1), LEASED).await
     }
 
     async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError> {
@@ -418,7 +423,8 @@ impl JobBook for Database {
     async fn named(&self, places: Vec<String>) -> Result<Vec<String>, StoreError> {
         self.read(move |connection| {
             let named = jobs::table.filter(jobs::file_place.eq_any(&places));
-            let named: Vec<Option<String>> = named.select(jobs::file_place).load(connection)?;
+            let mut named: Vec<Option<String>> = named.select(jobs::file_place).load(connection)?;
+            named.extend(exports::named(connection, &places)?);
             Ok::<_, Abort<StoreError>>(named.into_iter().flatten().collect())
         })
         .await

@@ -6,6 +6,7 @@ mod brands;
 mod cards;
 mod categories;
 mod discounts;
+mod exports;
 mod favourites;
 mod import;
 mod import_stock;
@@ -14,6 +15,7 @@ mod import_words;
 pub(crate) mod import_writes;
 mod inventories;
 mod job_steps;
+mod job_turns;
 mod jobs;
 mod next_change;
 mod nomenclatures;
@@ -34,6 +36,7 @@ mod storefront_views;
 mod tags;
 mod warehouses;
 
+pub(crate) use exports::EXPORTS;
 pub(crate) use inventories::load as inventories;
 pub(crate) use jobs::JOBS;
 

@@ -12,6 +12,8 @@ mod customers;
 mod demo_data;
 mod disk;
 mod expansion;
+mod export_rows;
+mod exports;
 mod favourites;
 mod files;
 mod fixtures;

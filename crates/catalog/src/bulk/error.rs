@@ -14,6 +14,9 @@ pub enum JobRefusal {
     /// So many jobs of the project wait already.
     #[error("{0} jobs of the project wait already; try again when one of them has ended")]
     TooManyWaiting(u32),
+    /// The file of the export is not made yet.
+    #[error("the export is not finished; ask for its file when its status is succeeded")]
+    Unfinished,
 }
 
 impl Refusal for JobRefusal {}

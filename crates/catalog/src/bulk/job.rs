@@ -1,11 +1,14 @@
+use std::str::FromStr;
+
 use chrono::{DateTime, Utc};
 use kontor_kernel::{JobId, Permission, ProjectId, Resource, UserId};
 
+use super::ExportKind;
 use crate::spreadsheet::{ImportMode, ImportReport, RowProblems};
 
-/// What a job does.
+/// An import that runs as a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
-pub enum JobKind {
+pub enum ImportKind {
     /// Creates and changes cards.
     #[strum(serialize = "nomenclatures_import")]
     Cards,
@@ -14,23 +17,76 @@ pub enum JobKind {
     Stock,
 }
 
+/// The work of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobKind {
+    /// Reads a file that was sent.
+    Import(ImportKind),
+    /// Makes a file that can be downloaded.
+    Export(ExportKind),
+}
+
+impl From<ImportKind> for JobKind {
+    fn from(kind: ImportKind) -> Self {
+        Self::Import(kind)
+    }
+}
+
+impl From<ExportKind> for JobKind {
+    fn from(kind: ExportKind) -> Self {
+        Self::Export(kind)
+    }
+}
+
+impl strum::VariantArray for JobKind {
+    const VARIANTS: &'static [Self] = &[
+        Self::Import(ImportKind::Cards),
+        Self::Import(ImportKind::Stock),
+        Self::Export(ExportKind::Stock),
+        Self::Export(ExportKind::Orders),
+        Self::Export(ExportKind::Customers),
+    ];
+}
+
+impl From<JobKind> for &'static str {
+    fn from(kind: JobKind) -> Self {
+        match kind {
+            JobKind::Import(kind) => kind.into(),
+            JobKind::Export(kind) => kind.into(),
+        }
+    }
+}
+
+impl FromStr for JobKind {
+    type Err = strum::ParseError;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        word.parse().map(Self::Import).or_else(|_| word.parse().map(Self::Export))
+    }
+}
+
 impl JobKind {
-    /// What it takes to start and to cancel such a job.
+    /// Permissions to start and to cancel such a job.
     pub fn to_start(self) -> &'static [Permission] {
         const CARDS: [Permission; 2] =
             [Permission::create(Resource::Nomenclatures), Permission::edit(Resource::Nomenclatures)];
         const STOCK: [Permission; 1] = [Permission::edit(Resource::Inventories)];
         match self {
-            Self::Cards => &CARDS,
-            Self::Stock => &STOCK,
+            Self::Import(ImportKind::Cards) => &CARDS,
+            Self::Import(ImportKind::Stock) => &STOCK,
+            Self::Export(kind) => kind.to_view(),
         }
     }
 
-    /// What it takes to read such a job, unless one may start it.
+    /// Permission to read such a job, for employees who may not start it.
     pub fn to_view(self) -> Permission {
         match self {
-            Self::Cards => Permission::view(Resource::Nomenclatures),
-            Self::Stock => Permission::view(Resource::Inventories),
+            Self::Import(ImportKind::Cards) => Permission::view(Resource::Nomenclatures),
+            Self::Import(ImportKind::Stock) | Self::Export(ExportKind::Stock) => {
+                Permission::view(Resource::Inventories)
+            }
+            Self::Export(ExportKind::Orders) => Permission::view(Resource::Orders),
+            Self::Export(ExportKind::Customers) => Permission::view(Resource::Counterparties),
         }
     }
 }
@@ -105,7 +161,7 @@ impl From<&ImportReport> for Tally {
     }
 }
 
-/// An import in the background.
+/// An import or export in the background. What only imports have is empty in exports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// Its number.
@@ -120,8 +176,10 @@ pub struct Job {
     pub phase: JobPhase,
     /// What the sender called the file.
     pub file_name: Option<String>,
-    /// The size of the file.
+    /// The size of the file in bytes; 0 until an export has made it.
     pub file_bytes: u64,
+    /// The moment after which the file of a finished export is gone.
+    pub file_expires_at: Option<DateTime<Utc>>,
     /// Rows below the headers; known after the first pass.
     pub total_rows: Option<u64>,
     /// How many of them are done in this pass.
@@ -144,11 +202,11 @@ pub struct Job {
     pub finished_at: Option<DateTime<Utc>>,
 }
 
-/// A job to be stored.
+/// An import to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewJob {
-    /// What it does.
-    pub kind: JobKind,
+    /// The records it is about.
+    pub kind: ImportKind,
     /// How it goes about it.
     pub options: JobOptions,
     /// Where the file is kept.
@@ -181,11 +239,13 @@ pub struct JobLease {
     pub owner: String,
 }
 
-/// A job that was taken to work on.
+/// An import that was taken to work on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedJob {
     /// As it stands.
     pub job: Job,
+    /// The records it is about.
+    pub kind: ImportKind,
     /// The project it belongs to.
     pub project: ProjectId,
     /// Where its file is kept.

@@ -6,7 +6,7 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{Clock, JobId, Stamp, StoreError};
 
 use super::ports::{JobBook, UploadStore};
-use super::{Ending, JobKind, JobLease, JobPhase, JobState, LeasedJob, PartError, PassDone, Progress, Step};
+use super::{Ending, ImportKind, JobLease, JobPhase, JobState, LeasedJob, PartError, PassDone, Progress, Step};
 use crate::spreadsheet::ports::{CardBook, SheetReader, StockBook};
 use crate::spreadsheet::{
     CardSheet, ImportError, ImportMode, ImportReport, Part, RowProblems, SheetRefused, StockSheet,
@@ -51,7 +51,7 @@ enum PartSheet {
     Stock(Arc<StockSheet>),
 }
 
-/// Works on jobs. Runs on a thread that may block.
+/// Works on imports. Runs on a thread that may block.
 pub struct JobRunner {
     /// Reads the files.
     pub reader: Arc<dyn SheetReader>,
@@ -189,7 +189,7 @@ impl JobRunner {
         let job = &leased.job;
         if pass.phase == JobPhase::Checking {
             let mut wrong = job.tally.problems > 0;
-            let ignored = self.read(pass, job.kind, file, &mut |runner, pass, sheet, step| {
+            let ignored = self.read(pass, leased.kind, file, &mut |runner, pass, sheet, step| {
                 runner.check(pass, sheet, step, &mut wrong)
             })?;
             let refused = wrong && job.options.mode == ImportMode::AllOrNothing;
@@ -207,7 +207,7 @@ impl JobRunner {
             pass.total_rows = Some(pass.done_rows);
             (pass.phase, pass.checkpoint, pass.done_rows) = (JobPhase::Writing, 0, 0);
         }
-        self.read(pass, job.kind, file, &mut |runner, pass, sheet, step| runner.write(pass, sheet, step)).map(|_| ())
+        self.read(pass, leased.kind, file, &mut |runner, pass, sheet, step| runner.write(pass, sheet, step)).map(|_| ())
     }
 
     /// Reads the file from the checkpoint on. Returns the headers that were not understood.
@@ -215,7 +215,7 @@ impl JobRunner {
     fn read<W: Waits>(
         &self,
         pass: &mut Pass<'_, W>,
-        kind: JobKind,
+        kind: ImportKind,
         file: &Path,
         work: &mut dyn FnMut(&Self, &mut Pass<'_, W>, PartSheet, Step) -> Result<(), Halt>,
     ) -> Result<Vec<String>, Halt> {
@@ -228,12 +228,14 @@ impl JobRunner {
             })
         };
         let outcome = match kind {
-            JobKind::Cards => CardSheet::read_parts(&*self.reader, file, Self::PART, after, &mut |part: Part<_>| {
+            ImportKind::Cards => CardSheet::read_parts(&*self.reader, file, Self::PART, after, &mut |part: Part<_>| {
                 step(part.sheet.map(|sheet| PartSheet::Cards(Arc::new(sheet))), part.through, part.rows)
             }),
-            JobKind::Stock => StockSheet::read_parts(&*self.reader, file, Self::PART, after, &mut |part: Part<_>| {
-                step(part.sheet.map(|sheet| PartSheet::Stock(Arc::new(sheet))), part.through, part.rows)
-            }),
+            ImportKind::Stock => {
+                StockSheet::read_parts(&*self.reader, file, Self::PART, after, &mut |part: Part<_>| {
+                    step(part.sheet.map(|sheet| PartSheet::Stock(Arc::new(sheet))), part.through, part.rows)
+                })
+            }
         };
         match (outcome, halted) {
             (_, Some(halt)) => Err(halt),

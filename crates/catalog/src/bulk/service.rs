@@ -3,14 +3,18 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreError, UserId, Word as _};
 
-use super::ports::{JobBook, UploadStore};
-use super::{Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, JobRefusal, NewJob};
+use super::ports::{ExportBook, JobBook, UploadStore};
+use super::{
+    ExportKind, ExportScope, ImportKind, Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, JobRefusal,
+    JobState, NewExport, NewJob,
+};
+use crate::spreadsheet::ports::SheetFormat;
 
 /// A file that is to be imported in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
     /// What it holds.
-    pub kind: JobKind,
+    pub kind: ImportKind,
     /// How to go about it.
     pub options: JobOptions,
     /// The file on this machine; it may disappear afterwards.
@@ -19,10 +23,23 @@ pub struct Submission {
     pub file_name: Option<String>,
 }
 
-/// Use cases of jobs: sending, watching, stopping.
+/// The file of an export, ready to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportDownload {
+    /// Its records.
+    pub kind: ExportKind,
+    /// Its format.
+    pub format: SheetFormat,
+    /// Its path on this machine.
+    pub path: PathBuf,
+}
+
+/// Use cases of jobs: starting, watching, stopping, and the files that exports make.
 pub struct BulkService {
     /// Where they are kept.
     pub jobs: Arc<dyn JobBook>,
+    /// Where exports are kept.
+    pub exports: Arc<dyn ExportBook>,
     /// Where their files are kept.
     pub uploads: Arc<dyn UploadStore>,
     /// What time it is.
@@ -51,9 +68,7 @@ impl BulkService {
 
     /// Keeps the file and queues its import.
     pub async fn submit(&self, staff: &Staff, submission: Submission) -> Result<Job, JobError> {
-        for permission in submission.kind.to_start() {
-            staff.require(*permission)?;
-        }
+        require_all(staff, submission.kind.into())?;
         self.queue(staff.project_id, Some(staff.user_id), submission).await
     }
 
@@ -79,6 +94,24 @@ impl BulkService {
             Err(_) => self.uploads.discard(&place).await?,
         }
         queued
+    }
+
+    /// Queues an export.
+    pub async fn export(&self, staff: &Staff, scope: ExportScope, format: SheetFormat) -> Result<Job, JobError> {
+        require_all(staff, scope.kind.into())?;
+        let export = NewExport { scope, format, user_id: Some(staff.user_id) };
+        self.exports.queue(staff.project_id, export, Self::MOST_WAITING, self.clock.now()).await
+    }
+
+    /// The file of an export. Imports, exports that ended without a file and expired files are not found.
+    pub async fn file(&self, staff: &Staff, id: JobId) -> Result<ExportDownload, JobError> {
+        let job = self.read(staff, id).await?;
+        let JobKind::Export(kind) = job.kind else { return Err(JobError::NotFound) };
+        if matches!(job.state, JobState::Queued | JobState::Running) {
+            return Err(JobRefusal::Unfinished.into());
+        }
+        let file = self.exports.file(id, self.clock.now()).await?.ok_or(JobError::NotFound)?;
+        Ok(ExportDownload { kind, format: file.format, path: self.uploads.open(&file.place).await? })
     }
 
     /// Whether the employee may read jobs of this kind.
@@ -114,9 +147,7 @@ impl BulkService {
     /// Stops a job. What it has written stays.
     pub async fn cancel(&self, staff: &Staff, id: JobId) -> Result<Job, JobError> {
         let job = self.read(staff, id).await?;
-        for permission in job.kind.to_start() {
-            staff.require(*permission)?;
-        }
+        require_all(staff, job.kind)?;
         self.end(id).await
     }
 
@@ -136,6 +167,13 @@ impl BulkService {
     }
 }
 
+fn require_all(staff: &Staff, kind: JobKind) -> Result<(), JobError> {
+    for permission in kind.to_start() {
+        staff.require(*permission)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 #[cfg(feature = "mocks")]
 mod tests {
@@ -145,8 +183,8 @@ mod tests {
     use kontor_kernel::{FixedClock, OfProject, Permission, Resource, TokenId};
 
     use super::*;
-    use crate::bulk::ports::{MockJobBook, MockUploadStore};
-    use crate::bulk::{JobPhase, JobState, Tally};
+    use crate::bulk::ports::{MockExportBook, MockJobBook, MockUploadStore};
+    use crate::bulk::{JobPhase, Tally};
 
     fn staff(permissions: &[Permission]) -> Staff {
         Staff {
@@ -159,23 +197,25 @@ mod tests {
 
     fn service(jobs: MockJobBook, uploads: MockUploadStore) -> BulkService {
         let clock = Arc::new(FixedClock::at(DateTime::<Utc>::UNIX_EPOCH));
-        BulkService { jobs: Arc::new(jobs), uploads: Arc::new(uploads), clock }
+        let exports = Arc::new(MockExportBook::new());
+        BulkService { jobs: Arc::new(jobs), exports, uploads: Arc::new(uploads), clock }
     }
 
     fn cards() -> Submission {
-        let (kind, options, file) = (JobKind::Cards, JobOptions::default(), PathBuf::from("cards.csv"));
+        let (kind, options, file) = (ImportKind::Cards, JobOptions::default(), PathBuf::from("cards.csv"));
         Submission { kind, options, file, file_name: None }
     }
 
     fn job() -> Job {
         Job {
             id: JobId::new(7).unwrap(),
-            kind: JobKind::Stock,
+            kind: ImportKind::Stock.into(),
             options: JobOptions::default(),
             state: JobState::Queued,
             phase: JobPhase::Checking,
             file_name: None,
             file_bytes: 1,
+            file_expires_at: None,
             total_rows: None,
             done_rows: 0,
             checkpoint: 0,

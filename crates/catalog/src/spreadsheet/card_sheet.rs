@@ -133,7 +133,7 @@ impl CardSheet {
 
 fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, CardColumn>) -> Option<CardRow> {
     move |fields| {
-        let key = key(fields);
+        let key = item_key(fields, CardColumn::Article, CardColumn::Id);
         if let Some(key) = &key
             && let Some(first) = seen.again(key, fields.number())
         {
@@ -143,20 +143,19 @@ fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, CardColumn>) -> Option<C
     }
 }
 
-fn key(fields: &mut Fields<'_, CardColumn>) -> Option<ItemKey> {
-    if let Some(article) =
-        fields.given(CardColumn::Article, |text| Line::parse(text).map_err(|error| error.to_string()))
-    {
+/// The item that a row names by its article, or else by its number.
+pub(super) fn item_key<C: Column>(fields: &mut Fields<'_, C>, article: C, id: C) -> Option<ItemKey> {
+    if let Some(article) = fields.given(article, Line::parse) {
         return Some(ItemKey::Article(article));
     }
     let number = |text: &str| NomenclatureId::new(whole(text)?).map_err(|error| error.to_string());
     if !fields.is_faulty()
-        && let Some(id) = fields.given(CardColumn::Id, number)
+        && let Some(id) = fields.given(id, number)
     {
         return Some(ItemKey::Id(id));
     }
     if !fields.is_faulty() {
-        fields.problem(CardColumn::Article, "is required");
+        fields.problem(article, "is required");
     }
     None
 }

@@ -21,7 +21,8 @@ pub trait SheetReader: Send + Sync {
 }
 
 /// The files that can be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum SheetFormat {
     /// A workbook with one sheet.
     #[default]

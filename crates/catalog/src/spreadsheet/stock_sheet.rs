@@ -3,6 +3,8 @@ use std::path::Path;
 
 use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, StockLevel, WarehouseId};
 
+use super::ItemKey;
+use super::card_sheet::item_key;
 use super::cell::{money, stock_level};
 use super::columns::Column;
 use super::ports::SheetReader;
@@ -22,6 +24,8 @@ pub enum StockColumn {
     Quantity,
     /// The price of one piece.
     Price,
+    /// The number of the item; it finds an item without an article.
+    Id,
 }
 
 impl Column for StockColumn {
@@ -30,6 +34,7 @@ impl Column for StockColumn {
         (Self::Warehouse, "warehouse", &["warehouse_id", "склад"]),
         (Self::Quantity, "quantity", &["количество", "остаток"]),
         (Self::Price, "price", &["цена"]),
+        (Self::Id, "kontor_id", &[]),
     ];
 
     fn is_number(self) -> bool {
@@ -42,8 +47,8 @@ impl Column for StockColumn {
 pub struct StockRow {
     /// The row as the spreadsheet counts.
     pub row: u32,
-    /// The article of the item.
-    pub article: Line<100>,
+    /// The item.
+    pub key: ItemKey,
     /// What the file calls the warehouse.
     pub warehouse: String,
     /// Pieces in the warehouse.
@@ -82,7 +87,7 @@ const STANDS_ALREADY: &str = "stands with this warehouse in an earlier row alrea
 fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Option<StockRow> {
     move |fields| {
         let row = stock_row(fields)?;
-        if seen.again((&row.article, row.warehouse.to_lowercase()), row.row).is_some() {
+        if seen.again((&row.key, row.warehouse.to_lowercase()), row.row).is_some() {
             fields.problem(StockColumn::Article, STANDS_ALREADY);
             return None;
         }
@@ -91,20 +96,15 @@ fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Option<
 }
 
 fn stock_row(fields: &mut Fields<'_, StockColumn>) -> Option<StockRow> {
-    let article = fields.given(StockColumn::Article, Line::parse);
     let warehouse = fields.given(StockColumn::Warehouse, |text| Name::parse(text).map(String::from));
+    let is_left_out = warehouse.is_none() && !fields.is_faulty();
+    let key = item_key(fields, StockColumn::Article, StockColumn::Id);
+    if is_left_out {
+        fields.problem(StockColumn::Warehouse, "is required");
+    }
     let quantity = fields.given(StockColumn::Quantity, stock_level);
     let price = fields.given(StockColumn::Price, money);
-    if !fields.is_faulty() {
-        for (column, given) in
-            [(StockColumn::Article, article.is_some()), (StockColumn::Warehouse, warehouse.is_some())]
-        {
-            if !given {
-                fields.problem(column, "is required");
-            }
-        }
-    }
-    let row = StockRow { row: fields.number(), article: article?, warehouse: warehouse?, quantity, price };
+    let row = StockRow { row: fields.number(), key: key?, warehouse: warehouse?, quantity, price };
     (!fields.is_faulty()).then_some(row)
 }
 
@@ -112,7 +112,7 @@ fn stock_row(fields: &mut Fields<'_, StockColumn>) -> Option<StockRow> {
 #[derive(Debug, Clone, Default)]
 pub struct StockTarget {
     warehouses: Dictionary<WarehouseId>,
-    items: HashMap<Line<100>, (NomenclatureId, bool, Option<Money>)>,
+    items: HashMap<ItemKey, (NomenclatureId, bool, Option<Money>)>,
     stock: HashMap<(NomenclatureId, WarehouseId), KnownStock>,
 }
 
@@ -131,8 +131,16 @@ impl StockTarget {
     }
 
     /// Adds an item: whether it can lie in a warehouse, and its card price.
-    pub fn add_item(&mut self, article: Line<100>, id: NomenclatureId, is_stocked: bool, card_price: Option<Money>) {
-        self.items.insert(article, (id, is_stocked, card_price));
+    pub fn add_item(
+        &mut self,
+        article: Option<Line<100>>,
+        id: NomenclatureId,
+        is_stocked: bool,
+        card_price: Option<Money>,
+    ) {
+        let item = (id, is_stocked, card_price);
+        self.items.extend(article.map(|article| (ItemKey::Article(article), item)));
+        self.items.insert(ItemKey::Id(id), item);
     }
 
     /// Adds stock: pieces there, pieces of them reserved, and the price.
@@ -215,7 +223,7 @@ fn decide(
 ) -> Result<Option<StockWrite>, (StockColumn, String)> {
     let refuse = |column, reason: &str| (column, reason.to_owned());
     let (item, is_stocked, card_price) =
-        *target.items.get(&row.article).ok_or_else(|| refuse(StockColumn::Article, "there is no such item"))?;
+        *target.items.get(&row.key).ok_or_else(|| refuse(StockColumn::Article, "there is no such item"))?;
     let warehouse = target.warehouses.find(&row.warehouse, None).ok_or_else(|| {
         let several = target.warehouses.is_ambiguous(&row.warehouse);
         refuse(StockColumn::Warehouse, if several { SEVERAL } else { "there is no such warehouse" })

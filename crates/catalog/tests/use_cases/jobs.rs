@@ -14,7 +14,7 @@ use crate::clock;
 use crate::decision::Grid;
 
 /// Nothing here waits for anything: every mock answers at once.
-struct AtOnce;
+pub struct AtOnce;
 
 impl Waits for AtOnce {
     fn wait<F: Future>(&self, future: F) -> F::Output {
@@ -25,12 +25,13 @@ impl Waits for AtOnce {
 fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
     let job = Job {
         id: JobId::new(7).unwrap(),
-        kind: JobKind::Cards,
+        kind: ImportKind::Cards.into(),
         options: JobOptions { dry_run, mode },
         state: JobState::Running,
         phase: JobPhase::Checking,
         file_name: None,
         file_bytes: 1,
+        file_expires_at: None,
         total_rows: None,
         done_rows: 0,
         checkpoint: 0,
@@ -42,7 +43,14 @@ fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
         started_at: None,
         finished_at: None,
     };
-    LeasedJob { job, project: ProjectId::new(1).unwrap(), place: "place".to_owned(), owner: "me".to_owned(), tries }
+    LeasedJob {
+        job,
+        kind: ImportKind::Cards,
+        project: ProjectId::new(1).unwrap(),
+        place: "place".to_owned(),
+        owner: "me".to_owned(),
+        tries,
+    }
 }
 
 const FILE: &str = "article;name\nA;One\nB;Two\n";

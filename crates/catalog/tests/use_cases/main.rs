@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod decision;
+mod exports;
 mod jobs;
 mod words;
 

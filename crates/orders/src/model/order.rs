@@ -146,6 +146,19 @@ pub enum PaymentState {
     Refunded,
 }
 
+impl PaymentState {
+    /// State of the money of an order, by what has arrived and what of it has gone back.
+    pub fn of(is_paid: bool, is_payment_open: bool, captured: Money, refunded: Money) -> Self {
+        match (is_paid, is_payment_open) {
+            (false, true) => Self::Pending,
+            (false, false) => Self::Unpaid,
+            (true, _) if refunded.is_zero() => Self::Paid,
+            (true, _) if refunded == captured => Self::Refunded,
+            (true, _) => Self::PartiallyRefunded,
+        }
+    }
+}
+
 /// Where a refund of an order stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
@@ -287,15 +300,9 @@ impl Order {
         self.captured.saturating_sub(self.refunded).saturating_sub(self.refunding)
     }
 
-    /// Where its money stands. Money on its way back has not gone back.
+    /// State of its money. Money on its way back has not gone back.
     pub fn payment_state(&self) -> PaymentState {
-        match self.paid_at {
-            None if self.payment_open => PaymentState::Pending,
-            None => PaymentState::Unpaid,
-            Some(_) if self.refunded.is_zero() => PaymentState::Paid,
-            Some(_) if self.refunded == self.captured => PaymentState::Refunded,
-            Some(_) => PaymentState::PartiallyRefunded,
-        }
+        PaymentState::of(self.paid_at.is_some(), self.payment_open, self.captured, self.refunded)
     }
 }
 

@@ -1,5 +1,6 @@
-//! Imports in the background: how they stand, what was wrong, stopping them.
+//! Imports and exports in the background: their progress, their problems and files, stopping them.
 
+mod file;
 mod query;
 mod record;
 
@@ -19,7 +20,7 @@ use crate::http::sheets::{ExportQuery, download};
 use crate::http::{ApiError, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_jobs).service(job_errors).service(cancel_job).service(show_job);
+    config.service(list_jobs).service(job_errors).service(cancel_job).service(file::job_file).service(show_job);
 }
 
 impl From<JobRefusal> for ApiError {
@@ -33,7 +34,7 @@ pub(super) fn queued(job: Job) -> HttpResponse {
     HttpResponse::Accepted().json(OneJob::from(job))
 }
 
-/// The imports of the project that run, wait or are over, newest first.
+/// Imports and exports of the project that run, wait or are over, newest first.
 #[utoipa::path(
     tag = "Jobs",
     params(JobQuery),
@@ -45,7 +46,7 @@ async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Quer
     answer(service.list(&staff, query.0.into(), page).await?)
 }
 
-/// How an import stands.
+/// One import or export.
 #[utoipa::path(
     tag = "Jobs",
     params(("id" = i64, Path)),
@@ -56,7 +57,7 @@ async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<Pat
     answer(service.read(&staff, id.parse()?).await?)
 }
 
-/// Stops an import. What it has written stays.
+/// Stops an import or export. What an import has written stays.
 #[utoipa::path(
     tag = "Jobs",
     params(("id" = i64, Path)),

@@ -13,7 +13,7 @@ use crate::http::wire::{self, InputErrors, Many};
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct JobQuery {
-    /// `nomenclatures_import` or `inventories_upload`; one may be given without the brackets, too.
+    /// `nomenclatures_import`, `inventories_upload`, `inventories_export`, `orders_export` or `counterparties_export`; one may be given without the brackets, too.
     #[deserr(default)]
     #[param(rename = "kind[]", value_type = Option<Vec<String>>)]
     kind: Many<wire::JobKind>,

@@ -12,20 +12,22 @@ use crate::http::envelope::{list, one};
 #[derive(Serialize, ToSchema)]
 struct JobRecord {
     id: i64,
-    /// `nomenclatures_import` or `inventories_upload`.
+    /// `nomenclatures_import`, `inventories_upload`, `inventories_export`, `orders_export` or `counterparties_export`.
     kind: &'static str,
     /// `queued`, `running`, `succeeded`, `failed` or `canceled`.
     status: &'static str,
-    /// `checking`: every row is looked at and nothing is written; then `writing`.
+    /// `checking`: every row is looked at and nothing is written; then `writing`. Exports are always `writing`.
     phase: &'static str,
     /// Whether it ends after checking.
     dry_run: bool,
     /// Whether good rows are written although others are bad.
     partial: bool,
     file_name: Option<String>,
-    /// Bytes.
+    /// Bytes; 0 until an export has succeeded.
     file_size: u64,
-    /// Rows below the headers; `null` until checking is over.
+    /// The moment after which the file of an export is gone; `null` for imports and until the export has succeeded.
+    file_expires_at: Option<DateTime<Utc>>,
+    /// Rows below the headers; `null` until checking is over, or until an export has begun.
     total_rows: Option<u64>,
     /// Rows done in this phase.
     done_rows: u64,
@@ -39,7 +41,7 @@ struct JobRecord {
     ignored_columns: Vec<String>,
     /// Why it failed.
     message: Option<String>,
-    /// Who sent the file; `null` when it came from the command line.
+    /// Employee who started it; `null` when it came from the command line.
     user_id: Option<i64>,
     created_at: DateTime<Utc>,
     started_at: Option<DateTime<Utc>>,
@@ -57,6 +59,7 @@ impl From<Job> for JobRecord {
             partial: job.options.mode == ImportMode::Partial,
             file_name: job.file_name,
             file_size: job.file_bytes,
+            file_expires_at: job.file_expires_at,
             total_rows: job.total_rows,
             done_rows: job.done_rows,
             created: job.tally.created,

@@ -147,7 +147,8 @@ impl Make<'_> {
     }
 
     pub fn bulk(&self) -> BulkService {
-        BulkService { jobs: self.store.clone(), uploads: self.around.uploads.clone(), clock: self.around.clock.clone() }
+        let Surroundings { uploads, clock, .. } = self.around.clone();
+        BulkService { jobs: self.store.clone(), exports: self.store.clone(), uploads, clock }
     }
 
     pub fn webhooks(&self) -> WebhookService {

@@ -117,6 +117,13 @@ pub(super) const DUTIES: &[Duty] = &[
         step: |worker, context| Box::pin(steps::import(worker, context)),
     },
     Duty {
+        name: "exports",
+        at_once: 2,
+        pause: Duration::from_millis(400),
+        by_time: false,
+        step: |worker, context| Box::pin(steps::export(worker, context)),
+    },
+    Duty {
         name: "files",
         at_once: 1,
         pause: Duration::from_secs(2),

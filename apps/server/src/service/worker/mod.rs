@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
 use kontor_auth::TemporaryPasswords;
-use kontor_catalog::bulk::JobRunner;
+use kontor_catalog::bulk::{ExportRunner, JobRunner};
 use kontor_content::FileSweeper;
 use kontor_kernel::Clock;
 use kontor_organization::TaskMails;
@@ -52,6 +52,8 @@ pub struct Worker {
     pub files: FileSweeper,
     /// Imports in the background.
     pub jobs: Arc<JobRunner>,
+    /// Exports in the background.
+    pub exports: Arc<ExportRunner>,
     /// Whom the steps that depend on the time take turns with, where somebody moves it.
     pub turns: Option<Turns>,
     /// Knows which duties are down.

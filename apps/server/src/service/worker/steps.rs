@@ -125,6 +125,17 @@ pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<
     Ok(true)
 }
 
+/// Makes the file of an export.
+pub(super) async fn export(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+    let tidied = worker.exports.tidy().await?;
+    let owner = format!("{}:export:{}:{}", worker.name, context.slot, context.round);
+    let Some(leased) = worker.exports.lease(&owner).await? else { return Ok(tidied > 0) };
+    let (job, stop) = (leased.held.job, context.stop.clone());
+    let outcome = bulk::export(worker.exports.clone(), leased, move |_| !stop.is_cancelled()).await?;
+    tracing::info!(%job, ?outcome, "an export");
+    Ok(true)
+}
+
 /// Removes contents of deleted files, and of uploads that broke off.
 pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.files.sweep(context.owner).await?;
@@ -170,7 +181,7 @@ pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<b
     }
     let files = worker.jobs.sweep().await?;
     if files > 0 {
-        tracing::info!(files, "files of imports that were never queued are gone");
+        tracing::info!(files, "files that no job names are removed");
     }
     trouble.map_or(Ok(false), |error| Err(error.into()))
 }

@@ -1,0 +1,121 @@
+//! `kontor export`: the same files as over HTTP, with a progress bar.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use kontor_adapter_diesel::Database;
+use kontor_catalog::bulk::{ExportHalt, ExportKind, JobPhase, Progress};
+use kontor_catalog::spreadsheet::SpreadsheetService;
+use kontor_catalog::spreadsheet::ports::SheetFormat;
+use kontor_kernel::ProjectId;
+use tokio::runtime::Handle;
+
+use super::bulk::{bar, show};
+use super::operate::open_migrated;
+use super::whole_file::write_whole;
+use super::{Failure, process};
+use crate::adapters::SystemClock;
+use crate::config::{Config, ConfigError};
+use crate::service::bulk::OnRuntime;
+use crate::service::wiring::{Services, Surroundings};
+
+/// Kinds of records to export.
+#[derive(Subcommand)]
+pub enum ExportCommand {
+    /// Every card of a project.
+    Nomenclatures(ExportArguments),
+    /// The stock of a project, one row per item and warehouse.
+    Stock(ExportArguments),
+    /// The orders of a project, one row per line.
+    Orders(ExportArguments),
+    /// The customers of a project, without deleted ones.
+    Customers(ExportArguments),
+}
+
+/// Settings of `kontor export`.
+#[derive(Args)]
+pub struct ExportArguments {
+    /// The file to write; `.csv` or `.xlsx` says what it becomes.
+    file: PathBuf,
+    /// The project.
+    #[arg(long)]
+    project: i64,
+    /// The database.
+    #[arg(long)]
+    database: Option<String>,
+}
+
+/// Runs `kontor export`.
+pub fn export(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: ExportCommand,
+) -> Result<(), Failure> {
+    let (kind, arguments) = match command {
+        ExportCommand::Nomenclatures(arguments) => (None, arguments),
+        ExportCommand::Stock(arguments) => (Some(ExportKind::Stock), arguments),
+        ExportCommand::Orders(arguments) => (Some(ExportKind::Orders), arguments),
+        ExportCommand::Customers(arguments) => (Some(ExportKind::Customers), arguments),
+    };
+    let config = load(arguments.database.clone())?;
+    let database = open_migrated(&config)?;
+    process::runtime()?.block_on(run(&config, &database, kind, &arguments))
+}
+
+async fn run(
+    config: &Config,
+    database: &Database,
+    kind: Option<ExportKind>,
+    arguments: &ExportArguments,
+) -> Result<(), Failure> {
+    let around = Surroundings::new(config, Arc::new(SystemClock))?;
+    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project: {error}"))?;
+    if !database.project_exists(project).await? {
+        return Err(format!("--project: there is no project {project}").into());
+    }
+    let format = match arguments.file.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => SheetFormat::Csv,
+        Some("xlsx") => SheetFormat::Xlsx,
+        _ => return Err("the file must end in .csv or .xlsx".into()),
+    };
+    let bar = bar();
+    let mut file = match kind {
+        None => cards(&Services::new(database, &around).spreadsheets(), project, format, &bar).await?,
+        Some(kind) => {
+            let (runner, runtime, shown) = (around.export_runner(database), OnRuntime(Handle::current()), bar.clone());
+            let written = tokio::task::spawn_blocking(move || {
+                runner.write(&runtime, project, kind.into(), format, &mut |progress, _| {
+                    let total_rows = Some(progress.total_rows);
+                    show(&shown, Progress { phase: JobPhase::Writing, done_rows: progress.done_rows, total_rows });
+                    Ok::<_, ExportHalt>(())
+                })
+            });
+            written.await??
+        }
+    };
+    write_whole(&arguments.file, &mut file)?;
+    bar.finish_and_clear();
+    println!("{} rows in {}", bar.position(), arguments.file.display());
+    Ok(())
+}
+
+async fn cards(
+    sheets: &SpreadsheetService,
+    project: ProjectId,
+    format: SheetFormat,
+    bar: &ProgressBar,
+) -> Result<File, Failure> {
+    bar.set_style(ProgressStyle::with_template("{spinner} {pos} rows, {per_sec}")?);
+    let mut export = sheets.begin_export(format)?;
+    let mut last = None;
+    loop {
+        let lines = sheets.export_cards_of(project, last).await?;
+        let Some(newest) = lines.last() else { break };
+        last = Some(newest.id);
+        export.add(&lines)?;
+        bar.inc(u64::try_from(lines.len())?);
+    }
+    Ok(export.finish()?)
+}

@@ -1,0 +1,67 @@
+//! Exports of stock, orders and customers: each becomes a job.
+
+mod query;
+
+use actix_web::web::Data;
+use actix_web::{HttpResponse, post};
+use kontor_catalog::bulk::{BulkService, ExportKind};
+
+use self::query::OrderExportQuery;
+use super::jobs::{OneJob, queued};
+use crate::http::sheets::ExportQuery;
+use crate::http::{ApiError, Query, SignedInStaff};
+
+/// Starts an export of the stock of the project, one row per item and warehouse. Uploaded again the file changes nothing.
+#[utoipa::path(
+    tag = "Stock",
+    params(ExportQuery),
+    responses(
+        (status = 202, description = "The export is queued.", body = OneJob),
+        (status = 409, description = "Too many jobs of the project wait."),
+    ),
+)]
+#[post("/api/inventories/export")]
+pub(super) async fn export_inventories(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    query: Query<ExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(queued(service.export(&staff, ExportKind::Stock.into(), query.0.format()?).await?))
+}
+
+/// Starts an export of the customers of the project. Deleted customers are left out.
+#[utoipa::path(
+    tag = "Customers",
+    params(ExportQuery),
+    responses(
+        (status = 202, description = "The export is queued.", body = OneJob),
+        (status = 409, description = "Too many jobs of the project wait."),
+    ),
+)]
+#[post("/api/counterparties/export")]
+pub(super) async fn export_counterparties(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    query: Query<ExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(queued(service.export(&staff, ExportKind::Customers.into(), query.0.format()?).await?))
+}
+
+/// Starts an export of the orders of the project, one row per line.
+#[utoipa::path(
+    tag = "Orders",
+    params(OrderExportQuery),
+    responses(
+        (status = 202, description = "The export is queued.", body = OneJob),
+        (status = 409, description = "Too many jobs of the project wait."),
+    ),
+)]
+#[post("/api/orders/export")]
+pub(super) async fn export_orders(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    query: Query<OrderExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let (scope, format) = query.0.asked()?;
+    Ok(queued(service.export(&staff, scope, format).await?))
+}

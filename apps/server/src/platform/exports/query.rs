@@ -1,0 +1,44 @@
+//! Orders that are exported.
+
+use deserr::Deserr;
+use kontor_catalog::bulk::{ExportKind, ExportScope};
+use kontor_catalog::spreadsheet::ports::SheetFormat;
+use kontor_kernel::Violations;
+use utoipa::IntoParams;
+
+use crate::http::sheets::{SheetFormatName, format_of};
+use crate::http::wire::{self, InputErrors};
+
+/// The file of an export of orders, and the days on which its orders were made.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct OrderExportQuery {
+    /// `xlsx` or `csv`.
+    #[deserr(default)]
+    #[param(value_type = Option<String>)]
+    format: Option<SheetFormatName>,
+    /// Orders made on this day of the project's time zone or later.
+    #[deserr(default)]
+    #[param(inline)]
+    created_from: Option<wire::Date>,
+    /// Orders made on this day of the project's time zone or earlier.
+    #[deserr(default)]
+    #[param(inline)]
+    created_to: Option<wire::Date>,
+}
+
+impl OrderExportQuery {
+    /// The orders and the format asked for, or everything that is wrong.
+    pub(super) fn asked(&self) -> Result<(ExportScope, SheetFormat), Violations> {
+        let day = |day: Option<&wire::Date>| day.map(|day| day.0);
+        let (created_from, created_to) = (day(self.created_from.as_ref()), day(self.created_to.as_ref()));
+        let mut wrong = Violations::default();
+        let format = wrong.check("format", format_of(self.format.as_ref()));
+        if created_from.zip(created_to).is_some_and(|(from, to)| to < from) {
+            wrong.add("created_to", "must not be before created_from");
+        }
+        wrong.into_result()?;
+        Ok((ExportScope { kind: ExportKind::Orders, created_from, created_to }, format.unwrap_or_default()))
+    }
+}

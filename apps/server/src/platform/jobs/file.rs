@@ -1,0 +1,42 @@
+//! Files of exports.
+
+use std::fs::File;
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, get};
+use kontor_catalog::bulk::{BulkService, ExportDownload};
+use kontor_kernel::StoreError;
+
+use crate::http::blocking::blocking;
+use crate::http::sheets::download;
+use crate::http::{ApiError, PathId, SignedInStaff};
+
+/// The file of an export that has succeeded. It is kept for 24 hours.
+#[utoipa::path(
+    tag = "Jobs",
+    params(("id" = i64, Path)),
+    responses(
+        (
+            status = 200,
+            description = "The file.",
+            content(
+                (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+                (String = "text/csv"),
+            ),
+        ),
+        (status = 404, description = "The job is an import, has no file, or its file has expired."),
+        (status = 409, description = "The export is not finished."),
+    ),
+)]
+#[get("/api/jobs/{id}/file")]
+pub(super) async fn job_file(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    id: Path<PathId>,
+) -> Result<HttpResponse, ApiError> {
+    let id = id.parse()?;
+    let ExportDownload { kind, format, path } = service.file(&staff, id).await?;
+    let opened = blocking(move || File::open(path)).await?;
+    let file = opened.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+    download(file, &format!("{}-{id}", kind.file_stem()), format)
+}

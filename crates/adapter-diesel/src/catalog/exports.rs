@@ -1,0 +1,306 @@
+//! Exports: queued, taken under a lease, ended with a file that expires.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_catalog::bulk::ports::ExportBook;
+use kontor_catalog::bulk::{
+    ExportFile, ExportKind, ExportProgress, ExportScope, Job, JobError, JobLease, JobOptions, JobPhase, JobState,
+    KeptFile, LeasedExport, NewExport, Tally,
+};
+use kontor_catalog::spreadsheet::ports::SheetFormat;
+use kontor_kernel::{JobId, OfProject, ProjectId, StoreError, Word as _};
+
+use super::job_steps::stored as count;
+use super::job_turns::take_next;
+use super::jobs::{next_number, require_room};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::schema::exports;
+use crate::{records, stored, unreadable};
+
+/// Exports that are not over. A parked one waits, so that no other of its project has to.
+pub(crate) const EXPORTS: Queue = Queue {
+    table: "exports",
+    key: "id",
+    due: None,
+    open: "state IN ('queued', 'running')",
+    on_park: ", state = 'queued'",
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = exports)]
+struct ExportRow {
+    id: i64,
+    project_id: i64,
+    kind: String,
+    state: String,
+    total_rows: Option<i64>,
+    done_rows: i64,
+    file_bytes: i64,
+    file_expires_at: Option<NaiveDateTime>,
+    failure: Option<String>,
+    user_id: Option<i64>,
+    created_at: NaiveDateTime,
+    started_at: Option<NaiveDateTime>,
+    finished_at: Option<NaiveDateTime>,
+}
+
+impl TryFrom<ExportRow> for Job {
+    type Error = StoreError;
+
+    fn try_from(row: ExportRow) -> Result<Self, StoreError> {
+        let kind: ExportKind = stored::word("exports", row.id, "kind", &row.kind)?;
+        Ok(Self {
+            id: stored::id(row.id)?,
+            kind: kind.into(),
+            options: JobOptions::default(),
+            state: stored::word("exports", row.id, "state", &row.state)?,
+            phase: JobPhase::Writing,
+            file_name: None,
+            file_bytes: stored::count(row.file_bytes)?,
+            file_expires_at: row.file_expires_at.map(stored::moment),
+            total_rows: stored::optional_count(row.total_rows)?,
+            done_rows: stored::count(row.done_rows)?,
+            checkpoint: 0,
+            tally: Tally::default(),
+            ignored_columns: Vec::new(),
+            failure: row.failure,
+            user_id: stored::optional_id(row.user_id)?,
+            created_at: stored::moment(row.created_at),
+            started_at: row.started_at.map(stored::moment),
+            finished_at: row.finished_at.map(stored::moment),
+        })
+    }
+}
+
+fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<ExportRow>> {
+    exports::table.find(id.get()).select(ExportRow::as_select()).first(connection).optional()
+}
+
+/// An export of any project.
+pub(super) fn find(connection: &mut AnyConnection, id: JobId) -> Result<Option<OfProject<Job>>, Abort<StoreError>> {
+    let row = row(connection, id)?;
+    Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
+}
+
+/// Those of these jobs that are exports, in no particular order.
+pub(super) fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Job>, Abort<StoreError>> {
+    let rows: Vec<ExportRow> =
+        exports::table.filter(exports::id.eq_any(ids)).select(ExportRow::as_select()).load(connection)?;
+    Ok(unreadable::rows("exports", rows, |row| row.id, Job::try_from)?)
+}
+
+/// The number of exports of the project that wait.
+pub(super) fn waiting(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
+    let own = exports::table.filter(exports::project_id.eq(project.get())).filter(exports::parked_at.is_null());
+    own.filter(exports::state.eq(JobState::Queued.word())).count().get_result(connection)
+}
+
+/// Those of these places that an export names.
+pub(super) fn named(connection: &mut AnyConnection, places: &[String]) -> QueryResult<Vec<Option<String>>> {
+    exports::table.filter(exports::file_place.eq_any(places)).select(exports::file_place).load(connection)
+}
+
+/// Ends an export that is not over. `None` when it is over already.
+pub(super) fn cancel(
+    connection: &mut AnyConnection,
+    id: JobId,
+    at: NaiveDateTime,
+) -> Result<Option<Job>, Abort<StoreError>> {
+    let open = [JobState::Queued.word(), JobState::Running.word()];
+    let canceled = diesel::update(exports::table.find(id.get()).filter(exports::state.eq_any(open)))
+        .set((
+            exports::state.eq(JobState::Canceled.word()),
+            exports::parked_at.eq(None::<NaiveDateTime>),
+            exports::parked_reason.eq(None::<String>),
+            exports::lease_owner.eq(None::<String>),
+            exports::leased_until.eq(None::<NaiveDateTime>),
+            exports::finished_at.eq(Some(at)),
+        ))
+        .execute(connection)?;
+    let canceled = if canceled == 0 { None } else { row(connection, id)? };
+    Ok(canceled.map(Job::try_from).transpose()?)
+}
+
+type LeasedRow = (i64, i64, String, String, Option<NaiveDate>, Option<NaiveDate>, i32, Option<String>);
+
+const LEASED: Leased<i64, LeasedRow, LeasedExport> = Leased { load: load_leased, read: leased };
+
+fn load_leased(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, LeasedRow)>> {
+    let rows: Vec<LeasedRow> = exports::table
+        .filter(exports::id.eq_any(ids))
+        .select((
+            exports::id,
+            exports::project_id,
+            exports::kind,
+            exports::format,
+            exports::created_from,
+            exports::created_to,
+            exports::tries,
+            exports::lease_owner,
+        ))
+        .load(connection)?;
+    Ok(rows.into_iter().map(|row| (row.0, row)).collect())
+}
+
+fn leased(row: LeasedRow) -> Result<LeasedExport, StoreError> {
+    let (id, project, kind, format, created_from, created_to, tries, owner) = row;
+    let owner = owner.ok_or_else(|| StoreError::corrupt("an export that was taken has no owner"))?;
+    let kind = stored::word("exports", id, "kind", &kind)?;
+    Ok(LeasedExport {
+        held: JobLease { job: stored::id(id)?, project: stored::id(project)?, owner },
+        scope: ExportScope { kind, created_from, created_to },
+        format: format_of(id, &format)?,
+        tries: u32::try_from(tries).map_err(StoreError::corrupt)?,
+    })
+}
+
+fn format_of(id: i64, format: &str) -> Result<SheetFormat, StoreError> {
+    stored::word("exports", id, "format", format)
+}
+
+/// The export, for the process that holds it.
+macro_rules! held_by {
+    ($held:expr) => {
+        exports::table
+            .find($held.job.get())
+            .filter(exports::state.eq(JobState::Running.word()))
+            .filter(exports::lease_owner.eq(Some(&$held.owner)))
+    };
+}
+
+#[async_trait]
+impl ExportBook for Database {
+    async fn queue(
+        &self,
+        project: ProjectId,
+        export: NewExport,
+        most: u32,
+        at: DateTime<Utc>,
+    ) -> Result<Job, JobError> {
+        self.write(move |connection| {
+            require_room(connection, project, most)?;
+            let id = next_number(connection, project, at.naive_utc())?;
+            diesel::insert_into(exports::table)
+                .values((
+                    exports::id.eq(id),
+                    exports::project_id.eq(project.get()),
+                    exports::kind.eq(export.scope.kind.word()),
+                    exports::format.eq(export.format.word()),
+                    exports::created_from.eq(export.scope.created_from),
+                    exports::created_to.eq(export.scope.created_to),
+                    exports::state.eq(JobState::Queued.word()),
+                    exports::done_rows.eq(0),
+                    exports::file_bytes.eq(0),
+                    exports::user_id.eq(export.user_id.map(i64::from)),
+                    exports::tries.eq(0),
+                    exports::created_at.eq(at.naive_utc()),
+                ))
+                .execute(connection)?;
+            let row: ExportRow = exports::table.find(id).select(ExportRow::as_select()).first(connection)?;
+            Ok(Job::try_from(row)?)
+        })
+        .await
+    }
+
+    async fn lease_export(
+        &self,
+        owner: &str,
+        now: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> Result<Option<LeasedExport>, StoreError> {
+        take_next(self, &EXPORTS, None, LeaseRequest::new(owner, now, until, 1), LEASED).await
+    }
+
+    async fn progress(
+        &self,
+        held: JobLease,
+        progress: ExportProgress,
+        until: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let set = (
+                exports::done_rows.eq(count(progress.done_rows)?),
+                exports::total_rows.eq(Some(count(progress.total_rows)?)),
+                exports::leased_until.eq(Some(until.naive_utc())),
+            );
+            Ok::<_, Abort<StoreError>>(diesel::update(held_by!(held)).set(set).execute(connection)? > 0)
+        })
+        .await
+    }
+
+    async fn end(
+        &self,
+        held: JobLease,
+        outcome: Result<KeptFile, String>,
+        at: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let (state, file, failure) = match outcome {
+            Ok(file) => (JobState::Succeeded, Some(file), None),
+            Err(reason) => (JobState::Failed, None, Some(reason)),
+        };
+        self.write(move |connection| {
+            let bytes = file.as_ref().map_or(0, |file| file.bytes);
+            let over = (
+                exports::state.eq(state.word()),
+                exports::file_place.eq(file.as_ref().map(|file| &file.place)),
+                exports::file_bytes.eq(count(bytes)?),
+                exports::file_expires_at.eq(file.as_ref().map(|file| file.expires_at.naive_utc())),
+                exports::failure.eq(failure.as_deref()),
+                exports::lease_owner.eq(None::<String>),
+                exports::leased_until.eq(None::<NaiveDateTime>),
+                exports::finished_at.eq(Some(at.naive_utc())),
+            );
+            Ok::<_, Abort<StoreError>>(diesel::update(held_by!(held)).set(over).execute(connection)? > 0)
+        })
+        .await
+    }
+
+    async fn hand_back(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let back = (exports::leased_until.eq(Some(now.naive_utc())), exports::tries.eq(0));
+            diesel::update(held_by!(held)).set(back).execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn file(&self, id: JobId, now: DateTime<Utc>) -> Result<Option<ExportFile>, StoreError> {
+        self.read(move |connection| {
+            let found: Option<(Option<String>, String)> = exports::table
+                .find(id.get())
+                .filter(exports::file_expires_at.gt(now.naive_utc()))
+                .select((exports::file_place, exports::format))
+                .first(connection)
+                .optional()?;
+            let Some((Some(place), format)) = found else { return Ok(None) };
+            Ok::<_, Abort<StoreError>>(Some(ExportFile { place, format: format_of(id.get(), &format)? }))
+        })
+        .await
+    }
+
+    async fn expired(&self, now: DateTime<Utc>, limit: u32) -> Result<Vec<(JobId, String)>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<(i64, Option<String>)> = exports::table
+                .filter(exports::file_place.is_not_null())
+                .filter(exports::file_expires_at.le(now.naive_utc()))
+                .order(exports::file_expires_at)
+                .limit(limit.into())
+                .select((exports::id, exports::file_place))
+                .load(connection)?;
+            let kept = |(id, place): (i64, Option<String>)| Ok((stored::id(id)?, place.unwrap_or_default()));
+            rows.into_iter().map(kept).collect::<Result<_, Abort<StoreError>>>()
+        })
+        .await
+    }
+
+    async fn forget_export(&self, id: JobId) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let export = exports::table.find(id.get());
+            diesel::update(export).set(exports::file_place.eq(None::<String>)).execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+}

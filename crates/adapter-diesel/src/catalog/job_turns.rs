@@ -1,0 +1,77 @@
+//! Turns of jobs: of a project one job of a queue runs at a time, the others wait in the order they came.
+
+use chrono::NaiveDateTime;
+use kontor_kernel::{JobId, StoreError};
+
+use crate::database::{Abort, Database, on_duplicate};
+use crate::lease::{Key as _, LeaseRequest, Leased, Queue};
+use crate::statement::Statement;
+
+/// Jobs that may be taken, in no order, which would keep SQLite from the partial indexes: those whose lease has run out, and
+/// the first ones that wait in projects where none runs. As two statements: SQLite plans no condition that is either.
+fn due(queue: &Queue, only: Option<JobId>, now: NaiveDateTime) -> Statement {
+    let table = queue.table;
+    let only = |statement: Statement| match only {
+        Some(id) => statement.sql(" AND j.id = ").value(id.get()),
+        None => statement,
+    };
+    let left =
+        format!("SELECT j.id FROM {table} j WHERE j.state = 'running' AND j.parked_at IS NULL AND j.leased_until <= ");
+    let waiting = format!(
+        " UNION ALL SELECT j.id FROM {table} j WHERE j.state = 'queued' AND j.parked_at IS NULL AND NOT EXISTS \
+         (SELECT 1 FROM {table} o WHERE o.project_id = j.project_id AND o.state = 'running') AND NOT EXISTS \
+         (SELECT 1 FROM {table} o WHERE o.project_id = j.project_id AND o.state = 'queued' AND o.parked_at IS NULL \
+         AND o.id < j.id)"
+    );
+    only(only(Statement::new(left).value(now)).sql(waiting))
+}
+
+/// Jobs that are tried when others are faster.
+const LOOKS: usize = 4;
+
+/// Reason why a job was not taken.
+enum NotTaken {
+    OthersWereFaster,
+    Store(StoreError),
+}
+
+impl From<StoreError> for NotTaken {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Takes the job whose turn it is: `only` this one, or the oldest.
+pub(super) async fn take_next<R: Send + 'static, T: Send + 'static>(
+    database: &Database,
+    queue: &'static Queue,
+    only: Option<JobId>,
+    request: LeaseRequest,
+    leased: Leased<i64, R, T>,
+) -> Result<Option<T>, StoreError> {
+    let now = request.now;
+    // A look costs no request of the only writer.
+    let mut due: Vec<i64> = database
+        .read(move |connection| Ok::<_, Abort<StoreError>>(i64::rows(due(queue, only, now), connection)?))
+        .await?;
+    due.sort_unstable();
+    for id in due.into_iter().take(LOOKS) {
+        let mine = request.clone();
+        let taken = database.write(move |connection| {
+            let set = Statement::new(", state = 'running', started_at = COALESCE(started_at, ")
+                .value(mine.now)
+                .sql("), tries = tries + 1");
+            // A second one of the project the unique key refuses.
+            queue.take(connection, &[id], &mine, set).map_err(on_duplicate(NotTaken::OthersWereFaster))
+        });
+        let taken = match taken.await {
+            Ok(taken) => taken,
+            Err(NotTaken::OthersWereFaster) => continue,
+            Err(NotTaken::Store(error)) => return Err(error),
+        };
+        if let Some(job) = database.read_leased(queue, &request, taken, leased).await?.pop() {
+            return Ok(Some(job));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,75 @@
+//! Customers, in the words of their records. Deleted ones are left out.
+
+use chrono::NaiveDateTime;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_catalog::bulk::{ExportCursor, ExportRow};
+use kontor_kernel::StoreError;
+
+use super::{Asked, moment, number, text, zone};
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+
+pub(super) const HEADER: [&str; 15] = [
+    "id",
+    "type",
+    "name",
+    "inn",
+    "kpp",
+    "last_name",
+    "first_name",
+    "middle_name",
+    "birthday",
+    "address",
+    "phone_1",
+    "phone_2",
+    "email",
+    "orders_count",
+    "created_at",
+];
+
+by_place! {
+    struct CustomerRow {
+        id: i64 as BigInt,
+        kind: Option<String> as Nullable<Text>,
+        name: Option<String> as Nullable<Text>,
+        inn: Option<String> as Nullable<Text>,
+        kpp: Option<String> as Nullable<Text>,
+        last_name: Option<String> as Nullable<Text>,
+        first_name: Option<String> as Nullable<Text>,
+        middle_name: Option<String> as Nullable<Text>,
+        birthday: Option<String> as Nullable<Text>,
+        address: Option<String> as Nullable<Text>,
+        phone_1: Option<String> as Nullable<Text>,
+        phone_2: Option<String> as Nullable<Text>,
+        email: Option<String> as Nullable<Text>,
+        orders: i64 as BigInt,
+        created_at: NaiveDateTime as Timestamp,
+    }
+}
+
+pub(super) fn total(project: i64) -> Statement {
+    Statement::new("SELECT count(*) FROM counterparties WHERE deleted_at IS NULL AND project_id = ").value(project)
+}
+
+const SELECT: &str = "\
+    SELECT c.id, d.name AS kind, c.name, c.inn, c.kpp, c.last_name, c.first_name, c.middle_name, \
+    CAST(c.birthday AS TEXT) AS birthday, c.address, c.phone_1, c.phone_2, c.email, \
+    (SELECT count(*) FROM orders o WHERE o.counterparty_id = c.id) AS orders, c.created_at \
+    FROM counterparties c LEFT JOIN dictionary_items d ON d.dictionary = 'counterparty_types' \
+    AND d.id = CASE WHEN c.is_company THEN 2 ELSE 1 END \
+    WHERE c.deleted_at IS NULL AND c.project_id = ";
+
+pub(super) fn rows(connection: &mut AnyConnection, asked: &Asked) -> Result<Vec<ExportRow>, Abort<StoreError>> {
+    let page = Statement::new(SELECT).value(asked.project).sql(" AND c.id > ").value(asked.after.record);
+    let rows: Vec<CustomerRow> = asked.limited(page.sql(" ORDER BY c.id")).rows(connection)?;
+    let zone = zone(connection, asked.project)?;
+    let row = |row: CustomerRow| {
+        let mut cells = vec![number(row.id)];
+        let texts =
+            [row.kind, row.name, row.inn, row.kpp, row.last_name, row.first_name, row.middle_name, row.birthday];
+        cells.extend(texts.into_iter().chain([row.address, row.phone_1, row.phone_2, row.email]).map(text));
+        cells.extend([number(row.orders), moment(zone, row.created_at)]);
+        ExportRow { at: ExportCursor { record: row.id, line: 0 }, cells }
+    };
+    Ok(rows.into_iter().map(row).collect())
+}

@@ -1,0 +1,152 @@
+//! Orders, one row per line, in the words of their records.
+
+use chrono::{Days, NaiveDateTime};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use kontor_catalog::bulk::{ExportCursor, ExportRow, ExportScope};
+use kontor_catalog::spreadsheet::Content;
+use kontor_kernel::{StoreError, Word as _, Zone};
+use kontor_orders::model::PaymentState;
+
+use super::{Asked, moment, money, number, text, zone};
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+/// From `final_price` on, sums of the whole order.
+pub(super) const HEADER: [&str; 22] = [
+    "order_id",
+    "created_at",
+    "status",
+    "payment_state",
+    "paid_at",
+    "counterparty_id",
+    "counterparty_name",
+    "phone",
+    "email",
+    "nomenclature_id",
+    "article",
+    "name",
+    "quantity",
+    "price",
+    "product_discount_amount",
+    "promo_discount_amount",
+    "total",
+    "refunded_quantity",
+    "refunded_amount",
+    "final_price",
+    "delivery_price",
+    "amount_due",
+];
+
+by_place! {
+    struct LineRow {
+        order_id: i64 as BigInt,
+        line_id: i64 as BigInt,
+        created_at: NaiveDateTime as Timestamp,
+        status: Option<String> as Nullable<Text>,
+        paid_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        payment_open: bool as Bool,
+        captured: i64 as BigInt,
+        refunded: i64 as BigInt,
+        counterparty_id: i64 as BigInt,
+        company: Option<String> as Nullable<Text>,
+        last_name: Option<String> as Nullable<Text>,
+        first_name: Option<String> as Nullable<Text>,
+        middle_name: Option<String> as Nullable<Text>,
+        phone: Option<String> as Nullable<Text>,
+        email: Option<String> as Nullable<Text>,
+        nomenclature_id: i64 as BigInt,
+        article: Option<String> as Nullable<Text>,
+        name: String as Text,
+        quantity: i64 as BigInt,
+        unit_price: i64 as BigInt,
+        product_discount: i64 as BigInt,
+        promo_discount: i64 as BigInt,
+        total: i64 as BigInt,
+        refunded_quantity: i64 as BigInt,
+        refunded_amount: i64 as BigInt,
+        final_price: i64 as BigInt,
+        delivery_price: i64 as BigInt,
+    }
+}
+
+const SELECT: &str = "\
+    SELECT o.id AS order_id, r.id AS line_id, o.created_at, s.name AS status, o.paid_at, EXISTS (SELECT 1 FROM charges t \
+    WHERE t.purpose = 'order' AND t.purpose_id = o.id AND t.state IN ('prepared', 'pending')) AS payment_open, \
+    o.captured, o.refunded, o.counterparty_id, CASE WHEN c.is_company THEN c.name END AS company, c.last_name, \
+    c.first_name, c.middle_name, o.phone, c.email, r.nomenclature_id, n.article, r.name, r.quantity, r.unit_price, \
+    r.product_discount, r.promo_discount, r.total, r.refunded_quantity, r.refunded_amount, o.final_price, \
+    o.delivery_price \
+    FROM orders o JOIN reservations r ON r.order_id = o.id \
+    JOIN counterparties c ON c.id = o.counterparty_id \
+    JOIN nomenclatures n ON n.id = r.nomenclature_id \
+    LEFT JOIN dictionary_items s ON s.dictionary = 'order_statuses' AND s.id = o.status_id \
+    WHERE o.project_id = ";
+
+/// The condition on the day on which an order was made.
+fn created(orders: Statement, scope: ExportScope, zone: Zone) -> Statement {
+    let from = match scope.created_from {
+        Some(day) => orders.sql(" AND o.created_at >= ").value(zone.start_of(day).naive_utc()),
+        None => orders,
+    };
+    match scope.created_to.and_then(|day| day.checked_add_days(Days::new(1))) {
+        Some(day) => from.sql(" AND o.created_at < ").value(zone.start_of(day).naive_utc()),
+        None => from,
+    }
+}
+
+pub(super) fn total(project: i64, scope: ExportScope, zone: Zone) -> Statement {
+    let lines =
+        Statement::new("SELECT count(*) FROM orders o JOIN reservations r ON r.order_id = o.id WHERE o.project_id = ");
+    created(lines.value(project), scope, zone)
+}
+
+pub(super) fn rows(connection: &mut AnyConnection, asked: &Asked) -> Result<Vec<ExportRow>, Abort<StoreError>> {
+    let zone = zone(connection, asked.project)?;
+    let ExportCursor { record, line } = asked.after;
+    // The first condition finds the place in the index, the second one the line.
+    let page = Statement::new(SELECT)
+        .value(asked.project)
+        .sql(" AND o.id >= ")
+        .value(record)
+        .sql(" AND (o.id > ")
+        .value(record)
+        .sql(" OR r.id > ")
+        .value(line)
+        .sql(")");
+    let page = created(page, asked.scope, zone).sql(" ORDER BY o.id, r.id");
+    let rows: Vec<LineRow> = asked.limited(page).rows(connection)?;
+    rows.into_iter().map(|row| Ok(cells(row, zone)?)).collect()
+}
+
+fn cells(row: LineRow, zone: Zone) -> Result<ExportRow, StoreError> {
+    let (captured, refunded) = (stored::money(row.captured)?, stored::money(row.refunded)?);
+    let payment = PaymentState::of(row.paid_at.is_some(), row.payment_open, captured, refunded);
+    let parts = [row.last_name, row.first_name, row.middle_name].into_iter().flatten();
+    let person = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    let cells = vec![
+        number(row.order_id),
+        moment(zone, row.created_at),
+        text(row.status),
+        text(Some(payment.word().to_owned())),
+        row.paid_at.map_or(Content::Empty, |at| moment(zone, at)),
+        number(row.counterparty_id),
+        text(Some(row.company.unwrap_or(person))),
+        text(row.phone),
+        text(row.email),
+        number(row.nomenclature_id),
+        text(row.article),
+        text(Some(row.name)),
+        number(row.quantity),
+        money(row.unit_price)?,
+        money(row.product_discount)?,
+        money(row.promo_discount)?,
+        money(row.total)?,
+        number(row.refunded_quantity),
+        money(row.refunded_amount)?,
+        money(row.final_price)?,
+        money(row.delivery_price)?,
+        money(row.final_price.saturating_add(row.delivery_price))?,
+    ];
+    Ok(ExportRow { at: ExportCursor { record: row.order_id, line: row.line_id }, cells })
+}

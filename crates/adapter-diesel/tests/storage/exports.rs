@@ -1,0 +1,295 @@
+//! Exports in the background: queued beside imports, taken over, ended with a file that expires.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
+use kontor_catalog::bulk::ports::{ExportBook, JobBook, UploadStore};
+use kontor_catalog::bulk::{
+    ExportKind, ExportRunner, ImportKind, Job, JobError, JobFilter, JobKind, JobOptions, JobRefusal, JobState,
+    LeasedExport, NewExport, NewJob, Progress, RunOutcome,
+};
+use kontor_catalog::spreadsheet::Content;
+use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetFormat, SheetWriter, SheetWriters};
+use kontor_kernel::{Clock as _, FixedClock, JobId, PageRequest, StoreError, Word as _};
+use tokio::runtime::Handle;
+
+use crate::jobs::OnRuntime;
+
+/// The rows of the file that was written last. A file that is begun anew is empty.
+#[derive(Default)]
+struct Sheets(Arc<Mutex<Vec<Vec<Content<'static>>>>>);
+
+struct Writer(Arc<Mutex<Vec<Vec<Content<'static>>>>>);
+
+impl SheetWriters for Sheets {
+    fn open(&self, _: SheetFormat) -> Result<Box<dyn SheetWriter>, SheetFailed> {
+        self.0.lock().unwrap().clear();
+        Ok(Box::new(Writer(self.0.clone())))
+    }
+
+    fn piece(&self, _: &[Vec<Content<'_>>], _: bool) -> Result<Vec<u8>, SheetFailed> {
+        Err(SheetFailed::Broken("no pieces here".to_owned()))
+    }
+}
+
+impl SheetWriter for Writer {
+    fn row(&mut self, cells: &[Content<'_>]) -> Result<(), SheetFailed> {
+        let owned = |cell: &Content<'_>| match cell {
+            Content::Empty => Content::Empty,
+            Content::Text(text) => Content::Text(text.to_string().into()),
+            Content::Number(number) => Content::Number(number.clone()),
+        };
+        self.0.lock().unwrap().push(cells.iter().map(owned).collect());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<File, SheetFailed> {
+        Ok(File::open("/dev/null").unwrap())
+    }
+}
+
+/// What was kept, and what of it was thrown away.
+#[derive(Default)]
+struct Shelf(Mutex<(u32, Vec<String>)>);
+
+#[async_trait]
+impl UploadStore for Shelf {
+    async fn keep(&self, _: &Path) -> Result<(String, u64), StoreError> {
+        Err(StoreError::Failed("nothing is sent here".to_owned()))
+    }
+
+    async fn keep_export(&self, _: File) -> Result<(String, u64), StoreError> {
+        let mut shelf = self.0.lock().unwrap();
+        shelf.0 += 1;
+        Ok((format!("place {}", shelf.0), 9))
+    }
+
+    async fn open(&self, place: &str) -> Result<PathBuf, StoreError> {
+        Ok(place.into())
+    }
+
+    async fn kept_before(&self, _: DateTime<Utc>, _: usize) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn discard(&self, place: &str) -> Result<(), StoreError> {
+        self.0.lock().unwrap().1.push(place.to_owned());
+        Ok(())
+    }
+}
+
+fn at() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
+}
+
+/// A project and the process that works on its exports.
+struct Office<'a> {
+    house: Storehouse<'a>,
+    runner: Arc<ExportRunner>,
+    sheets: Arc<Mutex<Vec<Vec<Content<'static>>>>>,
+    shelf: Arc<Shelf>,
+    clock: Arc<FixedClock>,
+}
+
+impl<'a> Office<'a> {
+    async fn open(db: &'a TestDatabase) -> Self {
+        let (store, clock) = (Arc::new(db.database.clone()), Arc::new(FixedClock::at(at())));
+        let (writers, shelf) = (Arc::new(Sheets::default()), Arc::new(Shelf::default()));
+        let sheets = writers.0.clone();
+        let runner =
+            ExportRunner { exports: store.clone(), source: store, writers, files: shelf.clone(), clock: clock.clone() };
+        Self { house: Storehouse::open(db).await, runner: Arc::new(runner), sheets, shelf, clock }
+    }
+
+    /// An office with so many stock records.
+    async fn with_stock(db: &'a TestDatabase, count: u32) -> Self {
+        let office = Self::open(db).await;
+        let item = office.house.item(Item::goods("Mug", office.house.category("All", None).await)).await;
+        let (p, near) = (office.house.project, office.house.near);
+        office
+            .house
+            .run(format!(
+                "INSERT INTO nomenclatures (project_id, name, name_key, kind_id, price, is_subscription, wholesale, \
+                 pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
+                 WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < {count}) \
+                 SELECT {p}, 'Cup', 'cup', 2, 0, FALSE, FALSE, 1, 1, 0, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00' \
+                 FROM counted"
+            ))
+            .await;
+        office
+            .house
+            .run(format!(
+                "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, \
+                 updated_at) SELECT {p}, {near}, id, 5, 0, 100, created_at, created_at FROM nomenclatures \
+                 WHERE project_id = {p} AND id > {item}"
+            ))
+            .await;
+        office
+    }
+
+    fn exports(&self) -> &dyn ExportBook {
+        &self.house.db.database
+    }
+
+    fn jobs(&self) -> &dyn JobBook {
+        &self.house.db.database
+    }
+
+    async fn queue(&self, kind: ExportKind) -> JobId {
+        self.try_to_queue(kind, 20).await.unwrap().id
+    }
+
+    async fn try_to_queue(&self, kind: ExportKind, most: u32) -> Result<Job, JobError> {
+        let export = NewExport { scope: kind.into(), format: SheetFormat::Csv, user_id: None };
+        self.exports().queue(self.house.project, export, most, at()).await
+    }
+
+    async fn send(&self) -> JobId {
+        let (options, place) = (JobOptions::default(), "x".to_owned());
+        let job = NewJob { kind: ImportKind::Stock, options, place, file_name: None, file_bytes: 1, user_id: None };
+        self.jobs().insert(self.house.project, job, 20, at()).await.unwrap().id
+    }
+
+    async fn take(&self, owner: &str) -> Option<LeasedExport> {
+        self.runner.lease(owner).await.unwrap()
+    }
+
+    async fn work(
+        &self,
+        leased: LeasedExport,
+        mut watch: impl FnMut(Progress) -> bool + Send + 'static,
+    ) -> Result<RunOutcome, tokio::task::JoinError> {
+        let (runner, runtime) = (self.runner.clone(), OnRuntime(Handle::current()));
+        tokio::task::spawn_blocking(move || runner.run(&runtime, &leased, &mut watch).unwrap()).await
+    }
+
+    async fn job(&self, id: JobId) -> Job {
+        self.jobs().find(id).await.unwrap().unwrap().within(self.house.project).unwrap()
+    }
+
+    fn rows(&self) -> usize {
+        self.sheets.lock().unwrap().len()
+    }
+}
+
+database_tests! {
+    async fn an_export_ends_with_a_file_that_expires(db: TestDatabase) {
+        let office = Office::with_stock(&db, 1_203).await;
+        let id = office.queue(ExportKind::Stock).await;
+        let early = office.exports().file(id, at()).await.unwrap();
+        assert!(early.is_none(), "it is not made yet");
+        let leased = office.take("me").await.unwrap();
+        let counted = Arc::new(Mutex::new(Vec::new()));
+        let shown = counted.clone();
+        let outcome = office.work(leased, move |progress| {
+            shown.lock().unwrap().push(progress.done_rows);
+            true
+        });
+        assert_eq!(outcome.await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        assert_eq!(*counted.lock().unwrap(), [0, 500, 1_000, 1_203, 1_203]);
+        assert_eq!(office.rows(), 1_204);
+        let job = office.job(id).await;
+        assert_eq!((job.state, job.kind), (JobState::Succeeded, JobKind::Export(ExportKind::Stock)));
+        assert_eq!((job.done_rows, job.total_rows, job.file_bytes), (1_203, Some(1_203), 9));
+        let until = at() + TimeDelta::hours(24);
+        assert_eq!(job.file_expires_at, Some(until));
+
+        let file = office.exports().file(id, until - TimeDelta::seconds(1)).await.unwrap().unwrap();
+        assert_eq!((file.place.as_str(), file.format), ("place 1", SheetFormat::Csv));
+        assert_eq!(office.jobs().named(vec!["place 1".to_owned(), "x".to_owned()]).await.unwrap(), ["place 1"]);
+        assert!(office.jobs().leftovers(20).await.unwrap().is_empty(), "it is kept until it expires");
+        office.clock.advance(TimeDelta::hours(24) - TimeDelta::seconds(1));
+        assert_eq!(office.runner.tidy().await.unwrap(), 0);
+        office.clock.advance(TimeDelta::seconds(1));
+        assert!(office.exports().file(id, office.clock.now()).await.unwrap().is_none());
+        assert_eq!((office.runner.tidy().await.unwrap(), office.runner.tidy().await.unwrap()), (1, 0));
+        assert_eq!(office.shelf.0.lock().unwrap().1, ["place 1"]);
+        let swept = kontor_adapter_diesel::upkeep::SWEPT_TABLES.iter().find(|swept| swept.table == "exports").unwrap();
+        let sweep = |days| db.database.sweep(swept, at() + TimeDelta::days(days), TimeDelta::days(30));
+        assert_eq!((sweep(29).await.unwrap(), sweep(31).await.unwrap()), (0, 1));
+    }
+
+    async fn another_process_begins_the_export_of_a_dead_one_anew(db: TestDatabase) {
+        let office = Office::with_stock(&db, 1_001).await;
+        let id = office.queue(ExportKind::Stock).await;
+        let leased = office.take("first").await.unwrap();
+        let held = leased.held.clone();
+        let died = office.work(leased, |progress| if progress.done_rows == 500 { panic!("killed") } else { true });
+        assert!(died.await.unwrap_err().is_panic());
+        assert!(office.take("too early").await.is_none(), "the lease goes on");
+        assert!(office.exports().file(id, at()).await.unwrap().is_none());
+        office.clock.advance(TimeDelta::seconds(61));
+        let taken = office.take("second").await.unwrap();
+        assert_eq!((taken.held.job, taken.tries), (id, 2));
+        assert!(!office.exports().end(held, Err("late".to_owned()), at()).await.unwrap(), "who lost it ends nothing");
+        assert_eq!(office.work(taken, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        assert_eq!((office.rows(), office.job(id).await.done_rows), (1_002, 1_001));
+    }
+
+    async fn a_canceled_export_keeps_no_file(db: TestDatabase) {
+        let office = Office::with_stock(&db, 600).await;
+        let waits = office.queue(ExportKind::Stock).await;
+        assert_eq!(office.jobs().cancel(waits, at()).await.unwrap().unwrap().state, JobState::Canceled);
+        assert!(office.jobs().cancel(waits, at()).await.unwrap().is_none(), "it is over");
+        assert!(office.take("me").await.is_none());
+
+        let id = office.queue(ExportKind::Stock).await;
+        let (database, runtime) = (db.database.clone(), Handle::current());
+        let leased = office.take("me").await.unwrap();
+        let outcome = office.work(leased, move |progress| {
+            if progress.done_rows == 500 {
+                runtime.block_on(JobBook::cancel(&database, id, at())).unwrap().unwrap();
+            }
+            true
+        });
+        assert_eq!(outcome.await.unwrap(), RunOutcome::Lost);
+        let job = office.job(id).await;
+        assert_eq!((job.state, job.file_expires_at, job.finished_at), (JobState::Canceled, None, Some(at())));
+        assert_eq!(office.shelf.0.lock().unwrap().0, 0);
+    }
+
+    async fn imports_and_exports_share_their_numbers_their_limit_and_their_list(db: TestDatabase) {
+        let (office, other) = (Office::open(&db).await, Office::open(&db).await);
+        let (first, import) = (office.queue(ExportKind::Orders).await, office.send().await);
+        let second = office.queue(ExportKind::Customers).await;
+        let elsewhere = other.queue(ExportKind::Stock).await;
+        assert!(first < import && import < second && second < elsewhere, "{first} {import} {second} {elsewhere}");
+        assert_eq!(office.jobs().waiting(office.house.project).await.unwrap(), 3);
+        let refused = office.try_to_queue(ExportKind::Stock, 3).await;
+        assert!(matches!(refused, Err(JobError::Refused(JobRefusal::TooManyWaiting(3)))), "{refused:?}");
+
+        let list = async |kinds: &[JobKind], states: Vec<JobState>, per_page| {
+            let filter = JobFilter { kinds: kinds.to_vec(), states };
+            let page = PageRequest::new(1, per_page, 100).unwrap();
+            let page = office.jobs().list(office.house.project, filter, page).await.unwrap();
+            (page.total, page.items.iter().map(|job| job.id).collect::<Vec<_>>())
+        };
+        assert_eq!(list(JobKind::all(), vec![], 100).await, (3, vec![second, import, first]));
+        assert_eq!(list(JobKind::all(), vec![], 2).await, (3, vec![second, import]));
+        assert_eq!(list(&[ExportKind::Orders.into()], vec![], 100).await, (1, vec![first]));
+
+        // One export of a project runs at a time, beside its imports.
+        assert_eq!(office.take("one").await.unwrap().held.job, first);
+        assert_eq!(office.take("two").await.unwrap().held.job, elsewhere);
+        assert!(office.take("three").await.is_none());
+        assert_eq!(list(JobKind::all(), vec![JobState::Running], 100).await, (1, vec![first]));
+        office.jobs().cancel(first, at()).await.unwrap();
+        assert_eq!(office.take("three").await.unwrap().held.job, second);
+    }
+
+    async fn an_export_that_cannot_be_read_is_parked(db: TestDatabase) {
+        let office = Office::open(&db).await;
+        let (broken, next) = (office.queue(ExportKind::Orders).await, office.queue(ExportKind::Stock).await);
+        crate::fixtures::run(&db, format!("UPDATE exports SET tries = -7 WHERE id = {broken}")).await;
+        assert!(office.take("me").await.is_none(), "the one that waits longest is looked at first");
+        assert_eq!(office.take("me").await.unwrap().held.job, next);
+        let parked = db.database.parked().await.unwrap();
+        assert_eq!((parked[0].table, parked[0].id.clone()), ("exports", broken.to_string()));
+    }
+}

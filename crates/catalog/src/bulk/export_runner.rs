@@ -1,0 +1,200 @@
+use std::borrow::Cow;
+use std::fs::File;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_kernel::{Clock, ProjectId, StoreError};
+
+use super::ports::{ExportBook, ExportSource, UploadStore};
+use super::{
+    ExportCursor, ExportProgress, ExportRow, ExportScope, JobLease, JobPhase, JobState, KeptFile, LeasedExport,
+    Progress, RunOutcome, Waits,
+};
+use crate::spreadsheet::Content;
+use crate::spreadsheet::ports::{SheetFailed, SheetFormat, SheetWriter, SheetWriters};
+
+/// Reason why a file was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportHalt {
+    /// The export was canceled, or another process has taken it over.
+    #[error("the export is no longer held")]
+    Lost,
+    /// The process is to end.
+    #[error("the export was stopped")]
+    Stopped,
+    /// The records cannot be written to such a file.
+    #[error("{0}")]
+    Refused(String),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Makes the files of exports. Runs on a thread that may block.
+pub struct ExportRunner {
+    /// Where exports are kept.
+    pub exports: Arc<dyn ExportBook>,
+    /// Reads the records.
+    pub source: Arc<dyn ExportSource>,
+    /// Writes files.
+    pub writers: Arc<dyn SheetWriters>,
+    /// Where finished files are kept.
+    pub files: Arc<dyn UploadStore>,
+    /// Current time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl ExportRunner {
+    /// Rows of one page.
+    pub const PAGE: u32 = 500;
+    /// How often an export is begun before it is given up.
+    pub const MOST_TRIES: u32 = 5;
+    /// Rows of a workbook below its headers.
+    const MOST_ROWS: u64 = 1_048_575;
+    /// Expired files that are removed at once.
+    const EXPIRED: u32 = 20;
+
+    /// Time a file is kept after its export has finished.
+    pub fn lifetime() -> TimeDelta {
+        TimeDelta::hours(24)
+    }
+
+    fn lease_time() -> TimeDelta {
+        TimeDelta::seconds(60)
+    }
+
+    /// Lease while the file is completed and kept, which gives no sign of life: a workbook of a million rows is packed then.
+    fn closing_time() -> TimeDelta {
+        TimeDelta::minutes(10)
+    }
+
+    /// Takes the oldest export that may be taken.
+    pub async fn lease(&self, owner: &str) -> Result<Option<LeasedExport>, StoreError> {
+        let now = self.clock.now();
+        self.exports.lease_export(owner, now, now + Self::lease_time()).await
+    }
+
+    /// Removes expired files. Returns how many.
+    pub async fn tidy(&self) -> Result<usize, StoreError> {
+        let expired = self.exports.expired(self.clock.now(), Self::EXPIRED).await?;
+        for (export, place) in &expired {
+            self.files.discard(place).await?;
+            self.exports.forget_export(*export).await?;
+        }
+        Ok(expired.len())
+    }
+
+    /// Makes the file of an export from its first row on. After every page `watch` is told the progress, and answers whether to
+    /// go on. An error of the storage leaves the export running: its lease runs out, and it is taken again.
+    pub fn run<W: Waits>(
+        &self,
+        waits: &W,
+        leased: &LeasedExport,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<RunOutcome, StoreError> {
+        let held = &leased.held;
+        if leased.tries > Self::MOST_TRIES {
+            return self.fail(waits, held, "the service failed again and again; start the export once more".to_owned());
+        }
+        let mut renew = |progress: ExportProgress, lease: TimeDelta| {
+            let kept = waits.wait(self.exports.progress(held.clone(), progress, self.clock.now() + lease))?;
+            if !kept {
+                return Err(ExportHalt::Lost);
+            }
+            let ExportProgress { done_rows, total_rows } = progress;
+            let shown = Progress { phase: JobPhase::Writing, done_rows, total_rows: Some(total_rows) };
+            if watch(shown) { Ok(()) } else { Err(ExportHalt::Stopped) }
+        };
+        match self.write(waits, held.project, leased.scope, leased.format, &mut renew) {
+            Ok(file) => self.keep(waits, held, file),
+            Err(ExportHalt::Lost) => Ok(RunOutcome::Lost),
+            Err(ExportHalt::Stopped) => {
+                waits.wait(self.exports.hand_back(held.clone(), self.clock.now()))?;
+                Ok(RunOutcome::Stopped)
+            }
+            Err(ExportHalt::Refused(reason)) => self.fail(waits, held, reason),
+            Err(ExportHalt::Store(error)) => Err(error),
+        }
+    }
+
+    /// Writes the records of a project to a new file. `hold` is called before the first page, after every page and before the
+    /// file is completed, each time with the time until the next call; an error ends the writing.
+    pub fn write<W: Waits>(
+        &self,
+        waits: &W,
+        project: ProjectId,
+        scope: ExportScope,
+        format: SheetFormat,
+        hold: &mut dyn FnMut(ExportProgress, TimeDelta) -> Result<(), ExportHalt>,
+    ) -> Result<File, ExportHalt> {
+        let total_rows = waits.wait(self.source.total(project, scope))?;
+        let mut progress = ExportProgress { done_rows: 0, total_rows };
+        fits(format, total_rows)?;
+        hold(progress, Self::lease_time())?;
+        let titles = self.source.header(scope.kind);
+        let header: Vec<Content<'_>> = titles.iter().map(|title| Content::Text(Cow::Borrowed(*title))).collect();
+        let mut writer = self.writers.open(format).map_err(failed)?;
+        writer.row(&header).map_err(failed)?;
+        let mut after = ExportCursor::default();
+        loop {
+            let rows = waits.wait(self.source.rows(project, scope, after, Self::PAGE))?;
+            let Some(last) = rows.last() else { break };
+            after = last.at;
+            progress.done_rows += u64::try_from(rows.len()).map_err(StoreError::corrupt)?;
+            fits(format, progress.done_rows)?;
+            for row in &rows {
+                write_row(&mut *writer, row, scope, titles)?;
+            }
+            hold(progress, Self::lease_time())?;
+        }
+        hold(progress, Self::closing_time())?;
+        writer.finish().map_err(failed)
+    }
+
+    /// A file that is kept without its export is removed with those that no job names.
+    fn keep<W: Waits>(&self, waits: &W, held: &JobLease, file: File) -> Result<RunOutcome, StoreError> {
+        let (place, bytes) = waits.wait(self.files.keep_export(file))?;
+        let at = self.clock.now();
+        let kept = KeptFile { place: place.clone(), bytes, expires_at: at + Self::lifetime() };
+        if waits.wait(self.exports.end(held.clone(), Ok(kept), at))? {
+            return Ok(RunOutcome::Over(JobState::Succeeded));
+        }
+        waits.wait(self.files.discard(&place))?;
+        Ok(RunOutcome::Lost)
+    }
+
+    fn fail<W: Waits>(&self, waits: &W, held: &JobLease, reason: String) -> Result<RunOutcome, StoreError> {
+        let ended = waits.wait(self.exports.end(held.clone(), Err(reason), self.clock.now()))?;
+        Ok(if ended { RunOutcome::Over(JobState::Failed) } else { RunOutcome::Lost })
+    }
+}
+
+fn fits(format: SheetFormat, rows: u64) -> Result<(), ExportHalt> {
+    if format == SheetFormat::Csv || rows <= ExportRunner::MOST_ROWS {
+        return Ok(());
+    }
+    let most = ExportRunner::MOST_ROWS;
+    Err(ExportHalt::Refused(format!("there are more than {most} rows, which no workbook takes; use csv")))
+}
+
+fn write_row(
+    writer: &mut dyn SheetWriter,
+    row: &ExportRow,
+    scope: ExportScope,
+    titles: &[&str],
+) -> Result<(), ExportHalt> {
+    let (cells, most) = match writer.row(&row.cells) {
+        Err(SheetFailed::LongTexts { cells, most }) => (cells, most),
+        written => return written.map_err(failed),
+    };
+    let long = cells.into_iter().map(|(cell, length)| {
+        let (column, record, id) = (titles.get(cell).copied().unwrap_or_default(), scope.kind.record(), row.at.record);
+        format!("the {column} of {record} {id} has {length} characters and a cell takes {most}; csv takes it")
+    });
+    Err(ExportHalt::Refused(long.collect::<Vec<_>>().join("\n")))
+}
+
+/// The disk is full, for example: the export is tried again.
+fn failed(error: SheetFailed) -> ExportHalt {
+    ExportHalt::Store(StoreError::Unavailable(error.to_string()))
+}
