@@ -104,7 +104,11 @@ fn what_cameras_write_is_left_out_and_the_picture_stays() {
 
 #[test]
 fn an_animation_has_no_texts() {
-    let moving = include_bytes!("samples/moving.gif");
+    let sample = include_bytes!("samples/moving.gif");
+    // How often it is repeated stands behind the table of colors.
+    let head = 13 + if sample[10] & 0x80 == 0 { 0 } else { 3 << ((sample[10] & 7) + 1) };
+    let repeats = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0";
+    let moving = [&sample[..head], repeats, &sample[head..]].concat();
     let end = moving.len() - 1;
     // A comment, a text to be drawn, and what programs write: with blocks of any content, the empty block last.
     let texts = [b"\x21\xfe\x11Nikolai's camera\0\0".as_slice(), b"\x21\x01\x11Nikolai's camera\0\0"].concat();
@@ -113,7 +117,6 @@ fn an_animation_has_no_texts() {
     assert!(has(&full, b"Nikolai"));
     let (bytes, ..) = publish(&full, MediaType::Gif).unwrap();
     assert!(bytes == moving, "the rest stays, byte by byte");
-    assert!(has(&bytes, b"NETSCAPE2.0"), "it moves on as before");
     for length in 0..moving.len() {
         assert_eq!(publish(&moving[..length], MediaType::Gif), None, "{length} bytes");
     }
