@@ -19,7 +19,7 @@ use super::ApiError;
 use super::blocking::blocking;
 use super::file_contents::{disposition, framed, is_known};
 
-/// Requests that may wait while a copy is made: a page of pictures that nobody has seen yet.
+/// Requests that may wait while a copy is made: enough for one page of new pictures.
 const PLACES: usize = 64;
 /// The longest that a request waits.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -110,7 +110,7 @@ async fn make(
         return Ok(found);
     }
     let file = Arc::new(file.clone());
-    // A copy is finished and stored although its caller goes away: asking and leaving costs nothing twice.
+    // The copy is finished and stored even if the caller disconnects, so a repeated request finds it.
     let made = tokio::spawn(async move {
         let _turn = turn;
         let content = service.whole(&file).await?;
