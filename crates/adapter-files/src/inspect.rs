@@ -2,8 +2,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use kontor_content::model::{MediaType, Sighting};
-use kontor_content::ports::{ContentInspector, Published, StorageFailed};
+use bytes::Bytes;
+use kontor_content::model::{MediaType, PictureWidth, Sighting};
+use kontor_content::ports::{ContentInspector, PictureResizer, Published, StorageFailed};
 
 use crate::{archive, pdf, picture};
 
@@ -22,6 +23,13 @@ impl ContentInspector for Inspector {
     fn publish(&self, content: &File, media: MediaType) -> Result<Option<Published>, StorageFailed> {
         let published = catch_unwind(AssertUnwindSafe(|| picture::publish(content, media)));
         published.unwrap_or(Ok(None)).map_err(|error| StorageFailed(error.to_string()))
+    }
+}
+
+impl PictureResizer for Inspector {
+    fn resize(&self, content: &[u8], media: MediaType, width: PictureWidth) -> Option<Bytes> {
+        let resized = catch_unwind(AssertUnwindSafe(|| picture::resize(content, media, width)));
+        resized.ok()?.map(Bytes::from)
     }
 }
 

@@ -7,9 +7,12 @@
 //! - A content is stored whole or not at all, and what was stored has reached the disk, or the bucket has confirmed it.
 //! - Names of contents are made of numbers and keys; nothing that came from a client is part of a path.
 //! - What a content is, its bytes say. It is taken whole: pictures are decoded, archives unpacked to nowhere, and the end of
-//!   a PDF leads to its objects. What is unpacked is bounded, and one picture at a time is in memory as a whole.
+//!   a PDF leads to its objects. What is unpacked is bounded, and one picture at a time is in memory as a whole, with at
+//!   most 16 bytes a pixel.
+//! - Smaller copies of a picture are stored beside its content and removed with it.
 //!
-//! **Implements** [`kontor_content::ports::FileStore`] and [`kontor_content::ports::ContentInspector`].
+//! **Implements** [`kontor_content::ports::FileStore`], [`kontor_content::ports::ContentInspector`] and
+//! [`kontor_content::ports::PictureResizer`].
 //!
 //! ```
 //! use std::io::Write;

@@ -4,9 +4,11 @@ use std::ops::Range;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::{StreamExt, TryStreamExt};
-use kontor_content::model::{FileKey, Sha256, Written};
-use kontor_content::ports::{FileStore, Pieces, StorageFailed};
+use bytes::Bytes;
+use futures_util::future::try_join_all;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use kontor_content::model::{FileKey, PictureWidth, Sha256, Written};
+use kontor_content::ports::{FileStore, Pieces, ResizedPicture, StorageFailed};
 use kontor_kernel::{ProjectId, hex};
 use object_store::buffered::BufWriter;
 use object_store::path::Path;
@@ -33,7 +35,26 @@ fn path(project: ProjectId, key: &FileKey) -> Path {
     Path::from(format!("{}/content", folder(project, key)))
 }
 
+fn resized_path(project: ProjectId, key: &FileKey, width: PictureWidth) -> Path {
+    Path::from(format!("{}/w{}", folder(project, key), width.pixels()))
+}
+
+/// Returns `true` if a WebP of this size may begin so: its header tells the length of the rest.
+fn is_whole_webp(start: &[u8], size: u64) -> bool {
+    let length = start.get(4..8).and_then(|length| length.first_chunk()).map(|length| u32::from_le_bytes(*length));
+    start.starts_with(b"RIFF")
+        && start.get(8..12) == Some(b"WEBP")
+        && length.map(|length| u64::from(length) + 8) == Some(size)
+}
+
 impl FileStorage {
+    async fn delete(&self, path: Path) -> Result<(), StorageFailed> {
+        match self.store().await?.delete(&path).await {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
     async fn write(&self, to: Path, mut content: File) -> Result<Written, StorageFailed> {
         content.rewind().map_err(failed)?;
         let mut content = tokio::fs::File::from_std(content);
@@ -73,7 +94,7 @@ impl FileStore for FileStorage {
 
     async fn get(&self, project: ProjectId, key: FileKey, part: Range<u64>) -> Result<Option<Pieces>, StorageFailed> {
         if part.is_empty() {
-            return Ok(Some(futures_util::stream::empty().boxed()));
+            return Ok(Some(stream::empty().boxed()));
         }
         let options = GetOptions::new().with_range(Some(part));
         match self.store().await?.get_opts(&path(project, &key), options).await {
@@ -83,6 +104,37 @@ impl FileStore for FileStorage {
         }
     }
 
+    async fn put_resized(
+        &self,
+        project: ProjectId,
+        key: FileKey,
+        width: PictureWidth,
+        picture: Bytes,
+    ) -> Result<(), StorageFailed> {
+        let put = self.store().await?.put(&resized_path(project, &key, width), picture.into()).await;
+        put.map(drop).map_err(failed)
+    }
+
+    async fn get_resized(
+        &self,
+        project: ProjectId,
+        key: FileKey,
+        width: PictureWidth,
+    ) -> Result<Option<ResizedPicture>, StorageFailed> {
+        let found = match self.store().await?.get(&resized_path(project, &key, width)).await {
+            Ok(found) => found,
+            Err(Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let size = found.meta.size;
+        let mut pieces = found.into_stream().map_err(failed);
+        let Some(start) = pieces.try_next().await?.filter(|start| is_whole_webp(start, size)) else {
+            return Ok(None);
+        };
+        let pieces = stream::once(async { Ok(start) }).chain(pieces).boxed();
+        Ok(Some(ResizedPicture { size, pieces }))
+    }
+
     async fn remove(&self, project: ProjectId, key: FileKey) -> Result<(), StorageFailed> {
         if let Some(root) = self.as_folder() {
             return match tokio::fs::remove_dir_all(root.join(folder(project, &key))).await {
@@ -90,9 +142,8 @@ impl FileStore for FileStorage {
                 _ => Ok(()),
             };
         }
-        match self.store().await?.delete(&path(project, &key)).await {
-            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(failed(error)),
-        }
+        let copies = PictureWidth::ALL.into_iter().map(|width| resized_path(project, &key, width));
+        let paths = copies.chain([path(project, &key)]);
+        try_join_all(paths.map(|path| self.delete(path))).await.map(drop)
     }
 }

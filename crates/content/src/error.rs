@@ -12,6 +12,12 @@ pub enum FileRefusal {
     /// The content is none that the type of file takes.
     #[error("the file {0}")]
     Content(#[from] ContentRefused),
+    /// A smaller copy of something that is no picture.
+    #[error("the file is not a picture")]
+    NotAPicture,
+    /// A smaller copy of a picture that was stored damaged.
+    #[error("the picture cannot be decoded")]
+    Undecodable,
     /// It took so long to store the content that the record was given up; nothing is left of it.
     #[error("the file was not stored in time")]
     TooSlow,

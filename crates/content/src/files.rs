@@ -2,13 +2,17 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use chrono::TimeDelta;
+use futures_util::TryStreamExt;
 use kontor_kernel::{
     Clock, FileId, Listing, Name, OfProject, OrderId, Page, Permission, Random, Resource, Staff, Stamp,
 };
 
-use crate::model::{ContentRefused, Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, StoredFile};
-use crate::ports::{ContentInspector, FileRepository, FileStore, Pieces};
+use crate::model::{
+    ContentRefused, Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, PictureWidth, StoredFile,
+};
+use crate::ports::{ContentInspector, FileRepository, FileStore, PictureResizer, Pieces, ResizedPicture};
 use crate::{FileError, FileRefusal};
 
 /// How long storing a content may take. A record that waits longer is swept.
@@ -41,6 +45,8 @@ pub struct FileService {
     pub contents: Arc<dyn FileStore>,
     /// Who looks at contents.
     pub inspector: Arc<dyn ContentInspector>,
+    /// Makes smaller copies of pictures.
+    pub resizer: Arc<dyn PictureResizer>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// Where random numbers come from.
@@ -161,6 +167,40 @@ impl FileService {
         let pieces = self.contents.get(file.project_id, file.key.clone(), part).await.map_err(FileRefusal::Storage)?;
         pieces.ok_or(FileError::NotFound)
     }
+
+    /// The stored smaller copy of a picture, if there is one.
+    pub async fn resized(&self, file: &StoredFile, width: PictureWidth) -> Result<Option<ResizedPicture>, FileError> {
+        if !file.media.is_image() {
+            return Err(FileRefusal::NotAPicture.into());
+        }
+        let found = self.contents.get_resized(file.project_id, file.key.clone(), width).await;
+        Ok(found.map_err(FileRefusal::Storage)?)
+    }
+
+    /// The whole content of a file, to be resized.
+    pub async fn whole(&self, file: &StoredFile) -> Result<Bytes, FileError> {
+        let pieces = self.content(file, 0..file.content.size).await?;
+        let whole: Vec<Bytes> = pieces.try_collect().await.map_err(FileRefusal::Storage)?;
+        Ok(whole.concat().into())
+    }
+
+    /// Makes a smaller copy of a picture. Works on the calling thread; the server calls it where blocking is allowed.
+    pub fn resize(&self, content: &[u8], file: &StoredFile, width: PictureWidth) -> Result<Bytes, FileError> {
+        let made = self.resizer.resize(content, file.media, width);
+        Ok(made.ok_or(FileRefusal::Undecodable)?)
+    }
+
+    /// Stores a smaller copy of a picture. A file that was deleted meanwhile keeps none: its content may be gone already, and
+    /// nothing would remove the copy.
+    pub async fn keep_resized(&self, file: &StoredFile, width: PictureWidth, picture: Bytes) -> Result<(), FileError> {
+        let (project, key) = (file.project_id, &file.key);
+        self.contents.put_resized(project, key.clone(), width, picture).await.map_err(FileRefusal::Storage)?;
+        if self.files.find_by_key(key.clone()).await?.is_some() {
+            return Ok(());
+        }
+        self.contents.remove(project, key.clone()).await.map_err(FileRefusal::Storage)?;
+        Err(FileError::NotFound)
+    }
 }
 
 #[cfg(test)]
@@ -173,7 +213,7 @@ mod tests {
 
     use super::*;
     use crate::model::{Sha256, Sighting, Written};
-    use crate::ports::{MockContentInspector, MockFileRepository, MockFileStore, StorageFailed};
+    use crate::ports::{MockContentInspector, MockFileRepository, MockFileStore, MockPictureResizer, StorageFailed};
 
     fn service(files: MockFileRepository, contents: MockFileStore, seen: Sighting) -> FileService {
         let mut inspector = MockContentInspector::new();
@@ -184,6 +224,7 @@ mod tests {
             files: Arc::new(files),
             contents: Arc::new(contents),
             inspector: Arc::new(inspector),
+            resizer: Arc::new(MockPictureResizer::new()),
             clock,
             random,
         }
@@ -306,21 +347,43 @@ mod tests {
         assert!(matches!(service.may_add_to_order(&viewer, order).await, Err(FileError::Denied(_))));
     }
 
-    #[tokio::test]
-    async fn staff_of_another_project_see_nothing() {
-        let file = NewFile {
+    fn foreign_file(media: MediaType) -> StoredFile {
+        stored(&NewFile {
             project_id: ProjectId::new(2).unwrap(),
             file_type: FileType::OrderFile,
             key: FileKey::generate(&CountingRandom::new()),
-            name: MediaType::Pdf.label(None).unwrap(),
-            media: MediaType::Pdf,
+            name: media.label(None).unwrap(),
+            media,
             dimensions: None,
             order_id: None,
             creator_id: clerk().user_id,
             created_at: DateTime::UNIX_EPOCH,
             expires_at: DateTime::UNIX_EPOCH,
-        };
-        let foreign = stored(&file);
+        })
+    }
+
+    #[tokio::test]
+    async fn only_pictures_have_smaller_copies() {
+        let service = service(MockFileRepository::new(), MockFileStore::new(), PDF);
+        let refused = service.resized(&foreign_file(MediaType::Pdf), PictureWidth::ALL[0]).await;
+        assert!(matches!(refused, Err(FileError::Refused(FileRefusal::NotAPicture))));
+    }
+
+    #[tokio::test]
+    async fn a_file_that_was_deleted_meanwhile_keeps_no_smaller_copy() {
+        let mut files = MockFileRepository::new();
+        files.expect_find_by_key().times(1).returning(|_| Ok(None));
+        let mut contents = MockFileStore::new();
+        contents.expect_put_resized().times(1).returning(|_, _, _, _| Ok(()));
+        contents.expect_remove().times(1).returning(|_, _| Ok(()));
+        let service = service(files, contents, PDF);
+        let kept = service.keep_resized(&foreign_file(MediaType::Png), PictureWidth::ALL[0], Bytes::new()).await;
+        assert!(matches!(kept, Err(FileError::NotFound)));
+    }
+
+    #[tokio::test]
+    async fn staff_of_another_project_see_nothing() {
+        let foreign = foreign_file(MediaType::Pdf);
         let mut files = MockFileRepository::new();
         let found = foreign.clone();
         files.expect_find().returning(move |_| Ok(Some(OfProject::new(found.project_id, found.clone()))));

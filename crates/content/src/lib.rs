@@ -9,12 +9,13 @@
 //!   is stored, then the record is ready. Whatever dies in between is swept.
 //! - A deleted file is gone for everybody with the commit; its content follows and is tried for until it is gone.
 //! - The key of a file cannot be guessed. Only avatars are shown to whoever has it.
+//! - A smaller copy of a picture is shown to those who may see the picture, and goes with it.
 //!
 //! - No block and no menu item lies below itself; no tree is deeper than [`model::Tree::DEEPEST`].
 //! - What staff wrote is kept as they wrote it; customers see what a cleaner leaves of it.
 //!
-//! **Ports**: [`ports::FileRepository`], [`ports::FileStore`], [`ports::ContentInspector`], [`ports::PageReader`],
-//! [`ports::PartRepository`], [`ports::MenuOrder`], [`ports::PartReader`], and [`kontor_kernel::TabledRepository`] of pages.
+//! **Ports**: [`ports::FileRepository`], [`ports::FileStore`], [`ports::ContentInspector`], [`ports::PictureResizer`],
+//! [`ports::PageReader`], [`ports::PartRepository`], [`ports::MenuOrder`], [`ports::PartReader`], and [`kontor_kernel::TabledRepository`] of pages.
 //!
 //! What a type of file takes is decided without any storage:
 //!

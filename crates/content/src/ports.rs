@@ -6,7 +6,8 @@ use std::ops::Range;
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use futures_util::stream::BoxStream;
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
 use kontor_kernel::{
     AppScope, ApplicationId, FileId, Listing, MenuItemId, OfProject, OrderId, Page, PageId, PageRequest, ProjectId,
     Shift, Stamp, StoreError,
@@ -14,7 +15,7 @@ use kontor_kernel::{
 
 use crate::model::{
     self, ApplicationPart, Block, FileKey, MediaType, Menu, MenuItem, NewFile, Node, OrderFile, PageFilter, PageOrder,
-    PageTag, PageType, PartCode, Sighting, Slug, StoredFile, Written,
+    PageTag, PageType, PartCode, PictureWidth, Sighting, Slug, StoredFile, Written,
 };
 use crate::{FileError, PartError};
 
@@ -96,8 +97,48 @@ pub trait FileStore: Send + Sync {
     /// A part of a content. `None` when nothing is stored there.
     async fn get(&self, project: ProjectId, key: FileKey, part: Range<u64>) -> Result<Option<Pieces>, StorageFailed>;
 
-    /// Removes a content and what is left of storing it. That there is none is no failure.
+    /// Stores a smaller copy of a picture beside its content, in the place of an earlier one.
+    async fn put_resized(
+        &self,
+        project: ProjectId,
+        key: FileKey,
+        width: PictureWidth,
+        picture: Bytes,
+    ) -> Result<(), StorageFailed>;
+
+    /// A smaller copy of a picture. `None` when there is none, or one that is not whole.
+    async fn get_resized(
+        &self,
+        project: ProjectId,
+        key: FileKey,
+        width: PictureWidth,
+    ) -> Result<Option<ResizedPicture>, StorageFailed>;
+
+    /// Removes a content, its smaller copies and what is left of storing them. That there is none is no failure.
     async fn remove(&self, project: ProjectId, key: FileKey) -> Result<(), StorageFailed>;
+}
+
+/// A stored smaller copy of a picture, as WebP.
+pub struct ResizedPicture {
+    /// Its size in bytes.
+    pub size: u64,
+    /// The whole of it.
+    pub pieces: Pieces,
+}
+
+impl From<Bytes> for ResizedPicture {
+    fn from(picture: Bytes) -> Self {
+        let size = u64::try_from(picture.len()).unwrap_or(u64::MAX);
+        Self { size, pieces: stream::once(std::future::ready(Ok(picture))).boxed() }
+    }
+}
+
+/// Makes smaller copies of pictures. Works on the calling thread, which may block, in bounded memory.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+pub trait PictureResizer: Send + Sync {
+    /// Returns the picture as WebP, at most this wide, never enlarged, upright and without metadata; of an animation its
+    /// first frame. `None` if it cannot be decoded.
+    fn resize(&self, picture: &[u8], media: MediaType, width: PictureWidth) -> Option<Bytes>;
 }
 
 /// Finds out what a content is, and whether it is whole. Works on the calling thread, which may block, in bounded memory.

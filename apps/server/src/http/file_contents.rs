@@ -11,13 +11,14 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Data, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, ResponseError as _};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use kontor_content::model::{FileKey, StoredFile};
+use kontor_content::model::{FileKey, MediaType, PictureWidth, StoredFile, UnknownPictureWidth};
 use kontor_content::{FileService, FoundFile};
 use kontor_kernel::{Permission, Resource};
 
 use super::ApiError;
 use super::policy::Access;
 use super::records::Picture;
+use super::resized_pictures::{self, ResizeQueue};
 use super::scopes::{Admitted, admit};
 use crate::config::Config;
 
@@ -108,7 +109,7 @@ fn asked(request: &HttpRequest, tag: &EntityTag, length: u64) -> Asked {
     }
 }
 
-fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
+pub(super) fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
     match IfNoneMatch::parse(request) {
         Ok(IfNoneMatch::Any) => true,
         Ok(IfNoneMatch::Items(known)) => known.iter().any(|known| known.weak_eq(tag)),
@@ -116,25 +117,36 @@ fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
     }
 }
 
+/// The width of the smaller copy that is asked for, if one is.
+fn width_of(request: &HttpRequest) -> Result<Option<PictureWidth>, ApiError> {
+    let query = form_urlencoded::parse(request.query_string().as_bytes());
+    let widths: Vec<_> = query.filter(|(name, _)| name == "w").map(|(_, text)| PictureWidth::parse(&text)).collect();
+    match widths.as_slice() {
+        [] => Ok(None),
+        [Ok(width)] => Ok(Some(*width)),
+        _ => Err(ApiError::invalid("w", UnknownPictureWidth)),
+    }
+}
+
 /// The name for browsers that read `filename*`, and one in ASCII for the others.
-fn disposition(file: &StoredFile) -> ContentDisposition {
+pub(super) fn disposition(name: &str, media: MediaType) -> ContentDisposition {
     let plain = |sign: char| if sign.is_ascii_graphic() && !"\"\\%".contains(sign) || sign == ' ' { sign } else { '_' };
-    let name = ExtendedValue {
+    let extended = ExtendedValue {
         charset: Charset::Ext("UTF-8".to_owned()),
         language_tag: None,
-        value: file.name.as_bytes().to_vec(),
+        value: name.as_bytes().to_vec(),
     };
     ContentDisposition {
-        disposition: if file.media.is_image() { DispositionType::Inline } else { DispositionType::Attachment },
+        disposition: if media.is_image() { DispositionType::Inline } else { DispositionType::Attachment },
         parameters: vec![
-            DispositionParam::Filename(file.name.chars().map(plain).collect()),
-            DispositionParam::FilenameExt(name),
+            DispositionParam::Filename(name.chars().map(plain).collect()),
+            DispositionParam::FilenameExt(extended),
         ],
     }
 }
 
 /// What every answer about a content has: how long it may be kept, and that nothing in it runs.
-fn framed(mut answer: HttpResponseBuilder, file: &StoredFile, tag: &EntityTag) -> HttpResponseBuilder {
+pub(super) fn framed(mut answer: HttpResponseBuilder, file: &StoredFile, tag: &EntityTag) -> HttpResponseBuilder {
     let keep = if file.file_type.is_public() { "public, max-age=31536000, immutable" } else { "private, no-cache" };
     answer
         .insert_header((ETAG, tag.to_string()))
@@ -147,7 +159,12 @@ fn framed(mut answer: HttpResponseBuilder, file: &StoredFile, tag: &EntityTag) -
     answer
 }
 
-async fn serve(request: HttpRequest, service: Data<FileService>, key: Path<String>) -> Result<HttpResponse, ApiError> {
+async fn serve(
+    request: HttpRequest,
+    service: Data<FileService>,
+    queue: Data<ResizeQueue>,
+    key: Path<String>,
+) -> Result<HttpResponse, ApiError> {
     let key = FileKey::parse(&key).map_err(|_| ApiError::not_found())?;
     let file = match service.find(key).await? {
         FoundFile::Public(file) => file,
@@ -156,12 +173,19 @@ async fn serve(request: HttpRequest, service: Data<FileService>, key: Path<Strin
             _ => return Err(ApiError::internal(&"a file was shown to somebody else than staff")),
         },
     };
+    match width_of(&request)? {
+        Some(width) => resized_pictures::serve(&request, service, &queue, file, width).await,
+        None => serve_whole(&request, &service, file).await,
+    }
+}
+
+async fn serve_whole(request: &HttpRequest, service: &FileService, file: StoredFile) -> Result<HttpResponse, ApiError> {
     let tag = EntityTag::new_strong(file.content.sha256.as_str().to_owned());
-    if is_known(&request, &tag) {
+    if is_known(request, &tag) {
         return Ok(framed(HttpResponse::NotModified(), &file, &tag).finish());
     }
     let length = file.content.size;
-    let (mut answer, part) = match asked(&request, &tag, length) {
+    let (mut answer, part) = match asked(request, &tag, length) {
         Asked::Whole => (HttpResponse::Ok(), 0..length),
         Asked::Part(part) => {
             let mut answer = HttpResponse::PartialContent();
@@ -179,7 +203,7 @@ async fn serve(request: HttpRequest, service: Data<FileService>, key: Path<Strin
     answer
         .insert_header((CONTENT_TYPE, file.media.mime()))
         .insert_header((ACCEPT_RANGES, "bytes"))
-        .insert_header(disposition(&file))
+        .insert_header(disposition(&file.name, file.media))
         .no_chunking(part.end.saturating_sub(part.start));
     let mut answer = framed(answer, &file, &tag);
     if request.method() == Method::HEAD {

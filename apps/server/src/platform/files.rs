@@ -28,6 +28,8 @@ impl From<FileRefusal> for ApiError {
     fn from(refusal: FileRefusal) -> Self {
         match refusal {
             FileRefusal::Content(refused) => Self::invalid("file", refused),
+            FileRefusal::NotAPicture => Self::invalid("w", "must be left out: the file is not a picture"),
+            FileRefusal::Undecodable => Self::invalid("w", "must be left out: the picture cannot be decoded"),
             FileRefusal::TooSlow => {
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, "The file was not stored.".to_owned())
             }
@@ -48,7 +50,8 @@ pub(super) struct FileRecord {
     file_type_id: i64,
     /// What its sender called it, with an ending that fits the content.
     name: String,
-    /// Where the content is. Avatars are open to everybody, the others need the Bearer of an employee.
+    /// Where the content is. Avatars are open to everybody, the others need the Bearer of an employee. With `?w=160`, `320`,
+    /// `640` or `1280` a picture comes as a WebP of at most that width, upright and without metadata.
     url: String,
     /// What the content was recognized as.
     mime_type: String,

@@ -29,7 +29,7 @@ use crate::http::preconditions::heed;
 use crate::http::request_id::RequestIds;
 use crate::http::review_page::review_page;
 use crate::http::routes::lies_below;
-use crate::http::{ApiError, Intake, file_contents};
+use crate::http::{ApiError, Intake, ResizeQueue, file_contents};
 
 /// Why the server cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -125,6 +125,7 @@ pub fn build(
     let answers = Data::new(services.answers(config.answers_memory_mb));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let password_queue = Data::new(PasswordQueue::new(QueueBounds::of_cores(cores)));
+    let resize_queue = Data::new(ResizeQueue::default());
 
     let is_whole = sockets.monitoring.is_none();
     let shared = move |config: &mut ServiceConfig| {
@@ -160,6 +161,7 @@ pub fn build(
             .app_data(limits.clone())
             .app_data(welcome.clone())
             .app_data(password_queue.clone())
+            .app_data(resize_queue.clone())
             .app_data(PayloadConfig::new(body_limit))
             .app_data(FormConfig::default().limit(body_limit))
             .app_data(PathConfig::default().error_handler(|_, _| ApiError::not_found().into()))

@@ -112,6 +112,7 @@ mod preconditions;
 mod process;
 mod receipts;
 mod redaction;
+mod resized_pictures;
 mod response_cache;
 mod restore;
 mod rules;

@@ -15,18 +15,18 @@ use crate::platform_files::{PDF, form, pdf, png};
 use crate::support::{TestServer, send};
 
 /// Where a content is, below the address of the service.
-fn place(file: &Value) -> String {
+pub fn place(file: &Value) -> String {
     let url = file["url"].as_str().unwrap();
     url[url.find("/files/").unwrap()..].to_owned()
 }
 
-async fn bytes(request: RequestBuilder) -> (u16, HeaderMap, Vec<u8>) {
+pub async fn bytes(request: RequestBuilder) -> (u16, HeaderMap, Vec<u8>) {
     let response = request.send().await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     (status, headers, response.bytes().await.unwrap().to_vec())
 }
 
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+pub fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     headers.get(name).map_or("", |value| value.to_str().unwrap())
 }
 

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use image::GrayImage;
+use image::codecs::png::PngEncoder;
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -35,13 +37,7 @@ pub fn pdf(size: usize) -> Vec<u8> {
 /// A black picture of this size.
 pub fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Grayscale);
-    encoder.set_depth(png::BitDepth::One);
-    let mut writer = encoder.write_header().unwrap();
-    let row = usize::try_from(width.div_ceil(8)).unwrap();
-    writer.write_image_data(&vec![0; row * usize::try_from(height).unwrap()]).unwrap();
-    writer.finish().unwrap();
+    GrayImage::new(width, height).write_with_encoder(PngEncoder::new(&mut bytes)).unwrap();
     bytes
 }
 

@@ -3,28 +3,18 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
-use zune_jpeg::JpegDecoder;
-use zune_jpeg::zune_core::colorspace::ColorSpace;
-use zune_jpeg::zune_core::options::DecoderOptions;
+use kontor_content::model::MediaType;
 
-use super::{Damaged, turn};
+use super::{Damaged, decode, open, turn};
 
 /// Decodes what lies between the first mark and the last. What stands behind it, cameras put there, and nobody shows it.
-pub(super) fn decode(mut content: BufReader<&File>) -> Result<(), Damaged> {
+pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
     if !ends(&mut content)? {
         return Err(Damaged);
     }
     content.rewind()?;
     let _turn = turn();
-    let options = DecoderOptions::default().set_strict_mode(true).set_max_width(65_535).set_max_height(65_535);
-    let mut decoder = JpegDecoder::new_with_options(content, options);
-    decoder.decode_headers()?;
-    // Brightness alone takes a third of the memory; colors for printing have none.
-    let grey = matches!(decoder.input_colorspace(), Some(ColorSpace::YCbCr | ColorSpace::Luma));
-    let colors = if grey { ColorSpace::Luma } else { ColorSpace::RGB };
-    decoder.set_options(options.jpeg_set_out_colorspace(colors));
-    decoder.decode()?;
-    Ok(())
+    decode(open(content, MediaType::Jpeg)?)
 }
 
 /// The photo without segments of cameras and programs, wherever they stand, and without what stands behind its end. `None`
@@ -52,7 +42,10 @@ pub(super) fn bare(photo: &[u8]) -> Option<Vec<u8>> {
                 let (segment, behind) = behind.split_at_checked(usize::from(length))?;
                 rest = behind;
                 in_scan = *mark == 0xDA;
-                if is_shown(*mark, segment.get(2..)?) {
+                let content = segment.get(2..)?;
+                if *mark == 0xE0 {
+                    bare.extend(jfif(content).into_iter().flatten());
+                } else if is_shown(*mark, content) {
                     bare.extend([0xFF, *mark]);
                     bare.extend(segment);
                 }
@@ -61,10 +54,15 @@ pub(super) fn bare(photo: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
+/// The segment of the version and density, without the preview that may be in it.
+fn jfif(content: &[u8]) -> Option<Vec<u8>> {
+    let densities = content.get(..12).filter(|content| content.starts_with(b"JFIF\0"))?;
+    Some([&[0xFF, 0xE0, 0, 16], densities, &[0, 0]].concat())
+}
+
 /// Returns `true` if a segment affects the look of the photo: sizes, color profile, printer colors.
 fn is_shown(mark: u8, content: &[u8]) -> bool {
     match mark {
-        0xE0 => content.starts_with(b"JFIF\0"),
         0xE2 => content.starts_with(b"ICC_PROFILE\0"),
         0xEE => content.starts_with(b"Adobe"),
         0xE1..=0xEF | 0xFE => false,

@@ -3,18 +3,18 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
 
-use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
-use image::codecs::png::{PngDecoder, PngEncoder};
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::PngEncoder;
 use image::codecs::webp::{WebPDecoder, WebPEncoder};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageResult};
 use img_parts::ImageEXIF;
 use img_parts::png::Png;
-use img_parts::webp::{CHUNK_XMP, WebP};
+use img_parts::webp::WebP;
 use kontor_content::model::MediaType;
 use kontor_content::ports::Published;
 
-use super::{Damaged, turn};
+use super::{Damaged, open, turn};
 
 /// JPEG quality of photos that are turned, 1 to 100.
 const QUALITY: u8 = 92;
@@ -24,6 +24,9 @@ const SHOWN: [&[u8; 4]; 16] = [
     b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"cICP", b"sBIT", b"bKGD",
     b"pHYs", b"acTL", b"fcTL", b"fdAT",
 ];
+
+/// The chunks of a WebP that say how it looks.
+const SHOWN_OF_WEBP: [&[u8; 4]; 7] = [b"VP8X", b"ICCP", b"ANIM", b"ANMF", b"ALPH", b"VP8 ", b"VP8L"];
 
 /// The picture without what is not shown. One that lies on its side is decoded, turned and encoded again; the others stay as
 /// they are, bit by bit. `None` when it cannot be read.
@@ -40,19 +43,16 @@ pub(crate) fn publish(mut content: &File, media: MediaType) -> io::Result<Option
 }
 
 fn published(bytes: Vec<u8>, media: MediaType) -> Result<(Vec<u8>, u32, u32), Damaged> {
-    let source = Cursor::new(&bytes);
+    let mut source = Cursor::new(&bytes);
     let turned = match media {
-        MediaType::Jpeg => turned(JpegDecoder::new(source)?, media)?,
-        MediaType::Png => turned(PngDecoder::new(source)?, media)?,
-        MediaType::Webp => {
-            let decoder = WebPDecoder::new(source)?;
-            // Frames of an animation are not turned.
-            if decoder.has_animation() { Turned::Upright(decoder.dimensions()) } else { turned(decoder, media)? }
-        }
-        // It has no place for what cameras write.
-        _ => {
+        // Frames of an animation are not turned.
+        MediaType::Webp if WebPDecoder::new(&mut source)?.has_animation() => {
             let size = imagesize::blob_size(&bytes)?;
-            return Ok((bytes, size.width.try_into()?, size.height.try_into()?));
+            Turned::Upright((size.width.try_into()?, size.height.try_into()?))
+        }
+        _ => {
+            source.rewind()?;
+            turned(open(source, media)?, media)?
         }
     };
     let (bytes, (width, height)) = match turned {
@@ -105,9 +105,11 @@ fn bare(bytes: Vec<u8>, media: MediaType) -> Result<Vec<u8>, Damaged> {
             png.chunks_mut().retain(|chunk| SHOWN.contains(&&chunk.kind()));
             png.encoder().write_to(&mut bare)?;
         }
+        MediaType::Gif => bare = super::gif::bare(&bytes).ok_or(Damaged)?,
         _ => {
             let mut webp = WebP::from_bytes(bytes.into())?;
-            webp.remove_chunks_by_id(CHUNK_XMP);
+            webp.chunks_mut().retain(|chunk| SHOWN_OF_WEBP.contains(&&chunk.id()));
+            // The header says what is in it.
             webp.set_exif(None);
             webp.encoder().write_to(&mut bare)?;
         }

@@ -3,26 +3,29 @@
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-use image_webp::WebPDecoder;
+use image::AnimationDecoder;
+use image::codecs::webp::WebPDecoder;
+use kontor_content::model::MediaType;
 
-use super::{Damaged, MOST_PIXELS, turn};
+use super::{Damaged, MOST_PIXELS, decode, open, size_of, turn};
 
 /// Decodes all frames, of a long animation the first ones. What stands behind the end that the header tells nobody shows.
-pub(super) fn decode(mut content: BufReader<&File>) -> Result<(), Damaged> {
+pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
     if !has_all_parts(&mut content)? {
         return Err(Damaged);
     }
     content.rewind()?;
     let _turn = turn();
-    let mut decoder = WebPDecoder::new(content)?;
-    let mut pixels = vec![0; decoder.output_buffer_size().ok_or(Damaged)?];
-    if !decoder.is_animated() {
-        return Ok(decoder.read_image(&mut pixels)?);
+    let decoder = WebPDecoder::new(&mut content)?;
+    if !decoder.has_animation() {
+        drop(decoder);
+        content.rewind()?;
+        return decode(open(content, MediaType::Webp)?);
     }
-    let (width, height) = decoder.dimensions();
-    let area = (u64::from(width) * u64::from(height)).max(1);
-    for _ in 0..u64::from(decoder.num_frames()).min(MOST_PIXELS / area) {
-        decoder.read_frame(&mut pixels)?;
+    let size = size_of(&decoder)?;
+    let area = u64::from(size.width()) * u64::from(size.height());
+    for frame in decoder.into_frames().take(usize::try_from(MOST_PIXELS / area.max(1))?) {
+        frame?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use kontor_content::ports::FileStore;
 use kontor_kernel::FixedClock;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 
-use crate::support::{file, get, keeps_contents, key, noise, project, put, remove};
+use crate::support::{file, get, keeps_contents, keeps_smaller_copies, key, noise, project, put, remove};
 
 struct Outside {
     sandbox: SandboxHandle,
@@ -53,6 +53,13 @@ const NOTHING: &str = r#"{"objects":[],"uploads":0}"#;
 async fn a_bucket_keeps_contents() {
     let outside = Outside::start().await;
     keeps_contents(&outside.storage()).await;
+}
+
+#[tokio::test]
+async fn a_bucket_keeps_smaller_copies() {
+    let outside = Outside::start().await;
+    keeps_smaller_copies(&outside.storage()).await;
+    assert_eq!(outside.objects().await, NOTHING);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use kontor_adapter_files::FileStorage;
 
-use crate::support::{get, keeps_contents, key, put, remove};
+use crate::support::{get, keeps_contents, keeps_smaller_copies, key, put, remove};
 
 #[tokio::test]
 async fn a_folder_keeps_contents() {
@@ -12,6 +12,13 @@ async fn a_folder_keeps_contents() {
     assert!(place.join("7").exists());
     // Another process, or the same one after a restart.
     assert_eq!(get(&FileStorage::folder(&place), 2, 0..1).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_folder_keeps_smaller_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    keeps_smaller_copies(&FileStorage::folder(folder.path())).await;
+    assert_eq!(std::fs::read_dir(folder.path().join("7")).unwrap().count(), 0);
 }
 
 #[tokio::test]

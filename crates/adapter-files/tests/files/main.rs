@@ -5,4 +5,5 @@ mod bucket;
 mod folder;
 mod inspection;
 mod published;
+mod resized;
 mod support;

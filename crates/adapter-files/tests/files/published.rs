@@ -14,7 +14,7 @@ use kontor_content::ports::ContentInspector;
 use crate::inspection::PICTURES;
 use crate::support::file;
 
-const CAMERA: &[u8] = b"Nikolai's camera\0";
+pub const CAMERA: &[u8] = b"Nikolai's camera\0";
 const PREVIEW: &[u8] = b"a small picture of the same place";
 
 /// What a camera writes: its name, how it was held, and a preview.
@@ -34,7 +34,7 @@ fn flag() -> DynamicImage {
     RgbImage::from_fn(40, 20, |x, _| color(x)).into()
 }
 
-fn picture(media: MediaType, orientation: u8) -> Vec<u8> {
+pub fn picture(media: MediaType, orientation: u8) -> Vec<u8> {
     let format = match media {
         MediaType::Jpeg => ImageFormat::Jpeg,
         MediaType::Png => ImageFormat::Png,
@@ -77,7 +77,7 @@ fn publish(bytes: &[u8], media: MediaType) -> Option<(Vec<u8>, u64, u64)> {
     Some((content, published.width, published.height))
 }
 
-fn has(bytes: &[u8], text: &[u8]) -> bool {
+pub fn has(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }
 
@@ -100,6 +100,50 @@ fn what_cameras_write_is_left_out_and_the_picture_stays() {
         // Nothing more is taken off.
         assert_eq!(publish(&bytes, media).unwrap().0, bytes, "{media:?}");
     }
+}
+
+#[test]
+fn an_animation_has_no_texts() {
+    let sample = include_bytes!("samples/moving.gif");
+    // How often it is repeated stands behind the table of colors.
+    let head = 13 + if sample[10] & 0x80 == 0 { 0 } else { 3 << ((sample[10] & 7) + 1) };
+    let repeats = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0";
+    let moving = [&sample[..head], repeats, &sample[head..]].concat();
+    let end = moving.len() - 1;
+    // A comment, a text to be drawn, and what programs write: with blocks of any content, the empty block last.
+    let texts = [b"\x21\xfe\x11Nikolai's camera\0\0".as_slice(), b"\x21\x01\x11Nikolai's camera\0\0"].concat();
+    let program = b"\x21\xff\x0bXMP DataXMP\x11Nikolai's camera\0\0".as_slice();
+    let full = [&moving[..end], &texts, program, &moving[end..], PREVIEW].concat();
+    assert!(has(&full, b"Nikolai"));
+    let (bytes, ..) = publish(&full, MediaType::Gif).unwrap();
+    assert!(bytes == moving, "the rest stays, byte by byte");
+    for length in 0..moving.len() {
+        assert_eq!(publish(&moving[..length], MediaType::Gif), None, "{length} bytes");
+    }
+}
+
+#[test]
+fn a_preview_in_the_first_segment_is_left_out() {
+    let photo = include_bytes!("samples/baseline.jpg");
+    assert_eq!(photo[2..6], *b"\xff\xe0\0\x10");
+    // Two by one pixels behind the density.
+    let preview = b"secret";
+    let full = [&photo[..4], b"\0\x16", &photo[6..18], b"\x02\x01", preview, &photo[20..]].concat();
+    let (bytes, ..) = publish(&full, MediaType::Jpeg).unwrap();
+    assert!(bytes == photo);
+}
+
+#[test]
+fn a_chunk_that_is_not_shown_is_left_out() {
+    let plain = picture(MediaType::Webp, 1);
+    let mut webp = WebP::from_bytes(plain.into()).unwrap();
+    let note = img_parts::riff::RiffContent::Data(CAMERA.into());
+    webp.chunks_mut().push(img_parts::riff::RiffChunk::new(*b"NOTE", note));
+    let mut full = Vec::new();
+    webp.encoder().write_to(&mut full).unwrap();
+    assert!(has(&full, b"NOTE"));
+    let (bytes, ..) = publish(&full, MediaType::Webp).unwrap();
+    assert!(!has(&bytes, b"NOTE") && !has(&bytes, CAMERA));
 }
 
 #[test]

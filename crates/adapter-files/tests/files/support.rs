@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use futures_util::TryStreamExt;
 use kontor_adapter_files::FileStorage;
-use kontor_content::model::{FileKey, Written};
+use kontor_content::model::{FileKey, PictureWidth, Written};
 use kontor_content::ports::{FileStore, StorageFailed};
 use kontor_kernel::ProjectId;
 
@@ -43,6 +43,47 @@ pub async fn get(storage: &FileStorage, number: usize, part: Range<usize>) -> Op
 
 pub async fn remove(storage: &FileStorage, number: usize) {
     storage.remove(project(), key(number)).await.unwrap();
+}
+
+/// Something with the header of a WebP that is whole.
+pub fn webp(length: u32) -> Vec<u8> {
+    let mut bytes = [b"RIFF".as_slice(), &(length - 8).to_le_bytes(), b"WEBP"].concat();
+    bytes.extend(noise(usize::try_from(length).unwrap() - bytes.len()));
+    bytes
+}
+
+async fn put_resized(storage: &FileStorage, number: usize, width: PictureWidth, copy: &[u8]) {
+    storage.put_resized(project(), key(number), width, copy.to_vec().into()).await.unwrap();
+}
+
+async fn get_resized(storage: &FileStorage, number: usize, width: PictureWidth) -> Option<Vec<u8>> {
+    let copy = storage.get_resized(project(), key(number), width).await.unwrap()?;
+    let pieces: Vec<_> = copy.pieces.try_collect().await.unwrap();
+    let bytes = pieces.concat();
+    assert_eq!(u64::try_from(bytes.len()).unwrap(), copy.size);
+    Some(bytes)
+}
+
+/// What every storage does alike: smaller copies come whole, again, and go with their picture.
+pub async fn keeps_smaller_copies(storage: &FileStorage) {
+    put(storage, 1, b"a picture").await.unwrap();
+    for (width, length) in PictureWidth::ALL.into_iter().zip([12, 1_000, 300_000, 6_000_000]) {
+        assert_eq!(get_resized(storage, 1, width).await, None);
+        for damaged in [&b""[..], b"RIFF", b"something else", &webp(100)[..99], &[&webp(100)[..], b"more"].concat()] {
+            put_resized(storage, 1, width, damaged).await;
+            assert_eq!(get_resized(storage, 1, width).await, None, "{} bytes", damaged.len());
+        }
+        put_resized(storage, 1, width, &webp(length)).await;
+        assert!(get_resized(storage, 1, width).await.unwrap() == webp(length), "{length} bytes");
+        assert_eq!(get_resized(storage, 2, width).await, None);
+    }
+    assert_eq!(get(storage, 1, 0..9).await.unwrap(), b"a picture");
+    for _ in 0..2 {
+        remove(storage, 1).await;
+        for width in PictureWidth::ALL {
+            assert_eq!(get_resized(storage, 1, width).await, None);
+        }
+    }
 }
 
 /// What every storage does alike: contents come whole, in parts, and go.

@@ -2,6 +2,8 @@
 
 use kontor_kernel::{Name, TextError};
 
+use super::PictureWidth;
+
 macro_rules! media {
     ($($(#[$doc:meta])* $variant:ident = $mime:literal, $title:literal, $endings:expr;)+) => {
         /// The contents that are known. What else comes is refused, whatever it calls itself.
@@ -117,6 +119,8 @@ impl Dimensions {
     pub const MOST_SIDE: u32 = 16_384;
     /// The most pixels in all.
     pub const MOST_PIXELS: u64 = 50_000_000;
+    /// The longest side of a WebP.
+    const MOST_WEBP_SIDE: u32 = 16_383;
 
     /// Checks the bounds; a picture has at least one pixel.
     pub fn new(width: u64, height: u64) -> Result<Self, DimensionsRefused> {
@@ -126,6 +130,22 @@ impl Dimensions {
             Err(DimensionsRefused)
         } else {
             Ok(Self { width, height })
+        }
+    }
+
+    /// The size of a smaller copy: at most this wide and as high as a WebP may be, in the same proportions, never enlarged.
+    #[must_use]
+    pub fn within(self, width: PictureWidth) -> Self {
+        let scaled = |length: u32, to: u32, from: u32| {
+            let (length, to, from) = (u64::from(length), u64::from(to), u64::from(from.max(1)));
+            u32::try_from((length * to + from / 2) / from).unwrap_or(u32::MAX).max(1)
+        };
+        let narrow = width.pixels().min(self.width);
+        let height = scaled(self.height, narrow, self.width);
+        if height <= Self::MOST_WEBP_SIDE {
+            Self { width: narrow, height }
+        } else {
+            Self { width: scaled(self.width, Self::MOST_WEBP_SIDE, self.height), height: Self::MOST_WEBP_SIDE }
         }
     }
 
@@ -194,6 +214,23 @@ mod tests {
         assert!(Dimensions::new(1, 1).is_ok() && Dimensions::new(16_384, 3_000).is_ok());
         for (width, height) in [(0, 5), (5, 0), (16_385, 1), (1, 16_385), (10_000, 5_001), (u64::MAX, u64::MAX)] {
             assert_eq!(Dimensions::new(width, height), Err(DimensionsRefused), "{width}x{height}");
+        }
+    }
+
+    #[test]
+    fn a_smaller_copy_keeps_the_proportions_and_is_never_enlarged() {
+        for (width, height, at_most, copy) in [
+            (4_000, 2_250, "320", (320, 180)),
+            (3_000, 2_000, "160", (160, 107)),
+            (320, 200, "320", (320, 200)),
+            (100, 50, "1280", (100, 50)),
+            (10_000, 1, "160", (160, 1)),
+            (1_000, 16_384, "1280", (1_000, 16_383)),
+            (1, 16_384, "160", (1, 16_383)),
+            (3_000, 16_384, "1280", (1_280, 6_991)),
+        ] {
+            let copied = Dimensions::new(width, height).unwrap().within(PictureWidth::parse(at_most).unwrap());
+            assert_eq!((copied.width(), copied.height()), copy, "{width}x{height} within {at_most}");
         }
     }
 

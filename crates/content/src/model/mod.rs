@@ -5,6 +5,7 @@ mod file_type;
 mod media;
 mod page;
 mod part;
+mod picture_width;
 mod slug;
 mod tree;
 
@@ -20,5 +21,6 @@ pub use part::{
     ApplicationPart, Block, BlockChange, BlockDraft, InvalidPartCode, Menu, MenuItem, MenuItemChange, MenuItemDraft,
     PartCode, Place, PlaceChange, PlaceDraft, ShownItem, shifted,
 };
+pub use picture_width::{PictureWidth, UnknownPictureWidth};
 pub use slug::{InvalidSlug, Slug};
 pub use tree::{Node, Tree, TreeRefusal};

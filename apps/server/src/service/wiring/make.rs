@@ -65,6 +65,7 @@ impl Make<'_> {
             files: self.store.clone(),
             contents: Arc::new(self.around.files.clone()),
             inspector: Arc::new(Inspector),
+            resizer: Arc::new(Inspector),
             clock: self.around.clock.clone(),
             random: self.around.random.clone(),
         }

@@ -1,0 +1,38 @@
+//! PNG. Its decoder stops behind the last pixel, so the end is looked for first.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+
+use kontor_content::model::MediaType;
+
+use super::{Damaged, decode, open, turn};
+
+/// The last part: no content, its kind and its check sum.
+const END: [u8; 12] = *b"\0\0\0\0IEND\xae\x42\x60\x82";
+
+/// Decodes the picture, or the first frame of an animation, with the check sums of its parts.
+pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
+    if !ends(&mut content)? {
+        return Err(Damaged);
+    }
+    content.rewind()?;
+    let _turn = turn();
+    decode(open(content, MediaType::Png)?)
+}
+
+/// Returns `true` if the parts lead to the last one. Bytes behind it count for nothing.
+fn ends(content: &mut BufReader<&File>) -> io::Result<bool> {
+    content.seek_relative(8)?;
+    loop {
+        // The length of a part, its kind, and four bytes of its content or its check sum.
+        let mut head = [0; 12];
+        match content.read_exact(&mut head) {
+            Ok(()) if head == END => return Ok(true),
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        let [a, b, c, d, ..] = head;
+        content.seek_relative(i64::from(u32::from_be_bytes([a, b, c, d])))?;
+    }
+}
