@@ -8,14 +8,16 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use kontor_adapter_diesel::Database;
 use kontor_catalog::bulk::{
-    BulkService, Job, JobError, JobKind, JobOptions, JobPhase, JobRefusal, JobState, Progress, Submission,
+    BulkService, Job, JobError, JobOptions, JobPhase, JobRefusal, JobState, Progress, Submission,
 };
 use kontor_catalog::spreadsheet::ports::SheetFormat;
-use kontor_catalog::spreadsheet::{ImportMode, ProblemLine};
+use kontor_catalog::spreadsheet::{ImportKind, ImportMode, Layout, ProblemLine, RowPreview};
 use kontor_kernel::{JobId, ProjectId, Word as _};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::import_preview;
+use super::import_reading::ReadingArguments;
 use super::operate::open_migrated;
 use super::output::Output;
 use super::whole_file::write_whole;
@@ -61,6 +63,8 @@ pub struct ImportArguments {
     #[arg(long)]
     skip_errors: bool,
     #[command(flatten)]
+    reading: ReadingArguments,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -84,8 +88,8 @@ pub fn import(
     command: ImportCommand,
 ) -> Result<(), Failure> {
     let (kind, arguments) = match command {
-        ImportCommand::Nomenclatures(arguments) => (JobKind::Cards, arguments),
-        ImportCommand::Stock(arguments) => (JobKind::Stock, arguments),
+        ImportCommand::Nomenclatures(arguments) => (ImportKind::Nomenclatures, arguments),
+        ImportCommand::Stock(arguments) => (ImportKind::Inventories, arguments),
     };
     let config = load(arguments.output.database.clone())?;
     let database = open_migrated(&config)?;
@@ -154,7 +158,7 @@ async fn canceled(bulk: &BulkService, project: ProjectId, id: JobId) -> Result<J
 async fn run_import(
     config: &Config,
     database: &Database,
-    kind: JobKind,
+    kind: ImportKind,
     arguments: &ImportArguments,
 ) -> Result<(), Failure> {
     let around = Surroundings::new(config, Arc::new(SystemClock))?;
@@ -164,9 +168,17 @@ async fn run_import(
         return Err(format!("--project: there is no project {project}").into());
     }
     let mode = if arguments.skip_errors { ImportMode::Partial } else { ImportMode::AllOrNothing };
+    let reading = arguments.reading.options(&services.import_columns(), project, kind).await?;
+    let shown = if arguments.dry_run {
+        std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
+        Some(services.spreadsheets().preview(project, kind, &arguments.file, &reading).await?)
+    } else {
+        None
+    };
     let submission = Submission {
-        kind,
+        kind: kind.into(),
         options: JobOptions { dry_run: arguments.dry_run, mode },
+        reading: reading.clone(),
         file: arguments.file.clone(),
         file_name: arguments.file.file_name().map(|name| name.to_string_lossy().into_owned()),
     };
@@ -206,13 +218,17 @@ async fn run_import(
     };
     bar.finish_and_clear();
     runner.tidy().await?;
-    report(&services, &bulk, &job, arguments).await
+    if arguments.reading.save_columns && job.state == JobState::Succeeded {
+        services.import_columns().replace_for(project, kind, reading.columns).await?;
+    }
+    report(&services, &bulk, &job, shown, arguments).await
 }
 
 async fn report(
     services: &Services,
     bulk: &BulkService,
     job: &Job,
+    shown: Option<(Layout, Vec<RowPreview>)>,
     arguments: &ImportArguments,
 ) -> Result<(), Failure> {
     let sheet =
@@ -220,7 +236,7 @@ async fn report(
     let sheet = sheet.map(|path| path.display().to_string());
     let tally = job.tally;
     if arguments.output.json {
-        let report = json!({
+        let mut report = json!({
             "job_id": job.id.get(),
             "status": job.state.word(),
             "dry_run": job.options.dry_run,
@@ -233,8 +249,14 @@ async fn report(
             "errors_file": sheet,
             "message": job.failure,
         });
+        if let Some((layout, rows)) = shown {
+            import_preview::add(&mut report, layout, rows);
+        }
         println!("{report}");
     } else {
+        if let Some((layout, rows)) = &shown {
+            import_preview::print(layout, rows);
+        }
         let would = if job.options.dry_run { " (a dry run: nothing was written)" } else { "" };
         println!("{}{would}", job.state.word());
         println!(

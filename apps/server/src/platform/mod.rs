@@ -20,6 +20,7 @@ mod directory_query;
 mod discounts;
 mod employee_record;
 mod files;
+mod import_columns;
 mod integrations;
 mod inventories;
 mod inventory_upload;
@@ -106,6 +107,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/integrations", integrations::routes);
     nomenclature_import::routes(config);
     inventory_upload::routes(config);
+    import_columns::routes(config);
     nomenclatures::routes(config);
     inventories::routes(config);
     inventories::placed_routes(config);

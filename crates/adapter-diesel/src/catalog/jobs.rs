@@ -8,9 +8,10 @@ use kontor_catalog::bulk::{
     Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState,
     LeasedJob, NewJob, PartError, PassDone, Step, Tally,
 };
-use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport};
+use kontor_catalog::spreadsheet::{ImportError, ImportKind, ImportMode, ImportReport};
 use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError, Word as _};
 
+use super::import_columns;
 use super::job_steps::{self, held_by, stored as count};
 use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
@@ -42,6 +43,8 @@ struct JobRow {
     skipped_count: i64,
     problems_count: i64,
     ignored_columns: String,
+    reading: Option<String>,
+    layout: Option<String>,
     failure: Option<String>,
     user_id: Option<i64>,
     created_at: NaiveDateTime,
@@ -68,7 +71,8 @@ struct NewJobRow<'a> {
     unchanged_count: i64,
     skipped_count: i64,
     problems_count: i64,
-    ignored_columns: &'static str,
+    ignored_columns: String,
+    reading: Option<String>,
     user_id: Option<i64>,
     tries: i32,
     created_at: NaiveDateTime,
@@ -80,10 +84,13 @@ impl TryFrom<JobRow> for Job {
     fn try_from(row: JobRow) -> Result<Self, StoreError> {
         let unknown = |column, word: &str| stored::unknown("jobs", row.id, column, word);
         let mode = if row.partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
+        let kind = JobKind::from_word(&row.kind).ok_or_else(|| unknown("kind", &row.kind))?;
+        let reading = import_columns::reading(import_kind(kind), row.reading.as_deref())?;
         Ok(Self {
             id: stored::id(row.id)?,
-            kind: JobKind::from_word(&row.kind).ok_or_else(|| unknown("kind", &row.kind))?,
+            kind,
             options: JobOptions { dry_run: row.dry_run, mode },
+            reading,
             state: JobState::from_word(&row.state).ok_or_else(|| unknown("state", &row.state))?,
             phase: JobPhase::from_word(&row.phase).ok_or_else(|| unknown("phase", &row.phase))?,
             file_name: row.file_name,
@@ -98,7 +105,8 @@ impl TryFrom<JobRow> for Job {
                 skipped: stored::count(row.skipped_count)?,
                 problems: stored::count(row.problems_count)?,
             },
-            ignored_columns: serde_json::from_str(&row.ignored_columns).map_err(StoreError::corrupt)?,
+            ignored_columns: read_ignored(&row.ignored_columns)?,
+            layout: row.layout.as_deref().map(import_columns::layout).transpose()?,
             failure: row.failure,
             user_id: stored::optional_id(row.user_id)?,
             created_at: stored::moment(row.created_at),
@@ -106,6 +114,30 @@ impl TryFrom<JobRow> for Job {
             finished_at: row.finished_at.map(stored::moment),
         })
     }
+}
+
+fn import_kind(kind: JobKind) -> ImportKind {
+    match kind {
+        JobKind::Cards => ImportKind::Nomenclatures,
+        JobKind::Stock => ImportKind::Inventories,
+    }
+}
+
+/// Ignored headers of a job that is read as its sender chose. A binary that does not know these choices expects a list: it
+/// cannot read such a job and parks it, so it never imports the file in another way.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Chosen {
+    ignored: Vec<String>,
+}
+
+fn ignored_text(ignored: Vec<String>, is_chosen: bool) -> Result<String, StoreError> {
+    let text = if is_chosen { serde_json::to_string(&Chosen { ignored }) } else { serde_json::to_string(&ignored) };
+    text.map_err(StoreError::corrupt)
+}
+
+fn read_ignored(text: &str) -> Result<Vec<String>, StoreError> {
+    let chosen: Result<Chosen, _> = serde_json::from_str(text);
+    chosen.map(|chosen| chosen.ignored).or_else(|_| serde_json::from_str(text)).map_err(StoreError::corrupt)
 }
 
 fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<JobRow>> {
@@ -197,6 +229,7 @@ impl JobBook for Database {
             if waiting(connection, project)? >= i64::from(most) {
                 return Err(Abort::refused(JobRefusal::TooManyWaiting(most)));
             }
+            let reading = import_columns::reading_text(&job.reading)?;
             let row = NewJobRow {
                 project_id: project.get(),
                 kind: job.kind.word(),
@@ -214,7 +247,8 @@ impl JobBook for Database {
                 unchanged_count: 0,
                 skipped_count: 0,
                 problems_count: 0,
-                ignored_columns: "[]",
+                ignored_columns: ignored_text(Vec::new(), reading.is_some())?,
+                reading,
                 user_id: job.user_id.map(i64::from),
                 tries: 0,
                 created_at: at.naive_utc(),
@@ -346,11 +380,14 @@ impl JobBook for Database {
     }
 
     async fn checked(&self, held: JobLease, done: PassDone) -> Result<bool, StoreError> {
-        let ignored = serde_json::to_string(&done.ignored_columns).map_err(StoreError::corrupt)?;
+        let layout = import_columns::layout_text(&done.layout)?;
         self.write(move |connection| {
+            let chosen: Option<Option<String>> = held_by!(held).select(jobs::reading).first(connection).optional()?;
+            let is_chosen = chosen.flatten().is_some();
             let known = (
                 jobs::total_rows.eq(Some(count(done.total_rows)?)),
-                jobs::ignored_columns.eq(&ignored),
+                jobs::ignored_columns.eq(ignored_text(done.layout.ignored(), is_chosen)?),
+                jobs::layout.eq(Some(&layout)),
                 jobs::leased_until.eq(Some(done.until.naive_utc())),
             );
             let still = diesel::update(held_by!(held)).set(known).execute(connection)? > 0;

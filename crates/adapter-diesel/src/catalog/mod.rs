@@ -8,6 +8,7 @@ mod categories;
 mod discounts;
 mod favourites;
 mod import;
+mod import_columns;
 mod import_stock;
 mod import_tags;
 mod import_words;

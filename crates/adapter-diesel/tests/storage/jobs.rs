@@ -13,7 +13,7 @@ use kontor_catalog::bulk::{
     Progress, RunOutcome, Tally, Waits,
 };
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
-use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetRefused, SheetRow};
+use kontor_catalog::spreadsheet::{Cell, ImportMode, ReadOptions, SheetRefused, SheetRow};
 use kontor_kernel::{Clock, FixedClock, JobId, PageRequest, StoreError, Word as _};
 use tokio::runtime::Handle;
 
@@ -99,6 +99,7 @@ fn new_job(kind: JobKind, options: JobOptions, text: &str) -> NewJob {
     NewJob {
         kind,
         options,
+        reading: ReadOptions::default(),
         place: text.to_owned(),
         file_name: Some("cards.csv".to_owned()),
         file_bytes: 7,

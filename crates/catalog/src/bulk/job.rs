@@ -1,7 +1,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{JobId, Permission, ProjectId, Resource, UserId};
 
-use crate::spreadsheet::{ImportMode, ImportReport, RowProblems};
+use crate::spreadsheet::{ImportKind, ImportMode, ImportReport, Layout, ReadOptions, RowProblems};
 
 /// What a job does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
@@ -14,15 +14,21 @@ pub enum JobKind {
     Stock,
 }
 
+impl From<ImportKind> for JobKind {
+    fn from(kind: ImportKind) -> Self {
+        match kind {
+            ImportKind::Nomenclatures => Self::Cards,
+            ImportKind::Inventories => Self::Stock,
+        }
+    }
+}
+
 impl JobKind {
     /// What it takes to start and to cancel such a job.
     pub fn to_start(self) -> &'static [Permission] {
-        const CARDS: [Permission; 2] =
-            [Permission::create(Resource::Nomenclatures), Permission::edit(Resource::Nomenclatures)];
-        const STOCK: [Permission; 1] = [Permission::edit(Resource::Inventories)];
         match self {
-            Self::Cards => &CARDS,
-            Self::Stock => &STOCK,
+            Self::Cards => ImportKind::Nomenclatures.to_import(),
+            Self::Stock => ImportKind::Inventories.to_import(),
         }
     }
 
@@ -114,6 +120,8 @@ pub struct Job {
     pub kind: JobKind,
     /// How it goes about it.
     pub options: JobOptions,
+    /// How its file is read.
+    pub reading: ReadOptions,
     /// How it stands.
     pub state: JobState,
     /// Which pass it is in, or was in at the end.
@@ -132,6 +140,8 @@ pub struct Job {
     pub tally: Tally,
     /// Headers that were not understood; known after the first pass.
     pub ignored_columns: Vec<String>,
+    /// Where the rows were found; known after the first pass.
+    pub layout: Option<Layout>,
     /// Why it was given up.
     pub failure: Option<String>,
     /// Who sent the file; nobody when it came from the command line.
@@ -151,6 +161,8 @@ pub struct NewJob {
     pub kind: JobKind,
     /// How it goes about it.
     pub options: JobOptions,
+    /// How its file is read.
+    pub reading: ReadOptions,
     /// Where the file is kept.
     pub place: String,
     /// What the sender called it.
@@ -221,8 +233,8 @@ pub struct Step {
 pub struct PassDone {
     /// Rows below the headers.
     pub total_rows: u64,
-    /// Headers that were not understood.
-    pub ignored_columns: Vec<String>,
+    /// Where the rows were found.
+    pub layout: Layout,
     /// Whether the second pass begins; it starts at the top.
     pub go_on: bool,
     /// Whether what would happen is to be told; otherwise the records counted so far are forgotten.

@@ -5,6 +5,7 @@ use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreErro
 
 use super::ports::{JobBook, UploadStore};
 use super::{Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, JobRefusal, NewJob};
+use crate::spreadsheet::ReadOptions;
 
 /// A file that is to be imported in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Submission {
     pub kind: JobKind,
     /// How to go about it.
     pub options: JobOptions,
+    /// How to read the file.
+    pub reading: ReadOptions,
     /// The file on this machine; it may disappear afterwards.
     pub file: PathBuf,
     /// What the sender calls it.
@@ -70,8 +73,8 @@ impl BulkService {
     ) -> Result<Job, JobError> {
         self.room(project).await?;
         let (place, file_bytes) = self.uploads.keep(&submission.file).await?;
-        let Submission { kind, options, file_name, .. } = submission;
-        let job = NewJob { kind, options, place: place.clone(), file_name, file_bytes, user_id };
+        let Submission { kind, options, reading, file_name, .. } = submission;
+        let job = NewJob { kind, options, reading, place: place.clone(), file_name, file_bytes, user_id };
         let queued = self.jobs.insert(project, job, Self::MOST_WAITING, self.clock.now()).await;
         match &queued {
             // Perhaps a job names the file. When none does, it is swept later.
@@ -164,7 +167,7 @@ mod tests {
 
     fn cards() -> Submission {
         let (kind, options, file) = (JobKind::Cards, JobOptions::default(), PathBuf::from("cards.csv"));
-        Submission { kind, options, file, file_name: None }
+        Submission { kind, options, reading: ReadOptions::default(), file, file_name: None }
     }
 
     fn job() -> Job {
@@ -172,6 +175,7 @@ mod tests {
             id: JobId::new(7).unwrap(),
             kind: JobKind::Stock,
             options: JobOptions::default(),
+            reading: ReadOptions::default(),
             state: JobState::Queued,
             phase: JobPhase::Checking,
             file_name: None,
@@ -181,6 +185,7 @@ mod tests {
             checkpoint: 0,
             tally: Tally::default(),
             ignored_columns: Vec::new(),
+            layout: None,
             failure: None,
             user_id: None,
             created_at: DateTime::<Utc>::UNIX_EPOCH,

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use kontor_kernel::{Clock, NomenclatureId, Permission, ProjectId, Resource, Staff, Stamp};
 
 use super::ports::{CardBook, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters, StockBook};
-use super::{CardExport, CardLine, CardSheet, ImportError, ImportMode, ImportReport, SheetRefused, StockSheet};
+use super::{
+    CardExport, CardLine, CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, ReadOptions, RowPreview,
+    SheetRefused, StockSheet,
+};
 
 /// Use cases of spreadsheets. Files are read on the calling thread; the server does that where blocking is allowed.
 pub struct SpreadsheetService {
@@ -36,8 +39,13 @@ impl SpreadsheetService {
     }
 
     /// Reads a file of cards, unless it has more rows than that or too much text to be taken at once.
-    pub fn read_few_cards(&self, file: &Path, most: u32) -> Result<Option<CardSheet>, ImportError> {
-        few(CardSheet::read(&*self.reader, file, most.min(CardSheet::MOST_ROWS)))
+    pub fn read_few_cards(
+        &self,
+        file: &Path,
+        options: &ReadOptions,
+        most: u32,
+    ) -> Result<Option<CardSheet>, ImportError> {
+        few(CardSheet::read_with(&*self.reader, file, options, most.min(CardSheet::MOST_ROWS)))
     }
 
     /// What an import would do and which problems it would find.
@@ -68,8 +76,13 @@ impl SpreadsheetService {
     }
 
     /// Reads a file of stock, unless it has more rows than that or too much text to be taken at once.
-    pub fn read_few_stock(&self, file: &Path, most: u32) -> Result<Option<StockSheet>, ImportError> {
-        few(StockSheet::read(&*self.reader, file, most.min(StockSheet::MOST_ROWS)))
+    pub fn read_few_stock(
+        &self,
+        file: &Path,
+        options: &ReadOptions,
+        most: u32,
+    ) -> Result<Option<StockSheet>, ImportError> {
+        few(StockSheet::read_with(&*self.reader, file, options, most.min(StockSheet::MOST_ROWS)))
     }
 
     /// What an upload would do and which problems it would find.
@@ -87,6 +100,27 @@ impl SpreadsheetService {
     ) -> Result<ImportReport, ImportError> {
         self.may_upload_stock(staff)?;
         self.stock.upload(Stamp::of(staff, self.clock.now()), Arc::new(sheet), mode).await
+    }
+
+    /// The first rows of a file as they will be, and where they were found; for the operator, before an import of any size.
+    pub async fn preview(
+        &self,
+        project: ProjectId,
+        kind: ImportKind,
+        file: &Path,
+        options: &ReadOptions,
+    ) -> Result<(Layout, Vec<RowPreview>), ImportError> {
+        let (layout, report) = match kind {
+            ImportKind::Nomenclatures => {
+                let sheet = CardSheet::read_top(&*self.reader, file, options)?;
+                (sheet.layout.clone(), self.cards.check(project, Arc::new(sheet)).await?)
+            }
+            ImportKind::Inventories => {
+                let sheet = StockSheet::read_top(&*self.reader, file, options)?;
+                (sheet.layout.clone(), self.stock.check(project, Arc::new(sheet)).await?)
+            }
+        };
+        Ok((layout, report.rows))
     }
 
     /// The next rows of an export, after this item; fewer than [`SpreadsheetService::PAGE`] are the last.

@@ -7,7 +7,7 @@ use chrono::DateTime;
 use kontor_catalog::bulk::ports::{MockJobBook, MockUploadStore};
 use kontor_catalog::bulk::*;
 use kontor_catalog::spreadsheet::ports::{MockCardBook, MockStockBook};
-use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, RowProblems, SheetRefused};
+use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, ReadOptions, RowProblems, SheetRefused};
 use kontor_kernel::{JobId, ProjectId, StoreError};
 
 use crate::clock;
@@ -27,6 +27,7 @@ fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
         id: JobId::new(7).unwrap(),
         kind: JobKind::Cards,
         options: JobOptions { dry_run, mode },
+        reading: ReadOptions::default(),
         state: JobState::Running,
         phase: JobPhase::Checking,
         file_name: None,
@@ -36,6 +37,7 @@ fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
         checkpoint: 0,
         tally: Tally::default(),
         ignored_columns: Vec::new(),
+        layout: None,
         failure: None,
         user_id: None,
         created_at: DateTime::UNIX_EPOCH,

@@ -1,0 +1,11 @@
+-- Columns of imports by the headers of files, as JSON, per project and kind of import.
+CREATE TABLE import_columns (
+    project_id BIGINT NOT NULL REFERENCES projects (id),
+    kind TEXT NOT NULL CHECK (kind IN ('nomenclatures', 'inventories')),
+    mapping TEXT NOT NULL,
+    PRIMARY KEY (project_id, kind)
+);
+
+-- How the file of a job is read, as JSON, unless the defaults count; and where its rows were found.
+ALTER TABLE jobs ADD COLUMN reading TEXT;
+ALTER TABLE jobs ADD COLUMN layout TEXT;
