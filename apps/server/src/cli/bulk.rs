@@ -168,10 +168,10 @@ async fn run_import(
         return Err(format!("--project: there is no project {project}").into());
     }
     let mode = if arguments.skip_errors { ImportMode::Partial } else { ImportMode::AllOrNothing };
+    std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
     let reading = arguments.reading.options(&services.import_columns(), project, kind).await?;
     let shown = if arguments.dry_run {
-        std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
-        Some(services.spreadsheets().preview(project, kind, &arguments.file, &reading).await?)
+        Some(runner.preview(project, kind, &arguments.file, &reading).await?)
     } else {
         None
     };
@@ -182,7 +182,6 @@ async fn run_import(
         file: arguments.file.clone(),
         file_name: arguments.file.file_name().map(|name| name.to_string_lossy().into_owned()),
     };
-    std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
     let stop = stop_on_signal();
     let bulk = services.bulk();
     let id = bulk.submit_for(project, submission).await?.id;

@@ -37,8 +37,7 @@ impl ReadingArguments {
     ) -> Result<ReadOptions, Failure> {
         let sheet = self.sheet.as_deref().map(Line::parse).transpose();
         let sheet = sheet.map_err(|error| format!("--sheet: {error}"))?;
-        let columns =
-            if self.columns.is_empty() { saved.read_for(project, kind).await? } else { self.mapping(kind)? };
+        let columns = if self.columns.is_empty() { saved.read_for(project, kind).await? } else { self.mapping(kind)? };
         Ok(ReadOptions { sheet, header_row: self.header_row, columns, keep_empty: self.keep_empty })
     }
 

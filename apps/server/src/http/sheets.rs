@@ -181,11 +181,7 @@ pub fn trial_answer(
         mut report if report.problems.is_empty() || mode == ImportMode::Partial => {
             let message = "Nothing was imported: this was a dry run.".to_owned();
             let rows = std::mem::take(&mut report.rows).into_iter().map(Into::into).collect();
-            Ok(HttpResponse::Ok().json(ImportAnswer {
-                message,
-                rows: Some(rows),
-                ..ImportAnswer::new(report, layout)
-            }))
+            Ok(HttpResponse::Ok().json(ImportAnswer { message, rows: Some(rows), ..ImportAnswer::new(report, layout) }))
         }
         report => Ok(bad_rows(&report.problems, layout)),
     }

@@ -4,8 +4,8 @@ use actix_web::web::{Bytes, Data};
 use actix_web::{HttpResponse, post};
 use futures_util::stream;
 use kontor_catalog::bulk::BulkService;
-use kontor_catalog::spreadsheet::{ImportColumns, ImportKind, SpreadsheetService};
 use kontor_catalog::spreadsheet::ports::SheetFormat;
+use kontor_catalog::spreadsheet::{ImportColumns, ImportKind, SpreadsheetService};
 use kontor_kernel::Staff;
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -80,22 +80,22 @@ impl Waits for OnRuntime {
 }
 
 /// A project and who works on its imports.
-struct Yard<'a> {
-    house: Storehouse<'a>,
+pub struct Yard<'a> {
+    pub house: Storehouse<'a>,
     runner: Arc<JobRunner>,
     thrown: Arc<Texts>,
     clock: Arc<FixedClock>,
 }
 
-const DRY: JobOptions = JobOptions { dry_run: true, mode: ImportMode::AllOrNothing };
-const STRICT: JobOptions = JobOptions { dry_run: false, mode: ImportMode::AllOrNothing };
+pub const DRY: JobOptions = JobOptions { dry_run: true, mode: ImportMode::AllOrNothing };
+pub const STRICT: JobOptions = JobOptions { dry_run: false, mode: ImportMode::AllOrNothing };
 const PARTIAL: JobOptions = JobOptions { dry_run: false, mode: ImportMode::Partial };
 
-fn at() -> DateTime<Utc> {
+pub fn at() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
 }
 
-fn new_job(kind: JobKind, options: JobOptions, text: &str) -> NewJob {
+pub fn new_job(kind: JobKind, options: JobOptions, text: &str) -> NewJob {
     NewJob {
         kind,
         options,
@@ -108,7 +108,7 @@ fn new_job(kind: JobKind, options: JobOptions, text: &str) -> NewJob {
 }
 
 impl<'a> Yard<'a> {
-    async fn open(db: &'a TestDatabase) -> Self {
+    pub async fn open(db: &'a TestDatabase) -> Self {
         let house = Storehouse::open(db).await;
         let (store, thrown, clock) =
             (Arc::new(db.database.clone()), Arc::new(Texts::default()), Arc::new(FixedClock::at(at())));
@@ -123,7 +123,7 @@ impl<'a> Yard<'a> {
         Self { house, runner: Arc::new(runner), thrown, clock }
     }
 
-    fn jobs(&self) -> &dyn JobBook {
+    pub fn jobs(&self) -> &dyn JobBook {
         &self.house.db.database
     }
 
@@ -131,12 +131,12 @@ impl<'a> Yard<'a> {
         self.jobs().insert(self.house.project, new_job(kind, options, text), 20, at()).await.unwrap().id
     }
 
-    async fn take(&self, owner: &str) -> Option<LeasedJob> {
+    pub async fn take(&self, owner: &str) -> Option<LeasedJob> {
         self.runner.lease(None, owner).await.unwrap()
     }
 
     /// Works on a job as the process does: on a thread that may block.
-    async fn work(
+    pub async fn work(
         &self,
         leased: LeasedJob,
         mut watch: impl FnMut(Progress) -> bool + Send + 'static,
@@ -156,7 +156,7 @@ impl<'a> Yard<'a> {
         job
     }
 
-    async fn job(&self, id: JobId) -> Job {
+    pub async fn job(&self, id: JobId) -> Job {
         JobBook::find(&self.house.db.database, id).await.unwrap().unwrap().within(self.house.project).unwrap()
     }
 

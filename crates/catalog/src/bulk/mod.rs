@@ -18,6 +18,7 @@
 mod error;
 mod job;
 pub mod ports;
+mod preview;
 mod runner;
 mod service;
 

@@ -189,9 +189,8 @@ impl JobRunner {
         let job = &leased.job;
         if pass.phase == JobPhase::Checking {
             let mut wrong = job.tally.problems > 0;
-            let layout = self.read(pass, job, file, &mut |runner, pass, sheet, step| {
-                runner.check(pass, sheet, step, &mut wrong)
-            })?;
+            let layout = self
+                .read(pass, job, file, &mut |runner, pass, sheet, step| runner.check(pass, sheet, step, &mut wrong))?;
             let refused = wrong && job.options.mode == ImportMode::AllOrNothing;
             let go_on = !job.options.dry_run && !refused;
             let until = self.clock.now() + Self::lease_time();

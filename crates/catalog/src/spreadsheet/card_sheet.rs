@@ -129,11 +129,7 @@ impl CardSheet {
     }
 
     /// As [`CardSheet::read_with`], only the first rows.
-    pub(super) fn read_top(
-        reader: &dyn SheetReader,
-        file: &Path,
-        options: &ReadOptions,
-    ) -> Result<Self, SheetRefused> {
+    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetRefused> {
         Self::read_first(reader, file, &[CardColumn::Article], options, unique(Seen::default()))
     }
 

@@ -73,12 +73,13 @@ impl ColumnMap {
             let (header, quoted) = (header.as_ref(), quotable(header.as_ref()));
             let words = header.split_whitespace().collect::<Vec<_>>().join(" ");
             let parsed = Name::parse(&words).map_err(|error| error.to_string());
-            let column = column.map(|column| {
-                let column = column.as_ref();
-                known.iter().find(|name| **name == column).copied().ok_or_else(|| {
-                    format!("`{quoted}`: `{}` must be one of {}", quotable(column), known.join(", "))
-                })
-            });
+            let column =
+                column.map(|column| {
+                    let column = column.as_ref();
+                    known.iter().find(|name| **name == column).copied().ok_or_else(|| {
+                        format!("`{quoted}`: `{}` must be one of {}", quotable(column), known.join(", "))
+                    })
+                });
             match (parsed, column.transpose()) {
                 (Ok(header), Ok(column)) => {
                     let key = fold(&header);

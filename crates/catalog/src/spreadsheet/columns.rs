@@ -60,7 +60,8 @@ impl<C: Column> Columns<C> {
                 }
             }
             let column = column.map(|column| column.name().to_owned());
-            columns.titles.push(HeaderColumn { header: quotable(title), column });
+            let words = title.split_whitespace().collect::<Vec<_>>().join(" ");
+            columns.titles.push(HeaderColumn { header: quotable(&words), column });
             columns.keys.insert(key);
         }
         columns

@@ -36,7 +36,8 @@ impl CardCells {
 
     /// The cells by the names of their columns, without those that name the item.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, Content<'_>)> {
-        let fields = CardColumn::ALL.iter().filter(|(column, ..)| !matches!(column, CardColumn::Article | CardColumn::Id));
+        let fields =
+            CardColumn::ALL.iter().filter(|(column, ..)| !matches!(column, CardColumn::Article | CardColumn::Id));
         fields.map(|(column, name, _)| (*name, self.cell(*column)))
     }
 

@@ -119,4 +119,3 @@ fn shown(value: &Content<'_>) -> Option<String> {
     }
     Some(shown)
 }
-

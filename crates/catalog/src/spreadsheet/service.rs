@@ -5,8 +5,7 @@ use kontor_kernel::{Clock, NomenclatureId, Permission, ProjectId, Resource, Staf
 
 use super::ports::{CardBook, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters, StockBook};
 use super::{
-    CardExport, CardLine, CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, ReadOptions, RowPreview,
-    SheetRefused, StockSheet,
+    CardExport, CardLine, CardSheet, ImportError, ImportMode, ImportReport, ReadOptions, SheetRefused, StockSheet,
 };
 
 /// Use cases of spreadsheets. Files are read on the calling thread; the server does that where blocking is allowed.
@@ -100,27 +99,6 @@ impl SpreadsheetService {
     ) -> Result<ImportReport, ImportError> {
         self.may_upload_stock(staff)?;
         self.stock.upload(Stamp::of(staff, self.clock.now()), Arc::new(sheet), mode).await
-    }
-
-    /// The first rows of a file as they will be, and where they were found; for the operator, before an import of any size.
-    pub async fn preview(
-        &self,
-        project: ProjectId,
-        kind: ImportKind,
-        file: &Path,
-        options: &ReadOptions,
-    ) -> Result<(Layout, Vec<RowPreview>), ImportError> {
-        let (layout, report) = match kind {
-            ImportKind::Nomenclatures => {
-                let sheet = CardSheet::read_top(&*self.reader, file, options)?;
-                (sheet.layout.clone(), self.cards.check(project, Arc::new(sheet)).await?)
-            }
-            ImportKind::Inventories => {
-                let sheet = StockSheet::read_top(&*self.reader, file, options)?;
-                (sheet.layout.clone(), self.stock.check(project, Arc::new(sheet)).await?)
-            }
-        };
-        Ok((layout, report.rows))
     }
 
     /// The next rows of an export, after this item; fewer than [`SpreadsheetService::PAGE`] are the last.

@@ -306,11 +306,17 @@ mod tests {
     /// Good rows, refused rows, rows and the last row of every part.
     fn parts(size: usize, after: u32) -> Vec<(usize, usize, u64, u32)> {
         let mut parts = Vec::new();
-        let ignored = StockSheet::read_parts(&Lines(FILE), Path::new(""), &ReadOptions::default(), (size, after), &mut |part: Part<_>| {
-            let (good, refused) = part.sheet.map_or((0, 0), |sheet| (sheet.rows.len(), sheet.refused));
-            parts.push((good, refused, part.rows, part.through));
-            Ok(())
-        });
+        let ignored = StockSheet::read_parts(
+            &Lines(FILE),
+            Path::new(""),
+            &ReadOptions::default(),
+            (size, after),
+            &mut |part: Part<_>| {
+                let (good, refused) = part.sheet.map_or((0, 0), |sheet| (sheet.rows.len(), sheet.refused));
+                parts.push((good, refused, part.rows, part.through));
+                Ok(())
+            },
+        );
         assert_eq!(ignored.unwrap().ignored(), ["colour"]);
         parts
     }
@@ -328,10 +334,11 @@ mod tests {
     #[test]
     fn whoever_takes_parts_may_want_no_more() {
         let mut taken = 0;
-        let ended = StockSheet::read_parts(&Lines(FILE), Path::new(""), &ReadOptions::default(), (1, 0), &mut |_: Part<_>| {
-            taken += 1;
-            if taken == 2 { Err(SheetRefused::Interrupted) } else { Ok(()) }
-        });
+        let ended =
+            StockSheet::read_parts(&Lines(FILE), Path::new(""), &ReadOptions::default(), (1, 0), &mut |_: Part<_>| {
+                taken += 1;
+                if taken == 2 { Err(SheetRefused::Interrupted) } else { Ok(()) }
+            });
         assert_eq!((ended.err(), taken), (Some(SheetRefused::Interrupted), 2));
     }
 
@@ -339,11 +346,12 @@ mod tests {
     fn whoever_waits_for_rows_is_asked_whether_to_go_on() {
         let lines = Lines("...\n...\narticle;warehouse\nA;W\n...\n");
         let mut asked = 0;
-        let ended = StockSheet::read_parts(&lines, Path::new(""), &ReadOptions::default(), (100, 0), &mut |part: Part<_>| {
-            assert_eq!((part.sheet, part.rows), (None, 0));
-            asked += 1;
-            if asked == 3 { Err(SheetRefused::Interrupted) } else { Ok(()) }
-        });
+        let ended =
+            StockSheet::read_parts(&lines, Path::new(""), &ReadOptions::default(), (100, 0), &mut |part: Part<_>| {
+                assert_eq!((part.sheet, part.rows), (None, 0));
+                asked += 1;
+                if asked == 3 { Err(SheetRefused::Interrupted) } else { Ok(()) }
+            });
         assert_eq!((ended.err(), asked), (Some(SheetRefused::Interrupted), 3));
         assert_eq!(StockSheet::read(&lines, Path::new(""), 100).unwrap().rows.len(), 1);
     }

@@ -8,9 +8,7 @@ use super::columns::Column;
 use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, Seen, Sheet};
 use super::vocabulary::{Dictionary, SEVERAL};
-use super::{
-    Content, ImportReport, ItemKey, Layout, ReadOptions, RowPreview, RowProblems, SheetRefused, quotable,
-};
+use super::{Content, ImportReport, ItemKey, Layout, ReadOptions, RowPreview, RowProblems, SheetRefused, quotable};
 use crate::model::{Reference, price_of_new_stock};
 
 /// A column of a sheet of stock.
@@ -74,11 +72,7 @@ impl StockSheet {
     }
 
     /// As [`StockSheet::read_with`], only the first rows.
-    pub(super) fn read_top(
-        reader: &dyn SheetReader,
-        file: &Path,
-        options: &ReadOptions,
-    ) -> Result<Self, SheetRefused> {
+    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetRefused> {
         Self::read_first(reader, file, &NEEDED, options, unique(Seen::default()))
     }
 

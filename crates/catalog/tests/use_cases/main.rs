@@ -3,6 +3,7 @@
 
 mod decision;
 mod jobs;
+mod layout;
 mod words;
 
 use std::sync::Arc;
