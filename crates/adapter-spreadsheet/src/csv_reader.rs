@@ -178,7 +178,7 @@ fn delimiter(text: &[u8], header_row: Option<u32>) -> u8 {
     chosen.into_iter().chain(lines).filter_map(most).find(|(_, count)| *count > 0).map_or(b',', |(sign, _)| sign)
 }
 
-/// How often each separator stands outside of quotes, by line.
+/// Number of each separator outside of quotes, by line.
 fn signs(text: &[u8]) -> Vec<[(u8, u32); 3]> {
     const NONE: [(u8, u32); 3] = [(b',', 0), (b';', 0), (b'\t', 0)];
     let mut quoted = false;

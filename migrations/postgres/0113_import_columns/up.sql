@@ -6,6 +6,6 @@ CREATE TABLE import_columns (
     PRIMARY KEY (project_id, kind)
 );
 
--- How the file of a job is read, as JSON, unless the defaults count; and where its rows were found.
+-- Choices about the reading of a job's file, as JSON, unless the defaults count; and the place of its rows in the file.
 ALTER TABLE jobs ADD COLUMN reading TEXT;
 ALTER TABLE jobs ADD COLUMN layout TEXT;

@@ -1,4 +1,4 @@
-//! How `kontor import` reads its file.
+//! Settings of `kontor import` about the reading of its file.
 
 use clap::Args;
 use kontor_catalog::spreadsheet::{ColumnMap, ImportColumns, ImportKind, ReadOptions};

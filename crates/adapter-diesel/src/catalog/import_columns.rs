@@ -23,7 +23,7 @@ fn wrong(reasons: Vec<String>) -> StoreError {
     StoreError::corrupt(reasons.join("; "))
 }
 
-/// How the file of a job is read.
+/// Choices about the reading of a job's file.
 #[derive(Serialize, Deserialize)]
 struct StoredReading {
     sheet: Option<String>,
@@ -57,7 +57,7 @@ pub(super) fn reading(kind: ImportKind, text: Option<&str>) -> Result<ReadOption
     Ok(ReadOptions { sheet, header_row, columns: columns.map_err(wrong)?, keep_empty })
 }
 
-/// Where the rows of a job were found.
+/// Place of the rows of a job.
 #[derive(Serialize, Deserialize)]
 struct StoredLayout {
     sheet: Option<String>,

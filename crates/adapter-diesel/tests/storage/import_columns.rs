@@ -1,7 +1,6 @@
 //! Columns of imports: those of a job and those that a project saves.
 
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::bulk::{JobKind, JobState, NewJob, RunOutcome};
 use kontor_catalog::spreadsheet::ports::ColumnMaps;
 use kontor_catalog::spreadsheet::{ColumnMap, ImportKind, ReadOptions};

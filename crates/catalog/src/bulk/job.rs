@@ -120,7 +120,7 @@ pub struct Job {
     pub kind: JobKind,
     /// How it goes about it.
     pub options: JobOptions,
-    /// How its file is read.
+    /// Choices about the reading of its file.
     pub reading: ReadOptions,
     /// How it stands.
     pub state: JobState,
@@ -140,7 +140,7 @@ pub struct Job {
     pub tally: Tally,
     /// Headers that were not understood; known after the first pass.
     pub ignored_columns: Vec<String>,
-    /// Where the rows were found; known after the first pass.
+    /// Place of the rows in the file; known after the first pass.
     pub layout: Option<Layout>,
     /// Why it was given up.
     pub failure: Option<String>,
@@ -161,7 +161,7 @@ pub struct NewJob {
     pub kind: JobKind,
     /// How it goes about it.
     pub options: JobOptions,
-    /// How its file is read.
+    /// Choices about the reading of its file.
     pub reading: ReadOptions,
     /// Where the file is kept.
     pub place: String,
@@ -233,7 +233,7 @@ pub struct Step {
 pub struct PassDone {
     /// Rows below the headers.
     pub total_rows: u64,
-    /// Where the rows were found.
+    /// Place of the rows in the file.
     pub layout: Layout,
     /// Whether the second pass begins; it starts at the top.
     pub go_on: bool,

@@ -209,7 +209,7 @@ impl JobRunner {
         self.read(pass, job, file, &mut |runner, pass, sheet, step| runner.write(pass, sheet, step)).map(|_| ())
     }
 
-    /// Reads the file from the checkpoint on. Returns where the rows were found.
+    /// Reads the file from the checkpoint on. Returns the place of the rows.
     #[expect(clippy::type_complexity, reason = "one step of a pass, told once")]
     fn read<W: Waits>(
         &self,

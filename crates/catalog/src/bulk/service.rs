@@ -14,7 +14,7 @@ pub struct Submission {
     pub kind: JobKind,
     /// How to go about it.
     pub options: JobOptions,
-    /// How to read the file.
+    /// Choices about the reading of the file.
     pub reading: ReadOptions,
     /// The file on this machine; it may disappear afterwards.
     pub file: PathBuf,

@@ -133,8 +133,8 @@ impl CardSheet {
         Self::read_first(reader, file, &[CardColumn::Article], options, unique(Seen::default()))
     }
 
-    /// As [`CardSheet::read_with`], in parts of so many rows; rows up to `after` are read over. Returns where the rows
-    /// were found.
+    /// As [`CardSheet::read_with`], in parts of so many rows; rows up to `after` are read over. Returns the place
+    /// of the rows.
     pub fn read_parts(
         reader: &dyn SheetReader,
         file: &Path,

@@ -7,7 +7,7 @@ use super::{ColumnMap, ImportError, ImportKind};
 
 /// Use cases of the mappings of columns that a project saves for its imports.
 pub struct ImportColumns {
-    /// Where they are kept.
+    /// The store of the mappings.
     pub maps: Arc<dyn ColumnMaps>,
 }
 

@@ -33,7 +33,7 @@ pub struct HeaderColumn {
     pub column: Option<String>,
 }
 
-/// Where the table of a file was found.
+/// Place of the table in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
     /// The name of the sheet; csv has none.

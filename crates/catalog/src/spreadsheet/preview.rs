@@ -30,7 +30,7 @@ pub struct RowPreview {
     pub article: Option<Line<100>>,
     /// The number of the record; a new one has none.
     pub id: Option<i64>,
-    /// What the file calls the warehouse; only of stock.
+    /// The warehouse as the file has it; only of stock.
     pub warehouse: Option<String>,
     /// The values that will be written: of a new record those that are not empty, of a known one those that change.
     pub fields: Values,

@@ -21,7 +21,7 @@ pub struct Sheet<R> {
     pub refused: usize,
     /// Headers that were not understood.
     pub ignored_columns: Vec<String>,
-    /// Where the rows were found.
+    /// Place of the rows in the file.
     pub layout: Layout,
 }
 
@@ -93,7 +93,7 @@ impl<R> Sheet<R> {
     }
 
     /// Hands a file over in parts of so many rows, fewer when they are long. Rows up to `after` are read as well, for what
-    /// they mean to later ones, but handed over no more. Returns where the rows were found.
+    /// they mean to later ones, but handed over no more. Returns the place of the rows.
     pub(super) fn read_in_parts<C: Column>(
         reader: &dyn SheetReader,
         file: &Path,

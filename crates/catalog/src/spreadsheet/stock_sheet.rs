@@ -76,8 +76,8 @@ impl StockSheet {
         Self::read_first(reader, file, &NEEDED, options, unique(Seen::default()))
     }
 
-    /// As [`StockSheet::read_with`], in parts of so many rows; rows up to `after` are read over. Returns where the rows
-    /// were found.
+    /// As [`StockSheet::read_with`], in parts of so many rows; rows up to `after` are read over. Returns the place
+    /// of the rows.
     pub fn read_parts(
         reader: &dyn SheetReader,
         file: &Path,

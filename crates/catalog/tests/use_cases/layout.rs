@@ -1,4 +1,4 @@
-//! Where the table of a file is found, and which columns its headers stand for.
+//! Finding the table of a file, and the columns of its headers.
 
 use std::collections::HashMap;
 use std::path::Path;
