@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::TestDatabase;
 use reqwest::Method;
 use rust_xlsxwriter::Workbook;
 use serde_json::{Value, json};
