@@ -135,9 +135,9 @@ impl ColumnMap {
         self.headers.is_empty()
     }
 
-    /// The column that a folded header stands for; `Some(None)` if it is to be ignored.
-    pub(super) fn get(&self, key: &str) -> Option<Option<&'static str>> {
-        self.headers.iter().find(|mapped| mapped.key == key).map(|mapped| mapped.column)
+    /// The entry of a folded header.
+    pub(super) fn get(&self, key: &str) -> Option<&MappedHeader> {
+        self.headers.iter().find(|mapped| mapped.key == key)
     }
 
     /// Headers that the file must have and has not.

@@ -48,7 +48,7 @@ impl<C: Column> Columns<C> {
             .map(|(place, title)| (place, title, fold(title)));
         let titles: Vec<_> = titles.collect();
         let mapped: Vec<Option<Option<C>>> =
-            titles.iter().map(|(.., key)| map.get(key).map(|name| name.and_then(Self::called))).collect();
+            titles.iter().map(|(.., key)| map.get(key).map(|mapped| mapped.column.and_then(Self::called))).collect();
         let taken: Vec<C> = mapped.iter().copied().flatten().flatten().collect();
         for ((place, title, key), mapped) in titles.into_iter().zip(mapped) {
             let column = mapped.unwrap_or_else(|| Self::named(&key).filter(|column| !taken.contains(column)));

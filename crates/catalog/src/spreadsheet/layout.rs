@@ -103,8 +103,8 @@ fn chosen(sheets: Option<&[String]>, wanted: &Line<100>) -> Result<usize, SheetR
     let named = sheets.iter().position(|name| fold(name) == fold(wanted));
     let numbered = || wanted.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < sheets.len());
     named.or_else(numbered).ok_or_else(|| {
-        let names: Vec<String> = sheets.iter().take(NAMED).map(|name| format!("`{}`", quotable(name))).collect();
-        SheetRefused::NoSuchSheet(names.join(", "))
+        let listed: Vec<String> = sheets.iter().take(NAMED).map(|name| format!("`{}`", quotable(name))).collect();
+        SheetRefused::NoSuchSheet(listed.join(", "))
     })
 }
 

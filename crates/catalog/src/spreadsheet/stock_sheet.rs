@@ -151,12 +151,12 @@ impl StockTarget {
     }
 
     /// A row with what is decided about it: nothing if it is refused, no write if the stock is as it says.
-    fn preview(&self, row: &StockRow, decided: Option<Option<&StockWrite>>) -> RowPreview {
+    fn preview(&self, row: &StockRow, decided: &Decided) -> RowPreview {
         let warehouse = Some(quotable(&row.warehouse));
         let preview = |preview: RowPreview| RowPreview { warehouse, ..preview };
         let item = self.items.get(&row.article).map(|(id, ..)| *id);
         let place = |warehouse| item.and_then(|item| self.stock.get(&(item, warehouse)));
-        let Some(write) = decided else {
+        let Ok(write) = decided else {
             return preview(RowPreview::skipped(row.row, Some(&ItemKey::Article(row.article.clone()))));
         };
         let warehouse = write.map(|write| write.warehouse_id).or_else(|| self.warehouses.find(&row.warehouse, None));
@@ -228,7 +228,7 @@ impl StockDecision {
         for (place, row) in sheet.rows.iter().enumerate() {
             let decided = decide(row, target, &mut seen);
             if place < RowPreview::SHOWN {
-                rows.push(target.preview(row, decided.as_ref().ok().map(Option::as_ref)));
+                rows.push(target.preview(row, &decided));
             }
             match decided {
                 Ok(Some(write)) => decision.writes.push(write),
@@ -259,11 +259,10 @@ impl StockDecision {
     }
 }
 
-fn decide(
-    row: &StockRow,
-    target: &StockTarget,
-    seen: &mut HashSet<(NomenclatureId, WarehouseId)>,
-) -> Result<Option<StockWrite>, (StockColumn, String)> {
+/// A write, nothing if the stock is as the row says, or the column that is wrong and the reason.
+type Decided = Result<Option<StockWrite>, (StockColumn, String)>;
+
+fn decide(row: &StockRow, target: &StockTarget, seen: &mut HashSet<(NomenclatureId, WarehouseId)>) -> Decided {
     let refuse = |column, reason: &str| (column, reason.to_owned());
     let (item, is_stocked, card_price) =
         *target.items.get(&row.article).ok_or_else(|| refuse(StockColumn::Article, "there is no such item"))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use kontor_catalog::model::Edit;
 use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink, SheetBook, SheetReader};
 use kontor_catalog::spreadsheet::{
-    CardSheet, Cell, ColumnMap, Decision, ImportKind, ReadOptions, RowAction, SheetRefused, SheetRow, Vocabulary,
+    CardSheet, ColumnMap, Decision, ImportKind, ReadOptions, RowAction, SheetRefused, Vocabulary,
 };
 use kontor_kernel::{Line, Money};
 
@@ -15,11 +15,17 @@ use crate::decision::Grid;
 /// A workbook: names and texts of its visible sheets.
 struct Workbook(Vec<(&'static str, &'static str)>);
 
+impl Workbook {
+    fn sheet(&self, place: usize) -> Grid {
+        Grid(self.0.get(place).unwrap().1)
+    }
+}
+
 struct Open<'a>(&'a Workbook, Vec<String>);
 
 impl SheetReader for Workbook {
     fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
-        Grid(self.0[0].1).read(file, sink)
+        self.sheet(0).read(file, sink)
     }
 
     fn book<'a>(
@@ -38,7 +44,7 @@ impl SheetBook for Open<'_> {
     }
 
     fn read(&mut self, sheet: usize, _: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
-        Grid(self.0.0[sheet].1).read(Path::new(""), sink)
+        self.0.sheet(sheet).read(Path::new(""), sink)
     }
 }
 
