@@ -1084,6 +1084,16 @@ diesel::table! {
         finished_at -> Nullable<Timestamp>,
         parked_at -> Nullable<Timestamp>,
         parked_reason -> Nullable<Text>,
+        reading -> Nullable<Text>,
+        layout -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    import_columns (project_id, kind) {
+        project_id -> BigInt,
+        kind -> Text,
+        mapping -> Text,
     }
 }
 

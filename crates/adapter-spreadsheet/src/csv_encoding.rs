@@ -13,16 +13,20 @@ const BUFFER: usize = 64 << 10;
 /// Longest part of a line that is examined at once, in bytes.
 const LONGEST_LINE: u64 = 64 << 10;
 
-/// The file as UTF-8 without a byte order mark. Bytes of UTF-8 that are damaged stay as they are, for their cells to name.
-pub(crate) fn text(mut file: File) -> Result<DecodeReaderBytes<File, Vec<u8>>, SheetRefused> {
-    let encoding = encoding(&mut file)?;
+/// The file from its start as UTF-8 without a byte order mark. Bytes of UTF-8 that are damaged stay as they are, for their
+/// cells to name.
+pub(crate) fn text(
+    mut file: File,
+    encoding: &'static Encoding,
+) -> Result<DecodeReaderBytes<File, Vec<u8>>, SheetRefused> {
     file.rewind().map_err(crate::broken)?;
     let mut builder = DecodeReaderBytesBuilder::new();
     builder.encoding(Some(encoding).filter(|encoding| *encoding != UTF_8)).strip_bom(true).utf8_passthru(true);
     Ok(builder.build(file))
 }
 
-fn encoding(file: &mut File) -> Result<&'static Encoding, SheetRefused> {
+/// The encoding of a file, which is read to its end.
+pub(crate) fn encoding(file: &mut File) -> Result<&'static Encoding, SheetRefused> {
     let mut lines = BufReader::with_capacity(BUFFER, file);
     if let Some((encoding, _)) = Encoding::for_bom(lines.fill_buf().map_err(crate::broken)?) {
         return Ok(encoding);

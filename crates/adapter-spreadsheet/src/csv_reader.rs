@@ -1,10 +1,11 @@
 //! Text with commas, semicolons or tabs.
 
 use std::fs::File;
-use std::io::{self, Cursor, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 
 use csv::{ByteRecord, ReaderBuilder};
-use kontor_catalog::spreadsheet::ports::RowSink;
+use encoding_rs::Encoding;
+use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink, SheetBook};
 use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
 
 use crate::csv_torn::{Quotes, Whole, quotes};
@@ -18,13 +19,39 @@ const BUFFER: usize = 64 << 10;
 const START: u64 = 8192;
 const TORN: &str = "has quotes that do not pair; write a quote inside of a quoted text twice";
 
-pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
-    let mut text = csv_encoding::text(file)?;
+/// A csv file: one sheet without a name.
+pub(crate) struct Csv {
+    file: File,
+    encoding: &'static Encoding,
+    delimiter: u8,
+    limits: Limits,
+}
+
+/// Opens a file. The row of headers, if the sender names it, tells the separator.
+pub(crate) fn open(mut file: File, header_row: Option<u32>, limits: &Limits) -> Result<Csv, SheetRefused> {
+    let encoding = csv_encoding::encoding(&mut file)?;
+    let mut book = Csv { file, encoding, delimiter: b',', limits: limits.clone() };
     let mut start = Vec::new();
-    text.by_ref().take(START).read_to_end(&mut start).map_err(crate::broken)?;
+    book.text()?.take(START).read_to_end(&mut start).map_err(crate::broken)?;
     refuse_other_formats(&start)?;
-    let delimiter = delimiter(&start);
-    rows(Cursor::new(start).chain(text), delimiter, limits, sink)
+    book.delimiter = delimiter(&start, header_row);
+    Ok(book)
+}
+
+impl Csv {
+    fn text(&self) -> Result<impl Read, SheetRefused> {
+        csv_encoding::text(self.file.try_clone().map_err(crate::broken)?, self.encoding)
+    }
+}
+
+impl SheetBook for Csv {
+    fn sheets(&self) -> Option<&[String]> {
+        None
+    }
+
+    fn read(&mut self, _: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        rows(self.text()?, self.delimiter, &self.limits, headers, sink)
+    }
 }
 
 /// Gives no more than there is room for: who looks for the end of a record holds all of it until then. Keeps what it gave
@@ -68,14 +95,20 @@ fn is_too_long(error: &csv::Error) -> bool {
     matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == ErrorKind::FileTooLarge)
 }
 
-fn rows(source: impl Read, delimiter: u8, limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+fn rows(
+    source: impl Read,
+    delimiter: u8,
+    limits: &Limits,
+    headers: HeaderRow,
+    sink: &mut RowSink<'_>,
+) -> Result<(), SheetRefused> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(BUFFER)
         .from_reader(Metered::new(source));
-    let mut whole = Whole::new(sink);
+    let mut whole = Whole::new(headers, sink);
     let mut record = ByteRecord::new();
     let (mut number, mut done): (u32, u64) = (0, 0);
     loop {
@@ -132,23 +165,34 @@ fn refuse_other_formats(text: &[u8]) -> Result<(), SheetRefused> {
     }
 }
 
-/// The sign that parts the fields of the first line: the most frequent one outside of quotes.
-fn delimiter(text: &[u8]) -> u8 {
+/// The sign that parts the fields of a line: the most frequent one outside of quotes. The line is the one of the headers
+/// if it is known, else the first one that has such a sign.
+fn delimiter(text: &[u8], header_row: Option<u32>) -> u8 {
     let hint = text.strip_prefix(b"sep=").and_then(|rest| rest.first().copied());
     if let Some(sign @ (b',' | b';' | b'\t')) = hint {
         return sign;
     }
+    let most = |counts: [(u8, u32); 3]| counts.into_iter().rev().max_by_key(|(_, count)| *count);
+    let lines = signs(text);
+    let chosen = header_row.and_then(|row| lines.get(usize::try_from(row).ok()?.checked_sub(1)?).copied());
+    chosen.into_iter().chain(lines).filter_map(most).find(|(_, count)| *count > 0).map_or(b',', |(sign, _)| sign)
+}
+
+/// Number of each separator outside of quotes, by line.
+fn signs(text: &[u8]) -> Vec<[(u8, u32); 3]> {
+    const NONE: [(u8, u32); 3] = [(b',', 0), (b';', 0), (b'\t', 0)];
     let mut quoted = false;
-    let mut counts = [(b',', 0_u32), (b';', 0), (b'\t', 0)];
-    for byte in text.trim_ascii_start() {
+    let (mut lines, mut counts) = (Vec::new(), NONE);
+    for byte in text {
         match byte {
             b'"' => quoted = !quoted,
-            b'\n' if !quoted => break,
+            b'\n' if !quoted => lines.push(std::mem::replace(&mut counts, NONE)),
             byte if !quoted => counts.iter_mut().filter(|(sign, _)| sign == byte).for_each(|(_, count)| *count += 1),
             _ => {}
         }
     }
-    counts.iter().rev().max_by_key(|(_, count)| *count).map_or(b',', |(sign, _)| *sign)
+    lines.push(counts);
+    lines
 }
 
 /// Empty lines above a record, from the line where the reader stood before it and the one where it stands after it.
@@ -181,8 +225,16 @@ mod tests {
             ("one", b','),
             ("sep=;\na,b,c", b';'),
         ] {
-            assert_eq!(delimiter(text.as_bytes()), sign, "{text}");
+            assert_eq!(delimiter(text.as_bytes(), None), sign, "{text}");
         }
+    }
+
+    #[test]
+    fn a_letterhead_has_no_delimiter_of_the_table() {
+        let text = b"Price list\n\n1, Main street, \"a;b\"\narticle;name\n";
+        assert_eq!((delimiter(text, Some(4)), delimiter(text, None)), (b';', b','));
+        assert_eq!(delimiter(b"Price list\n\narticle;name;price, RUB\n", None), b';');
+        assert_eq!(delimiter(text, Some(1)), b',', "a line without separators tells nothing");
     }
 
     /// Counts what is taken from it.
@@ -203,7 +255,7 @@ mod tests {
             let taken = std::cell::Cell::new(0);
             let endless = Counted(start.as_bytes().chain(io::repeat(b'x').take(64 << 20)), &taken);
             let mut read = 0;
-            let refused = rows(endless, b';', &limits, &mut |_| {
+            let refused = rows(endless, b';', &limits, HeaderRow::First, &mut |_| {
                 read += 1;
                 Ok(())
             });
@@ -213,7 +265,7 @@ mod tests {
         // Many records that together are longer are none of it.
         let many = "A-1;Mug\n".repeat(50_000);
         let mut read = 0;
-        rows(many.as_bytes(), b';', &limits, &mut |_| {
+        rows(many.as_bytes(), b';', &limits, HeaderRow::First, &mut |_| {
             read += 1;
             Ok(())
         })

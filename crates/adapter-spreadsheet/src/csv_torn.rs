@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use kontor_catalog::spreadsheet::ports::RowSink;
+use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink};
 use kontor_catalog::spreadsheet::{SheetRefused, SheetRow};
 
 /// Maximum number of pieces of one torn row.
@@ -59,6 +59,8 @@ struct Held {
 /// Hands rows over as soon as it is clear that they are whole.
 pub(crate) struct Whole<'a, 'b> {
     sink: &'a mut RowSink<'b>,
+    /// Row of headers.
+    at: HeaderRow,
     /// Number of headers; 0 until they are read.
     pub headers: usize,
     held: VecDeque<Held>,
@@ -67,8 +69,8 @@ pub(crate) struct Whole<'a, 'b> {
 }
 
 impl<'a, 'b> Whole<'a, 'b> {
-    pub fn new(sink: &'a mut RowSink<'b>) -> Self {
-        Self { sink, headers: 0, held: VecDeque::new(), in_tear: false }
+    pub fn new(at: HeaderRow, sink: &'a mut RowSink<'b>) -> Self {
+        Self { sink, at, headers: 0, held: VecDeque::new(), in_tear: false }
     }
 
     /// The next row with the number of its cells, empty ones at its end included.
@@ -77,7 +79,14 @@ impl<'a, 'b> Whole<'a, 'b> {
             return Ok(());
         }
         if self.headers == 0 {
-            self.headers = row.cells.len();
+            let is_header = match self.at {
+                HeaderRow::First => true,
+                HeaderRow::At(number) => row.number >= number,
+                HeaderRow::Unknown => false,
+            };
+            if is_header {
+                self.headers = row.cells.len();
+            }
             return (self.sink)(row);
         }
         if row.cells.len() > self.headers {
@@ -179,7 +188,7 @@ mod tests {
             faulty.extend(row.fault.is_some().then_some(row.number));
             Ok(())
         };
-        let mut whole = Whole::new(&mut sink);
+        let mut whole = Whole::new(HeaderRow::First, &mut sink);
         for (number, cells) in (1..).zip([4].iter().chain(rows)) {
             let row = SheetRow::new(number, vec![Cell::Text("x".to_owned()); *cells]);
             whole.push(row, *cells).unwrap();

@@ -44,7 +44,9 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use kontor_catalog::spreadsheet::ports::{RowSink, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters};
+use kontor_catalog::spreadsheet::ports::{
+    HeaderRow, RowSink, SheetBook, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters,
+};
 use kontor_catalog::spreadsheet::{Content, SheetRefused, SheetRow, quotable};
 
 pub use limits::Limits;
@@ -70,6 +72,16 @@ fn broken(error: impl ToString) -> SheetRefused {
 
 impl SheetReader for Spreadsheets {
     fn read(&self, path: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        let mut book = self.book(path, None, &mut || sink(SheetRow::none_yet()))?;
+        book.read(0, HeaderRow::First, sink)
+    }
+
+    fn book<'a>(
+        &'a self,
+        path: &'a Path,
+        header_row: Option<u32>,
+        ask: &mut dyn FnMut() -> Result<(), SheetRefused>,
+    ) -> Result<Box<dyn SheetBook + 'a>, SheetRefused> {
         let mut file = File::open(path).map_err(broken)?;
         if file.metadata().map_err(broken)?.len() > self.limits.file_bytes {
             return Err(SheetRefused::TooLarge("the file"));
@@ -78,8 +90,7 @@ impl SheetReader for Spreadsheets {
         file.by_ref().take(4).read_to_end(&mut start).map_err(broken)?;
         file.rewind().map_err(broken)?;
         if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
-            let mut ask = || sink(SheetRow::none_yet());
-            let mut pace = Pace::new(&mut ask);
+            let mut pace = Pace::new(ask);
             if let Some(usual) = xlsx_parts::with_usual_names(&file, &mut xlsx_guard::open(&file, &self.limits)?)? {
                 file = usual;
             }
@@ -87,11 +98,11 @@ impl SheetReader for Spreadsheets {
             if xlsx_texts::too_many(&file)? {
                 file = xlsx_texts::put_into_cells(&file, &self.limits, &mut pace)?;
             }
-            xlsx_reader::read(file, &found, &self.limits, sink)
+            Ok(Box::new(xlsx_reader::open(file, found, &self.limits)?))
         } else if start.starts_with(b"\xD0\xCF\x11\xE0") {
             Err(SheetRefused::OldOrEncrypted)
         } else {
-            csv_reader::read(file, &self.limits, sink)
+            Ok(Box::new(csv_reader::open(file, header_row, &self.limits)?))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The first worksheet of a workbook, cell by cell.
+//! The worksheets of a workbook, cell by cell.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::BufReader;
 
 use calamine::{DataRef, Reader, SheetType, SheetVisible, Style, Xlsx, XlsxError};
-use kontor_catalog::spreadsheet::ports::RowSink;
+use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink, SheetBook};
 use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
 
 use crate::limits::Limits;
@@ -24,18 +24,48 @@ const MOST_UNCALCULATED: usize = 1_000_000;
 
 type Place = (u32, u32);
 
-pub(crate) fn read(file: File, found: &Found, limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
-    let mut book: Xlsx<_> = Xlsx::new(BufReader::new(file)).map_err(refused)?;
-    let sheet = book
-        .sheets_metadata()
-        .iter()
-        .find(|sheet| sheet.typ == SheetType::WorkSheet && sheet.visible == SheetVisible::Visible)
-        .map(|sheet| sheet.name.clone())
-        .ok_or(SheetRefused::Empty)?;
-    let ranges = if found.merged > 0 { book.merge_cells_by_sheet_name(&sheet).map_err(refused)? } else { Vec::new() };
+/// A workbook that was found to be harmless.
+pub(crate) struct Workbook {
+    book: Xlsx<BufReader<File>>,
+    /// Names of the visible worksheets.
+    sheets: Vec<String>,
+    found: Found,
+    limits: Limits,
+}
+
+pub(crate) fn open(file: File, found: Found, limits: &Limits) -> Result<Workbook, SheetRefused> {
+    let book: Xlsx<_> = Xlsx::new(BufReader::new(file)).map_err(refused)?;
+    let sheets = book.sheets_metadata().iter();
+    let sheets = sheets.filter(|sheet| sheet.typ == SheetType::WorkSheet && sheet.visible == SheetVisible::Visible);
+    let sheets = sheets.map(|sheet| sheet.name.clone()).collect();
+    Ok(Workbook { book, sheets, found, limits: limits.clone() })
+}
+
+impl SheetBook for Workbook {
+    fn sheets(&self) -> Option<&[String]> {
+        Some(&self.sheets)
+    }
+
+    fn read(&mut self, sheet: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        let sheet = self.sheets.get(sheet).ok_or(SheetRefused::Empty)?;
+        rows(&mut self.book, sheet, self.found, headers, &self.limits, sink)
+    }
+}
+
+fn rows(
+    book: &mut Xlsx<BufReader<File>>,
+    sheet: &str,
+    found: Found,
+    headers: HeaderRow,
+    limits: &Limits,
+    sink: &mut RowSink<'_>,
+) -> Result<(), SheetRefused> {
+    let ranges = if found.merged > 0 { book.merge_cells_by_sheet_name(sheet).map_err(refused)? } else { Vec::new() };
     let mut merged = Merged::new(ranges);
-    let uncalculated = if found.uncalculated { uncalculated(&mut book, &sheet)? } else { HashSet::new() };
-    let mut cells = book.worksheet_cells_reader(&sheet).map_err(refused)?;
+    // No header is looked for in a formula without a value.
+    let needs_formulas = found.uncalculated && headers != HeaderRow::Unknown;
+    let uncalculated = if needs_formulas { uncalculated(book, sheet)? } else { HashSet::new() };
+    let mut cells = book.worksheet_cells_reader(sheet).map_err(refused)?;
     let formats: Vec<NumberFormat> = cells.styles().iter().map(number_format).collect();
     let mut row = SheetRow::new(1, Vec::new());
     let mut hand_over = |mut row: SheetRow| {

@@ -8,14 +8,16 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use kontor_adapter_diesel::Database;
 use kontor_catalog::bulk::{
-    BulkService, ImportKind, Job, JobError, JobOptions, JobPhase, JobRefusal, JobState, Progress, Submission,
+    BulkService, Job, JobError, JobOptions, JobPhase, JobRefusal, JobState, Progress, Submission,
 };
 use kontor_catalog::spreadsheet::ports::SheetFormat;
-use kontor_catalog::spreadsheet::{ImportMode, ProblemLine};
+use kontor_catalog::spreadsheet::{ImportKind, ImportMode, Layout, ProblemLine, RowPreview};
 use kontor_kernel::{JobId, ProjectId, Word as _};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::import_preview;
+use super::import_reading::ReadingArguments;
 use super::operate::open_migrated;
 use super::output::Output;
 use super::whole_file::write_whole;
@@ -54,6 +56,8 @@ pub struct ImportArguments {
     #[arg(long)]
     skip_errors: bool,
     #[command(flatten)]
+    reading: ReadingArguments,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -64,8 +68,8 @@ pub fn import(
     command: ImportCommand,
 ) -> Result<(), Failure> {
     let (kind, arguments) = match command {
-        ImportCommand::Nomenclatures(arguments) => (ImportKind::Cards, arguments),
-        ImportCommand::Stock(arguments) => (ImportKind::Stock, arguments),
+        ImportCommand::Nomenclatures(arguments) => (ImportKind::Nomenclatures, arguments),
+        ImportCommand::Stock(arguments) => (ImportKind::Inventories, arguments),
     };
     let config = load(arguments.output.database.clone())?;
     let database = open_migrated(&config)?;
@@ -133,13 +137,21 @@ async fn run_import(
         return Err(format!("--project: there is no project {project}").into());
     }
     let mode = if arguments.skip_errors { ImportMode::Partial } else { ImportMode::AllOrNothing };
+    std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
+    let reading = arguments.reading.options(&services.import_columns(), project, kind).await?;
+    let shown = if arguments.dry_run {
+        // A file that is refused is the job's to tell.
+        runner.preview(project, kind, &arguments.file, &reading).await.ok()
+    } else {
+        None
+    };
     let submission = Submission {
-        kind,
+        kind: kind.into(),
         options: JobOptions { dry_run: arguments.dry_run, mode },
+        reading: reading.clone(),
         file: arguments.file.clone(),
         file_name: arguments.file.file_name().map(|name| name.to_string_lossy().into_owned()),
     };
-    std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
     let stop = stop_on_signal();
     let bulk = services.bulk();
     let id = bulk.submit_for(project, submission).await?.id;
@@ -175,13 +187,17 @@ async fn run_import(
     };
     bar.finish_and_clear();
     runner.tidy().await?;
-    report(&services, &bulk, &job, arguments).await
+    if arguments.reading.save_columns && job.state == JobState::Succeeded {
+        services.import_columns().replace_for(project, kind, reading.columns).await?;
+    }
+    report(&services, &bulk, &job, shown, arguments).await
 }
 
 async fn report(
     services: &Services,
     bulk: &BulkService,
     job: &Job,
+    shown: Option<(Layout, Vec<RowPreview>)>,
     arguments: &ImportArguments,
 ) -> Result<(), Failure> {
     let sheet =
@@ -189,7 +205,7 @@ async fn report(
     let sheet = sheet.map(|path| path.display().to_string());
     let tally = job.tally;
     if arguments.output.json {
-        let report = json!({
+        let mut report = json!({
             "job_id": job.id.get(),
             "status": job.state.word(),
             "dry_run": job.options.dry_run,
@@ -202,8 +218,14 @@ async fn report(
             "errors_file": sheet,
             "message": job.failure,
         });
+        if let Some((layout, rows)) = shown {
+            import_preview::add(&mut report, layout, rows);
+        }
         println!("{report}");
     } else {
+        if let Some((layout, rows)) = &shown {
+            import_preview::print(layout, rows);
+        }
         let would = if job.options.dry_run { " (a dry run: nothing was written)" } else { "" };
         println!("{}{would}", job.state.word());
         println!(

@@ -7,6 +7,8 @@ mod customer;
 pub mod demo;
 mod doctor;
 mod export;
+mod import_preview;
+mod import_reading;
 pub mod introspection;
 mod miniapp;
 mod openapi;

@@ -16,6 +16,8 @@ pub mod failures;
 pub mod file_contents;
 pub mod history;
 pub mod idempotency;
+pub mod import_parts;
+pub mod import_rows;
 pub mod intake;
 pub mod limits;
 pub mod named;

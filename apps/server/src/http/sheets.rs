@@ -9,15 +9,16 @@ use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use deserr::Deserr;
 use futures_util::stream;
-use kontor_catalog::bulk::JobOptions;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetFormat};
-use kontor_catalog::spreadsheet::{ExportFailed, ImportError, ImportMode, ImportReport, RowProblem, RowProblems};
+use kontor_catalog::spreadsheet::{
+    ExportFailed, ImportError, ImportMode, ImportReport, Layout, RowProblem, RowProblems,
+};
 use kontor_kernel::Violations;
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::ApiError;
-use super::upload::Texts;
+use super::import_rows::{HeaderRecord, RowRecord};
 use super::wire::{self, InputErrors};
 
 /// A wrong cell.
@@ -47,10 +48,20 @@ pub struct ImportAnswer {
     skipped: usize,
     errors: Vec<RowProblemRecord>,
     ignored_columns: Vec<String>,
+    /// The sheet that was read; `null` for csv.
+    sheet: Option<String>,
+    /// The row of headers as the spreadsheet counts.
+    header_row: u32,
+    /// The headers from left to right.
+    columns: Vec<HeaderRecord>,
+    /// The first 20 rows as they will be; only of a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, nullable = false)]
+    rows: Option<Vec<RowRecord>>,
 }
 
-impl From<ImportReport> for ImportAnswer {
-    fn from(report: ImportReport) -> Self {
+impl ImportAnswer {
+    fn new(report: ImportReport, layout: Layout) -> Self {
         let message = match report.skipped {
             0 => "Imported.".to_owned(),
             skipped => format!("Imported; {skipped} rows were left out."),
@@ -63,6 +74,10 @@ impl From<ImportReport> for ImportAnswer {
             skipped: report.skipped,
             errors: report.problems.kept().iter().map(Into::into).collect(),
             ignored_columns: report.ignored_columns,
+            sheet: layout.sheet,
+            header_row: layout.header_row,
+            columns: layout.columns.into_iter().map(Into::into).collect(),
+            rows: None,
         }
     }
 }
@@ -71,10 +86,10 @@ impl From<ImportReport> for ImportAnswer {
 const IN_WORDS: usize = 20;
 
 /// The answer of an import. Bad rows have a body of their own: the readable messages of every `422` and the rows beside.
-pub fn import_answer(outcome: Result<ImportReport, ImportError>) -> Result<HttpResponse, ApiError> {
+pub fn import_answer(outcome: Result<ImportReport, ImportError>, layout: Layout) -> Result<HttpResponse, ApiError> {
     match outcome {
-        Ok(report) => Ok(HttpResponse::Ok().json(ImportAnswer::from(report))),
-        Err(ImportError::Rows(problems)) => Ok(bad_rows(&problems)),
+        Ok(report) => Ok(HttpResponse::Ok().json(ImportAnswer::new(report, layout))),
+        Err(ImportError::Rows(problems)) => Ok(bad_rows(&problems, layout)),
         Err(error) => Err(error.into()),
     }
 }
@@ -92,15 +107,27 @@ pub struct ImportRefusal {
     /// How many problems there are.
     #[schema(required = false)]
     rows_total: usize,
+    /// The sheet that was read; `null` for csv.
+    #[schema(required = false)]
+    sheet: Option<String>,
+    /// The row of headers as the spreadsheet counts.
+    #[schema(required = false)]
+    header_row: u32,
+    /// The headers from left to right.
+    #[schema(required = false)]
+    columns: Vec<HeaderRecord>,
 }
 
-fn bad_rows(problems: &RowProblems) -> HttpResponse {
+fn bad_rows(problems: &RowProblems, layout: Layout) -> HttpResponse {
     let words: Vec<String> = problems.kept().iter().take(IN_WORDS).map(ToString::to_string).collect();
     HttpResponse::UnprocessableEntity().json(ImportRefusal {
         message: "Nothing was imported: some rows are wrong.",
         errors: BTreeMap::from([("file", words)]),
         rows: problems.kept().iter().map(Into::into).collect(),
         rows_total: problems.total(),
+        sheet: layout.sheet,
+        header_row: layout.header_row,
+        columns: layout.columns.into_iter().map(Into::into).collect(),
     })
 }
 
@@ -108,7 +135,11 @@ impl From<ImportError> for ApiError {
     fn from(error: ImportError) -> Self {
         match error {
             ImportError::Denied(denied) => denied.into(),
-            ImportError::Sheet(refused) => Self::invalid("file", refused),
+            ImportError::Sheet(refused) => {
+                let mut wrong = Violations::default();
+                refused.reasons().iter().for_each(|reason| wrong.add(refused.part(), reason));
+                wrong.into()
+            }
             ImportError::Rows(problems) => Self::invalid("file", ImportError::Rows(problems)),
             ImportError::Stale => Self::Message(StatusCode::CONFLICT, ImportError::Stale.to_string()),
             ImportError::Store(error) => error.into(),
@@ -140,48 +171,19 @@ impl From<ExportFailed> for ApiError {
     }
 }
 
-/// What is wanted of an import, by the parts beside the file.
-#[derive(Debug, Clone, Copy)]
-pub struct Wishes {
-    /// `partial` and `dry_run`.
-    pub options: JobOptions,
-    /// `async`: whether a job is wanted, however small the file is.
-    pub background: bool,
-}
-
-impl Wishes {
-    /// The names of the parts.
-    pub const PARTS: [&str; 3] = ["partial", "dry_run", "async"];
-
-    /// Reads the parts, naming all wrong ones.
-    pub fn of(texts: Texts) -> Result<Self, Violations> {
-        let [partial, dry_run, background] = Self::PARTS.map(|name| match texts.get(name) {
-            None | Some("" | "0" | "false") => Ok(false),
-            Some("1" | "true") => Ok(true),
-            Some(_) => Err((name, "must be true or false")),
-        });
-        let mut violations = texts.violations;
-        let mut flag = |read: Result<bool, (&str, &str)>| {
-            read.unwrap_or_else(|(name, wrong)| {
-                violations.add(name, wrong);
-                false
-            })
-        };
-        let (partial, dry_run, background) = (flag(partial), flag(dry_run), flag(background));
-        violations.into_result()?;
-        let mode = if partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
-        Ok(Self { options: JobOptions { dry_run, mode }, background })
-    }
-}
-
 /// The answer of an import that was only to be tried.
-pub fn trial_answer(outcome: Result<ImportReport, ImportError>, mode: ImportMode) -> Result<HttpResponse, ApiError> {
+pub fn trial_answer(
+    outcome: Result<ImportReport, ImportError>,
+    layout: Layout,
+    mode: ImportMode,
+) -> Result<HttpResponse, ApiError> {
     match outcome? {
-        report if report.problems.is_empty() || mode == ImportMode::Partial => {
+        mut report if report.problems.is_empty() || mode == ImportMode::Partial => {
             let message = "Nothing was imported: this was a dry run.".to_owned();
-            Ok(HttpResponse::Ok().json(ImportAnswer { message, ..report.into() }))
+            let rows = std::mem::take(&mut report.rows).into_iter().map(Into::into).collect();
+            Ok(HttpResponse::Ok().json(ImportAnswer { message, rows: Some(rows), ..ImportAnswer::new(report, layout) }))
         }
-        report => Ok(bad_rows(&report.problems)),
+        report => Ok(bad_rows(&report.problems, layout)),
     }
 }
 

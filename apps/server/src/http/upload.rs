@@ -25,6 +25,8 @@ use crate::config::Config;
 
 /// The longest text beside a file, in bytes.
 const LONGEST_TEXT: usize = 1024;
+/// The longest mapping of columns, in bytes.
+const LONGEST_COLUMNS: usize = 32 << 10;
 /// The most parts of a body.
 const MOST_PARTS: usize = 20;
 /// The most that a body has beside its file, in bytes.
@@ -222,10 +224,11 @@ async fn save(
 
 async fn text(name: &str, part: &mut Field) -> Result<String, ApiError> {
     let mut bytes = Vec::new();
+    let longest = if name == "columns" { LONGEST_COLUMNS } else { LONGEST_TEXT };
     while let Some(chunk) = part.next().await {
         bytes.extend_from_slice(&chunk.map_err(refused)?);
-        if bytes.len() > LONGEST_TEXT {
-            return Err(ApiError::invalid(name, format!("must have at most {LONGEST_TEXT} bytes")));
+        if bytes.len() > longest {
+            return Err(ApiError::invalid(name, format!("must have at most {longest} bytes")));
         }
     }
     String::from_utf8(bytes).map_err(|_| ApiError::invalid(name, "must be UTF-8 text"))

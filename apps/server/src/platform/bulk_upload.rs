@@ -2,15 +2,16 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use kontor_catalog::bulk::{BulkService, ImportKind, Submission};
-use kontor_catalog::spreadsheet::SpreadsheetService;
+use kontor_catalog::bulk::{BulkService, JobOptions, Submission};
+use kontor_catalog::spreadsheet::{ImportColumns, ImportKind, SpreadsheetService};
 use kontor_kernel::Staff;
 use utoipa::ToSchema;
 
 use super::jobs::queued;
 use crate::config::Config;
 use crate::http::blocking::blocking;
-use crate::http::sheets::{Wishes, import_answer, trial_answer};
+use crate::http::import_parts::Wishes;
+use crate::http::sheets::{import_answer, trial_answer};
 use crate::http::upload::{Received, Upload};
 use crate::http::{ApiError, SignedInStaff};
 
@@ -27,36 +28,54 @@ pub(super) struct SheetUpload {
     dry_run: Option<String>,
     /// `1` makes a job of the import, however small the file is.
     r#async: Option<String>,
+    /// The name of a sheet, or its number among the visible ones; without it the first sheet with a row of headers.
+    sheet: Option<String>,
+    /// The row of headers as the spreadsheet counts; without it headers are looked for in the first 30 rows.
+    header_row: Option<String>,
+    /// A JSON object of headers and the names of their columns, `null` to ignore a header; without it the saved columns.
+    columns: Option<String>,
+    /// `1` leaves fields alone whose cells are empty.
+    keep_empty: Option<String>,
+}
+
+/// The services that an import needs.
+pub(super) struct Importers {
+    pub sheets: Data<SpreadsheetService>,
+    pub bulk: Data<BulkService>,
+    pub saved: Data<ImportColumns>,
 }
 
 /// Receives a file and imports it, or queues its import.
 pub(super) async fn take(
     kind: ImportKind,
     mut staff: SignedInStaff,
-    sheets: Data<SpreadsheetService>,
-    bulk: Data<BulkService>,
+    Importers { sheets, bulk, saved }: Importers,
     config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
     match kind {
-        ImportKind::Cards => sheets.may_import_cards(&staff)?,
-        ImportKind::Stock => sheets.may_upload_stock(&staff)?,
+        ImportKind::Nomenclatures => sheets.may_import_cards(&staff)?,
+        ImportKind::Inventories => sheets.may_upload_stock(&staff)?,
     }
     if upload.announces_more_than(config.import_inline_bytes) {
         bulk.has_room(&staff).await?;
     }
     let received = upload.up_to(config.import_limit).receive(&mut staff, &Wishes::PARTS).await?;
     let Received { file, file_name, size, texts } = received;
-    let wishes = Wishes::of(texts)?;
+    let mut wishes = Wishes::of(kind, texts)?;
+    if !wishes.has_columns {
+        wishes.reading.columns = saved.read(&staff, kind).await?;
+    }
     if !wishes.background && size <= config.import_inline_bytes {
         let (path, reader, most) = (file.path().to_owned(), sheets.clone(), config.import_inline_rows);
+        let reading = wishes.reading.clone();
         let answer = match kind {
-            ImportKind::Cards => match blocking(move || reader.read_few_cards(&path, most)).await?? {
-                Some(sheet) => Some(cards(&staff, &sheets, sheet, wishes).await?),
+            ImportKind::Nomenclatures => match blocking(move || reader.read_few_cards(&path, &reading, most)).await?? {
+                Some(sheet) => Some(cards(&staff, &sheets, sheet, wishes.options).await?),
                 None => None,
             },
-            ImportKind::Stock => match blocking(move || reader.read_few_stock(&path, most)).await?? {
-                Some(sheet) => Some(stock(&staff, &sheets, sheet, wishes).await?),
+            ImportKind::Inventories => match blocking(move || reader.read_few_stock(&path, &reading, most)).await?? {
+                Some(sheet) => Some(stock(&staff, &sheets, sheet, wishes.options).await?),
                 None => None,
             },
         };
@@ -64,7 +83,8 @@ pub(super) async fn take(
             return Ok(answer);
         }
     }
-    let submission = Submission { kind, options: wishes.options, file: file.path().to_owned(), file_name };
+    let Wishes { options, reading, .. } = wishes;
+    let submission = Submission { kind: kind.into(), options, reading, file: file.path().to_owned(), file_name };
     Ok(queued(bulk.submit(&staff, submission).await?))
 }
 
@@ -75,13 +95,13 @@ macro_rules! at_once {
             staff: &Staff,
             sheets: &SpreadsheetService,
             sheet: $sheet,
-            wishes: Wishes,
+            options: JobOptions,
         ) -> Result<HttpResponse, ApiError> {
-            let mode = wishes.options.mode;
-            if wishes.options.dry_run {
-                trial_answer(sheets.$check(staff, sheet).await, mode)
+            let (layout, mode) = (sheet.layout.clone(), options.mode);
+            if options.dry_run {
+                trial_answer(sheets.$check(staff, sheet).await, layout, mode)
             } else {
-                import_answer(sheets.$import(staff, sheet, mode).await)
+                import_answer(sheets.$import(staff, sheet, mode).await, layout)
             }
         }
     };

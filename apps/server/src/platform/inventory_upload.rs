@@ -2,11 +2,11 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpResponse, post};
-use kontor_catalog::bulk::{BulkService, ImportKind};
-use kontor_catalog::spreadsheet::SpreadsheetService;
+use kontor_catalog::bulk::BulkService;
+use kontor_catalog::spreadsheet::{ImportColumns, ImportKind, SpreadsheetService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::bulk_upload::{self, SheetUpload};
+use super::bulk_upload::{self, Importers, SheetUpload};
 use super::jobs::OneJob;
 use crate::config::Config;
 use crate::http::sheets::{ImportAnswer, ImportRefusal};
@@ -34,8 +34,9 @@ async fn upload_inventories(
     staff: SignedInStaff,
     sheets: Data<SpreadsheetService>,
     bulk: Data<BulkService>,
+    saved: Data<ImportColumns>,
     config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
-    bulk_upload::take(ImportKind::Stock, staff, sheets, bulk, config, upload).await
+    bulk_upload::take(ImportKind::Inventories, staff, Importers { sheets, bulk, saved }, config, upload).await
 }

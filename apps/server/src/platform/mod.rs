@@ -22,6 +22,7 @@ mod discounts;
 mod employee_record;
 mod exports;
 mod files;
+mod import_columns;
 mod integrations;
 mod inventories;
 mod inventory_upload;
@@ -109,6 +110,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     nomenclature_import::routes(config);
     inventory_upload::routes(config);
     config.service(exports::export_inventories);
+    import_columns::routes(config);
     nomenclatures::routes(config);
     inventories::routes(config);
     inventories::placed_routes(config);

@@ -3,13 +3,13 @@
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpResponse, post};
 use futures_util::stream;
-use kontor_catalog::bulk::{BulkService, ImportKind};
-use kontor_catalog::spreadsheet::SpreadsheetService;
+use kontor_catalog::bulk::BulkService;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
+use kontor_catalog::spreadsheet::{ImportColumns, ImportKind, SpreadsheetService};
 use kontor_kernel::Staff;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::bulk_upload::{self, SheetUpload};
+use super::bulk_upload::{self, Importers, SheetUpload};
 use super::jobs::OneJob;
 use crate::config::Config;
 use crate::http::blocking::blocking;
@@ -38,10 +38,11 @@ async fn import_nomenclatures(
     staff: SignedInStaff,
     sheets: Data<SpreadsheetService>,
     bulk: Data<BulkService>,
+    saved: Data<ImportColumns>,
     config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
-    bulk_upload::take(ImportKind::Cards, staff, sheets, bulk, config, upload).await
+    bulk_upload::take(ImportKind::Nomenclatures, staff, Importers { sheets, bulk, saved }, config, upload).await
 }
 
 /// Every item of the project as a spreadsheet. Imported again it changes nothing.

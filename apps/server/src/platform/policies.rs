@@ -136,6 +136,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/nomenclatures/{id}/history", staff!(view Nomenclatures)),
     post("/api/nomenclatures/export", staff!(view Nomenclatures)),
     post("/api/nomenclatures/import", staff!(create Nomenclatures, edit Nomenclatures)).streamed(),
+    get("/api/nomenclatures/import/columns", staff!(create Nomenclatures, edit Nomenclatures)),
+    put("/api/nomenclatures/import/columns", staff!(create Nomenclatures, edit Nomenclatures)),
     get("/api/tags", staff!(view Nomenclatures)),
     get("/api/tables/applications/{id}/brands", staff!(view Applications)),
     get("/api/tables/applications/{id}/categories", staff!(view Applications)),
@@ -164,6 +166,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/inventories/{id}/history", staff!(view Inventories)),
     post("/api/inventories/export", staff!(view Inventories)),
     post("/api/inventories/upload", staff!(edit Inventories)).streamed(),
+    get("/api/inventories/upload/columns", staff!(edit Inventories)),
+    put("/api/inventories/upload/columns", staff!(edit Inventories)),
     get("/api/tables/inventories", staff!(view Inventories)),
     get("/api/tables/reservations", staff!(view Reservations)),
     // Jobs: what they are about decides who may see them

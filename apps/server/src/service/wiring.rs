@@ -23,7 +23,7 @@ use kontor_auth::{
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::bulk::ports::UploadStore;
 use kontor_catalog::model::{Brand, Category};
-use kontor_catalog::spreadsheet::SpreadsheetService;
+use kontor_catalog::spreadsheet::{ImportColumns, SpreadsheetService};
 use kontor_catalog::storefront::{
     FavouriteService, SearchHistory, ShowcaseService, StorefrontPlanService, StorefrontService,
 };
@@ -322,6 +322,7 @@ services! {
     discounts: DiscountService,
     promotions: PromotionService,
     spreadsheets: SpreadsheetService,
+    import_columns: ImportColumns,
     files: FileService,
     bulk: BulkService,
     webhooks: WebhookService,
@@ -378,6 +379,7 @@ impl Services {
             storefront: Data::from(storefront),
             searches: Data::from(searches),
             spreadsheets: Data::new(make.spreadsheets()),
+            import_columns: Data::new(ImportColumns { maps: store.clone() }),
             files: Data::new(make.files()),
             bulk: Data::new(make.bulk()),
             random: Data::new(random.clone()),
@@ -466,6 +468,11 @@ impl Services {
     /// The use cases of spreadsheets.
     pub fn spreadsheets(&self) -> Arc<SpreadsheetService> {
         self.spreadsheets.clone().into_inner()
+    }
+
+    /// The use cases of the saved columns of imports.
+    pub fn import_columns(&self) -> Arc<ImportColumns> {
+        self.import_columns.clone().into_inner()
     }
 
     /// The source of randomness.

@@ -86,6 +86,7 @@ mod platform_exports;
 mod platform_file_contents;
 mod platform_file_crash;
 mod platform_files;
+mod platform_import_columns;
 mod platform_integrations;
 mod platform_inventories;
 mod platform_jobs;

@@ -8,6 +8,7 @@ use kontor_catalog::bulk::{
     ExportFile, ExportKind, ExportProgress, ExportScope, Job, JobError, JobLease, JobOptions, JobPhase, JobState,
     KeptFile, LeasedExport, NewExport, Tally,
 };
+use kontor_catalog::spreadsheet::ReadOptions;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::{JobId, OfProject, ProjectId, StoreError, Word as _};
 
@@ -65,6 +66,8 @@ impl TryFrom<ExportRow> for Job {
             checkpoint: 0,
             tally: Tally::default(),
             ignored_columns: Vec::new(),
+            reading: ReadOptions::default(),
+            layout: None,
             failure: row.failure,
             user_id: stored::optional_id(row.user_id)?,
             created_at: stored::moment(row.created_at),

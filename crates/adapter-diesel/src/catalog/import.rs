@@ -126,6 +126,7 @@ fn apply(
         skipped: decision.skipped,
         problems: decision.problems,
         ignored_columns: sheet.ignored_columns.clone(),
+        rows: Vec::new(),
     })
 }
 

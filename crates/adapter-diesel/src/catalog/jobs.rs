@@ -7,12 +7,13 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::bulk::ports::JobBook;
 use kontor_catalog::bulk::{
-    Ending, ImportKind, Job, JobError, JobFilter, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState,
-    LeasedJob, NewJob, PartError, PassDone, Step, Tally,
+    Ending, Job, JobError, JobFilter, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState, LeasedJob,
+    NewJob, PartError, PassDone, Step, Tally,
 };
-use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport};
+use kontor_catalog::spreadsheet::{ImportError, ImportKind, ImportMode, ImportReport};
 use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError, Word as _};
 
+use super::import_columns;
 use super::job_steps::{self, held_by, stored as count};
 use super::job_turns::take_next;
 use super::{exports, lock_row};
@@ -45,6 +46,8 @@ struct JobRow {
     skipped_count: i64,
     problems_count: i64,
     ignored_columns: String,
+    reading: Option<String>,
+    layout: Option<String>,
     failure: Option<String>,
     user_id: Option<i64>,
     created_at: NaiveDateTime,
@@ -71,7 +74,8 @@ struct NewJobRow<'a> {
     unchanged_count: i64,
     skipped_count: i64,
     problems_count: i64,
-    ignored_columns: &'static str,
+    ignored_columns: &'a str,
+    reading: Option<String>,
     user_id: Option<i64>,
     tries: i32,
     created_at: NaiveDateTime,
@@ -98,6 +102,7 @@ impl NewJobRow<'_> {
             skipped_count: 0,
             problems_count: 0,
             ignored_columns: "[]",
+            reading: None,
             user_id: None,
             tries: 0,
             created_at: at,
@@ -111,10 +116,13 @@ impl TryFrom<JobRow> for Job {
     fn try_from(row: JobRow) -> Result<Self, StoreError> {
         let unknown = |column, word: &str| stored::unknown("jobs", row.id, column, word);
         let mode = if row.partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
+        let kind = import_kind(&row)?;
+        let reading = import_columns::reading(kind, row.reading.as_deref())?;
         Ok(Self {
             id: stored::id(row.id)?,
-            kind: import_kind(&row)?.into(),
+            kind: kind.into(),
             options: JobOptions { dry_run: row.dry_run, mode },
+            reading,
             state: JobState::from_word(&row.state).ok_or_else(|| unknown("state", &row.state))?,
             phase: JobPhase::from_word(&row.phase).ok_or_else(|| unknown("phase", &row.phase))?,
             file_name: row.file_name,
@@ -130,7 +138,8 @@ impl TryFrom<JobRow> for Job {
                 skipped: stored::count(row.skipped_count)?,
                 problems: stored::count(row.problems_count)?,
             },
-            ignored_columns: serde_json::from_str(&row.ignored_columns).map_err(StoreError::corrupt)?,
+            ignored_columns: read_ignored(&row.ignored_columns)?,
+            layout: row.layout.as_deref().map(import_columns::layout).transpose()?,
             failure: row.failure,
             user_id: stored::optional_id(row.user_id)?,
             created_at: stored::moment(row.created_at),
@@ -142,6 +151,23 @@ impl TryFrom<JobRow> for Job {
 
 fn import_kind(row: &JobRow) -> Result<ImportKind, StoreError> {
     stored::word("jobs", row.id, "kind", &row.kind)
+}
+
+/// Ignored headers of a job that is read as its sender chose. A binary that does not know these choices expects a list: it
+/// cannot read such a job and parks it, so it never imports the file in another way.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Chosen {
+    ignored: Vec<String>,
+}
+
+fn ignored_text(ignored: Vec<String>, is_chosen: bool) -> Result<String, StoreError> {
+    let text = if is_chosen { serde_json::to_string(&Chosen { ignored }) } else { serde_json::to_string(&ignored) };
+    text.map_err(StoreError::corrupt)
+}
+
+fn read_ignored(text: &str) -> Result<Vec<String>, StoreError> {
+    let chosen: Result<Chosen, _> = serde_json::from_str(text);
+    chosen.map(|chosen| chosen.ignored).or_else(|_| serde_json::from_str(text)).map_err(StoreError::corrupt)
 }
 
 fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<JobRow>> {
@@ -170,7 +196,7 @@ fn waiting(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i6
 
 /// A number for an export. Imports and exports have different numbers: both are given out by the table of imports.
 pub(super) fn next_number(connection: &mut AnyConnection, project: ProjectId, at: NaiveDateTime) -> QueryResult<i64> {
-    let row = NewJobRow::queued(project, ImportKind::Cards, at);
+    let row = NewJobRow::queued(project, ImportKind::Nomenclatures, at);
     let id = diesel::insert_into(jobs::table).values(row).returning(jobs::id).get_result(connection)?;
     diesel::delete(jobs::table.find(id)).execute(connection)?;
     Ok(id)
@@ -239,12 +265,16 @@ impl JobBook for Database {
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError> {
         self.write(move |connection| {
             require_room(connection, project, most)?;
+            let reading = import_columns::reading_text(&job.reading)?;
+            let ignored = ignored_text(Vec::new(), reading.is_some())?;
             let row = NewJobRow {
                 dry_run: job.options.dry_run,
                 partial: job.options.mode == ImportMode::Partial,
                 file_place: &job.place,
                 file_name: job.file_name.as_deref(),
                 file_bytes: count(job.file_bytes)?,
+                ignored_columns: &ignored,
+                reading,
                 user_id: job.user_id.map(i64::from),
                 ..NewJobRow::queued(project, job.kind, at.naive_utc())
             };
@@ -351,11 +381,14 @@ impl JobBook for Database {
     }
 
     async fn checked(&self, held: JobLease, done: PassDone) -> Result<bool, StoreError> {
-        let ignored = serde_json::to_string(&done.ignored_columns).map_err(StoreError::corrupt)?;
+        let layout = import_columns::layout_text(&done.layout)?;
         self.write(move |connection| {
+            let chosen: Option<Option<String>> = held_by!(held).select(jobs::reading).first(connection).optional()?;
+            let is_chosen = chosen.flatten().is_some();
             let known = (
                 jobs::total_rows.eq(Some(count(done.total_rows)?)),
-                jobs::ignored_columns.eq(&ignored),
+                jobs::ignored_columns.eq(ignored_text(done.layout.ignored(), is_chosen)?),
+                jobs::layout.eq(Some(&layout)),
                 jobs::leased_until.eq(Some(done.until.naive_utc())),
             );
             let still = diesel::update(held_by!(held)).set(known).execute(connection)? > 0;

@@ -9,6 +9,7 @@ mod discounts;
 mod exports;
 mod favourites;
 mod import;
+mod import_columns;
 mod import_stock;
 mod import_tags;
 mod import_words;

@@ -256,7 +256,7 @@ mod tests {
     use crate::database_tests;
     use crate::testing::{Kind, TestDatabase};
     use diesel::connection::SimpleConnection;
-    use kontor_kernel::{ApplicationId, BrandId, CounterpartyId, CustomerScope, ProjectId, TokenId, Word as _};
+    use kontor_kernel::{ApplicationId, BrandId, CounterpartyId, CustomerScope, Money, ProjectId, TokenId, Word as _};
 
     fn app() -> AppScope {
         let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());

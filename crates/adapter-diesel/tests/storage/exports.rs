@@ -11,11 +11,11 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
 use kontor_catalog::bulk::ports::{ExportBook, JobBook, UploadStore};
 use kontor_catalog::bulk::{
-    ExportKind, ExportRunner, ImportKind, Job, JobError, JobFilter, JobKind, JobOptions, JobRefusal, JobState,
-    LeasedExport, NewExport, NewJob, Progress, RunOutcome,
+    ExportKind, ExportRunner, Job, JobError, JobFilter, JobKind, JobOptions, JobRefusal, JobState, LeasedExport,
+    NewExport, NewJob, Progress, RunOutcome,
 };
-use kontor_catalog::spreadsheet::Content;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetFormat, SheetWriter, SheetWriters};
+use kontor_catalog::spreadsheet::{Content, ImportKind, ReadOptions};
 use kontor_kernel::{Clock as _, FixedClock, JobId, PageRequest, StoreError, Word as _};
 use tokio::runtime::Handle;
 
@@ -152,7 +152,8 @@ impl<'a> Office<'a> {
 
     async fn send(&self) -> JobId {
         let (options, place) = (JobOptions::default(), "x".to_owned());
-        let job = NewJob { kind: ImportKind::Stock, options, place, file_name: None, file_bytes: 1, user_id: None };
+        let (kind, reading) = (ImportKind::Inventories, ReadOptions::default());
+        let job = NewJob { kind, options, reading, place, file_name: None, file_bytes: 1, user_id: None };
         self.jobs().insert(self.house.project, job, 20, at()).await.unwrap().id
     }
 

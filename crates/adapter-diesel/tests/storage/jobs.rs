@@ -10,11 +10,11 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_catalog::bulk::ports::{JobBook, UploadStore};
 use kontor_catalog::bulk::{
-    ImportKind, Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRefusal, JobRunner, JobState, LeasedJob,
-    NewJob, Progress, RunOutcome, Tally, Waits,
+    Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRefusal, JobRunner, JobState, LeasedJob, NewJob,
+    Progress, RunOutcome, Tally, Waits,
 };
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
-use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetRefused, SheetRow};
+use kontor_catalog::spreadsheet::{Cell, ImportKind, ImportMode, ReadOptions, SheetRefused, SheetRow};
 use kontor_kernel::{Clock, FixedClock, JobId, PageRequest, StoreError, Word as _};
 use tokio::runtime::Handle;
 
@@ -85,25 +85,26 @@ impl Waits for OnRuntime {
 }
 
 /// A project and who works on its imports.
-struct Yard<'a> {
-    house: Storehouse<'a>,
+pub struct Yard<'a> {
+    pub house: Storehouse<'a>,
     runner: Arc<JobRunner>,
     thrown: Arc<Texts>,
     clock: Arc<FixedClock>,
 }
 
-const DRY: JobOptions = JobOptions { dry_run: true, mode: ImportMode::AllOrNothing };
-const STRICT: JobOptions = JobOptions { dry_run: false, mode: ImportMode::AllOrNothing };
+pub const DRY: JobOptions = JobOptions { dry_run: true, mode: ImportMode::AllOrNothing };
+pub const STRICT: JobOptions = JobOptions { dry_run: false, mode: ImportMode::AllOrNothing };
 const PARTIAL: JobOptions = JobOptions { dry_run: false, mode: ImportMode::Partial };
 
-fn at() -> DateTime<Utc> {
+pub fn at() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
 }
 
-fn new_job(kind: ImportKind, options: JobOptions, text: &str) -> NewJob {
+pub fn new_job(kind: ImportKind, options: JobOptions, text: &str) -> NewJob {
     NewJob {
         kind,
         options,
+        reading: ReadOptions::default(),
         place: text.to_owned(),
         file_name: Some("cards.csv".to_owned()),
         file_bytes: 7,
@@ -112,7 +113,7 @@ fn new_job(kind: ImportKind, options: JobOptions, text: &str) -> NewJob {
 }
 
 impl<'a> Yard<'a> {
-    async fn open(db: &'a TestDatabase) -> Self {
+    pub async fn open(db: &'a TestDatabase) -> Self {
         let house = Storehouse::open(db).await;
         let (store, thrown, clock) =
             (Arc::new(db.database.clone()), Arc::new(Texts::default()), Arc::new(FixedClock::at(at())));
@@ -127,7 +128,7 @@ impl<'a> Yard<'a> {
         Self { house, runner: Arc::new(runner), thrown, clock }
     }
 
-    fn jobs(&self) -> &dyn JobBook {
+    pub fn jobs(&self) -> &dyn JobBook {
         &self.house.db.database
     }
 
@@ -135,12 +136,12 @@ impl<'a> Yard<'a> {
         self.jobs().insert(self.house.project, new_job(kind, options, text), 20, at()).await.unwrap().id
     }
 
-    async fn take(&self, owner: &str) -> Option<LeasedJob> {
+    pub async fn take(&self, owner: &str) -> Option<LeasedJob> {
         self.runner.lease(None, owner).await.unwrap()
     }
 
     /// Works on a job as the process does: on a thread that may block.
-    async fn work(
+    pub async fn work(
         &self,
         leased: LeasedJob,
         mut watch: impl FnMut(Progress) -> bool + Send + 'static,
@@ -160,7 +161,7 @@ impl<'a> Yard<'a> {
         job
     }
 
-    async fn job(&self, id: JobId) -> Job {
+    pub async fn job(&self, id: JobId) -> Job {
         JobBook::find(&self.house.db.database, id).await.unwrap().unwrap().within(self.house.project).unwrap()
     }
 
@@ -188,8 +189,8 @@ fn created(tally: Tally) -> [u64; 4] {
 database_tests! {
     async fn a_job_that_cannot_be_read_is_parked_and_its_project_goes_on(db: TestDatabase) {
         let yard = Yard::open(&db).await;
-        let broken = yard.send(ImportKind::Cards, STRICT, "article;name").await;
-        let next = yard.send(ImportKind::Cards, STRICT, "article;name").await;
+        let broken = yard.send(ImportKind::Nomenclatures, STRICT, "article;name").await;
+        let next = yard.send(ImportKind::Nomenclatures, STRICT, "article;name").await;
         crate::fixtures::run(&db, format!("UPDATE jobs SET ignored_columns = 'no list' WHERE id = {broken}")).await;
         assert!(yard.take("me").await.is_none(), "the one that waits longest is looked at first");
         assert_eq!(yard.take("me").await.unwrap().job.id, next);
@@ -200,7 +201,7 @@ database_tests! {
 
         // One that had begun holds its project up no longer, either.
         crate::fixtures::run(&db, format!("UPDATE jobs SET ignored_columns = 'no list' WHERE id = {next}")).await;
-        let third = yard.send(ImportKind::Cards, STRICT, "article;name").await;
+        let third = yard.send(ImportKind::Nomenclatures, STRICT, "article;name").await;
         yard.clock.advance(TimeDelta::hours(1));
         assert!(yard.take("other").await.is_none(), "the one that runs is looked at first");
         assert_eq!(yard.take("other").await.unwrap().job.id, third);
@@ -212,7 +213,7 @@ database_tests! {
     async fn a_job_checks_first_and_then_writes(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let text = cards(0, 2_500).replace("article;name;category;price", "article;name;category;price;colour");
-        let job = yard.done(ImportKind::Cards, STRICT, &text).await;
+        let job = yard.done(ImportKind::Nomenclatures, STRICT, &text).await;
         assert_eq!((job.state, job.phase, job.total_rows, job.done_rows), (JobState::Succeeded, JobPhase::Writing, Some(2_500), 2_500));
         assert_eq!((created(job.tally), job.ignored_columns), ([2_500, 0, 0, 0], vec!["colour".to_owned()]));
         assert_eq!((yard.count("nomenclatures").await, yard.count("categories").await), (2_500, 8));
@@ -220,9 +221,9 @@ database_tests! {
             let known = "SELECT CAST(reltuples AS BIGINT) AS number FROM pg_class WHERE relname = 'nomenclatures'";
             assert!(yard.house.number(known.to_owned()).await > 0, "plans are made for tables as large as they are");
         }
-        let again = yard.done(ImportKind::Cards, STRICT, &cards(1_000, 2_000)).await;
+        let again = yard.done(ImportKind::Nomenclatures, STRICT, &cards(1_000, 2_000)).await;
         assert_eq!(created(again.tally), [500, 0, 1_500, 0]);
-        let changed = yard.done(ImportKind::Cards, STRICT, "article;price\nA-1;77\nA-2;2\n").await;
+        let changed = yard.done(ImportKind::Nomenclatures, STRICT, "article;price\nA-1;77\nA-2;2\n").await;
         assert_eq!(created(changed.tally), [0, 1, 1, 0]);
         let lines = "SELECT count(*) AS number FROM histories WHERE resource = 'nomenclatures' AND deed = ";
         assert_eq!(yard.house.number(format!("{lines}'created'")).await, 3_000);
@@ -231,9 +232,9 @@ database_tests! {
         assert_eq!(yard.house.number(lines.to_owned()).await, 8, "what the sheet made besides the cards");
 
         // Stock, with an item whose row says nothing new.
-        let stock = yard.done(ImportKind::Stock, STRICT, "article;warehouse;quantity;price\nA-1;W1;5;10\nA-2;W1;6;10\n").await;
+        let stock = yard.done(ImportKind::Inventories, STRICT, "article;warehouse;quantity;price\nA-1;W1;5;10\nA-2;W1;6;10\n").await;
         assert_eq!((stock.state, created(stock.tally)), (JobState::Succeeded, [2, 0, 0, 0]));
-        let more = yard.done(ImportKind::Stock, STRICT, "article;warehouse;quantity\nA-1;W1;5\nA-2;W1;7\n").await;
+        let more = yard.done(ImportKind::Inventories, STRICT, "article;warehouse;quantity\nA-1;W1;5\nA-2;W1;7\n").await;
         assert_eq!(created(more.tally), [0, 1, 1, 0]);
         for (job, movements) in [(stock.id, 2), (more.id, 1)] {
             let source = format!("FROM stock_movements WHERE source = 'job' AND source_id = {job}");
@@ -243,7 +244,7 @@ database_tests! {
 
     async fn a_process_that_dies_loses_no_row_and_repeats_none(db: TestDatabase) {
         let yard = Yard::open(&db).await;
-        let id = yard.send(ImportKind::Cards, STRICT, &cards(0, 4_500)).await;
+        let id = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 4_500)).await;
         // The first two steps of checking; then two of writing; then the rest. Nobody gives his lease back.
         let mut owners = ["a", "b", "c"].into_iter();
         for (phase, steps) in [(JobPhase::Checking, 2), (JobPhase::Writing, 2)] {
@@ -282,7 +283,7 @@ database_tests! {
 
     async fn a_step_is_done_once_however_many_try(db: TestDatabase) {
         let yard = Yard::open(&db).await;
-        let id = yard.send(ImportKind::Cards, STRICT, &cards(0, 3_000)).await;
+        let id = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3_000)).await;
         let leased = yard.take("one").await.unwrap();
         let twin = leased.clone();
         // Two threads of one process believe to hold the job.
@@ -296,9 +297,9 @@ database_tests! {
 
     async fn one_job_of_a_project_runs_and_the_others_wait(db: TestDatabase) {
         let (yard, other) = (Yard::open(&db).await, Yard::open(&db).await);
-        let first = yard.send(ImportKind::Cards, STRICT, &cards(0, 3)).await;
-        let second = yard.send(ImportKind::Stock, STRICT, "article;warehouse;quantity\nA-1;W1;1\n").await;
-        let elsewhere = other.send(ImportKind::Cards, STRICT, &cards(0, 3)).await;
+        let first = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3)).await;
+        let second = yard.send(ImportKind::Inventories, STRICT, "article;warehouse;quantity\nA-1;W1;1\n").await;
+        let elsewhere = other.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3)).await;
         assert!(yard.runner.lease(Some(second), "hasty").await.unwrap().is_none(), "not before its turn");
         let taken = yard.take("one").await.unwrap();
         assert_eq!(taken.job.id, first);
@@ -310,7 +311,7 @@ database_tests! {
         assert_eq!(yard.work(taken, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
 
         // Racing for one job, one gets it.
-        let race = yard.send(ImportKind::Cards, STRICT, &cards(0, 3)).await;
+        let race = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3)).await;
         let runners: Vec<_> = (0..8)
             .map(|n| {
                 let runner = yard.runner.clone();
@@ -327,17 +328,17 @@ database_tests! {
     async fn only_so_many_wait(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         for _ in 0..2 {
-            yard.jobs().insert(yard.house.project, new_job(ImportKind::Cards, STRICT, "x"), 2, at()).await.unwrap();
+            yard.jobs().insert(yard.house.project, new_job(ImportKind::Nomenclatures, STRICT, "x"), 2, at()).await.unwrap();
         }
-        let third = yard.jobs().insert(yard.house.project, new_job(ImportKind::Cards, STRICT, "x"), 2, at()).await;
+        let third = yard.jobs().insert(yard.house.project, new_job(ImportKind::Nomenclatures, STRICT, "x"), 2, at()).await;
         assert!(matches!(third, Err(JobError::Refused(JobRefusal::TooManyWaiting(2)))), "{third:?}");
         assert_eq!(yard.count("jobs").await, 2);
     }
 
     async fn a_file_that_no_job_names_is_thrown_away(db: TestDatabase) {
         let yard = Yard::open(&db).await;
-        let waits = yard.send(ImportKind::Cards, STRICT, "of a job").await;
-        let over = yard.send(ImportKind::Cards, STRICT, "x").await;
+        let waits = yard.send(ImportKind::Nomenclatures, STRICT, "of a job").await;
+        let over = yard.send(ImportKind::Nomenclatures, STRICT, "x").await;
         JobBook::cancel(&db.database, over, at()).await.unwrap().unwrap();
         assert_eq!(yard.runner.sweep().await.unwrap(), 0, "they are young");
         yard.clock.advance(TimeDelta::hours(2) + TimeDelta::seconds(1));
@@ -349,7 +350,7 @@ database_tests! {
 
     async fn a_canceled_job_writes_no_more(db: TestDatabase) {
         let yard = Yard::open(&db).await;
-        let id = yard.send(ImportKind::Cards, PARTIAL, &cards(0, 5_000)).await;
+        let id = yard.send(ImportKind::Nomenclatures, PARTIAL, &cards(0, 5_000)).await;
         let leased = yard.take("one").await.unwrap();
         let (database, runtime) = (db.database.clone(), Handle::current());
         let outcome = yard
@@ -378,10 +379,10 @@ database_tests! {
         let text = format!("{}A-7;Again;;\nB-1;;;1\nB-2;Two;;x\n;Nameless;;1\n", cards(0, 1_500));
         let wrong = [(1_502, "article"), (1_503, "name"), (1_504, "price"), (1_505, "article")];
         let wrong: Vec<(u32, String)> = wrong.map(|(row, column)| (row, column.to_owned())).into();
-        let dry = yard.done(ImportKind::Cards, DRY, &text).await;
+        let dry = yard.done(ImportKind::Nomenclatures, DRY, &text).await;
         assert_eq!((dry.state, created(dry.tally), dry.tally.problems), (JobState::Succeeded, [1_500, 0, 0, 4], 4));
         assert_eq!((yard.errors(dry.id).await, yard.count("nomenclatures").await), (wrong.clone(), 0));
-        let strict = yard.done(ImportKind::Cards, STRICT, &text).await;
+        let strict = yard.done(ImportKind::Nomenclatures, STRICT, &text).await;
         assert_eq!((strict.state, strict.phase), (JobState::Failed, JobPhase::Checking));
         assert_eq!(strict.failure.as_deref(), Some("rows are wrong; nothing was imported"));
         assert_eq!(created(strict.tally), [0, 0, 0, 4], "nothing was imported, and nothing else is told");
@@ -389,7 +390,7 @@ database_tests! {
         for table in ["categories", "brands", "histories"] {
             assert_eq!(yard.count(table).await, 0, "{table}");
         }
-        let partial = yard.done(ImportKind::Cards, PARTIAL, &text).await;
+        let partial = yard.done(ImportKind::Nomenclatures, PARTIAL, &text).await;
         assert_eq!((partial.state, created(partial.tally)), (JobState::Succeeded, [1_500, 0, 0, 4]));
         assert_eq!((yard.errors(partial.id).await, yard.count("nomenclatures").await), (wrong, 1_500));
     }
@@ -397,19 +398,19 @@ database_tests! {
     async fn a_file_that_is_broken_in_its_middle_writes_nothing(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         for options in [STRICT, PARTIAL] {
-            let job = yard.done(ImportKind::Cards, options, &format!("{}BROKEN\n", cards(0, 2_000))).await;
+            let job = yard.done(ImportKind::Nomenclatures, options, &format!("{}BROKEN\n", cards(0, 2_000))).await;
             assert_eq!((job.state, yard.count("nomenclatures").await), (JobState::Failed, 0));
             assert_eq!(job.failure.as_deref(), Some("the file cannot be read: its end is missing"));
         }
-        let job = yard.done(ImportKind::Stock, STRICT, "name\nMug\n").await;
+        let job = yard.done(ImportKind::Inventories, STRICT, "name\nMug\n").await;
         assert_eq!(job.failure.as_deref(), Some("the file must have a column `article`"));
     }
 
     async fn records_that_change_between_the_passes_end_the_job(db: TestDatabase) {
         let yard = Yard::open(&db).await;
-        yard.done(ImportKind::Cards, STRICT, &cards(0, 2_000)).await;
+        yard.done(ImportKind::Nomenclatures, STRICT, &cards(0, 2_000)).await;
         let rows: Vec<String> = (0..2_000).map(|n| format!("A-{n};W1;5;1")).collect();
-        let id = yard.send(ImportKind::Stock, STRICT, &format!("article;warehouse;quantity;price\n{}\n", rows.join("\n"))).await;
+        let id = yard.send(ImportKind::Inventories, STRICT, &format!("article;warehouse;quantity;price\n{}\n", rows.join("\n"))).await;
         let leased = yard.take("one").await.unwrap();
         let (runtime, database) = (Handle::current(), db.database.clone());
         let outcome = yard.work(leased, move |progress| {
@@ -431,7 +432,7 @@ database_tests! {
 
     async fn a_job_that_never_goes_forward_is_given_up(db: TestDatabase) {
         let yard = Yard::open(&db).await;
-        let id = yard.send(ImportKind::Cards, STRICT, &cards(0, 3)).await;
+        let id = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3)).await;
         for tries in 1..=JobRunner::MOST_TRIES {
             assert_eq!(yard.take("one").await.unwrap().tries, tries);
             yard.clock.advance(TimeDelta::seconds(61));
@@ -443,7 +444,7 @@ database_tests! {
 
     async fn who_is_told_to_stop_lets_others_go_on_at_once(db: TestDatabase) {
         let yard = Yard::open(&db).await;
-        let id = yard.send(ImportKind::Cards, STRICT, &cards(0, 3_000)).await;
+        let id = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3_000)).await;
         let leased = yard.take("one").await.unwrap();
         let outcome = yard.work(leased, |progress| progress.phase == JobPhase::Checking || progress.done_rows < 1_000).await;
         assert_eq!(outcome.unwrap(), RunOutcome::Stopped);
@@ -456,7 +457,7 @@ database_tests! {
     async fn a_file_that_takes_long_to_prepare_stays_with_who_prepares_it(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let long = format!("{}{}", "...\n".repeat(10), cards(0, 1_500));
-        let id = yard.send(ImportKind::Cards, STRICT, &long).await;
+        let id = yard.send(ImportKind::Nomenclatures, STRICT, &long).await;
         let leased = yard.take("one").await.unwrap();
         let (clock, runner, runtime) = (yard.clock.clone(), yard.runner.clone(), Handle::current());
         let taken = Arc::new(Mutex::new(0));
@@ -472,7 +473,7 @@ database_tests! {
 
         // Whoever is told to stop, or whose job was canceled, prepares no further.
         for cancels in [false, true] {
-            let id = yard.send(ImportKind::Cards, STRICT, &"...\n".repeat(50)).await;
+            let id = yard.send(ImportKind::Nomenclatures, STRICT, &"...\n".repeat(50)).await;
             let leased = yard.take("one").await.unwrap();
             let (asked, clock) = (Arc::new(Mutex::new(0)), yard.clock.clone());
             let (times, database, runtime) = (asked.clone(), db.database.clone(), Handle::current());
@@ -498,7 +499,7 @@ database_tests! {
     async fn control_characters_of_a_file_fail_no_statement(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let text = "article;name;photos;co␀lour\nA-1;Mug;ftp://a␀b;\nA-2;Cup;;\n";
-        let job = yard.done(ImportKind::Cards, PARTIAL, text).await;
+        let job = yard.done(ImportKind::Nomenclatures, PARTIAL, text).await;
         assert_eq!((job.state, created(job.tally)), (JobState::Succeeded, [1, 0, 0, 1]));
         assert_eq!(yard.errors(job.id).await, [(2, "photos".to_owned())]);
         assert_eq!(job.ignored_columns, ["co\u{fffd}lour"]);
@@ -507,7 +508,7 @@ database_tests! {
     async fn the_error_sheet_is_bounded(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let rows: Vec<String> = (0..12_000).map(|n| format!("A-{n};;1")).collect();
-        let job = yard.done(ImportKind::Cards, PARTIAL, &format!("article;name;price\n{}\n", rows.join("\n"))).await;
+        let job = yard.done(ImportKind::Nomenclatures, PARTIAL, &format!("article;name;price\n{}\n", rows.join("\n"))).await;
         assert_eq!((job.tally.problems, job.tally.skipped), (12_000, 12_000));
         assert_eq!(yard.count("job_errors").await, 10_000);
         let first = yard.jobs().problems(job.id, 0, 500).await.unwrap();
@@ -520,7 +521,7 @@ database_tests! {
         let mut spent = Vec::new();
         for (from, count) in [(0, 2_000), (10_000, 6_000)] {
             let before = db.statements();
-            let job = yard.done(ImportKind::Cards, STRICT, &cards(from, count)).await;
+            let job = yard.done(ImportKind::Nomenclatures, STRICT, &cards(from, count)).await;
             assert_eq!(job.tally.created, u64::from(count));
             spent.push(db.statements() - before);
         }
@@ -531,10 +532,10 @@ database_tests! {
     async fn the_list_has_the_jobs_of_the_project_newest_first(db: TestDatabase) {
         let (yard, other) = (Yard::open(&db).await, Yard::open(&db).await);
         for _ in 0..3 {
-            yard.send(ImportKind::Cards, STRICT, "x").await;
+            yard.send(ImportKind::Nomenclatures, STRICT, "x").await;
         }
-        let stock = yard.send(ImportKind::Stock, STRICT, "x").await;
-        other.send(ImportKind::Cards, STRICT, "x").await;
+        let stock = yard.send(ImportKind::Inventories, STRICT, "x").await;
+        other.send(ImportKind::Nomenclatures, STRICT, "x").await;
         JobBook::cancel(&db.database, stock, at()).await.unwrap();
         let list = async |kinds: &[JobKind], states: &[JobState], per_page| {
             let filter = JobFilter { kinds: kinds.to_vec(), states: states.to_vec() };
@@ -548,7 +549,7 @@ database_tests! {
         assert!(ids[0] > ids[1]);
         let (total, _, more) = list(JobKind::all(), &[], 100).await;
         assert_eq!((total, more), (4, few), "as many statements for more rows");
-        assert_eq!(list(&[ImportKind::Cards.into()], &[], 10).await.0, 3);
+        assert_eq!(list(&[ImportKind::Nomenclatures.into()], &[], 10).await.0, 3);
         assert_eq!(list(JobKind::all(), &[JobState::Canceled, JobState::Failed], 10).await.0, 1);
     }
 }

@@ -21,6 +21,7 @@ mod group_commit;
 mod holder;
 mod idempotency;
 mod import;
+mod import_columns;
 mod interleavings;
 mod introspection;
 mod invalidation;

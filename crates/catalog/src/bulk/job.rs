@@ -4,18 +4,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{JobId, Permission, ProjectId, Resource, UserId};
 
 use super::ExportKind;
-use crate::spreadsheet::{ImportMode, ImportReport, RowProblems};
-
-/// An import that runs as a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
-pub enum ImportKind {
-    /// Creates and changes cards.
-    #[strum(serialize = "nomenclatures_import")]
-    Cards,
-    /// Creates and changes stock.
-    #[strum(serialize = "inventories_upload")]
-    Stock,
-}
+use crate::spreadsheet::{ImportKind, ImportMode, ImportReport, Layout, ReadOptions, RowProblems};
 
 /// The work of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,8 +29,8 @@ impl From<ExportKind> for JobKind {
 
 impl strum::VariantArray for JobKind {
     const VARIANTS: &'static [Self] = &[
-        Self::Import(ImportKind::Cards),
-        Self::Import(ImportKind::Stock),
+        Self::Import(ImportKind::Nomenclatures),
+        Self::Import(ImportKind::Inventories),
         Self::Export(ExportKind::Stock),
         Self::Export(ExportKind::Orders),
         Self::Export(ExportKind::Customers),
@@ -68,12 +57,8 @@ impl FromStr for JobKind {
 impl JobKind {
     /// Permissions to start and to cancel such a job.
     pub fn to_start(self) -> &'static [Permission] {
-        const CARDS: [Permission; 2] =
-            [Permission::create(Resource::Nomenclatures), Permission::edit(Resource::Nomenclatures)];
-        const STOCK: [Permission; 1] = [Permission::edit(Resource::Inventories)];
         match self {
-            Self::Import(ImportKind::Cards) => &CARDS,
-            Self::Import(ImportKind::Stock) => &STOCK,
+            Self::Import(kind) => kind.to_import(),
             Self::Export(kind) => kind.to_view(),
         }
     }
@@ -81,8 +66,8 @@ impl JobKind {
     /// Permission to read such a job, for employees who may not start it.
     pub fn to_view(self) -> Permission {
         match self {
-            Self::Import(ImportKind::Cards) => Permission::view(Resource::Nomenclatures),
-            Self::Import(ImportKind::Stock) | Self::Export(ExportKind::Stock) => {
+            Self::Import(ImportKind::Nomenclatures) => Permission::view(Resource::Nomenclatures),
+            Self::Import(ImportKind::Inventories) | Self::Export(ExportKind::Stock) => {
                 Permission::view(Resource::Inventories)
             }
             Self::Export(ExportKind::Orders) => Permission::view(Resource::Orders),
@@ -170,6 +155,8 @@ pub struct Job {
     pub kind: JobKind,
     /// How it goes about it.
     pub options: JobOptions,
+    /// Choices about the reading of its file.
+    pub reading: ReadOptions,
     /// How it stands.
     pub state: JobState,
     /// Which pass it is in, or was in at the end.
@@ -190,6 +177,8 @@ pub struct Job {
     pub tally: Tally,
     /// Headers that were not understood; known after the first pass.
     pub ignored_columns: Vec<String>,
+    /// Place of the rows in the file; known after the first pass.
+    pub layout: Option<Layout>,
     /// Why it was given up.
     pub failure: Option<String>,
     /// Who sent the file; nobody when it came from the command line.
@@ -209,6 +198,8 @@ pub struct NewJob {
     pub kind: ImportKind,
     /// How it goes about it.
     pub options: JobOptions,
+    /// Choices about the reading of its file.
+    pub reading: ReadOptions,
     /// Where the file is kept.
     pub place: String,
     /// What the sender called it.
@@ -281,8 +272,8 @@ pub struct Step {
 pub struct PassDone {
     /// Rows below the headers.
     pub total_rows: u64,
-    /// Headers that were not understood.
-    pub ignored_columns: Vec<String>,
+    /// Place of the rows in the file.
+    pub layout: Layout,
     /// Whether the second pass begins; it starts at the top.
     pub go_on: bool,
     /// Whether what would happen is to be told; otherwise the records counted so far are forgotten.

@@ -26,6 +26,7 @@ mod export;
 mod export_runner;
 mod job;
 pub mod ports;
+mod preview;
 mod runner;
 mod service;
 
@@ -35,8 +36,8 @@ pub use export::{
 };
 pub use export_runner::{ExportHalt, ExportRunner};
 pub use job::{
-    Ending, ImportKind, Job, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob,
-    NewJob, PassDone, Progress, Step, Tally,
+    Ending, Job, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob, NewJob, PassDone,
+    Progress, Step, Tally,
 };
 pub use runner::{JobRunner, RunOutcome, Waits};
 pub use service::{BulkService, ExportDownload, Submission};

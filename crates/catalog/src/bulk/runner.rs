@@ -6,10 +6,10 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{Clock, JobId, Stamp, StoreError};
 
 use super::ports::{JobBook, UploadStore};
-use super::{Ending, ImportKind, JobLease, JobPhase, JobState, LeasedJob, PartError, PassDone, Progress, Step};
+use super::{Ending, JobLease, JobPhase, JobState, LeasedJob, PartError, PassDone, Progress, Step};
 use crate::spreadsheet::ports::{CardBook, SheetReader, StockBook};
 use crate::spreadsheet::{
-    CardSheet, ImportError, ImportMode, ImportReport, Part, RowProblems, SheetRefused, StockSheet,
+    CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, Part, RowProblems, SheetRefused, StockSheet,
 };
 
 /// Waits for what a port answers. Files are read on a thread that may block; only the process knows how such a thread
@@ -189,14 +189,14 @@ impl JobRunner {
         let job = &leased.job;
         if pass.phase == JobPhase::Checking {
             let mut wrong = job.tally.problems > 0;
-            let ignored = self.read(pass, leased.kind, file, &mut |runner, pass, sheet, step| {
+            let layout = self.read(pass, leased, file, &mut |runner, pass, sheet, step| {
                 runner.check(pass, sheet, step, &mut wrong)
             })?;
             let refused = wrong && job.options.mode == ImportMode::AllOrNothing;
             let go_on = !job.options.dry_run && !refused;
             let until = self.clock.now() + Self::lease_time();
             let (total_rows, is_answer) = (pass.done_rows, job.options.dry_run);
-            let done = PassDone { total_rows, ignored_columns: ignored, go_on, is_answer, until };
+            let done = PassDone { total_rows, layout, go_on, is_answer, until };
             still(pass.waits.wait(self.jobs.checked(pass.held.clone(), done))?)?;
             if job.options.dry_run {
                 return Ok(());
@@ -207,19 +207,19 @@ impl JobRunner {
             pass.total_rows = Some(pass.done_rows);
             (pass.phase, pass.checkpoint, pass.done_rows) = (JobPhase::Writing, 0, 0);
         }
-        self.read(pass, leased.kind, file, &mut |runner, pass, sheet, step| runner.write(pass, sheet, step)).map(|_| ())
+        self.read(pass, leased, file, &mut |runner, pass, sheet, step| runner.write(pass, sheet, step)).map(|_| ())
     }
 
-    /// Reads the file from the checkpoint on. Returns the headers that were not understood.
+    /// Reads the file from the checkpoint on. Returns the place of the rows.
     #[expect(clippy::type_complexity, reason = "one step of a pass, told once")]
     fn read<W: Waits>(
         &self,
         pass: &mut Pass<'_, W>,
-        kind: ImportKind,
+        leased: &LeasedJob,
         file: &Path,
         work: &mut dyn FnMut(&Self, &mut Pass<'_, W>, PartSheet, Step) -> Result<(), Halt>,
-    ) -> Result<Vec<String>, Halt> {
-        let after = pass.checkpoint;
+    ) -> Result<Layout, Halt> {
+        let (reader, rows) = (&*self.reader, (Self::PART, pass.checkpoint));
         let mut halted = None;
         let mut step = |sheet: Option<PartSheet>, through: u32, rows: u64| {
             self.step(pass, sheet, through, rows, work).map_err(|halt| {
@@ -227,19 +227,18 @@ impl JobRunner {
                 SheetRefused::Interrupted
             })
         };
-        let outcome = match kind {
-            ImportKind::Cards => CardSheet::read_parts(&*self.reader, file, Self::PART, after, &mut |part: Part<_>| {
+        let reading = &leased.job.reading;
+        let outcome = match leased.kind {
+            ImportKind::Nomenclatures => CardSheet::read_parts(reader, file, reading, rows, &mut |part: Part<_>| {
                 step(part.sheet.map(|sheet| PartSheet::Cards(Arc::new(sheet))), part.through, part.rows)
             }),
-            ImportKind::Stock => {
-                StockSheet::read_parts(&*self.reader, file, Self::PART, after, &mut |part: Part<_>| {
-                    step(part.sheet.map(|sheet| PartSheet::Stock(Arc::new(sheet))), part.through, part.rows)
-                })
-            }
+            ImportKind::Inventories => StockSheet::read_parts(reader, file, reading, rows, &mut |part: Part<_>| {
+                step(part.sheet.map(|sheet| PartSheet::Stock(Arc::new(sheet))), part.through, part.rows)
+            }),
         };
         match (outcome, halted) {
             (_, Some(halt)) => Err(halt),
-            (Ok(ignored), None) => Ok(ignored),
+            (Ok(layout), None) => Ok(layout),
             (Err(refused), None) => Err(Halt::Sheet(refused)),
         }
     }

@@ -5,10 +5,11 @@ use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreErro
 
 use super::ports::{ExportBook, JobBook, UploadStore};
 use super::{
-    ExportKind, ExportScope, ImportKind, Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, JobRefusal,
-    JobState, NewExport, NewJob,
+    ExportKind, ExportScope, Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, JobRefusal, JobState,
+    NewExport, NewJob,
 };
 use crate::spreadsheet::ports::SheetFormat;
+use crate::spreadsheet::{ImportKind, ReadOptions};
 
 /// A file that is to be imported in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Submission {
     pub kind: ImportKind,
     /// How to go about it.
     pub options: JobOptions,
+    /// Choices about the reading of the file.
+    pub reading: ReadOptions,
     /// The file on this machine; it may disappear afterwards.
     pub file: PathBuf,
     /// What the sender calls it.
@@ -85,8 +88,8 @@ impl BulkService {
     ) -> Result<Job, JobError> {
         self.room(project).await?;
         let (place, file_bytes) = self.uploads.keep(&submission.file).await?;
-        let Submission { kind, options, file_name, .. } = submission;
-        let job = NewJob { kind, options, place: place.clone(), file_name, file_bytes, user_id };
+        let Submission { kind, options, reading, file_name, .. } = submission;
+        let job = NewJob { kind, options, reading, place: place.clone(), file_name, file_bytes, user_id };
         let queued = self.jobs.insert(project, job, Self::MOST_WAITING, self.clock.now()).await;
         match &queued {
             // Perhaps a job names the file. When none does, it is swept later.
@@ -202,15 +205,16 @@ mod tests {
     }
 
     fn cards() -> Submission {
-        let (kind, options, file) = (ImportKind::Cards, JobOptions::default(), PathBuf::from("cards.csv"));
-        Submission { kind, options, file, file_name: None }
+        let (kind, options, file) = (ImportKind::Nomenclatures, JobOptions::default(), PathBuf::from("cards.csv"));
+        Submission { kind, options, reading: ReadOptions::default(), file, file_name: None }
     }
 
     fn job() -> Job {
         Job {
             id: JobId::new(7).unwrap(),
-            kind: ImportKind::Stock.into(),
+            kind: ImportKind::Inventories.into(),
             options: JobOptions::default(),
+            reading: ReadOptions::default(),
             state: JobState::Queued,
             phase: JobPhase::Checking,
             file_name: None,
@@ -221,6 +225,7 @@ mod tests {
             checkpoint: 0,
             tally: Tally::default(),
             ignored_columns: Vec::new(),
+            layout: None,
             failure: None,
             user_id: None,
             created_at: DateTime::<Utc>::UNIX_EPOCH,

@@ -7,7 +7,7 @@ use super::columns::Column;
 use super::photo_cell::PhotoCell;
 use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, Seen, Sheet};
-use super::{CategoryPath, SheetRefused, TagNames};
+use super::{CategoryPath, Layout, ReadOptions, SheetRefused, TagNames};
 use crate::model::{BillingPeriod, CardChange, Edit, NomenclatureKind, ShareLink};
 
 macro_rules! card_columns {
@@ -115,19 +115,34 @@ pub type CardSheet = Sheet<CardRow>;
 impl CardSheet {
     /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems collected.
     pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
-        Self::read_rows(reader, file, &[CardColumn::Article], most, unique(Seen::default()))
+        Self::read_with(reader, file, &ReadOptions::default(), most)
     }
 
-    /// As [`CardSheet::read`], in parts of so many rows; rows up to `after` are read over. Returns the headers that were
-    /// not understood.
+    /// As [`CardSheet::read`], the way the sender chose.
+    pub fn read_with(
+        reader: &dyn SheetReader,
+        file: &Path,
+        options: &ReadOptions,
+        most: u32,
+    ) -> Result<Self, SheetRefused> {
+        Self::read_rows(reader, file, &[CardColumn::Article], (options, most), unique(Seen::default()))
+    }
+
+    /// As [`CardSheet::read_with`], only the first rows.
+    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetRefused> {
+        Self::read_first(reader, file, &[CardColumn::Article], options, unique(Seen::default()))
+    }
+
+    /// As [`CardSheet::read_with`], in parts of so many rows; rows up to `after` are read over. Returns the place
+    /// of the rows.
     pub fn read_parts(
         reader: &dyn SheetReader,
         file: &Path,
-        size: usize,
-        after: u32,
+        options: &ReadOptions,
+        (size, after): (usize, u32),
         sink: &mut PartSink<'_, CardRow>,
-    ) -> Result<Vec<String>, SheetRefused> {
-        Self::read_in_parts(reader, file, &[CardColumn::Article], (size, after), unique(Seen::default()), sink)
+    ) -> Result<Layout, SheetRefused> {
+        Self::read_in_parts(reader, file, &[CardColumn::Article], (options, size, after), unique(Seen::default()), sink)
     }
 }
 

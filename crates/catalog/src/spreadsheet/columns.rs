@@ -1,4 +1,8 @@
-use super::{SheetRefused, SheetRow, quotable};
+use std::collections::BTreeSet;
+
+use kontor_kernel::Line;
+
+use super::{ColumnMap, HeaderColumn, SheetRefused, SheetRow, quotable};
 
 /// A column that a kind of sheet understands.
 pub(super) trait Column: Copy + Eq + 'static {
@@ -14,37 +18,74 @@ pub(super) trait Column: Copy + Eq + 'static {
     }
 }
 
-/// Which column of a file is which.
+/// A header in the form in which headers are compared. Case, look-alikes, and whether words are parted by spaces, hyphens
+/// or underscores, do not matter.
+pub(super) fn fold(title: &str) -> String {
+    let words = |text: &str| {
+        let parted = text.to_lowercase().replace(['_', '-'], " ");
+        parted.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let folded = words(title);
+    Line::<255>::parse(&folded).map_or(folded, |line| words(&line))
+}
+
+/// The columns of a row of headers.
 #[derive(Debug, Clone)]
 pub(super) struct Columns<C> {
     places: Vec<(C, usize)>,
-    /// Headers nobody understands, as they stand in the file.
-    pub ignored: Vec<String>,
+    titles: Vec<HeaderColumn>,
+    keys: BTreeSet<String>,
+    duplicate: Option<C>,
 }
 
 impl<C: Column> Columns<C> {
-    /// Reads the row of headers. Case, and whether words are parted by spaces, hyphens or underscores, do not matter.
-    pub fn read(header: &SheetRow) -> Result<Self, SheetRefused> {
-        let mut columns = Self { places: Vec::new(), ignored: Vec::new() };
-        for place in 0..header.cells.len() {
-            let title = header.text(place, false).unwrap_or_default().trim();
-            if title.is_empty() {
-                continue;
-            }
-            match Self::named(title) {
-                None => columns.ignored.push(quotable(title)),
-                Some(column) if columns.place(column).is_some() => {
-                    return Err(SheetRefused::DuplicateColumn(column.name()));
+    /// Reads a row as headers. Mapped headers come first; a known header whose column has a mapped one is ignored.
+    pub fn read(header: &SheetRow, map: &ColumnMap) -> Self {
+        let mut columns = Self { places: Vec::new(), titles: Vec::new(), keys: BTreeSet::new(), duplicate: None };
+        let titles = (0..header.cells.len())
+            .map(|place| (place, header.text(place, false).unwrap_or_default().trim()))
+            .filter(|(_, title)| !title.is_empty())
+            .map(|(place, title)| (place, title, fold(title)));
+        let titles: Vec<_> = titles.collect();
+        let mapped: Vec<Option<Option<C>>> =
+            titles.iter().map(|(.., key)| map.get(key).map(|mapped| mapped.column.and_then(Self::called))).collect();
+        let taken: Vec<C> = mapped.iter().copied().flatten().flatten().collect();
+        for ((place, title, key), mapped) in titles.into_iter().zip(mapped) {
+            let column = mapped.unwrap_or_else(|| Self::named(&key).filter(|column| !taken.contains(column)));
+            if let Some(column) = column {
+                if columns.place(column).is_some() {
+                    columns.duplicate.get_or_insert(column);
+                } else {
+                    columns.places.push((column, place));
                 }
-                Some(column) => columns.places.push((column, place)),
             }
+            let column = column.map(|column| column.name().to_owned());
+            let words = title.split_whitespace().collect::<Vec<_>>().join(" ");
+            columns.titles.push(HeaderColumn { header: quotable(&words), column });
+            columns.keys.insert(key);
         }
-        Ok(columns)
+        columns
     }
 
-    /// Refuses a file without this column.
-    pub fn require(&self, column: C) -> Result<(), SheetRefused> {
-        self.place(column).map(|_| ()).ok_or_else(|| SheetRefused::MissingColumn(column.name()))
+    /// Why the row cannot be the row of headers of a sheet that needs these columns.
+    pub fn refusal(&self, needed: &[C]) -> Option<SheetRefused> {
+        let duplicate = self.duplicate.map(|column| SheetRefused::DuplicateColumn(column.name()));
+        duplicate.or_else(|| self.lacks(needed).map(SheetRefused::MissingColumn))
+    }
+
+    /// The first needed column that is missing.
+    pub fn lacks(&self, needed: &[C]) -> Option<&'static str> {
+        needed.iter().find(|column| self.place(**column).is_none()).map(|column| column.name())
+    }
+
+    /// The folded headers.
+    pub fn keys(&self) -> &BTreeSet<String> {
+        &self.keys
+    }
+
+    /// The headers as they stand in the file, with their columns.
+    pub fn titles(&self) -> &[HeaderColumn] {
+        &self.titles
     }
 
     /// Where a column stands, counted from 0.
@@ -52,16 +93,12 @@ impl<C: Column> Columns<C> {
         self.places.iter().find(|(known, _)| *known == column).map(|(_, place)| *place)
     }
 
-    fn named(title: &str) -> Option<C> {
-        let plain = |text: &str| {
-            let parted = text.to_lowercase().replace(['_', '-'], " ");
-            parted.split_whitespace().collect::<Vec<_>>().join(" ")
-        };
-        let title = plain(title);
-        let is_title = |name: &&str| plain(name) == title;
-        C::ALL
-            .iter()
-            .find(|(_, name, others)| is_title(name) || others.iter().any(is_title))
-            .map(|(column, ..)| *column)
+    fn called(name: &str) -> Option<C> {
+        C::ALL.iter().find(|(_, own, _)| *own == name).map(|(column, ..)| *column)
+    }
+
+    fn named(key: &str) -> Option<C> {
+        let is_key = |name: &&str| fold(name) == key;
+        C::ALL.iter().find(|(_, name, others)| is_key(name) || others.iter().any(is_key)).map(|(column, ..)| *column)
     }
 }

@@ -4,8 +4,11 @@ use kontor_kernel::{Name, NomenclatureId, Prose, TagId};
 
 use super::cell::is_shortened;
 use super::columns::Column;
+use super::export::CardCells;
 use super::vocabulary::SEVERAL;
-use super::{CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, RowProblems, TagNames, Vocabulary};
+use super::{
+    CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, RowPreview, RowProblems, TagNames, Vocabulary,
+};
 use crate::model::{Card, CardRefusal, Edit, NomenclatureKind};
 
 const SHORTENED: &str =
@@ -27,6 +30,7 @@ pub struct KnownCard {
 pub struct CardDraft {
     /// The item; a new one has no number.
     pub id: Option<NomenclatureId>,
+    row: u32,
     before: Option<Card>,
     card: Card,
     category: Edit<Option<CategoryPath>>,
@@ -58,6 +62,7 @@ pub struct Decision {
     pub problems: RowProblems,
     /// How many others there are.
     pub skipped: usize,
+    skips: Vec<RowPreview>,
 }
 
 impl Decision {
@@ -67,7 +72,9 @@ impl Decision {
             drafts: Vec::with_capacity(sheet.rows.len()),
             problems: sheet.problems.clone(),
             skipped: sheet.refused,
+            skips: RowPreview::unread(&sheet.problems),
         };
+        let most = decision.skips.len() + RowPreview::SHOWN;
         let mut seen = HashSet::new();
         for row in &sheet.rows {
             let item = known.get(&row.key);
@@ -77,7 +84,12 @@ impl Decision {
             }
             match draft(row, words, item, &mut problems) {
                 Some(draft) if problems.is_empty() => decision.drafts.push(draft),
-                _ => decision.skipped += 1,
+                _ => {
+                    decision.skipped += 1;
+                    if decision.skips.len() < most {
+                        decision.skips.push(RowPreview::skipped(row.row, Some(&row.key)));
+                    }
+                }
             }
             decision.problems.merge(&problems);
         }
@@ -85,22 +97,27 @@ impl Decision {
         decision
     }
 
-    /// What writing it would do.
+    /// What writing it would do, with the first rows as they will be.
     pub fn foresee(self, words: &Vocabulary) -> ImportReport {
         let mut report = ImportReport { skipped: self.skipped, problems: self.problems, ..ImportReport::default() };
-        for draft in self.drafts {
+        let mut rows = self.skips;
+        for (place, draft) in self.drafts.into_iter().enumerate() {
+            let preview = (place < RowPreview::SHOWN).then(|| draft.preview(words));
             let is_new = draft.id.is_none();
             let misses = draft.missing_category(words).is_some()
                 || draft.missing_brand(words).is_some()
                 || draft.missing_tags(words).next().is_some();
+            let is_changed = is_new || misses || draft.resolve(words).is_some();
             if is_new {
                 report.created += 1;
-            } else if misses || draft.resolve(words).is_some() {
+            } else if is_changed {
                 report.updated += 1;
             } else {
                 report.unchanged += 1;
             }
+            rows.extend(preview.map(|preview| if is_changed { preview } else { preview.kept() }));
         }
+        report.rows = RowPreview::first(rows);
         report
     }
 }
@@ -188,6 +205,7 @@ fn draft(
     }
     Some(CardDraft {
         id: known.map(|known| known.id),
+        row: row.row,
         before: before.cloned(),
         card,
         category: row.category.clone(),
@@ -234,6 +252,31 @@ impl CardDraft {
     pub fn missing_tags(&self, words: &Vocabulary) -> impl Iterator<Item = &Name> {
         let names = self.tags.as_set().map(TagNames::names).unwrap_or_default();
         names.iter().filter(move |name| words.tags().named(name).is_none())
+    }
+
+    /// The row as it will be, with the names of records that have to be created first.
+    fn preview(&self, words: &Vocabulary) -> RowPreview {
+        let resolved = self.clone().resolve(words).map_or_else(|| self.card.clone(), |resolved| resolved.card);
+        let mut cells = CardCells::new(resolved, words);
+        if let Some(path) = self.missing_category(words) {
+            cells.category = Some(path.to_text());
+        }
+        if let Some(brand) = self.missing_brand(words) {
+            cells.brand = Some(brand.to_string());
+        }
+        if self.missing_tags(words).next().is_some()
+            && let Edit::Set(tags) = &self.tags
+        {
+            cells.tags = TagNames::text_of(tags.names().iter());
+        }
+        let preview = RowPreview::unchanged(self.row, self.card.article.as_ref(), self.id.map(NomenclatureId::get));
+        match self.before.clone().map(|card| CardCells::new(card, words)) {
+            None => preview.creating(cells.named()),
+            Some(before) => {
+                let pairs = before.named().zip(cells.named());
+                preview.updating(pairs.map(|((name, before), (_, after))| (name, before, after)))
+            }
+        }
     }
 
     /// What is to be written, now that nothing is missing; `None` when the item already is as the row says.

@@ -8,24 +8,22 @@ use super::{CardColumn, Content, TagNames, Vocabulary};
 use crate::bulk::JobProblem;
 use crate::model::{Card, NomenclatureKind, ShareLink};
 
-/// One item as a row of an export, with the names of what its card refers to.
+/// The cells of a card, with the names of what it refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CardLine {
-    /// The number of the item.
-    pub id: NomenclatureId,
-    card: Card,
-    category: Option<String>,
-    brand: Option<String>,
+pub(super) struct CardCells {
+    pub card: Card,
+    pub category: Option<String>,
+    pub brand: Option<String>,
     country: Option<String>,
     unit: Option<String>,
     vat: Option<String>,
     nomenclature_type: Option<String>,
-    tags: String,
+    pub tags: String,
 }
 
-impl CardLine {
+impl CardCells {
     /// Looks the names up.
-    pub fn new(id: NomenclatureId, card: Card, words: &Vocabulary) -> Self {
+    pub fn new(card: Card, words: &Vocabulary) -> Self {
         let category = card.category_id.and_then(|id| words.path(id)).map(|path| path.to_text());
         let brand = card.brand_id.and_then(|id| words.brands().name(id)).map(ToString::to_string);
         let country = card.country_id.and_then(|id| words.countries().name(id)).map(ToString::to_string);
@@ -33,22 +31,14 @@ impl CardLine {
         let vat = card.vat_id.and_then(|id| words.vats().name(id)).map(ToString::to_string);
         let nomenclature_type = card.type_id.and_then(|id| words.types().name(id)).map(ToString::to_string);
         let tags = TagNames::text_of(card.tags.iter().filter_map(|id| words.tags().name(*id)));
-        Self { id, card, category, brand, country, unit, vat, nomenclature_type, tags }
+        Self { card, category, brand, country, unit, vat, nomenclature_type, tags }
     }
 
-    /// The article of the item.
-    pub(super) fn article(&self) -> Option<&Line<100>> {
-        self.card.article.as_ref()
-    }
-
-    /// The row of headers.
-    pub fn header() -> Vec<Content<'static>> {
-        CardColumn::ALL.iter().map(|(_, name, _)| Content::Text(Cow::Borrowed(*name))).collect()
-    }
-
-    /// The cells in the order of the headers.
-    pub fn cells(&self) -> Vec<Content<'_>> {
-        CardColumn::ALL.iter().map(|(column, ..)| self.cell(*column)).collect()
+    /// The cells by the names of their columns, without those that name the item.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, Content<'_>)> {
+        let fields =
+            CardColumn::ALL.iter().filter(|(column, ..)| !matches!(column, CardColumn::Article | CardColumn::Id));
+        fields.map(|(column, name, _)| (*name, self.cell(*column)))
     }
 
     fn cell(&self, column: CardColumn) -> Content<'_> {
@@ -82,8 +72,42 @@ impl CardLine {
             CardColumn::Type => text(self.nomenclature_type.as_deref()),
             CardColumn::Tags => text(Some(self.tags.as_str()).filter(|tags| !tags.is_empty())),
             CardColumn::ShareLink => text(card.share_link.as_ref().map(ShareLink::as_str)),
-            CardColumn::Id => Content::Number(self.id.to_string()),
+            CardColumn::Id => Content::Empty,
         }
+    }
+}
+
+/// One item as a row of an export, with the names of what its card refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardLine {
+    /// The number of the item.
+    pub id: NomenclatureId,
+    cells: CardCells,
+}
+
+impl CardLine {
+    /// Looks the names up.
+    pub fn new(id: NomenclatureId, card: Card, words: &Vocabulary) -> Self {
+        Self { id, cells: CardCells::new(card, words) }
+    }
+
+    /// The article of the item.
+    pub(super) fn article(&self) -> Option<&Line<100>> {
+        self.cells.card.article.as_ref()
+    }
+
+    /// The row of headers.
+    pub fn header() -> Vec<Content<'static>> {
+        CardColumn::ALL.iter().map(|(_, name, _)| Content::Text(Cow::Borrowed(*name))).collect()
+    }
+
+    /// The cells in the order of the headers.
+    pub fn cells(&self) -> Vec<Content<'_>> {
+        let cell = |column: CardColumn| match column {
+            CardColumn::Id => Content::Number(self.id.to_string()),
+            column => self.cells.cell(column),
+        };
+        CardColumn::ALL.iter().map(|(column, ..)| cell(*column)).collect()
     }
 }
 

@@ -7,18 +7,24 @@
 //! - A row is either understood as a whole or refused with every reason, each naming row and column.
 //! - An import is one step: all rows, or nothing; in partial mode all good rows.
 //! - An export that is imported again changes nothing.
+//! - A mapping of columns that the sender chose comes before the headers that are known.
 //!
-//! **Ports**: [`ports::SheetReader`], [`ports::SheetWriters`], [`ports::CardBook`], [`ports::StockBook`]
+//! **Ports**: [`ports::SheetReader`], [`ports::SheetWriters`], [`ports::CardBook`], [`ports::StockBook`],
+//! [`ports::ColumnMaps`]
 
 mod card_export;
 mod card_sheet;
 mod cell;
 mod cell_list;
+mod column_map;
 mod columns;
 mod decision;
 mod export;
+mod import_columns;
+mod layout;
 mod photo_cell;
 pub mod ports;
+mod preview;
 mod problems;
 mod service;
 mod sheet;
@@ -30,8 +36,12 @@ mod vocabulary;
 pub use card_export::{CardExport, ExportFailed, LongText};
 pub use card_sheet::{CardColumn, CardRow, CardSheet, ItemKey};
 pub use cell::{Cell, Content, SheetRow};
+pub use column_map::{ColumnMap, ImportKind, MappedHeader};
 pub use decision::{CardDraft, Decision, KnownCard, ResolvedCard};
 pub use export::{CardLine, ProblemLine};
+pub use import_columns::ImportColumns;
+pub use layout::{HeaderColumn, Layout, ReadOptions};
+pub use preview::{RowAction, RowPreview};
 pub use problems::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems, SheetRefused, quotable};
 pub use service::SpreadsheetService;
 pub use sheet::{Part, PartSink, Sheet};

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
-use super::{CardLine, CardSheet, Content, ImportError, ImportMode, ImportReport, SheetRefused, SheetRow, StockSheet};
+use super::{
+    CardLine, CardSheet, ColumnMap, Content, ImportError, ImportKind, ImportMode, ImportReport, SheetRefused, SheetRow,
+    StockSheet,
+};
 use crate::bulk::{JobLease, PartError, Step};
 
 /// Takes the rows of a file one by one; a refusal ends the reading.
@@ -18,6 +21,66 @@ pub trait SheetReader: Send + Sync {
     /// Hands over the rows of the first sheet from top to bottom. What kind of file it is, its content tells. As long as a
     /// file is prepared [`SheetRow::none_yet`] is handed over now and then, so that whoever waits can end the reading.
     fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused>;
+
+    /// Prepares a file and gives access to its sheets. `ask` is called now and then meanwhile and can end it. The row of
+    /// headers, if the sender names it, tells what separates the cells of a csv file. Unless a reader knows better, a file
+    /// is one sheet without a name.
+    fn book<'a>(
+        &'a self,
+        file: &'a Path,
+        header_row: Option<u32>,
+        ask: &mut dyn FnMut() -> Result<(), SheetRefused>,
+    ) -> Result<Box<dyn SheetBook + 'a>, SheetRefused> {
+        let (_, _) = (header_row, ask);
+        Ok(Box::new(OneSheet { reader: self, file }))
+    }
+}
+
+/// The row of headers of a sheet, as far as it is known. Which rows are torn shows by the number of headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeaderRow {
+    /// The first row that is not blank.
+    First,
+    /// The row with this number.
+    At(u32),
+    /// Not known yet: rows are handed over as they stand.
+    Unknown,
+}
+
+/// A file that was opened.
+pub trait SheetBook {
+    /// Names of the visible sheets; `None` if the format has no sheets.
+    fn sheets(&self) -> Option<&[String]>;
+
+    /// Hands over the rows of a sheet, counted from 0, from top to bottom.
+    fn read(&mut self, sheet: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused>;
+}
+
+/// A file that is read as a whole.
+struct OneSheet<'a, R: ?Sized> {
+    reader: &'a R,
+    file: &'a Path,
+}
+
+impl<R: SheetReader + ?Sized> SheetBook for OneSheet<'_, R> {
+    fn sheets(&self) -> Option<&[String]> {
+        None
+    }
+
+    fn read(&mut self, _: usize, _: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        self.reader.read(self.file, sink)
+    }
+}
+
+/// The mappings of columns that projects save.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ColumnMaps: Send + Sync {
+    /// The mapping of a project for a kind of import; empty if none is saved.
+    async fn find(&self, project: ProjectId, kind: ImportKind) -> Result<ColumnMap, StoreError>;
+
+    /// Saves a mapping in the place of the one there is.
+    async fn replace(&self, project: ProjectId, kind: ImportKind, map: ColumnMap) -> Result<(), StoreError>;
 }
 
 /// The files that can be written.

@@ -2,6 +2,8 @@ use std::fmt;
 
 use kontor_kernel::{AccessDenied, StoreError};
 
+use super::RowPreview;
+
 /// A text of a file as it may be quoted: short, and without control characters, which not every database stores.
 pub fn quotable(text: &str) -> String {
     const LONGEST: usize = 300;
@@ -113,6 +115,8 @@ pub struct ImportReport {
     pub problems: RowProblems,
     /// Headers that were not understood.
     pub ignored_columns: Vec<String>,
+    /// The first rows as they will be; only of a check.
+    pub rows: Vec<RowPreview>,
 }
 
 /// Why a file is refused as a whole.
@@ -154,12 +158,52 @@ pub enum SheetRefused {
     /// A column stands there twice.
     #[error("must have the column `{0}` once")]
     DuplicateColumn(&'static str),
+    /// A sheet was chosen of a file without sheets.
+    #[error("must be left out: a csv file has no sheets")]
+    NoSheets,
+    /// No visible sheet has the chosen name or number; those there are.
+    #[error("must be the name or number of a visible sheet: {0}")]
+    NoSuchSheet(String),
+    /// The chosen row is no row of headers.
+    #[error("must be the row of headers: row {0} {1}")]
+    HeaderRow(u32, String),
+    /// The mapping of columns does not fit the file.
+    #[error("{}", .0.join("; "))]
+    Columns(Vec<String>),
     /// Whoever took the rows wanted no more.
     #[error("was not read to its end")]
     Interrupted,
     /// The file is damaged.
     #[error("cannot be read: {0}")]
     Broken(String),
+}
+
+impl SheetRefused {
+    /// The part of a request that is wrong.
+    pub fn part(&self) -> &'static str {
+        match self {
+            Self::NoSheets | Self::NoSuchSheet(_) => "sheet",
+            Self::HeaderRow(..) => "header_row",
+            Self::Columns(_) => "columns",
+            _ => "file",
+        }
+    }
+
+    /// What is wrong, by reason.
+    pub fn reasons(&self) -> Vec<String> {
+        match self {
+            Self::Columns(reasons) => reasons.clone(),
+            refused => vec![refused.to_string()],
+        }
+    }
+
+    /// The refusal with the part that is wrong.
+    fn told(&self) -> String {
+        match self.part() {
+            "file" => format!("the file {self}"),
+            part => format!("`{part}`: {self}"),
+        }
+    }
 }
 
 /// Why an import or export is refused.
@@ -169,7 +213,7 @@ pub enum ImportError {
     #[error(transparent)]
     Denied(#[from] AccessDenied),
     /// The file as a whole.
-    #[error("the file {0}")]
+    #[error("{}", .0.told())]
     Sheet(#[from] SheetRefused),
     /// Rows are bad, and nothing was written.
     #[error("{} rows or cells are wrong; nothing was imported", .0.total())]

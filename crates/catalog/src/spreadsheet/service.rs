@@ -4,7 +4,9 @@ use std::sync::Arc;
 use kontor_kernel::{Clock, NomenclatureId, Permission, ProjectId, Resource, Staff, Stamp};
 
 use super::ports::{CardBook, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters, StockBook};
-use super::{CardExport, CardLine, CardSheet, ImportError, ImportMode, ImportReport, SheetRefused, StockSheet};
+use super::{
+    CardExport, CardLine, CardSheet, ImportError, ImportMode, ImportReport, ReadOptions, SheetRefused, StockSheet,
+};
 
 /// Use cases of spreadsheets. Files are read on the calling thread; the server does that where blocking is allowed.
 pub struct SpreadsheetService {
@@ -36,8 +38,13 @@ impl SpreadsheetService {
     }
 
     /// Reads a file of cards, unless it has more rows than that or too much text to be taken at once.
-    pub fn read_few_cards(&self, file: &Path, most: u32) -> Result<Option<CardSheet>, ImportError> {
-        few(CardSheet::read(&*self.reader, file, most.min(CardSheet::MOST_ROWS)))
+    pub fn read_few_cards(
+        &self,
+        file: &Path,
+        options: &ReadOptions,
+        most: u32,
+    ) -> Result<Option<CardSheet>, ImportError> {
+        few(CardSheet::read_with(&*self.reader, file, options, most.min(CardSheet::MOST_ROWS)))
     }
 
     /// What an import would do and which problems it would find.
@@ -68,8 +75,13 @@ impl SpreadsheetService {
     }
 
     /// Reads a file of stock, unless it has more rows than that or too much text to be taken at once.
-    pub fn read_few_stock(&self, file: &Path, most: u32) -> Result<Option<StockSheet>, ImportError> {
-        few(StockSheet::read(&*self.reader, file, most.min(StockSheet::MOST_ROWS)))
+    pub fn read_few_stock(
+        &self,
+        file: &Path,
+        options: &ReadOptions,
+        most: u32,
+    ) -> Result<Option<StockSheet>, ImportError> {
+        few(StockSheet::read_with(&*self.reader, file, options, most.min(StockSheet::MOST_ROWS)))
     }
 
     /// What an upload would do and which problems it would find.

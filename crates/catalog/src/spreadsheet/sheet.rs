@@ -4,9 +4,10 @@ use std::hash::{BuildHasher, Hash};
 use std::path::Path;
 
 use super::cell::is_ambiguous;
-use super::columns::{Column, Columns};
-use super::ports::SheetReader;
-use super::{RowProblem, RowProblems, SheetRefused, SheetRow};
+use super::columns::Column;
+use super::layout::{Table, locate};
+use super::ports::{HeaderRow, SheetReader};
+use super::{Layout, ReadOptions, RowPreview, RowProblem, RowProblems, SheetRefused, SheetRow};
 use crate::model::Edit;
 
 /// The understood rows of a file, and what was wrong with the others.
@@ -20,6 +21,8 @@ pub struct Sheet<R> {
     pub refused: usize,
     /// Headers that were not understood.
     pub ignored_columns: Vec<String>,
+    /// Place of the rows in the file.
+    pub layout: Layout,
 }
 
 impl<R> Sheet<R> {
@@ -34,15 +37,19 @@ impl<R> Sheet<R> {
         reader: &dyn SheetReader,
         file: &Path,
         needed: &[C],
-        most: u32,
+        (options, most): (&ReadOptions, u32),
         mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
     ) -> Result<Self, SheetRefused> {
-        let mut columns = None;
+        let ask = &mut || Ok(());
+        let mut book = reader.book(file, options.header_row, ask)?;
+        let table = locate(&mut *book, needed, options, ask)?;
         let mut sheet = Self::default();
         let most_rows = usize::try_from(most).unwrap_or(usize::MAX);
         let mut size = 0_usize;
-        reader.read(file, &mut |row| {
-            let Some(columns) = body(&row, &mut columns, needed)? else { return Ok(()) };
+        book.read(table.sheet, HeaderRow::At(table.layout.header_row), &mut |row| {
+            if !table.has(&row) {
+                return Ok(());
+            }
             if sheet.rows.len() + sheet.refused >= most_rows {
                 return Err(SheetRefused::TooManyRows(most));
             }
@@ -50,40 +57,72 @@ impl<R> Sheet<R> {
             if size > Self::MOST_TEXT {
                 return Err(SheetRefused::TooMuchText(Self::MOST_TEXT));
             }
-            sheet.take(columns, &row, &mut understand);
+            sheet.take(&table, &row, &mut understand);
             Ok(())
         })?;
-        sheet.ignored_columns = columns.ok_or(SheetRefused::Empty)?.ignored;
+        sheet.ignored_columns = table.layout.ignored();
+        sheet.layout = table.layout;
         Ok(sheet)
     }
 
+    /// As [`Sheet::read_rows`], as many rows as a preview shows.
+    pub(super) fn read_first<C: Column>(
+        reader: &dyn SheetReader,
+        file: &Path,
+        needed: &[C],
+        options: &ReadOptions,
+        mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
+    ) -> Result<Self, SheetRefused> {
+        let ask = &mut || Ok(());
+        let mut book = reader.book(file, options.header_row, ask)?;
+        let table = locate(&mut *book, needed, options, ask)?;
+        let mut sheet = Self::default();
+        let read = book.read(table.sheet, HeaderRow::At(table.layout.header_row), &mut |row| {
+            if sheet.rows.len() + sheet.refused >= RowPreview::SHOWN {
+                return Err(SheetRefused::Interrupted);
+            }
+            if table.has(&row) {
+                sheet.take(&table, &row, &mut understand);
+            }
+            Ok(())
+        });
+        if read != Err(SheetRefused::Interrupted) {
+            read?;
+        }
+        Ok(Self { ignored_columns: table.layout.ignored(), layout: table.layout, ..sheet })
+    }
+
     /// Hands a file over in parts of so many rows, fewer when they are long. Rows up to `after` are read as well, for what
-    /// they mean to later ones, but handed over no more. Returns the headers that were not understood.
+    /// they mean to later ones, but handed over no more. Returns the place of the rows.
     pub(super) fn read_in_parts<C: Column>(
         reader: &dyn SheetReader,
         file: &Path,
         needed: &[C],
-        (size, after): (usize, u32),
+        (options, size, after): (&ReadOptions, usize, u32),
         mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
         sink: &mut PartSink<'_, R>,
-    ) -> Result<Vec<String>, SheetRefused> {
-        let mut columns = None;
+    ) -> Result<Layout, SheetRefused> {
+        let ask = &mut || sink(Part { sheet: None, through: after, rows: 0 });
+        let mut book = reader.book(file, options.header_row, ask)?;
+        let table = locate(&mut *book, needed, options, ask)?;
         let mut part = Self::default();
         let (mut rows, mut through, mut skipped, mut text) = (0, after, 0_usize, 0_usize);
-        reader.read(file, &mut |row| {
+        book.read(table.sheet, HeaderRow::At(table.layout.header_row), &mut |row| {
             if row.is_none_yet() {
                 return sink(Part { sheet: None, through: after, rows: 0 });
             }
-            let Some(columns) = body(&row, &mut columns, needed)? else { return Ok(()) };
+            if !table.has(&row) {
+                return Ok(());
+            }
             if row.number <= after {
-                Self::default().take(columns, &row, &mut understand);
+                Self::default().take(&table, &row, &mut understand);
                 skipped += 1;
                 if skipped.is_multiple_of(size) {
                     sink(Part { sheet: None, through: row.number, rows: 0 })?;
                 }
                 return Ok(());
             }
-            part.take(columns, &row, &mut understand);
+            part.take(&table, &row, &mut understand);
             rows += 1;
             through = row.number;
             text = text.saturating_add(row.size());
@@ -94,16 +133,15 @@ impl<R> Sheet<R> {
             }
             Ok(())
         })?;
-        let ignored = columns.ok_or(SheetRefused::Empty)?.ignored;
         if rows > 0 {
             sink(Part { sheet: Some(part), through, rows })?;
         }
-        Ok(ignored)
+        Ok(table.layout)
     }
 
     fn take<C: Column>(
         &mut self,
-        columns: &Columns<C>,
+        table: &Table<C>,
         row: &SheetRow,
         understand: &mut impl FnMut(&mut Fields<'_, C>) -> Option<R>,
     ) {
@@ -112,7 +150,7 @@ impl<R> Sheet<R> {
             self.refused += 1;
             return;
         }
-        let mut fields = Fields { columns, row, problems: &mut self.problems, faulty: false };
+        let mut fields = Fields { table, row, problems: &mut self.problems, faulty: false };
         match understand(&mut fields) {
             Some(understood) => self.rows.push(understood),
             None => self.refused += 1,
@@ -122,7 +160,13 @@ impl<R> Sheet<R> {
 
 impl<R> Default for Sheet<R> {
     fn default() -> Self {
-        Self { rows: Vec::new(), problems: RowProblems::default(), refused: 0, ignored_columns: Vec::new() }
+        Self {
+            rows: Vec::new(),
+            problems: RowProblems::default(),
+            refused: 0,
+            ignored_columns: Vec::new(),
+            layout: Layout::default(),
+        }
     }
 }
 
@@ -140,22 +184,11 @@ pub struct Part<R> {
 /// Takes a file part by part; a refusal ends the reading.
 pub type PartSink<'a, R> = dyn FnMut(Part<R>) -> Result<(), SheetRefused> + 'a;
 
-/// The columns, when the row is one below the headers. The first row that is not blank has the headers.
-fn body<'a, C: Column>(
-    row: &SheetRow,
-    columns: &'a mut Option<Columns<C>>,
-    needed: &[C],
-) -> Result<Option<&'a Columns<C>>, SheetRefused> {
-    if row.is_blank() {
-        return Ok(None);
+impl<C> Table<C> {
+    /// Returns `true` if the row is one below the headers that is not blank.
+    fn has(&self, row: &SheetRow) -> bool {
+        row.number > self.layout.header_row && !row.is_blank()
     }
-    if columns.is_some() {
-        return Ok(columns.as_ref());
-    }
-    let header = Columns::read(row)?;
-    needed.iter().try_for_each(|column| header.require(*column))?;
-    *columns = Some(header);
-    Ok(None)
 }
 
 /// Which rows a key stood in, in little memory: of a key only a fingerprint of 128 bits is kept.
@@ -181,7 +214,7 @@ impl Seen {
 
 /// The cells of one row by column.
 pub(super) struct Fields<'a, C> {
-    columns: &'a Columns<C>,
+    table: &'a Table<C>,
     row: &'a SheetRow,
     problems: &'a mut RowProblems,
     faulty: bool,
@@ -207,7 +240,7 @@ impl<'a, C: Column> Fields<'a, C> {
     /// The text of a column; `None` without the column or when the cell cannot be read.
     fn text(&mut self, column: C) -> Option<&'a str> {
         let row = self.row;
-        match row.text(self.columns.place(column)?, column.is_number()) {
+        match row.text(self.table.columns.place(column)?, column.is_number()) {
             Ok(text) if column.is_number() && is_ambiguous(text, row.decimal) => {
                 self.problem(column, "may be thousands or decimals; leave out what separates thousands");
                 None
@@ -235,10 +268,11 @@ impl<'a, C: Column> Fields<'a, C> {
         self.given(column, parse).into()
     }
 
-    /// A field that may be empty: an empty cell clears it.
+    /// A field that may be empty: an empty cell clears it, unless empty cells are to change nothing.
     pub fn optional<T, E: ToString>(&mut self, column: C, parse: impl Fn(&str) -> Result<T, E>) -> Edit<Option<T>> {
         match self.text(column) {
             None => Edit::Keep,
+            Some(text) if text.trim().is_empty() && self.table.keep_empty => Edit::Keep,
             Some(text) if text.trim().is_empty() => Edit::Set(None),
             Some(text) => self.parsed(column, text, parse).map(Some).into(),
         }
@@ -272,12 +306,18 @@ mod tests {
     /// Good rows, refused rows, rows and the last row of every part.
     fn parts(size: usize, after: u32) -> Vec<(usize, usize, u64, u32)> {
         let mut parts = Vec::new();
-        let ignored = StockSheet::read_parts(&Lines(FILE), Path::new(""), size, after, &mut |part: Part<_>| {
-            let (good, refused) = part.sheet.map_or((0, 0), |sheet| (sheet.rows.len(), sheet.refused));
-            parts.push((good, refused, part.rows, part.through));
-            Ok(())
-        });
-        assert_eq!(ignored.unwrap(), ["colour"]);
+        let ignored = StockSheet::read_parts(
+            &Lines(FILE),
+            Path::new(""),
+            &ReadOptions::default(),
+            (size, after),
+            &mut |part: Part<_>| {
+                let (good, refused) = part.sheet.map_or((0, 0), |sheet| (sheet.rows.len(), sheet.refused));
+                parts.push((good, refused, part.rows, part.through));
+                Ok(())
+            },
+        );
+        assert_eq!(ignored.unwrap().ignored(), ["colour"]);
         parts
     }
 
@@ -294,23 +334,25 @@ mod tests {
     #[test]
     fn whoever_takes_parts_may_want_no_more() {
         let mut taken = 0;
-        let ended = StockSheet::read_parts(&Lines(FILE), Path::new(""), 1, 0, &mut |_: Part<_>| {
-            taken += 1;
-            if taken == 2 { Err(SheetRefused::Interrupted) } else { Ok(()) }
-        });
-        assert_eq!((ended, taken), (Err(SheetRefused::Interrupted), 2));
+        let ended =
+            StockSheet::read_parts(&Lines(FILE), Path::new(""), &ReadOptions::default(), (1, 0), &mut |_: Part<_>| {
+                taken += 1;
+                if taken == 2 { Err(SheetRefused::Interrupted) } else { Ok(()) }
+            });
+        assert_eq!((ended.err(), taken), (Some(SheetRefused::Interrupted), 2));
     }
 
     #[test]
     fn whoever_waits_for_rows_is_asked_whether_to_go_on() {
         let lines = Lines("...\n...\narticle;warehouse\nA;W\n...\n");
         let mut asked = 0;
-        let ended = StockSheet::read_parts(&lines, Path::new(""), 100, 0, &mut |part: Part<_>| {
-            assert_eq!((part.sheet, part.rows), (None, 0));
-            asked += 1;
-            if asked == 3 { Err(SheetRefused::Interrupted) } else { Ok(()) }
-        });
-        assert_eq!((ended, asked), (Err(SheetRefused::Interrupted), 3));
+        let ended =
+            StockSheet::read_parts(&lines, Path::new(""), &ReadOptions::default(), (100, 0), &mut |part: Part<_>| {
+                assert_eq!((part.sheet, part.rows), (None, 0));
+                asked += 1;
+                if asked == 3 { Err(SheetRefused::Interrupted) } else { Ok(()) }
+            });
+        assert_eq!((ended.err(), asked), (Some(SheetRefused::Interrupted), 3));
         assert_eq!(StockSheet::read(&lines, Path::new(""), 100).unwrap().rows.len(), 1);
     }
 
@@ -331,7 +373,7 @@ mod tests {
     #[test]
     fn long_rows_are_taken_a_few_at_a_time() {
         let mut parts = Vec::new();
-        StockSheet::read_parts(&Long(20), Path::new(""), 1000, 0, &mut |part: Part<_>| {
+        StockSheet::read_parts(&Long(20), Path::new(""), &ReadOptions::default(), (1000, 0), &mut |part: Part<_>| {
             parts.push((part.rows, part.through));
             Ok(())
         })

@@ -3,14 +3,13 @@ use std::path::Path;
 
 use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, StockLevel, WarehouseId};
 
-use super::ItemKey;
 use super::card_sheet::item_key;
 use super::cell::{money, stock_level};
 use super::columns::Column;
 use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, Seen, Sheet};
 use super::vocabulary::{Dictionary, SEVERAL};
-use super::{ImportReport, RowProblems, SheetRefused};
+use super::{Content, ImportReport, ItemKey, Layout, ReadOptions, RowPreview, RowProblems, SheetRefused, quotable};
 use crate::model::{Reference, price_of_new_stock};
 
 /// A column of a sheet of stock.
@@ -63,19 +62,34 @@ pub type StockSheet = Sheet<StockRow>;
 impl StockSheet {
     /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems collected.
     pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
-        Self::read_rows(reader, file, &NEEDED, most, unique(Seen::default()))
+        Self::read_with(reader, file, &ReadOptions::default(), most)
     }
 
-    /// As [`StockSheet::read`], in parts of so many rows; rows up to `after` are read over. Returns the headers that were
-    /// not understood.
+    /// As [`StockSheet::read`], the way the sender chose.
+    pub fn read_with(
+        reader: &dyn SheetReader,
+        file: &Path,
+        options: &ReadOptions,
+        most: u32,
+    ) -> Result<Self, SheetRefused> {
+        Self::read_rows(reader, file, &NEEDED, (options, most), unique(Seen::default()))
+    }
+
+    /// As [`StockSheet::read_with`], only the first rows.
+    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetRefused> {
+        Self::read_first(reader, file, &NEEDED, options, unique(Seen::default()))
+    }
+
+    /// As [`StockSheet::read_with`], in parts of so many rows; rows up to `after` are read over. Returns the place
+    /// of the rows.
     pub fn read_parts(
         reader: &dyn SheetReader,
         file: &Path,
-        size: usize,
-        after: u32,
+        options: &ReadOptions,
+        (size, after): (usize, u32),
         sink: &mut PartSink<'_, StockRow>,
-    ) -> Result<Vec<String>, SheetRefused> {
-        Self::read_in_parts(reader, file, &NEEDED, (size, after), unique(Seen::default()), sink)
+    ) -> Result<Layout, SheetRefused> {
+        Self::read_in_parts(reader, file, &NEEDED, (options, size, after), unique(Seen::default()), sink)
     }
 }
 
@@ -143,6 +157,38 @@ impl StockTarget {
         self.items.insert(ItemKey::Id(id), item);
     }
 
+    /// A row with what is decided about it: nothing if it is refused, no write if the stock is as it says.
+    fn preview(&self, row: &StockRow, decided: &Decided) -> RowPreview {
+        let warehouse = Some(quotable(&row.warehouse));
+        let preview = |preview: RowPreview| RowPreview { warehouse, ..preview };
+        let article = match &row.key {
+            ItemKey::Article(article) => Some(article),
+            ItemKey::Id(_) => None,
+        };
+        let item = self.items.get(&row.key).map(|(id, ..)| *id);
+        let place = |warehouse| item.and_then(|item| self.stock.get(&(item, warehouse)));
+        let Ok(write) = decided else {
+            return preview(RowPreview::skipped(row.row, article.is_some().then_some(&row.key)));
+        };
+        let warehouse = write.map(|write| write.warehouse_id).or_else(|| self.warehouses.find(&row.warehouse, None));
+        let known = warehouse.and_then(place);
+        let plain = RowPreview::unchanged(row.row, article, known.map(|known| known.id.get()));
+        let cells = |quantity: StockLevel, price: Option<Money>| {
+            [
+                (StockColumn::Quantity.name(), Content::Number(quantity.get().to_string())),
+                (StockColumn::Price.name(), price.map_or(Content::Empty, |price| Content::Number(price.to_string()))),
+            ]
+        };
+        preview(match (write, known) {
+            (None, _) => plain,
+            (Some(write), None) => plain.creating(cells(write.quantity, write.price)),
+            (Some(write), Some(known)) => {
+                let pairs = cells(known.quantity, known.price).into_iter().zip(cells(write.quantity, write.price));
+                plain.updating(pairs.map(|((name, before), (_, after))| (name, before, after)))
+            }
+        })
+    }
+
     /// Adds stock: pieces there, pieces of them reserved, and the price.
     pub fn add_stock(
         &mut self,
@@ -181,6 +227,7 @@ pub struct StockDecision {
     pub problems: RowProblems,
     /// How many other rows there are.
     pub skipped: usize,
+    rows: Vec<RowPreview>,
 }
 
 impl StockDecision {
@@ -188,8 +235,13 @@ impl StockDecision {
     pub fn of(sheet: &StockSheet, target: &StockTarget) -> Self {
         let mut decision = Self { problems: sheet.problems.clone(), skipped: sheet.refused, ..Self::default() };
         let mut seen = HashSet::new();
-        for row in &sheet.rows {
-            match decide(row, target, &mut seen) {
+        let mut rows = RowPreview::unread(&sheet.problems);
+        for (place, row) in sheet.rows.iter().enumerate() {
+            let decided = decide(row, target, &mut seen);
+            if place < RowPreview::SHOWN {
+                rows.push(target.preview(row, &decided));
+            }
+            match decided {
                 Ok(Some(write)) => decision.writes.push(write),
                 Ok(None) => decision.unchanged += 1,
                 Err((column, reason)) => {
@@ -199,6 +251,7 @@ impl StockDecision {
             }
         }
         decision.problems = decision.problems.sorted();
+        decision.rows = RowPreview::first(rows);
         decision
     }
 
@@ -212,15 +265,15 @@ impl StockDecision {
             skipped: self.skipped,
             problems: self.problems,
             ignored_columns: sheet.ignored_columns.clone(),
+            rows: self.rows,
         }
     }
 }
 
-fn decide(
-    row: &StockRow,
-    target: &StockTarget,
-    seen: &mut HashSet<(NomenclatureId, WarehouseId)>,
-) -> Result<Option<StockWrite>, (StockColumn, String)> {
+/// A write, nothing if the stock is as the row says, or the column that is wrong and the reason.
+type Decided = Result<Option<StockWrite>, (StockColumn, String)>;
+
+fn decide(row: &StockRow, target: &StockTarget, seen: &mut HashSet<(NomenclatureId, WarehouseId)>) -> Decided {
     let refuse = |column, reason: &str| (column, reason.to_owned());
     let (item, is_stocked, card_price) =
         *target.items.get(&row.key).ok_or_else(|| refuse(StockColumn::Article, "there is no such item"))?;

@@ -7,7 +7,7 @@ use chrono::DateTime;
 use kontor_catalog::bulk::ports::{MockJobBook, MockUploadStore};
 use kontor_catalog::bulk::*;
 use kontor_catalog::spreadsheet::ports::{MockCardBook, MockStockBook};
-use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, RowProblems, SheetRefused};
+use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, ReadOptions, RowProblems, SheetRefused};
 use kontor_kernel::{JobId, ProjectId, StoreError};
 
 use crate::clock;
@@ -25,8 +25,9 @@ impl Waits for AtOnce {
 fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
     let job = Job {
         id: JobId::new(7).unwrap(),
-        kind: ImportKind::Cards.into(),
+        kind: ImportKind::Nomenclatures.into(),
         options: JobOptions { dry_run, mode },
+        reading: ReadOptions::default(),
         state: JobState::Running,
         phase: JobPhase::Checking,
         file_name: None,
@@ -37,6 +38,7 @@ fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
         checkpoint: 0,
         tally: Tally::default(),
         ignored_columns: Vec::new(),
+        layout: None,
         failure: None,
         user_id: None,
         created_at: DateTime::UNIX_EPOCH,
@@ -45,7 +47,7 @@ fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
     };
     LeasedJob {
         job,
-        kind: ImportKind::Cards,
+        kind: ImportKind::Nomenclatures,
         project: ProjectId::new(1).unwrap(),
         place: "place".to_owned(),
         owner: "me".to_owned(),

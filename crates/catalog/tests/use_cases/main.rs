@@ -4,6 +4,7 @@
 mod decision;
 mod exports;
 mod jobs;
+mod layout;
 mod words;
 
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use kontor_catalog::bulk::{JobKind, JobPhase, JobState};
 use kontor_catalog::model::{DiscountKind, DiscountState, StockReason, TargetKind};
+use kontor_catalog::spreadsheet::{ImportKind, RowAction};
 use kontor_catalog::storefront::ProductOrder;
 use kontor_kernel::Word;
 
@@ -17,6 +18,8 @@ fn words_stay_what_they_are() {
     );
     assert_eq!(words::<JobState>(), ["queued", "running", "succeeded", "failed", "canceled"]);
     assert_eq!(words::<JobPhase>(), ["checking", "writing"]);
+    assert_eq!(words::<ImportKind>(), ["nomenclatures_import", "inventories_upload"]);
+    assert_eq!(words::<RowAction>(), ["create", "update", "unchanged", "skip"]);
     let reasons = [
         "opening",
         "creation",

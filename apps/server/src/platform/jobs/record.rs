@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::envelope::{list, one};
+use crate::http::import_rows::HeaderRecord;
 
 #[derive(Serialize, ToSchema)]
 struct JobRecord {
@@ -39,6 +40,14 @@ struct JobRecord {
     /// Problems found; `GET /api/jobs/{id}/errors` has the first 10,000.
     errors_total: u64,
     ignored_columns: Vec<String>,
+    /// Whether empty cells change nothing.
+    keep_empty: bool,
+    /// The sheet that was read; `null` for csv, and until checking is over.
+    sheet: Option<String>,
+    /// The row of headers; `null` until checking is over.
+    header_row: Option<u32>,
+    /// The headers from left to right; none until checking is over.
+    columns: Vec<HeaderRecord>,
     /// Why it failed.
     message: Option<String>,
     /// Employee who started it; `null` when it came from the command line.
@@ -50,6 +59,10 @@ struct JobRecord {
 
 impl From<Job> for JobRecord {
     fn from(job: Job) -> Self {
+        let (sheet, header_row, columns) = job.layout.map_or((None, None, Vec::new()), |layout| {
+            let columns = layout.columns.into_iter().map(Into::into).collect();
+            (layout.sheet, Some(layout.header_row), columns)
+        });
         Self {
             id: job.id.get(),
             kind: job.kind.word(),
@@ -68,6 +81,10 @@ impl From<Job> for JobRecord {
             skipped: job.tally.skipped,
             errors_total: job.tally.problems,
             ignored_columns: job.ignored_columns,
+            keep_empty: job.reading.keep_empty,
+            sheet,
+            header_row,
+            columns,
             message: job.failure,
             user_id: job.user_id.map(UserId::get),
             created_at: job.created_at,

@@ -1,0 +1,96 @@
+//! Columns of imports by the headers of files, saved per project.
+
+use std::collections::BTreeMap;
+
+use actix_web::web::Data;
+use actix_web::{get, put};
+use deserr::Deserr;
+use kontor_catalog::spreadsheet::{ColumnMap, ImportColumns, ImportKind};
+use kontor_kernel::Violations;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::envelope::{Answer, answer};
+use crate::http::wire::InputErrors;
+use crate::http::{Body, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(show_nomenclature_columns)
+        .service(set_nomenclature_columns)
+        .service(show_inventory_columns)
+        .service(set_inventory_columns);
+}
+
+/// Columns by the headers of files.
+#[derive(Serialize, ToSchema)]
+struct SavedColumns {
+    /// Names of columns by header; `null` ignores the header.
+    #[schema(value_type = Object)]
+    columns: BTreeMap<String, Option<&'static str>>,
+}
+
+impl From<ColumnMap> for SavedColumns {
+    fn from(map: ColumnMap) -> Self {
+        let columns = map.headers().iter().map(|mapped| (mapped.header.to_string(), mapped.column));
+        Self { columns: columns.collect() }
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ColumnsInput {
+    /// Names of columns by header, at most 200; `null` ignores the header. Several headers may stand for one column, for
+    /// the files of several suppliers. `{}` clears what is saved.
+    #[schema(value_type = Object)]
+    columns: BTreeMap<String, Option<String>>,
+}
+
+impl ColumnsInput {
+    fn map(self, kind: ImportKind) -> Result<ColumnMap, Violations> {
+        ColumnMap::shared(kind, self.columns).map_err(|reasons| {
+            let mut wrong = Violations::default();
+            reasons.iter().for_each(|reason| wrong.add("columns", reason));
+            wrong
+        })
+    }
+}
+
+/// The saved columns of imports of items. An import without the part `columns` uses those whose headers its file has.
+#[utoipa::path(tag = "Catalog", responses((status = 200, body = SavedColumns)))]
+#[get("/api/nomenclatures/import/columns")]
+async fn show_nomenclature_columns(staff: SignedInStaff, service: Data<ImportColumns>) -> Answer<SavedColumns> {
+    answer(service.read(&staff, ImportKind::Nomenclatures).await?)
+}
+
+/// Saves the columns of imports of items in the place of those there are.
+#[utoipa::path(tag = "Catalog", request_body = ColumnsInput, responses((status = 200, body = SavedColumns)))]
+#[put("/api/nomenclatures/import/columns")]
+async fn set_nomenclature_columns(
+    staff: SignedInStaff,
+    service: Data<ImportColumns>,
+    body: Body<ColumnsInput>,
+) -> Answer<SavedColumns> {
+    let kind = ImportKind::Nomenclatures;
+    answer(service.replace(&staff, kind, body.0.map(kind)?).await?)
+}
+
+/// The saved columns of uploads of stock. An upload without the part `columns` uses those whose headers its file has.
+#[utoipa::path(tag = "Stock", responses((status = 200, body = SavedColumns)))]
+#[get("/api/inventories/upload/columns")]
+async fn show_inventory_columns(staff: SignedInStaff, service: Data<ImportColumns>) -> Answer<SavedColumns> {
+    answer(service.read(&staff, ImportKind::Inventories).await?)
+}
+
+/// Saves the columns of uploads of stock in the place of those there are.
+#[utoipa::path(tag = "Stock", request_body = ColumnsInput, responses((status = 200, body = SavedColumns)))]
+#[put("/api/inventories/upload/columns")]
+async fn set_inventory_columns(
+    staff: SignedInStaff,
+    service: Data<ImportColumns>,
+    body: Body<ColumnsInput>,
+) -> Answer<SavedColumns> {
+    let kind = ImportKind::Inventories;
+    answer(service.replace(&staff, kind, body.0.map(kind)?).await?)
+}

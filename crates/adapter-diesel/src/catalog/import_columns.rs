@@ -1,0 +1,116 @@
+//! Mappings of columns: those that projects save, and that of a job.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use kontor_catalog::spreadsheet::ports::ColumnMaps;
+use kontor_catalog::spreadsheet::{ColumnMap, HeaderColumn, ImportKind, Layout, ReadOptions};
+use kontor_kernel::{ProjectId, StoreError, Word as _};
+use serde::{Deserialize, Serialize};
+
+use super::lock_row;
+use crate::database::{Abort, Database};
+use crate::schema::{import_columns, projects};
+use crate::stored;
+
+/// Headers with the names of their columns.
+type Entries = Vec<(String, Option<String>)>;
+
+fn entries(map: &ColumnMap) -> Entries {
+    map.headers().iter().map(|mapped| (mapped.header.to_string(), mapped.column.map(str::to_owned))).collect()
+}
+
+fn wrong(reasons: Vec<String>) -> StoreError {
+    StoreError::corrupt(reasons.join("; "))
+}
+
+/// Choices about the reading of a job's file.
+#[derive(Serialize, Deserialize)]
+struct StoredReading {
+    sheet: Option<String>,
+    header_row: Option<u32>,
+    columns: Entries,
+    is_complete: bool,
+    keep_empty: bool,
+}
+
+/// The options as they are stored; `None` for the defaults.
+pub(super) fn reading_text(options: &ReadOptions) -> Result<Option<String>, StoreError> {
+    if *options == ReadOptions::default() {
+        return Ok(None);
+    }
+    let stored = StoredReading {
+        sheet: options.sheet.as_ref().map(ToString::to_string),
+        header_row: options.header_row,
+        columns: entries(&options.columns),
+        is_complete: options.columns.is_complete(),
+        keep_empty: options.keep_empty,
+    };
+    serde_json::to_string(&stored).map(Some).map_err(StoreError::corrupt)
+}
+
+pub(super) fn reading(kind: ImportKind, text: Option<&str>) -> Result<ReadOptions, StoreError> {
+    let Some(text) = text else { return Ok(ReadOptions::default()) };
+    let StoredReading { sheet, header_row, columns, is_complete, keep_empty } =
+        serde_json::from_str(text).map_err(StoreError::corrupt)?;
+    let columns = if is_complete { ColumnMap::of_file(kind, columns) } else { ColumnMap::shared(kind, columns) };
+    let sheet = sheet.map(|sheet| stored::text(&sheet)).transpose()?;
+    Ok(ReadOptions { sheet, header_row, columns: columns.map_err(wrong)?, keep_empty })
+}
+
+/// Place of the rows of a job.
+#[derive(Serialize, Deserialize)]
+struct StoredLayout {
+    sheet: Option<String>,
+    header_row: u32,
+    columns: Entries,
+}
+
+pub(super) fn layout_text(layout: &Layout) -> Result<String, StoreError> {
+    let columns = layout.columns.iter().map(|column| (column.header.clone(), column.column.clone())).collect();
+    let stored = StoredLayout { sheet: layout.sheet.clone(), header_row: layout.header_row, columns };
+    serde_json::to_string(&stored).map_err(StoreError::corrupt)
+}
+
+pub(super) fn layout(text: &str) -> Result<Layout, StoreError> {
+    let StoredLayout { sheet, header_row, columns } = serde_json::from_str(text).map_err(StoreError::corrupt)?;
+    let columns = columns.into_iter().map(|(header, column)| HeaderColumn { header, column }).collect();
+    Ok(Layout { sheet, header_row, columns })
+}
+
+#[async_trait]
+impl ColumnMaps for Database {
+    async fn find(&self, project: ProjectId, kind: ImportKind) -> Result<ColumnMap, StoreError> {
+        self.read(move |connection| {
+            let text: Option<String> = import_columns::table
+                .find((project.get(), kind.word()))
+                .select(import_columns::mapping)
+                .first(connection)
+                .optional()?;
+            let Some(text) = text else { return Ok(ColumnMap::default()) };
+            let entries: Entries = serde_json::from_str(&text).map_err(StoreError::corrupt)?;
+            Ok::<_, Abort<StoreError>>(ColumnMap::shared(kind, entries).map_err(wrong)?)
+        })
+        .await
+    }
+
+    async fn replace(&self, project: ProjectId, kind: ImportKind, map: ColumnMap) -> Result<(), StoreError> {
+        let text = serde_json::to_string(&entries(&map)).map_err(StoreError::corrupt)?;
+        self.write(move |connection| {
+            let project = project.get();
+            // Two that save at once come one after the other.
+            lock_row!(connection, projects::table.find(project).select(projects::id));
+            diesel::delete(import_columns::table.find((project, kind.word()))).execute(connection)?;
+            if !map.is_empty() {
+                diesel::insert_into(import_columns::table)
+                    .values((
+                        import_columns::project_id.eq(project),
+                        import_columns::kind.eq(kind.word()),
+                        import_columns::mapping.eq(&text),
+                    ))
+                    .execute(connection)?;
+            }
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+}

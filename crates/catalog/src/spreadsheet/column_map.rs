@@ -1,0 +1,183 @@
+use std::collections::BTreeSet;
+
+use kontor_kernel::{Name, Permission, Resource};
+
+use super::columns::{Column as _, fold};
+use super::{CardColumn, StockColumn, quotable};
+
+/// Kind of records that a spreadsheet brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+pub enum ImportKind {
+    /// Cards of items.
+    #[strum(serialize = "nomenclatures_import")]
+    Nomenclatures,
+    /// Stock.
+    #[strum(serialize = "inventories_upload")]
+    Inventories,
+}
+
+impl ImportKind {
+    /// Permissions that such an import takes.
+    pub fn to_import(self) -> &'static [Permission] {
+        const CARDS: [Permission; 2] =
+            [Permission::create(Resource::Nomenclatures), Permission::edit(Resource::Nomenclatures)];
+        const STOCK: [Permission; 1] = [Permission::edit(Resource::Inventories)];
+        match self {
+            Self::Nomenclatures => &CARDS,
+            Self::Inventories => &STOCK,
+        }
+    }
+
+    /// Names of the columns, in the order of an export.
+    pub fn columns(self) -> Vec<&'static str> {
+        match self {
+            Self::Nomenclatures => CardColumn::ALL.iter().map(|(_, name, _)| *name).collect(),
+            Self::Inventories => StockColumn::ALL.iter().map(|(_, name, _)| *name).collect(),
+        }
+    }
+}
+
+/// A header of files and the column it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappedHeader {
+    /// The header, with single spaces.
+    pub header: Name,
+    /// The name of a column; `None` ignores the header.
+    pub column: Option<&'static str>,
+    key: String,
+}
+
+/// Columns by the headers of files. It comes before the headers that are known anyway.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ColumnMap {
+    headers: Vec<MappedHeader>,
+    is_complete: bool,
+}
+
+impl ColumnMap {
+    /// Maximum number of headers.
+    pub const MOST: usize = 200;
+
+    /// A mapping that serves many files: headers that a file does not have count for nothing, and several may stand for
+    /// one column. Returns everything that is wrong.
+    pub fn shared<H: AsRef<str>, C: AsRef<str>>(
+        kind: ImportKind,
+        entries: impl IntoIterator<Item = (H, Option<C>)>,
+    ) -> Result<Self, Vec<String>> {
+        let known = kind.columns();
+        let (mut map, mut wrong, mut seen) = (Self::default(), Vec::new(), BTreeSet::new());
+        for (count, (header, column)) in entries.into_iter().enumerate() {
+            if count >= Self::MOST {
+                wrong.push(format!("must have at most {} headers", Self::MOST));
+                break;
+            }
+            let (header, quoted) = (header.as_ref(), quotable(header.as_ref()));
+            let words = header.split_whitespace().collect::<Vec<_>>().join(" ");
+            let parsed = Name::parse(&words).map_err(|error| error.to_string());
+            let column =
+                column.map(|column| {
+                    let column = column.as_ref();
+                    known.iter().find(|name| **name == column).copied().ok_or_else(|| {
+                        format!("`{quoted}`: `{}` must be one of {}", quotable(column), known.join(", "))
+                    })
+                });
+            match (parsed, column.transpose()) {
+                (Ok(header), Ok(column)) => {
+                    let key = fold(&header);
+                    if seen.insert(key.clone()) {
+                        map.headers.push(MappedHeader { header, column, key });
+                    } else {
+                        wrong.push(format!("has the header `{quoted}` twice"));
+                    }
+                }
+                (header, column) => {
+                    wrong.extend(header.err().map(|reason| format!("the header `{quoted}` {reason}")));
+                    wrong.extend(column.err());
+                }
+            }
+        }
+        if wrong.is_empty() { Ok(map) } else { Err(wrong) }
+    }
+
+    /// A mapping of one file: the file must have every header, and a column has one header.
+    pub fn of_file<H: AsRef<str>, C: AsRef<str>>(
+        kind: ImportKind,
+        entries: impl IntoIterator<Item = (H, Option<C>)>,
+    ) -> Result<Self, Vec<String>> {
+        let map = Self::shared(kind, entries)?;
+        let wrong: Vec<String> = kind
+            .columns()
+            .into_iter()
+            .filter_map(|column| {
+                let named: Vec<String> = map
+                    .headers
+                    .iter()
+                    .filter(|mapped| mapped.column == Some(column))
+                    .map(|mapped| format!("`{}`", mapped.header))
+                    .collect();
+                (named.len() > 1).then(|| format!("{} are all `{column}`; a column has one header", named.join(", ")))
+            })
+            .collect();
+        if wrong.is_empty() { Ok(Self { is_complete: true, ..map }) } else { Err(wrong) }
+    }
+
+    /// The headers in the order in which they were given.
+    pub fn headers(&self) -> &[MappedHeader] {
+        &self.headers
+    }
+
+    /// Returns `true` if the file must have every header.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Returns `true` if there is no header.
+    pub fn is_empty(&self) -> bool {
+        self.headers.is_empty()
+    }
+
+    /// The entry of a folded header.
+    pub(super) fn get(&self, key: &str) -> Option<&MappedHeader> {
+        self.headers.iter().find(|mapped| mapped.key == key)
+    }
+
+    /// Headers that the file must have and has not.
+    pub(super) fn missing(&self, keys: &BTreeSet<String>) -> Vec<String> {
+        let missing = self.headers.iter().filter(|mapped| self.is_complete && !keys.contains(&mapped.key));
+        missing.map(|mapped| format!("there is no header `{}` in the file", mapped.header)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CARDS: ImportKind = ImportKind::Nomenclatures;
+
+    #[test]
+    fn everything_wrong_is_named() {
+        let wrong = ColumnMap::shared(
+            CARDS,
+            [("Цена", Some("prise")), (" ", Some("name")), ("Арт.", None), ("АРТ.", Some("article"))],
+        );
+        let wrong = wrong.unwrap_err();
+        assert!(wrong[0].starts_with("`Цена`: `prise` must be one of article, name"), "{wrong:?}");
+        assert!(wrong[1].starts_with("the header ` ` "), "{wrong:?}");
+        assert_eq!(wrong[2..], ["has the header `АРТ.` twice"]);
+    }
+
+    #[test]
+    fn a_column_of_one_file_has_one_header() {
+        let entries = [("Розница", Some("price")), ("Опт", Some("price")), ("Код", Some("article"))];
+        assert!(ColumnMap::shared(CARDS, entries).is_ok());
+        let wrong = ColumnMap::of_file(CARDS, entries).unwrap_err();
+        assert_eq!(wrong, ["`Розница`, `Опт` are all `price`; a column has one header"]);
+    }
+
+    #[test]
+    fn the_number_of_headers_is_bounded() {
+        let entries = |count: usize| (0..count).map(|number| (format!("h{number}"), None::<&str>));
+        assert!(ColumnMap::shared(CARDS, entries(200)).is_ok());
+        assert_eq!(ColumnMap::shared(CARDS, entries(201)).unwrap_err(), ["must have at most 200 headers"]);
+    }
+}

@@ -1,0 +1,173 @@
+use kontor_kernel::Line;
+
+use super::columns::{Column, Columns, fold};
+use super::ports::{HeaderRow, SheetBook};
+use super::{ColumnMap, SheetRefused, SheetRow, quotable};
+
+/// Rows in which headers are looked for.
+const SEARCHED: u32 = 30;
+/// Sheets in which headers are looked for.
+const MOST_SHEETS: usize = 20;
+/// Sheets that a refusal names.
+const NAMED: usize = 20;
+
+/// Choices of the sender about how a file is read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReadOptions {
+    /// The name of a sheet, or its number among the visible ones; otherwise the first sheet with a row of headers.
+    pub sheet: Option<Line<100>>,
+    /// The row of headers as the spreadsheet counts; otherwise it is found.
+    pub header_row: Option<u32>,
+    /// Columns by headers.
+    pub columns: ColumnMap,
+    /// `true` if an empty cell changes nothing; otherwise it clears what may be empty.
+    pub keep_empty: bool,
+}
+
+/// A header of a file and the column it is taken for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderColumn {
+    /// The header as it stands in the file.
+    pub header: String,
+    /// The name of the column; `None` for a header that is ignored.
+    pub column: Option<String>,
+}
+
+/// Place of the table in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Layout {
+    /// The name of the sheet; csv has none.
+    pub sheet: Option<String>,
+    /// The row of headers as the spreadsheet counts.
+    pub header_row: u32,
+    /// The headers from left to right.
+    pub columns: Vec<HeaderColumn>,
+}
+
+impl Layout {
+    /// Headers without a column.
+    pub fn ignored(&self) -> Vec<String> {
+        let ignored = self.columns.iter().filter(|column| column.column.is_none());
+        ignored.map(|column| column.header.clone()).collect()
+    }
+}
+
+/// A table that was found: its place and its columns.
+pub(super) struct Table<C> {
+    /// The sheet, counted from 0 among the visible ones.
+    pub sheet: usize,
+    /// The columns.
+    pub columns: Columns<C>,
+    /// `true` if an empty cell changes nothing.
+    pub keep_empty: bool,
+    /// The place, for those who sent the file.
+    pub layout: Layout,
+}
+
+/// Finds the table that has the needed columns. Refuses as the first sheet that may have it does.
+pub(super) fn locate<C: Column>(
+    book: &mut dyn SheetBook,
+    needed: &[C],
+    options: &ReadOptions,
+    ask: &mut dyn FnMut() -> Result<(), SheetRefused>,
+) -> Result<Table<C>, SheetRefused> {
+    let sheets = match (book.sheets(), &options.sheet) {
+        (sheets, Some(wanted)) => vec![chosen(sheets, wanted)?],
+        (None, None) => vec![0],
+        (Some(sheets), None) => (0..sheets.len().min(MOST_SHEETS)).collect(),
+    };
+    let mut refusal = None;
+    for sheet in sheets {
+        match header(book, sheet, needed, options, ask) {
+            Ok((header_row, columns)) => {
+                let missing = options.columns.missing(columns.keys());
+                if !missing.is_empty() {
+                    return Err(SheetRefused::Columns(missing));
+                }
+                let name = book.sheets().and_then(|sheets| sheets.get(sheet)).map(|name| quotable(name));
+                let layout = Layout { sheet: name, header_row, columns: columns.titles().to_vec() };
+                return Ok(Table { sheet, columns, keep_empty: options.keep_empty, layout });
+            }
+            Err(SheetRefused::Interrupted) => return Err(SheetRefused::Interrupted),
+            Err(refused) => {
+                refusal.get_or_insert(refused);
+            }
+        }
+    }
+    Err(refusal.unwrap_or(SheetRefused::Empty))
+}
+
+/// A sheet by its name, or by its number.
+fn chosen(sheets: Option<&[String]>, wanted: &Line<100>) -> Result<usize, SheetRefused> {
+    let sheets = sheets.ok_or(SheetRefused::NoSheets)?;
+    let named = sheets.iter().position(|name| fold(name) == fold(wanted));
+    let numbered = || wanted.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < sheets.len());
+    named.or_else(numbered).ok_or_else(|| {
+        let listed: Vec<String> = sheets.iter().take(NAMED).map(|name| format!("`{}`", quotable(name))).collect();
+        SheetRefused::NoSuchSheet(listed.join(", "))
+    })
+}
+
+/// The row of headers of a sheet: the first row that is not blank, else the first one below it that has the needed columns.
+fn header<C: Column>(
+    book: &mut dyn SheetBook,
+    sheet: usize,
+    needed: &[C],
+    options: &ReadOptions,
+    ask: &mut dyn FnMut() -> Result<(), SheetRefused>,
+) -> Result<(u32, Columns<C>), SheetRefused> {
+    let (mut outcome, mut first) = (None, None);
+    let mut look = |row: SheetRow| {
+        if row.is_none_yet() {
+            return ask();
+        }
+        if row.is_blank() || options.header_row.is_some_and(|wanted| row.number < wanted) {
+            return Ok(());
+        }
+        let is_past = match options.header_row {
+            Some(wanted) => row.number > wanted,
+            None => first.is_some() && row.number > SEARCHED,
+        };
+        if is_past {
+            return Err(SheetRefused::Interrupted);
+        }
+        let columns = Columns::read(&row, &options.columns);
+        match columns.refusal(needed) {
+            None => outcome = Some(Ok((row.number, columns))),
+            Some(refused) if columns.lacks(needed).is_none() => outcome = Some(Err(refused)),
+            Some(refused) => {
+                first.get_or_insert(refused);
+                return Ok(());
+            }
+        }
+        Err(SheetRefused::Interrupted)
+    };
+    let mut interrupted = false;
+    let read = book.read(sheet, HeaderRow::Unknown, &mut |row| {
+        let is_question = row.is_none_yet();
+        look(row).inspect_err(|_| interrupted = is_question)
+    });
+    match (outcome, read) {
+        _ if interrupted => Err(SheetRefused::Interrupted),
+        (Some(outcome), _) => outcome,
+        (None, read) => {
+            let refused = match read {
+                Ok(()) | Err(SheetRefused::Interrupted) => SheetRefused::Empty,
+                Err(error) => error,
+            };
+            let refused = first.unwrap_or(refused);
+            Err(match options.header_row {
+                Some(row) => SheetRefused::HeaderRow(row, reason(&refused)),
+                None => refused,
+            })
+        }
+    }
+}
+
+/// Why a chosen row has no headers.
+fn reason(refused: &SheetRefused) -> String {
+    match refused {
+        SheetRefused::Empty => "is empty".to_owned(),
+        refused => refused.to_string(),
+    }
+}

@@ -1,0 +1,3 @@
+ALTER TABLE jobs DROP COLUMN layout;
+ALTER TABLE jobs DROP COLUMN reading;
+DROP TABLE import_columns;
