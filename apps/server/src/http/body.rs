@@ -43,14 +43,8 @@ impl<T: Deserr<InputErrors> + PartialSchema + 'static> FromRequest for Body<T> {
                     .map_err(|error| ApiError::bad_request(format!("The body is not valid JSON: {error}")))?
             };
             blank_to_null(&mut value);
-            let mut violations = ids_of_objects(&mut value, T::schema);
-            match violations_of(value) {
-                Ok(body) => violations.into_result().map(|()| Self(body)).map_err(ApiError::Invalid),
-                Err(others) => {
-                    violations.merge(others);
-                    Err(ApiError::Invalid(violations))
-                }
-            }
+            ids_of_objects(&mut value, T::schema);
+            Ok(Self(violations_of(value)?))
         })
     }
 }

@@ -29,8 +29,16 @@ const MOMENT: &str = "2026-11-23T12:00:00Z";
 const UUID: &str = "0198c0de-0000-7000-8000-000000000001";
 
 /// Fields whose values no two runs have in common.
-const SECRETS: [&str; 7] =
-    ["confirmation_url", "payment_link", "redeem_token", "request_id", "secret", "session_token", "token"];
+const SECRETS: [&str; 8] = [
+    "confirmation_url",
+    "next_cursor",
+    "payment_link",
+    "redeem_token",
+    "request_id",
+    "secret",
+    "session_token",
+    "token",
+];
 
 /// What stands for a field that depends on how late it is, or is drawn.
 fn passing(name: &str) -> Option<Value> {

@@ -18,7 +18,12 @@ impl Office {
     /// Reads a record, sends it back and reads it again.
     async fn send_back(&self, path: &str, key: &str) {
         let before = self.get(path).await.expect(200)[key].clone();
-        self.put(path, before.clone()).await.expect(200);
+        let mut body = before.clone();
+        if key == "counterparty" {
+            // The contract requires it, and reads do not have it.
+            body["is_company"] = json!(false);
+        }
+        self.put(path, body).await.expect(200);
         let after = self.get(path).await.expect(200)[key].clone();
         assert_eq!(lasting(&after), lasting(&before), "{path}");
     }
@@ -52,32 +57,38 @@ database_tests! {
             office.send_back(&format!("{path}/{id}"), key).await;
         }
         for (path, id, key) in [
-            ("/api/categories", child, "category"), ("/api/brands", brand, "brand"), ("/api/nomenclatures", item, "nomenclature"),
+            ("/api/brands", brand, "brand"), ("/api/nomenclatures", item, "nomenclature"),
             ("/api/warehouses", warehouse, "warehouse"), ("/api/branches", branch, "branch"),
         ] {
             office.send_back(&format!("{path}/{id}"), key).await;
         }
+        // Lists alone show these; they are as their creation answered.
         let menu = format!("/api/applications/{application}/menu_items");
         let parent = office.create(&menu, json!({ "name": "Shop" })).await;
-        let item = office.create(&menu, json!({ "name": "Mugs", "parent_id": parent })).await;
-        office.send_back(&format!("{menu}/{item}"), "menuItem").await;
+        for (path, body, key) in [
+            (menu.as_str(), json!({ "name": "Mugs", "parent_id": parent }), "menuItem"),
+            ("/api/categories", json!({ "name": "Cups", "parent_id": category }), "category"),
+        ] {
+            let record = office.post(path, body).await.expect(201)[key].clone();
+            let again = office.put(&format!("{path}/{}", record["id"]), record.clone()).await.expect(200);
+            assert_eq!(lasting(&again[key]), lasting(&record), "{path}");
+        }
     }
 
     async fn a_record_may_stand_for_its_id(db: TestDatabase) {
         let office = Office::open(db).await;
         let parent = office.create("/api/categories", json!({ "name": "Kitchen" })).await;
         let body = json!({ "name": "Mugs", "parent": { "id": parent, "name": "Kitchen" } });
-        let path = format!("/api/categories/{}", office.create("/api/categories", body).await);
-        let parent_of = async || office.get(&path).await.expect(200)["category"]["parent"]["id"].clone();
-        assert_eq!(parent_of().await, parent);
+        let created = office.post("/api/categories", body).await.expect(201)["category"].clone();
+        assert_eq!(created["parent"]["id"], parent);
+        let path = format!("/api/categories/{}", created["id"]);
+        let parent_of = async |body: Value| office.put(&path, body).await.expect(200)["category"]["parent"]["id"].clone();
         let other = office.create("/api/categories", json!({ "name": "Table" })).await;
         // The field of the id counts.
-        office.put(&path, json!({ "parent": { "id": parent }, "parent_id": other })).await.expect(200);
-        assert_eq!(parent_of().await, other);
-        office.put(&path, json!({ "parent": { "name": "Kitchen" }, "name": 5 })).await.expect_invalid(&["name", "parent"]);
+        assert_eq!(parent_of(json!({ "parent": { "id": parent }, "parent_id": other })).await, other);
+        office.put(&path, json!({ "parent": { "name": "Kitchen" }, "name": 5 })).await.expect_invalid(&["name", "parent_id"]);
         office.put(&path, json!({ "parent": { "id": "x" } })).await.expect_invalid(&["parent_id"]);
-        office.put(&path, json!({ "parent": null })).await.expect(200);
-        assert_eq!(parent_of().await, Value::Null);
+        assert_eq!(parent_of(json!({ "parent": null })).await, Value::Null);
     }
 
     async fn an_empty_text_is_none(db: TestDatabase) {

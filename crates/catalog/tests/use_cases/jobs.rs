@@ -7,7 +7,9 @@ use chrono::DateTime;
 use kontor_catalog::bulk::ports::{MockJobBook, MockUploadStore};
 use kontor_catalog::bulk::*;
 use kontor_catalog::spreadsheet::ports::{MockCardBook, MockStockBook};
-use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, ReadOptions, RowProblems, SheetRefused};
+use kontor_catalog::spreadsheet::{
+    ImportError, ImportKind, ImportMode, ImportReport, ReadOptions, RowProblems, SheetRefused,
+};
 use kontor_kernel::{JobId, ProjectId, StoreError};
 
 use crate::clock;

@@ -38,6 +38,10 @@ macro_rules! wire_numbers {
                 Cow::Borrowed("must be a whole number")
             }
 
+            fn member() -> Option<&'static str> {
+                Some("id")
+            }
+
             fn schema_name() -> Cow<'static, str> {
                 Cow::Borrowed(stringify!($name))
             }

@@ -19,7 +19,7 @@ pub use words::*;
 
 use std::borrow::Cow;
 
-use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
+use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, Value, ValuePointerRef, take_cf_content};
 use kontor_kernel::Edit;
 use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ObjectBuilder, RefOr};
@@ -45,6 +45,11 @@ pub trait WireValue: Sized {
     /// What the field must be, for values of another shape.
     fn expected() -> Cow<'static, str>;
 
+    /// The member of the object that reads have in its place: `id` of `{"id": 3, "name": "Main"}`.
+    fn member() -> Option<&'static str> {
+        None
+    }
+
     /// The name of the schema.
     fn schema_name() -> Cow<'static, str>;
 
@@ -68,12 +73,36 @@ impl<T: WireValue> Deserr<InputErrors> for In<T> {
             Value::Float(number) => Ok(whole(number).map_or(Scalar::Float(number), Scalar::Integer)),
             Value::String(text) => Ok(Scalar::Text(text)),
             Value::Null => Err(Cow::Borrowed("is required")),
-            Value::Sequence(_) | Value::Map(_) => Err(T::expected()),
+            Value::Map(mut read) => match T::member().and_then(|member| read.remove(member)) {
+                Some(value) => return Self::deserialize_from_value(value.into_value(), location),
+                None => Err(T::expected()),
+            },
+            Value::Sequence(_) => Err(T::expected()),
         };
         let parsed = scalar.map_err(Cow::into_owned).and_then(T::from_scalar);
         parsed
             .map(Self)
             .map_err(|msg| take_cf_content(InputErrors::error::<V>(None, ErrorKind::Unexpected { msg }, location)))
+    }
+}
+
+/// A text that may be sent as the record that reads have in its place, by the name of that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named<T>(pub T);
+
+impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Named<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, InputErrors> {
+        let text = match value {
+            Value::Map(mut read) => match read.remove("name") {
+                Some(name) => T::deserialize_from_value(name.into_value(), location),
+                None => T::deserialize_from_value(Value::<V>::Map(read), location),
+            },
+            value => T::deserialize_from_value(value, location),
+        };
+        text.map(Self)
     }
 }
 

@@ -87,6 +87,10 @@ macro_rules! wire_ids {
                 Cow::Borrowed("must be a whole number")
             }
 
+            fn member() -> Option<&'static str> {
+                Some("id")
+            }
+
             fn schema_name() -> Cow<'static, str> {
                 Cow::Borrowed(stringify!($name))
             }
@@ -136,7 +140,7 @@ wire_ids! {
 }
 
 macro_rules! wire_texts {
-    ($($name:ident = $type:ty, $read:ident, $parse:expr, $expected:literal, $schema:expr;)+) => {$(
+    ($($name:ident = $type:ty, $read:ident, $parse:expr, $expected:literal, $schema:expr $(=> $member:literal)?;)+) => {$(
         impl WireValue for $type {
             fn from_scalar(scalar: Scalar) -> Result<Self, String> {
                 $parse(&$read(scalar)?).map_err(|error| error.to_string())
@@ -145,6 +149,10 @@ macro_rules! wire_texts {
             fn expected() -> Cow<'static, str> {
                 Cow::Borrowed($expected)
             }
+
+            $(fn member() -> Option<&'static str> {
+                Some($member)
+            })?
 
             fn schema_name() -> Cow<'static, str> {
                 Cow::Borrowed(stringify!($name))
@@ -201,7 +209,8 @@ wire_texts! {
     Reason = auth::Reason, text, auth::Reason::parse, "must be a text",
         string_schema().min_length(Some(1)).max_length(Some(auth::Reason::MAX));
     PhotoUrl = catalog::PhotoUrl, text, catalog::PhotoUrl::parse, "must be an http or https address",
-        string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(catalog::PhotoUrl::MAX));
+        string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(catalog::PhotoUrl::MAX))
+        => "url";
     Inn = kernel::Inn, digits, kernel::Inn::parse, "must be a text",
         string_schema().pattern(Some("^(\\d{10}|\\d{12})$")).examples(["7707083893"]);
     Kpp = kernel::Kpp, digits, kernel::Kpp::parse, "must be a text",

@@ -37,6 +37,10 @@ macro_rules! wire_words {
                 Cow::Owned(format!("must be one of {}", $words.into_iter().map(|(name, _): (_, $type)| name).collect::<Vec<_>>().join(", ")))
             }
 
+            fn member() -> Option<&'static str> {
+                Some("id")
+            }
+
             fn schema_name() -> Cow<'static, str> {
                 Cow::Borrowed(stringify!($name))
             }

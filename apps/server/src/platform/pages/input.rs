@@ -28,7 +28,8 @@ pub(super) struct NewPage {
     page_type_id: ZeroIsNull<wire::PageTypeId>,
     /// Names of tags, at most 20. Those that are new are made.
     #[deserr(default)]
-    tags: Option<Vec<wire::Line100>>,
+    #[schema(value_type = Option<Vec<wire::Line100>>)]
+    tags: Option<Vec<wire::Named<wire::Line100>>>,
     /// Whether customers see it; they do unless told otherwise.
     #[deserr(default)]
     is_active: Option<wire::Flag>,
@@ -37,8 +38,8 @@ pub(super) struct NewPage {
     is_fallback: Option<wire::Flag>,
 }
 
-fn tags(names: Vec<wire::Line100>) -> Result<TagNames, ApiError> {
-    TagNames::new(names.into_iter().map(|name| name.0).collect()).map_err(|error| ApiError::invalid("tags", error))
+fn tags(names: Vec<wire::Named<wire::Line100>>) -> Result<TagNames, ApiError> {
+    TagNames::new(names.into_iter().map(|name| name.0.0).collect()).map_err(|error| ApiError::invalid("tags", error))
 }
 
 impl NewPage {
@@ -83,7 +84,7 @@ pub(super) struct ChangedPage {
     /// In the place of all tags that it has.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::Line100>>, nullable = false)]
-    tags: Given<Vec<wire::Line100>>,
+    tags: Given<Vec<wire::Named<wire::Line100>>>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     is_active: Given<wire::Flag>,
