@@ -212,13 +212,9 @@ impl ChangeService {
         let deletions_since = now - Self::deletions_kept();
         let changes = self.log.changes(staff.project_id, cursor.list, cursor.after, deletions_since, limit).await?;
         let last = changes.last().filter(|_| u32::try_from(changes.len()).is_ok_and(|count| count >= limit));
-        let next = match last {
-            Some(last) => ChangeCursor { after: last.position, began_at: Some(began_at), ..cursor },
-            None => {
-                let after = ChangePosition { at: began_at - Self::overlap(), id: 0 };
-                ChangeCursor { after, began_at: None, ..cursor }
-            }
-        };
+        let end = ChangePosition { at: began_at - Self::overlap(), id: 0 };
+        let after = last.map_or(end, |last| last.position);
+        let next = ChangeCursor { after, began_at: last.map(|_| began_at), ..cursor };
         let has_more = last.is_some();
         let numbers = |deleted: bool| changes.iter().filter(move |change| change.is_deletion == deleted);
         Ok(Changes {
@@ -231,7 +227,7 @@ impl ChangeService {
     }
 }
 
-#[cfg(all(test, feature = "mocks"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::FixedClock;

@@ -146,7 +146,7 @@ async fn run_import(
         None
     };
     let submission = Submission {
-        kind: kind.into(),
+        kind,
         options: JobOptions { dry_run: arguments.dry_run, mode },
         reading: reading.clone(),
         file: arguments.file.clone(),

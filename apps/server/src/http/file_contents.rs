@@ -3,19 +3,19 @@
 use std::ops::Range as Part;
 
 use actix_web::http::header::{
-    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE, Charset,
-    ContentDisposition, DispositionParam, DispositionType, ETAG, EntityTag, ExtendedValue, Header as _, IfNoneMatch,
-    IfRange, Range, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, EntityTag, Header as _, IfRange, Range,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Data, Path, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, ResponseError as _};
+use actix_web::{HttpRequest, HttpResponse, ResponseError as _};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use kontor_content::model::{FileKey, MediaType, PictureWidth, StoredFile, UnknownPictureWidth};
+use kontor_content::model::{FileKey, PictureWidth, StoredFile, UnknownPictureWidth};
 use kontor_content::{FileService, FoundFile};
 use kontor_kernel::{Permission, Resource};
 
 use super::ApiError;
+use super::content_headers::{disposition, framed, is_known};
 use super::policy::Access;
 use super::records::Picture;
 use super::resized_pictures::{self, ResizeQueue};
@@ -109,14 +109,6 @@ fn asked(request: &HttpRequest, tag: &EntityTag, length: u64) -> Asked {
     }
 }
 
-pub(super) fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
-    match IfNoneMatch::parse(request) {
-        Ok(IfNoneMatch::Any) => true,
-        Ok(IfNoneMatch::Items(known)) => known.iter().any(|known| known.weak_eq(tag)),
-        Err(_) => false,
-    }
-}
-
 /// The width of the smaller copy that is asked for, if one is.
 fn width_of(request: &HttpRequest) -> Result<Option<PictureWidth>, ApiError> {
     let query = form_urlencoded::parse(request.query_string().as_bytes());
@@ -126,37 +118,6 @@ fn width_of(request: &HttpRequest) -> Result<Option<PictureWidth>, ApiError> {
         [Ok(width)] => Ok(Some(*width)),
         _ => Err(ApiError::invalid("w", UnknownPictureWidth)),
     }
-}
-
-/// The name for browsers that read `filename*`, and one in ASCII for the others.
-pub(super) fn disposition(name: &str, media: MediaType) -> ContentDisposition {
-    let plain = |sign: char| if sign.is_ascii_graphic() && !"\"\\%".contains(sign) || sign == ' ' { sign } else { '_' };
-    let extended = ExtendedValue {
-        charset: Charset::Ext("UTF-8".to_owned()),
-        language_tag: None,
-        value: name.as_bytes().to_vec(),
-    };
-    ContentDisposition {
-        disposition: if media.is_image() { DispositionType::Inline } else { DispositionType::Attachment },
-        parameters: vec![
-            DispositionParam::Filename(name.chars().map(plain).collect()),
-            DispositionParam::FilenameExt(extended),
-        ],
-    }
-}
-
-/// What every answer about a content has: how long it may be kept, and that nothing in it runs.
-pub(super) fn framed(mut answer: HttpResponseBuilder, file: &StoredFile, tag: &EntityTag) -> HttpResponseBuilder {
-    let keep = if file.file_type.is_public() { "public, max-age=31536000, immutable" } else { "private, no-cache" };
-    answer
-        .insert_header((ETAG, tag.to_string()))
-        .insert_header((CACHE_CONTROL, keep))
-        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"));
-    if !file.file_type.is_public() {
-        answer.insert_header((VARY, "Authorization"));
-    }
-    answer
 }
 
 async fn serve(

@@ -37,7 +37,9 @@ impl Wishes {
         let has_columns = columns.is_some();
         let columns = columns.map_or(Ok(ColumnMap::default()), |text| mapping(kind, &text));
         let columns = columns.unwrap_or_else(|reasons| {
-            reasons.iter().for_each(|reason| wrong.add("columns", reason));
+            for reason in reasons {
+                wrong.add("columns", reason);
+            }
             ColumnMap::default()
         });
         wrong.into_result()?;
@@ -61,9 +63,8 @@ fn row(text: &str) -> Result<u32, String> {
 
 /// A JSON object of headers and the names of their columns.
 fn mapping(kind: ImportKind, text: &str) -> Result<ColumnMap, Vec<String>> {
-    let object = match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => object,
-        _ => return Err(vec!["must be a JSON object of headers and the names of their columns".to_owned()]),
+    let Ok(Value::Object(object)) = serde_json::from_str(text) else {
+        return Err(vec!["must be a JSON object of headers and the names of their columns".to_owned()]);
     };
     let (mut entries, mut wrong) = (Vec::new(), Vec::new());
     for (header, column) in object {

@@ -7,6 +7,7 @@ pub mod body_budget;
 pub mod caching;
 pub mod cart_record;
 pub mod client_ip;
+pub mod content_headers;
 pub mod customer_record;
 pub mod delivery_option;
 pub mod dry_run;

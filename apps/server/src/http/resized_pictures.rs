@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::ApiError;
 use super::blocking::blocking;
-use super::file_contents::{disposition, framed, is_known};
+use super::content_headers::{disposition, framed, is_known};
 
 /// Requests that may wait while a copy is made: enough for one page of new pictures.
 const PLACES: usize = 64;

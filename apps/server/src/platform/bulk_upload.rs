@@ -84,7 +84,7 @@ pub(super) async fn take(
         }
     }
     let Wishes { options, reading, .. } = wishes;
-    let submission = Submission { kind: kind.into(), options, reading, file: file.path().to_owned(), file_name };
+    let submission = Submission { kind, options, reading, file: file.path().to_owned(), file_name };
     Ok(queued(bulk.submit(&staff, submission).await?))
 }
 

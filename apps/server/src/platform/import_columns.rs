@@ -51,7 +51,9 @@ impl ColumnsInput {
     fn map(self, kind: ImportKind) -> Result<ColumnMap, Violations> {
         ColumnMap::shared(kind, self.columns).map_err(|reasons| {
             let mut wrong = Violations::default();
-            reasons.iter().for_each(|reason| wrong.add("columns", reason));
+            for reason in reasons {
+                wrong.add("columns", reason);
+            }
             wrong
         })
     }

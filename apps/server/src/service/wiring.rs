@@ -390,11 +390,7 @@ impl Services {
             deliveries: Data::new(make.deliveries()),
             webhooks: Data::new(make.webhooks()),
             staff_sessions: Data::new(make.staff_sessions()),
-            known_addresses: Data::new(KnownAddresses {
-                addresses: store.clone(),
-                clock: clock.clone(),
-                cipher: cipher.clone(),
-            }),
+            known_addresses: Data::new(make.known_addresses()),
             temporary_passwords: Data::from(around.temporary_passwords(database)),
             staff_directory: Data::new(StaffDirectory { directory: store.clone() }),
             roles: Data::new(RoleService { roles: store.clone(), clock: clock.clone() }),

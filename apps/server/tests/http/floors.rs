@@ -50,6 +50,7 @@ const STORAGE: &[Floor] = &[
         &[
             "applications",
             "bank_requisites",
+            "changes",
             "discount_rows",
             "integration_links",
             "lease",

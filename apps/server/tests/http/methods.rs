@@ -97,6 +97,10 @@ database_tests! {
         send(shop.server.as_staff(&owner, Method::POST, &menus).json(&menu)).await.expect(201);
         let mut reads = 0;
         for policy in policies::all().filter(|policy| policy.method == "GET" && !policy.path.contains('{')) {
+            // Cursors name the moment at which they were made.
+            if policy.path.starts_with("/api/changes/") {
+                continue;
+            }
             let read = async || {
                 let request = match policy.access {
                     Access::Staff(_) => shop.server.as_staff(&owner, Method::GET, policy.path),

@@ -89,7 +89,7 @@ database_tests! {
         let headers = "must have a first row with the names of the columns";
         let mut first_empty = Workbook::new();
         first_empty.add_worksheet();
-        first_empty.add_worksheet().write_string(0, 0, "article").unwrap();
+        first_empty.add_worksheet().write_string(0, 0, "remark").unwrap();
         refused(&office, first_empty.save_to_buffer().unwrap(), headers).await;
         for empty in ["", "\n\n\n", " ; ; \n", "\u{feff}"] {
             refused(&office, empty.as_bytes().to_vec(), headers).await;

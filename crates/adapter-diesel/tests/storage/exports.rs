@@ -65,9 +65,9 @@ impl UploadStore for Shelf {
     }
 
     async fn keep_export(&self, _: File) -> Result<(String, u64), StoreError> {
-        let mut shelf = self.0.lock().unwrap();
-        shelf.0 += 1;
-        Ok((format!("place {}", shelf.0), 9))
+        let mut kept = self.0.lock().unwrap();
+        kept.0 += 1;
+        Ok((format!("place {}", kept.0), 9))
     }
 
     async fn open(&self, place: &str) -> Result<PathBuf, StoreError> {

@@ -13,12 +13,10 @@ use kontor_subscriptions::StaffSubscriptions;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::query::ChangesQuery;
-use self::record::ChangedRecords;
+use self::record::{
+    ChangedCounterparties, ChangedInventories, ChangedNomenclatures, ChangedOrders, ChangedSubscriptions,
+};
 use super::customers::StaffCustomerRecord;
-use super::inventories::InventoryRecord;
-use super::nomenclatures::NomenclatureRecord;
-use super::orders::StaffOrder;
-use super::subscriptions::StaffSubscription;
 use crate::config::Config;
 use crate::http::envelope::{Answer, answer};
 use crate::http::{ApiError, Query, SignedInStaff};
@@ -40,13 +38,13 @@ impl From<ChangesError> for ApiError {
 
 /// Reads the records of `$service` whose numbers changed.
 macro_rules! changed {
-    ($staff:ident, $log:ident, $query:ident, $list:ident, $service:ident, $id:expr, $record:expr) => {{
+    ($staff:ident, $log:ident, $query:ident, $list:ident, $service:ident, $answer:ident, $id:expr, $record:expr) => {{
         let (changes, listing) = $query.0.read(&$staff, &$log, ChangedList::$list).await?;
         let records = match listing {
             Some(listing) => $service.list(&$staff, listing).await?.items,
             None => Vec::new(),
         };
-        answer(ChangedRecords::new(changes, records, $id, $record))
+        answer($answer::new(changes, records, $id, $record))
     }};
 }
 
@@ -54,7 +52,7 @@ macro_rules! changed {
 #[utoipa::path(
     tag = "Customers",
     params(ChangesQuery),
-    responses((status = 200, body = ChangedRecords<StaffCustomerRecord>)),
+    responses((status = 200, body = ChangedCounterparties)),
 )]
 #[get("/api/changes/counterparties")]
 async fn changed_counterparties(
@@ -63,16 +61,25 @@ async fn changed_counterparties(
     service: Data<StaffCustomerService>,
     config: Data<Config>,
     query: Query<ChangesQuery>,
-) -> Answer<ChangedRecords<StaffCustomerRecord>> {
+) -> Answer<ChangedCounterparties> {
     let record = |customer| StaffCustomerRecord::of(customer, &config);
-    changed!(staff, log, query, Counterparties, service, |customer| customer.record.id.get(), record)
+    changed!(
+        staff,
+        log,
+        query,
+        Counterparties,
+        service,
+        ChangedCounterparties,
+        |customer| customer.record.id.get(),
+        record
+    )
 }
 
 /// List stock in the order in which it changed
 #[utoipa::path(
     tag = "Stock",
     params(ChangesQuery),
-    responses((status = 200, body = ChangedRecords<InventoryRecord>)),
+    responses((status = 200, body = ChangedInventories)),
 )]
 #[get("/api/changes/inventories")]
 async fn changed_inventories(
@@ -80,15 +87,15 @@ async fn changed_inventories(
     log: Data<ChangeService>,
     service: Data<InventoryService>,
     query: Query<ChangesQuery>,
-) -> Answer<ChangedRecords<InventoryRecord>> {
-    changed!(staff, log, query, Inventories, service, |stock| stock.id.get(), Into::into)
+) -> Answer<ChangedInventories> {
+    changed!(staff, log, query, Inventories, service, ChangedInventories, |stock| stock.id.get(), Into::into)
 }
 
 /// List items in the order in which they changed
 #[utoipa::path(
     tag = "Catalog",
     params(ChangesQuery),
-    responses((status = 200, body = ChangedRecords<NomenclatureRecord>)),
+    responses((status = 200, body = ChangedNomenclatures)),
 )]
 #[get("/api/changes/nomenclatures")]
 async fn changed_nomenclatures(
@@ -96,15 +103,15 @@ async fn changed_nomenclatures(
     log: Data<ChangeService>,
     service: Data<NomenclatureService>,
     query: Query<ChangesQuery>,
-) -> Answer<ChangedRecords<NomenclatureRecord>> {
-    changed!(staff, log, query, Nomenclatures, service, |item| item.id.get(), Into::into)
+) -> Answer<ChangedNomenclatures> {
+    changed!(staff, log, query, Nomenclatures, service, ChangedNomenclatures, |item| item.id.get(), Into::into)
 }
 
 /// List orders in the order in which they changed
 #[utoipa::path(
     tag = "Orders",
     params(ChangesQuery),
-    responses((status = 200, body = ChangedRecords<StaffOrder>)),
+    responses((status = 200, body = ChangedOrders)),
 )]
 #[get("/api/changes/orders")]
 async fn changed_orders(
@@ -112,15 +119,15 @@ async fn changed_orders(
     log: Data<ChangeService>,
     service: Data<OrderService>,
     query: Query<ChangesQuery>,
-) -> Answer<ChangedRecords<StaffOrder>> {
-    changed!(staff, log, query, Orders, service, |order| order.id.get(), Into::into)
+) -> Answer<ChangedOrders> {
+    changed!(staff, log, query, Orders, service, ChangedOrders, |order| order.id.get(), Into::into)
 }
 
 /// List subscriptions in the order in which they changed
 #[utoipa::path(
     tag = "Subscriptions",
     params(ChangesQuery),
-    responses((status = 200, body = ChangedRecords<StaffSubscription>)),
+    responses((status = 200, body = ChangedSubscriptions)),
 )]
 #[get("/api/changes/subscriptions")]
 async fn changed_subscriptions(
@@ -128,6 +135,15 @@ async fn changed_subscriptions(
     log: Data<ChangeService>,
     service: Data<StaffSubscriptions>,
     query: Query<ChangesQuery>,
-) -> Answer<ChangedRecords<StaffSubscription>> {
-    changed!(staff, log, query, Subscriptions, service, |one| one.view.subscription.id.get(), Into::into)
+) -> Answer<ChangedSubscriptions> {
+    changed!(
+        staff,
+        log,
+        query,
+        Subscriptions,
+        service,
+        ChangedSubscriptions,
+        |one| one.view.subscription.id.get(),
+        Into::into
+    )
 }

@@ -40,7 +40,7 @@ impl ChangesQuery {
         let limit = u32::try_from(page.limit()).unwrap_or(u32::MAX);
         let changes = match (&self.cursor, &self.updated_since) {
             (None, since) => service.since(staff, list, since.as_ref().map(|since| since.0), limit).await?,
-            (Some(cursor), None) => service.after(staff, list, self.place(cursor)?, limit).await?,
+            (Some(cursor), None) => service.after(staff, list, place(cursor)?, limit).await?,
             (Some(_), Some(_)) => {
                 return Err(ApiError::invalid("updated_since", "must be left out when there is a cursor"));
             }
@@ -49,8 +49,8 @@ impl ChangesQuery {
             .then(|| Listing::everything(Sort::ascending("id"), page).among("id", changes.changed.iter().copied()));
         Ok((changes, listing))
     }
+}
 
-    fn place(&self, cursor: &wire::Line250) -> Result<ChangeCursor, Violations> {
-        cursor.0.parse().map_err(|refusal: CursorRefusal| Violations::one("cursor", refusal))
-    }
+fn place(cursor: &wire::Line250) -> Result<ChangeCursor, Violations> {
+    cursor.0.parse().map_err(|refusal: CursorRefusal| Violations::one("cursor", refusal))
 }

@@ -8,7 +8,8 @@ use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::{
-    AccessRequestService, AgentService, CallbackLogin, CustomerSessions, Introspection, PhoneChange, StaffSessions,
+    AccessRequestService, AgentService, CallbackLogin, CustomerSessions, Introspection, KnownAddresses, PhoneChange,
+    StaffSessions,
 };
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::ports::{Assignable, AssortmentRepository};
@@ -38,6 +39,11 @@ pub struct Make<'a> {
 }
 
 impl Make<'_> {
+    pub fn known_addresses(&self) -> KnownAddresses {
+        let (clock, cipher) = (self.around.clock.clone(), self.around.cipher.clone());
+        KnownAddresses { addresses: self.store.clone(), clock, cipher }
+    }
+
     pub fn spreadsheets(&self) -> SpreadsheetService {
         let sheets = Arc::new(Spreadsheets::default());
         SpreadsheetService {
