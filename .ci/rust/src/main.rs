@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 async fn shop(client: HttpClient) -> Result<(), Box<dyn Error>> {
     let none = || None::<&str>;
-    let list = client.counterparty_list_products(none(), None, None, None, None, none(), None, None, None, None, Some(2));
+    let list = client.counterparty_list_products(none(), None, None, None, None, none(), None, None, None, None, None, Some(2));
     let products = list.await?.products;
     let first = products.data.first().ok_or("nothing is sold")?;
     let card = client.counterparty_show_product(first.id).await?.product;
