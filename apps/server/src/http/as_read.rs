@@ -1,6 +1,11 @@
 //! Bodies in the form in which records are read: an object in the place of its id, an empty text in the place of `null`.
 
+use std::any::TypeId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, PoisonError, RwLock};
+
 use serde_json::{Map, Value};
+use utoipa::PartialSchema;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 
@@ -14,27 +19,39 @@ pub fn blank_to_null(value: &mut Value) {
     }
 }
 
+/// Names of the fields of bodies, by type. A schema costs more to build than a cart to read.
+static FIELDS: RwLock<BTreeMap<TypeId, Arc<BTreeSet<String>>>> = RwLock::new(BTreeMap::new());
+
+fn fields_of<T: PartialSchema + 'static>() -> Arc<BTreeSet<String>> {
+    let known = FIELDS.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()).cloned();
+    known.unwrap_or_else(|| {
+        let fields = match T::schema() {
+            RefOr::T(Schema::Object(schema)) => schema.properties.into_keys().collect(),
+            _ => BTreeSet::new(),
+        };
+        let fields = Arc::new(fields);
+        FIELDS.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), Arc::clone(&fields));
+        fields
+    })
+}
+
 /// Adds `branch_id` where the body has `branch: {"id": 3}` instead, and `tag_ids` where it has `tags: [{"id": 3}]`. A field
 /// that is there counts.
-pub fn ids_of_objects(body: &mut Value, schema: impl FnOnce() -> RefOr<Schema>) {
+pub fn ids_of_objects<T: PartialSchema + 'static>(body: &mut Value) {
     let Value::Object(body) = body else { return };
     if !body.values().any(may_be_read) {
         return;
     }
-    let RefOr::T(Schema::Object(schema)) = schema() else { return };
+    let fields = fields_of::<T>();
     let mut added = Map::new();
-    for (field, value) in body.iter().filter(|(field, value)| may_be_read(value) && !is_known(&schema, field)) {
-        if let Some(target) = id_field(field, value).filter(|target| is_known(&schema, target))
+    for (field, value) in body.iter().filter(|(field, value)| may_be_read(value) && !fields.contains(*field)) {
+        if let Some(target) = id_field(field, value).filter(|target| fields.contains(target))
             && !body.contains_key(&target)
         {
             added.insert(target, value.clone());
         }
     }
     body.extend(added);
-}
-
-fn is_known(schema: &utoipa::openapi::Object, field: &str) -> bool {
-    schema.properties.contains_key(field)
 }
 
 /// Returns `true` for records, lists of records, and records that are not there.
@@ -55,7 +72,7 @@ fn id_field(field: &str, value: &Value) -> Option<String> {
 mod tests {
     use deserr::Deserr;
     use serde_json::json;
-    use utoipa::{PartialSchema, ToSchema};
+    use utoipa::ToSchema;
 
     use super::*;
 
@@ -81,7 +98,7 @@ mod tests {
             (json!({ "city": null, "country": record }), json!({})),
         ] {
             let (mut read, mut expected) = (body.clone(), body);
-            ids_of_objects(&mut read, Fields::schema);
+            ids_of_objects::<Fields>(&mut read);
             expected.as_object_mut().unwrap().extend(added.as_object().unwrap().clone());
             assert_eq!(read, expected);
         }

@@ -43,7 +43,7 @@ impl<T: Deserr<InputErrors> + PartialSchema + 'static> FromRequest for Body<T> {
                     .map_err(|error| ApiError::bad_request(format!("The body is not valid JSON: {error}")))?
             };
             blank_to_null(&mut value);
-            ids_of_objects(&mut value, T::schema);
+            ids_of_objects::<T>(&mut value);
             Ok(Self(violations_of(value)?))
         })
     }
