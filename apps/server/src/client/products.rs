@@ -148,6 +148,7 @@ one!(pub(super) ProductList { products: ProductPage });
 pub(super) struct FilteredProducts {
     products: ProductPage,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     facets: Option<FacetsRecord>,
 }
 

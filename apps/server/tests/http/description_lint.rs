@@ -181,6 +181,49 @@ fn every_operation_shows_a_request_and_an_answer() {
     assert!(without.is_empty(), "{without:#?}");
 }
 
+/// Adds the required fields that an example lacks, each with its path.
+fn lacking(api: &Value, schema: &Value, example: &Value, path: &str, found: &mut Vec<String>) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return lacking(api, api.pointer(&reference[1..]).unwrap(), example, path, found);
+    }
+    let alternatives = ["oneOf", "anyOf"].into_iter().filter_map(|kind| schema[kind].as_array()).flatten();
+    let other_than_null: Vec<_> = alternatives.filter(|schema| schema["type"] != "null").collect();
+    if let [only] = other_than_null[..] {
+        lacking(api, only, example, path, found);
+    }
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        lacking(api, part, example, path, found);
+    }
+    if let Some(fields) = example.as_object() {
+        let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        found.extend(required.filter(|name| !fields.contains_key(*name)).map(|name| format!("{path}/{name}")));
+        for (name, value) in fields {
+            lacking(api, &schema["properties"][name], value, &format!("{path}/{name}"), found);
+        }
+    }
+    for item in example.as_array().into_iter().flatten() {
+        lacking(api, &schema["items"], item, path, found);
+    }
+}
+
+/// A field that is left out of answers must not be described as required.
+#[test]
+fn examples_have_every_required_field() {
+    let api = api();
+    let (mut compared, mut found) = (0, Vec::new());
+    for (name, operation) in operations(&api, "paths") {
+        for (status, response) in responses(operation) {
+            let content = &response["content"]["application/json"];
+            if let Some(example) = content.get("example") {
+                compared += 1;
+                lacking(&api, &content["schema"], example, &format!("{name} {status}"), &mut found);
+            }
+        }
+    }
+    assert!(compared > 300, "{compared}");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn every_area_is_described_and_belongs_to_one_surface() {
     let api = api();

@@ -328,5 +328,10 @@ database_tests! {
             }
         }
         demo.stop().await;
+        let imports = match db.url() {
+            DatabaseUrl::Postgres(_) => folder.path().join("shop/kontor-imports"),
+            DatabaseUrl::Sqlite(file) => format!("{}.imports", file.display()).into(),
+        };
+        assert!(std::fs::read_dir(&imports).unwrap().count() > 0, "exported files are kept in {}", imports.display());
     }
 }

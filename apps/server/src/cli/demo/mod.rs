@@ -213,6 +213,10 @@ fn development(layers: &Layers, own: &Config) -> Result<Development, Failure> {
 fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
     std::fs::create_dir_all(&arguments.data).map_err(|error| format!("{}: {error}", arguments.data.display()))?;
     let sandbox = SandboxConfig::new(Arc::new(SystemClock));
+    // A SQLite file has its own folder beside it; without this, PostgreSQL would use the working directory.
+    let is_postgres = arguments.database.as_deref().is_some_and(|url| url.starts_with("postgres"));
+    let import_folder =
+        if is_postgres { arguments.data.join("kontor-imports").display().to_string() } else { String::new() };
     Ok(Config {
         database_url: format!("sqlite:{}", arguments.data.join("kontor.db").display()).into(),
         log: "warn".into(),
@@ -230,6 +234,7 @@ fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
         telephony_api_id: sandbox.telephony_api_id.into(),
         suggest_api_key: sandbox.suggest_api_key.into(),
         files_folder: arguments.data.join("kontor-files").display().to_string(),
+        import_folder,
         webhook_allow_internal: true,
         ..Config::default()
     })
