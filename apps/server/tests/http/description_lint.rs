@@ -224,6 +224,27 @@ fn examples_have_every_required_field() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// The description makes each nullable field of an answer required. A field that is left out is therefore never nullable.
+#[test]
+fn left_out_fields_are_not_nullable() {
+    let (mut seen, mut found) = (0, Vec::new());
+    for folder in ["client", "platform", "http"] {
+        for file in std::fs::read_dir(format!("{}/src/{folder}", env!("CARGO_MANIFEST_DIR"))).unwrap() {
+            let file = file.unwrap().path();
+            let Ok(text) = std::fs::read_to_string(&file) else { continue };
+            let lines: Vec<_> = text.lines().collect();
+            for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains("skip_serializing_if")) {
+                seen += 1;
+                if !(line.contains("nullable = false") || lines[at + 1].contains("nullable = false")) {
+                    found.push(format!("{}:{}", file.display(), at + 1));
+                }
+            }
+        }
+    }
+    assert!(seen > 5, "{seen}");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn every_area_is_described_and_belongs_to_one_surface() {
     let api = api();
