@@ -7,9 +7,17 @@ use kontor_kernel::Line;
 use super::search::{SearchQuery, SearchTerm, SearchText, SearchWord, forgiving, pieces};
 use super::typed_words::root;
 
-/// From so many letters on a word of a text may be mistyped once, and twice. What was typed may have one letter less.
+/// Least letters of a word of a text that may have one typo, and two. The typed word may lack as many letters as it has typos.
 const ONE_TYPO: usize = 5;
 const TWO_TYPOS: usize = 9;
+
+fn least_letters(typos: usize) -> usize {
+    match typos {
+        0 => 0,
+        1 => ONE_TYPO,
+        _ => TWO_TYPOS,
+    }
+}
 
 /// A word that may be mistyped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,13 +79,14 @@ impl Mistyped {
         if length + 1 < ONE_TYPO || !word.chars().all(char::is_alphabetic) {
             return None;
         }
-        let typos = if length + 1 < TWO_TYPOS { 1 } else { 2 };
+        let typos = if length + 2 < TWO_TYPOS { 1 } else { 2 };
         // The root of a short word is near too many others.
         let root = Some(root(word)).filter(|root| root.chars().count() + 1 >= TWO_TYPOS);
         Some(Self { letters: root.unwrap_or(word).chars().collect(), typos })
     }
 
-    /// Parts of the word, of which one at least has no typo.
+    /// Parts of the word, at least one of which has no typo. With two typos they overlap: two swapped letters may damage two
+    /// parts.
     fn ways(&self) -> Vec<Vec<SearchWord>> {
         let length = self.letters.len();
         let part = |from: usize, to: usize| {
@@ -85,7 +94,7 @@ impl Mistyped {
             (!letters.is_empty()).then(|| vec![SearchWord::from(letters)])
         };
         let parts = match (self.typos, length) {
-            (2, 8..) => vec![part(0, 3), part(3, 6), part(length - 3, length)],
+            (2, 7..) => (0..=length - 3).map(|from| part(from, from + 3)).collect(),
             (_, 7..) => vec![part(0, 3), part(4, length)],
             _ => {
                 let mut swapped = self.letters.clone();
@@ -100,6 +109,7 @@ impl Mistyped {
     /// Returns the number of typos between this word and the beginning of a word of a text, if they are few.
     fn typos_in(&self, word: &[char]) -> Option<usize> {
         let longest = self.letters.len() + self.typos;
+        let is_whole = word.len() <= longest;
         let word = word.get(..longest.min(word.len()))?;
         let mut before: Vec<usize> = Vec::new();
         let mut row: Vec<usize> = (0..=word.len()).collect();
@@ -119,13 +129,12 @@ impl Mistyped {
             }
             before = std::mem::replace(&mut row, next);
         }
-        // Four letters are near very much: they mean a whole word of five.
-        let least = if self.letters.len() < ONE_TYPO {
-            row.pop().filter(|_| word.len() == ONE_TYPO)
-        } else {
-            row.into_iter().min()
-        };
-        least.filter(|typos| *typos <= self.typos)
+        // The beginning of a word has to be long enough. Less may only mean a whole word that lacks a letter for each typo.
+        let least = row.iter().copied().min().filter(|typos| self.letters.len() + typos > least_letters(*typos));
+        let lost = row.pop().filter(|typos| {
+            is_whole && word.len() == self.letters.len() + typos && word.len() >= least_letters(*typos)
+        });
+        least.or(lost).filter(|typos| *typos <= self.typos)
     }
 }
 

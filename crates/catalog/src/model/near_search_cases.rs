@@ -25,4 +25,7 @@
     ("Picture frame", &["piture", "piacture", "pioture", "pictrue", "frae", "fnrame", "frale", "fraem"], &["pasture"]),
     ("Headphones wireless", &["headphnes", "heamdphones", "heaaphones", "haedphones", "hedphrnes", "wieless", "wiresless", "witeless", "wierless"], &[]),
     ("Backpack school", &["bckpack", "bacdkpack", "bacnpack", "bakcpack", "schol", "schmool", "schotl", "scohol"], &[]),
+    ("SÖDERHAMN Sectional", &["sodehan", "osderahmn", "sdoerhman", "soderham"], &["sodehal"]),
+    ("Полка настенная", &["насеная", "анстенаня", "нстеная", "насетннаяя"], &["насеная1", "настойка"]),
+    ("Extendable table combination", &["exetndkble", "cobminatiodn", "extedbale", "cobminatin"], &[]),
 ]
