@@ -27,5 +27,5 @@
     ("Backpack school", &["bckpack", "bacdkpack", "bacnpack", "bakcpack", "schol", "schmool", "schotl", "scohol"], &[]),
     ("SÖDERHAMN Sectional", &["sodehan", "osderahmn", "sdoerhman", "soderham"], &["sodehal"]),
     ("Полка настенная", &["насеная", "анстенаня", "нстеная", "насетннаяя"], &["насеная1", "настойка"]),
-    ("Extendable table combination", &["exetndkble", "cobminatiodn", "extedbale", "cobminatin"], &[]),
+    ("Extendable table combination", &["cobminatiodn", "extedbale", "cobminatin"], &[]),
 ]
