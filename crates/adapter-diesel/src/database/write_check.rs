@@ -37,8 +37,8 @@ fn tables(text: &str) -> usize {
     named.filter(|rest| !rest.trim_start_matches('(').starts_with("VALUES ")).count()
 }
 
-/// `true` if a statement locks rows and reads others. When it has to wait for a lock, PostgreSQL returns the locked rows as they
-/// are after the wait, and rows of joins and subqueries as they were before.
+/// `true` if a statement locks rows and reads others. When such a statement waits for a lock, PostgreSQL returns the
+/// locked rows as they are after the wait, but rows of joins and subqueries as they were before.
 fn is_mixed(statement: &str) -> bool {
     let text = text(statement);
     LOCKS.iter().any(|lock| text.contains(lock)) && (tables(text) != 1 || text.contains("(SELECT "))

@@ -100,8 +100,8 @@ impl Queue {
             .sql(format!(" ORDER BY {order} LIMIT {most}"))
     }
 
-    /// Leases those of the rows that are still free and returns their keys. `set` holds further assignments, such as `,
-    /// tries = tries + 1`. Rows with too many lapses are parked instead.
+    /// Leases those of the rows that are still free and returns their keys. `set` holds further assignments, such as
+    /// `, tries = tries + 1`. Rows with too many lapses are parked instead.
     pub fn take<K: Key>(
         &self,
         connection: &mut AnyConnection,
