@@ -434,7 +434,7 @@ fn at_one_moment(step: Step) -> Step {
             )?,
             Driver::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction(sqlite)?,
         }
-        // After a panic the next user of this connection must not find an open transaction with old data.
+        // The next user of this connection must not find an open transaction with old data, even after a panic.
         match catch_unwind(AssertUnwindSafe(|| step(connection))) {
             Ok(Ok(answer)) => Transactions::commit_transaction(connection).map(|()| answer).map_err(Abort::Query),
             Ok(Err(abort)) => Err(rolled_back(connection, abort)),

@@ -26,7 +26,7 @@ pub struct AnswerNumbers {
 impl AnswerNumbers {
     /// Returns the number for the response to a request of this time. Random bits keep processes apart. If two
     /// processes draw the same number, the second response is not stored. The first is never sent for the other
-    /// request, because it is encrypted.
+    /// request, because only its own client can decrypt it.
     pub fn next(&self, at: DateTime<Utc>, random: u32) -> i64 {
         let number = first_of(at) + i64::from(random & ((1 << BITS) - 1));
         let after = |last: i64| Some(number.max(last + 1));
