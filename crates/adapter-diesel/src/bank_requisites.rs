@@ -11,7 +11,6 @@ use crate::{stored, unreadable};
 
 /// Table of the bank accounts of one kind of owner.
 pub(crate) struct Requisites {
-    /// Table name.
     pub table: &'static str,
     /// Column of the owner.
     pub owner: &'static str,

@@ -150,10 +150,10 @@ pub(super) fn may_pass(error: &QueryError) -> bool {
     }
 }
 
-/// Returns the outcome of an operation that does not run again. A server reports a full disk, lack of memory, a lock
-/// timeout or a statement timeout (SQLSTATE 53100, 53200, 55P03, 57014) by codes that diesel 2.3 does not expose, in
-/// its own language. They are recognized by what they lack: an error of the statement points at a position, an error of
-/// the data has a kind. Nothing is stored.
+/// Returns the outcome of an operation that does not run again. A server reports these errors by codes that diesel 2.3
+/// does not expose, in its own language: a full disk, lack of memory, a lock timeout, a statement timeout (SQLSTATE
+/// 53100, 53200, 55P03, 57014). They are recognized by what they lack: an error of the statement points at a position,
+/// an error of the data has a kind. Nothing is stored.
 pub(super) fn settled<R>(abort: Abort<R>, is_server: bool) -> Abort<R> {
     match abort {
         Abort::Query(error) if is_server && may_pass(&error) => {

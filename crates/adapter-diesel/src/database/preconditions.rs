@@ -18,7 +18,6 @@ use crate::statement::{Statement, by_place};
 /// Location of the version of a record.
 #[derive(Debug, Clone)]
 pub struct VersionedRow {
-    /// Table name.
     pub(crate) table: &'static str,
     /// Conditions on the row: SQL, a number, and the SQL that follows it.
     pub(crate) conditions: Vec<(&'static str, i64, &'static str)>,

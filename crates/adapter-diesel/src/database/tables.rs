@@ -29,7 +29,6 @@ pub(crate) struct Tables {
 #[cfg(feature = "test-support")]
 #[derive(Debug)]
 pub(crate) struct InvalidatingWrites {
-    /// Table name.
     pub table: &'static str,
     /// Beginnings of such statements.
     pub verbs: &'static [&'static str],
@@ -41,7 +40,6 @@ pub(crate) struct InvalidatingWrites {
 #[cfg(feature = "test-support")]
 #[derive(Debug)]
 pub(crate) struct VersionedTable {
-    /// Table name.
     pub table: &'static str,
     /// Columns that may change without a new version. No response shows them.
     pub apart: &'static [&'static str],

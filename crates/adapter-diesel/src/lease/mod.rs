@@ -44,7 +44,6 @@ const MOST_LAPSES: u32 = 17;
 /// Table whose rows are leased.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// Table name.
     pub table: &'static str,
     /// Key column, a number or a text.
     pub key: &'static str,

@@ -90,7 +90,6 @@ impl Cluster {
         Ok(Self { script: Script::start(&script)?, port })
     }
 
-    /// Returns the port.
     pub fn port(&self) -> u16 {
         self.port
     }
