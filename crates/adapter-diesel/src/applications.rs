@@ -1,4 +1,4 @@
-//! What every domain asks of applications.
+//! Queries about applications that several domains share.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -9,12 +9,13 @@ use crate::database::AnyConnection;
 use crate::schema::applications;
 use crate::statement::{IdRow, Statement, by_place};
 
-/// The project of an application.
+/// Returns the project of an application.
 pub(crate) fn project_of(connection: &mut AnyConnection, application: i64) -> QueryResult<Option<i64>> {
     applications::table.find(application).select(applications::project_id).first(connection).optional()
 }
 
-/// `FROM` and `WHERE` of the payment types that an application takes: those linked to it, or all of its project when none is.
+/// Returns `FROM` and `WHERE` of the payment types that an application accepts: those linked to it, or all of its
+/// project if none is linked.
 pub(crate) fn taken_by(project: ProjectId, application: ApplicationId) -> Statement {
     Statement::new(" FROM payment_types p WHERE p.project_id = ")
         .value(project.get())
@@ -31,7 +32,8 @@ by_place! {
     }
 }
 
-/// Returns whether a payment type is paid online. `None` if the application, or without one the project, does not take it.
+/// Returns `true` if a payment type is paid online. Returns `None` if the application does not accept it; without an
+/// application, if the project does not have it.
 pub(crate) fn is_paid_online(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -47,8 +49,8 @@ pub(crate) fn is_paid_online(
     Ok(found.map(|taken| taken.is_online))
 }
 
-/// Has a worker look at the subscriptions of an application that was activated or deactivated: also at those that are charged or
-/// parked, which may be planned by what the application was.
+/// Schedules the subscriptions of an application that was activated or deactivated. This includes subscriptions being
+/// charged or parked, whose plan may assume the old state.
 pub(crate) fn wake_subscriptions(
     connection: &mut AnyConnection,
     application: ApplicationId,

@@ -1,4 +1,4 @@
-//! Accounts in banks: a table of each kind of owner, with the same columns.
+//! Bank accounts: one table per kind of owner, with the same columns.
 
 use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
@@ -9,15 +9,14 @@ use crate::database::{Abort, AnyConnection};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::{stored, unreadable};
 
-/// Where the accounts of one kind of owner stand.
+/// Table of the bank accounts of one kind of owner.
 pub(crate) struct Requisites {
-    /// The table.
     pub table: &'static str,
-    /// The column of the owner.
+    /// Column of the owner.
     pub owner: &'static str,
 }
 
-/// An account, whose it is and of which project.
+/// Bank account with its owner and project.
 pub(crate) struct Placed {
     pub project: i64,
     pub owner: i64,
@@ -74,25 +73,25 @@ impl Requisites {
         Ok(all.value(number).sql(" ORDER BY id").rows(connection)?)
     }
 
-    /// The one with this number.
+    /// Returns the account with this number.
     pub fn find<R>(&self, connection: &mut AnyConnection, id: i64) -> Result<Option<Placed>, Abort<R>> {
         Ok(self.load(connection, "id", id)?.pop().map(Placed::try_from).transpose()?)
     }
 
-    /// Those of an owner, oldest first, without those that cannot be read.
+    /// Returns the accounts of an owner, oldest first, without unreadable ones.
     pub fn of_owner<R>(&self, connection: &mut AnyConnection, owner: i64) -> Result<Vec<Placed>, Abort<R>> {
         let rows = self.load(connection, self.owner, owner)?;
         Ok(unreadable::rows(self.table, rows, |row| row.id, Placed::try_from)?)
     }
 
-    /// How many an owner has.
+    /// Returns the number of accounts of an owner.
     pub fn count(&self, connection: &mut AnyConnection, owner: i64) -> QueryResult<i64> {
         let Self { table, owner: column } = self;
         let count = Statement::new(format!("SELECT count(*) FROM {table} WHERE {column} = ")).value(owner);
         Ok(count.row::<IdRow>(connection)?.id)
     }
 
-    /// Stores one and returns its number.
+    /// Inserts an account and returns its number.
     pub fn insert(
         &self,
         connection: &mut AnyConnection,
@@ -121,7 +120,7 @@ impl Requisites {
         Ok(insert.row::<IdRow>(connection)?.id)
     }
 
-    /// Writes everything about one anew.
+    /// Overwrites all fields of an account.
     pub fn update(
         &self,
         connection: &mut AnyConnection,
@@ -147,13 +146,13 @@ impl Requisites {
         Ok(())
     }
 
-    /// Selects the numbers of those of an owner.
+    /// Selects the numbers of the accounts of an owner.
     pub fn numbers(&self, owner: i64) -> Statement {
         let Self { table, owner: column } = self;
         Statement::new(format!("SELECT id FROM {table} WHERE {column} = ")).value(owner)
     }
 
-    /// Those of an owner go.
+    /// Deletes the accounts of an owner.
     pub fn forget(&self, connection: &mut AnyConnection, owner: i64) -> QueryResult<usize> {
         let Self { table, owner: column } = self;
         Statement::new(format!("DELETE FROM {table} WHERE {column} = ")).value(owner).run(connection)

@@ -1,5 +1,5 @@
-//! Where a name stands among others: the root collation of CLDR, in which scripts follow each other, `Ё` stands beside `Е`,
-//! and case and accents count only between names that are equal otherwise. Databases compare the bytes, so that both of them
+//! Sort keys of names, by the root collation of CLDR: scripts are sorted one after the other, `Ё` sorts beside `Е`, and
+//! case and accents matter only between otherwise equal names. The databases compare the bytes of the keys, so both
 //! sort alike.
 
 use std::sync::LazyLock;
@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use icu_collator::options::CollatorOptions;
 use icu_collator::{Collator, CollatorBorrowed, CollatorPreferences};
 
-/// Longer keys are cut: an index entry has bounds, and names that are equal so far are sorted by number.
+/// Maximum length of a key in bytes. Longer keys are cut, because an index entry is bounded. Names that are equal up to
+/// there are sorted by number.
 const LONGEST: usize = 1_000;
 
 #[expect(clippy::expect_used, reason = "the data of the root collation is compiled in")]
@@ -15,8 +16,8 @@ static ROOT: LazyLock<CollatorBorrowed<'static>> = LazyLock::new(|| {
     Collator::try_new(CollatorPreferences::default(), CollatorOptions::default()).expect("the root collation")
 });
 
-/// The bytes by which a name is sorted. They are stored: when a newer library makes others, a migration has to clear the
-/// column, and `kontor migrate` fills it in again.
+/// Returns the bytes by which a name is sorted. They are stored: if a newer library returns other bytes, a migration
+/// must clear the column, and `kontor migrate` fills it in again.
 pub(crate) fn sort_key(name: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(64);
     let Ok(()) = ROOT.write_sort_key_to(name, &mut key);
@@ -30,7 +31,7 @@ mod tests {
 
     #[test]
     fn stored_keys_are_still_made_alike() {
-        // Where this fails, keys in databases are out of date: clear `sort_key` and `search_text` by a migration.
+        // If this fails, stored keys are out of date: clear `sort_key` and `search_text` by a migration.
         let hex = |name: &str| sort_key(name).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         let names = ["Zorvek 601", "Ёлка", "ель", "Йод", "naïve ß", "椅子"];
         let keys = [

@@ -1,4 +1,4 @@
-//! The demo project: what is there of it, and what it has beside what staff can enter over HTTP.
+//! Demo project: its stored records, and the records that staff cannot enter over HTTP.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
@@ -15,26 +15,27 @@ use crate::schema::{
     subscription_nomenclatures, users, warehouse_applications, warehouses, webhooks,
 };
 
-/// How the demo project is known again, whatever else has the same number in another database.
+/// Identity of the demo project. It distinguishes the project from another one with the same number in another
+/// database.
 #[derive(Debug, Clone)]
 pub struct DemoIdentity {
-    /// The login of its employee.
+    /// Login of its employee.
     pub login: String,
-    /// The fingerprint of the token of its application.
+    /// Fingerprint of the token of its application.
     pub token_fingerprint: String,
 }
 
-/// A record and what it is called.
+/// Number and name of a record.
 pub type NamedRow = (i64, String);
 
-/// What is there of the demo project.
+/// Stored records of the demo project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DemoProject {
-    /// Whether the employee of the identity may do everything.
+    /// `true` if the employee of the identity has all permissions.
     pub owner_is_in: bool,
-    /// The application whose token it is, unless it is shut out.
+    /// Application with the token of the identity, if it is active.
     pub application: Option<i64>,
-    /// The oldest branch.
+    /// Oldest branch.
     pub branch: Option<i64>,
     /// Warehouses by name.
     pub warehouses: Vec<NamedRow>,
@@ -42,87 +43,87 @@ pub struct DemoProject {
     pub categories: Vec<(i64, Option<i64>, String)>,
     /// Brands by name.
     pub brands: Vec<NamedRow>,
-    /// Cards that have an article.
+    /// Items that have an article.
     pub cards: Vec<DemoCard>,
-    /// Which card has a stock record in which warehouse.
+    /// Stock levels: item, warehouse.
     pub stocked: Vec<(i64, i64)>,
-    /// Which warehouse is sold from by which application.
+    /// Warehouses that applications sell from: warehouse, application.
     pub served: Vec<(i64, i64)>,
-    /// Discounts by promo code, whatever their state; one without is called nothing.
+    /// Discounts in any state, by promo code; the name is empty if there is no code.
     pub discounts: Vec<NamedRow>,
-    /// What the application shows.
+    /// Categories that the application shows.
     pub shown_categories: Vec<i64>,
-    /// What the application shows.
+    /// Brands that the application shows.
     pub shown_brands: Vec<i64>,
-    /// Plans that the application offers, or once did: card and slug.
+    /// Current and former plans of the application: item, slug.
     pub plans: Vec<NamedRow>,
-    /// Webhooks of the application by address.
+    /// Webhooks of the application, by URL.
     pub webhooks: Vec<NamedRow>,
 }
 
-/// A card with an article.
+/// Item with an article.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable)]
 pub struct DemoCard {
-    /// Its number.
+    /// Number.
     pub id: i64,
-    /// Its article.
+    /// Article.
     pub article: String,
-    /// Its category.
+    /// Category.
     pub category: Option<i64>,
-    /// Its brand.
+    /// Brand.
     pub brand: Option<i64>,
 }
 
-/// What nobody can enter over HTTP.
+/// Records that cannot be entered over HTTP.
 #[derive(Debug, Clone)]
 pub struct DemoData {
-    /// A shop to pick orders up at.
+    /// Shop for pickup of orders.
     pub shop: Shop,
-    /// A pickup point of delivery subtype 1.
+    /// Pickup point of delivery subtype 1.
     pub pickup_point: PickupPoint,
-    /// Delivery types and their subtypes.
+    /// Delivery types: number, name.
     pub delivery_types: Vec<(i64, &'static str)>,
-    /// Number, type, name.
+    /// Delivery subtypes: number, delivery type, name.
     pub delivery_subtypes: Vec<(i64, i64, &'static str)>,
-    /// Name and description.
+    /// Payment types.
     pub payment_types: Vec<PlannedPaymentType>,
 }
 
-/// A shop.
+/// Shop.
 #[derive(Debug, Clone)]
 pub struct Shop {
-    /// The record that was made for it earlier.
+    /// Record created for it earlier.
     pub known: Option<i64>,
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Where it is.
+    /// Address.
     pub address: &'static str,
-    /// Its phone, eleven digits.
+    /// Phone, eleven digits.
     pub phone: &'static str,
 }
 
-/// A pickup point.
+/// Pickup point.
 #[derive(Debug, Clone)]
 pub struct PickupPoint {
-    /// The record that was made for it earlier.
+    /// Record created for it earlier.
     pub known: Option<i64>,
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Where it is.
+    /// Address.
     pub address: &'static str,
 }
 
-/// The records that were added.
+/// Added records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddedDemoData {
-    /// The shop.
+    /// Shop.
     pub shop: i64,
-    /// The pickup point.
+    /// Pickup point.
     pub pickup_point: i64,
 }
 
 impl Database {
-    /// What is there of a project; `None` when there is none of this identity.
+    /// Returns the stored records of the demo project; `None` if no project has this identity.
     pub async fn demo_project(
         &self,
         project: ProjectId,
@@ -150,7 +151,7 @@ impl Database {
         .await
     }
 
-    /// Adds what is missing of it, in one step, and leaves alone what is there, whatever became of it.
+    /// Adds the missing records in one transaction. Existing records stay unchanged in any state.
     pub async fn add_demo_data(
         &self,
         project: ProjectId,
@@ -274,7 +275,7 @@ fn add_checkout_options(connection: &mut AnyConnection, project: i64, data: &Dem
     Ok(())
 }
 
-/// The known record if there still is one, else one of the same name.
+/// Returns the known record if it still exists, else one with the same name.
 fn existing_shop(connection: &mut AnyConnection, project: i64, shop: &Shop) -> QueryResult<Option<i64>> {
     let of_project = shops::table.filter(shops::project_id.eq(project)).select(shops::id);
     let known = of_project.filter(shops::id.eq(shop.known.unwrap_or_default())).first(connection).optional()?;

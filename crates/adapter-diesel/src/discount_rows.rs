@@ -1,4 +1,4 @@
-//! Rows of discounts, as the catalogue and orders read them.
+//! Rows of discounts, as the catalog and orders read them.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -10,7 +10,7 @@ use crate::statement::by_place;
 use crate::stored;
 
 by_place! {
-    /// What a discount is, whoever looks at it. Read by [`COLUMNS`], too.
+    /// Columns of a discount that all readers need. Also read by [`COLUMNS`].
     #[derive(Queryable, Selectable)]
     #[diesel(table_name = discounts)]
     pub(crate) struct DiscountRow {
@@ -32,11 +32,11 @@ by_place! {
     }
 }
 
-/// The columns of a [`DiscountRow`], in the order of their places.
+/// Columns of a [`DiscountRow`], in the order of its fields.
 pub(crate) const COLUMNS: &str = "id, name, code, kind, value, target, target_id, minimum_sum, starts_at, ends_at, \
      usage_limit, customer_limit, used_count, status, version";
 
-/// What a discount takes off, from its columns.
+/// Reads the value of a discount from its columns.
 pub(crate) fn value(id: i64, kind: &str, value: i64) -> Result<DiscountValue, StoreError> {
     match kind {
         "percent" => Ok(DiscountValue::Percent(u16::try_from(value).map_err(StoreError::corrupt)?)),
@@ -45,7 +45,7 @@ pub(crate) fn value(id: i64, kind: &str, value: i64) -> Result<DiscountValue, St
     }
 }
 
-/// The number of a value: basis points, or minor units.
+/// Returns the stored number of a value: basis points, or minor units.
 pub(crate) fn number(value: DiscountValue) -> i64 {
     match value {
         DiscountValue::Percent(points) => i64::from(points),
@@ -53,7 +53,7 @@ pub(crate) fn number(value: DiscountValue) -> i64 {
     }
 }
 
-/// What a discount applies to, from its columns.
+/// Reads the target of a discount from its columns.
 pub(crate) fn target(discount: i64, target: &str, id: Option<i64>) -> Result<DiscountTarget, StoreError> {
     match (target, id) {
         ("cart", _) => Ok(DiscountTarget::Cart),
@@ -63,7 +63,7 @@ pub(crate) fn target(discount: i64, target: &str, id: Option<i64>) -> Result<Dis
     }
 }
 
-/// The columns of a target.
+/// Returns the columns of a target.
 pub(crate) fn target_columns(target: DiscountTarget) -> (&'static str, Option<i64>) {
     match target {
         DiscountTarget::Cart => ("cart", None),
@@ -72,7 +72,7 @@ pub(crate) fn target_columns(target: DiscountTarget) -> (&'static str, Option<i6
     }
 }
 
-/// Whether a discount may be in force, from its column.
+/// Reads the status of a discount from its column.
 pub(crate) fn status(id: i64, name: &str) -> Result<DiscountStatus, StoreError> {
     stored::word("discounts", id, "status", name)
 }

@@ -1,4 +1,4 @@
-//! Who changed what: written in the commit of the change, read by record.
+//! Change history: written in the transaction of the change, read by record.
 
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -14,15 +14,15 @@ use crate::statement::{Statement, Value, by_place};
 use crate::stored;
 use crate::unreadable;
 
-/// In a statement: what the employee `u` and the customer `c` are called, for [`stored::author_name`].
+/// SQL for the names of the employee `u` and the customer `c`, for [`stored::author_name`].
 pub(crate) const AUTHOR_NAMES: &str = "u.first_name || ' ' || u.last_name, \
     coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, ''))";
 
-/// Joins them to the rows `p` that say by `actor` and `actor_id` who it was.
+/// Joins the authors to the rows `p`, by `actor` and `actor_id`.
 pub(crate) const ACTORS_OF_PAGE: &str = " LEFT JOIN users u ON p.actor = 'user' AND u.id = p.actor_id \
     LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id";
 
-/// A record came.
+/// Writes the entry of a created record.
 pub(crate) fn created<C: Audited, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -31,7 +31,7 @@ pub(crate) fn created<C: Audited, R>(
     write(connection, stamp, HistoryAction::Created, record, &diff(None, Some(record)))
 }
 
-/// A record changed; nothing is written when it is the same as before.
+/// Writes the entry of a changed record, unless nothing changed.
 pub(crate) fn changed<C: Audited, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -42,7 +42,7 @@ pub(crate) fn changed<C: Audited, R>(
     if changes.is_empty() { Ok(()) } else { write(connection, stamp, HistoryAction::Changed, after, &changes) }
 }
 
-/// A record went.
+/// Writes the entry of a deleted record.
 pub(crate) fn deleted<C: Audited, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -51,9 +51,10 @@ pub(crate) fn deleted<C: Audited, R>(
     write(connection, stamp, HistoryAction::Deleted, record, &diff(Some(record), None))
 }
 
-/// What staff change is seldom, and most of it is shown somewhere: nothing of the project is remembered beyond it.
+/// Invalidates the caches of the project. Changes by staff are rare and mostly visible somewhere, so all cached data of
+/// the storefront is dropped.
 pub(crate) fn invalidate_shown(stamp: &Stamp, resource: Resource) {
-    // Customers are shown to nobody but themselves and staff.
+    // Only customers themselves and staff see customer data.
     if !matches!(stamp.author, Author::Customer(_)) && resource != Resource::Counterparties {
         invalidate(Topic::Storefront, stamp.project_id.get());
     }
@@ -87,10 +88,11 @@ fn write<C: Audited, R>(
     Ok(())
 }
 
-/// Lines of one insert, well below the number of values a statement takes.
+/// Maximum rows per insert, well below the maximum number of values per statement.
 const LINES: usize = 1000;
 
-/// Many records came at once. What they came with stands in them; the line only tells who brought them, and when.
+/// Writes entries for many created records. The records hold their initial values; an entry only holds the author and
+/// the time.
 pub(crate) fn created_many<C: Audited, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -123,7 +125,7 @@ pub(crate) fn created_many<C: Audited, R>(
     Ok(())
 }
 
-/// Many records changed at once; those without changes get no line.
+/// Writes entries for many changed records; unchanged records get none.
 pub(crate) fn changed_many<R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -160,7 +162,7 @@ pub(crate) fn changed_many<R>(
     Ok(())
 }
 
-/// The employee and the customer, of whom there is one at most.
+/// Returns the employee or the customer; at most one is set.
 pub(crate) fn author(stamp: &Stamp) -> (Option<i64>, Option<i64>) {
     match stamp.author {
         Author::User(id) => (Some(id.get()), None),
@@ -198,7 +200,7 @@ impl TryFrom<LineRow> for HistoryEntry {
     }
 }
 
-/// The lines of a record, the latest first.
+/// Selects the entries of a record, the latest first.
 fn lines(project: ProjectId, resource: Resource, number: i64) -> Statement {
     Statement::new(format!(
         "SELECT h.id, h.deed, h.user_id, h.counterparty_id, {AUTHOR_NAMES}, h.changes, h.created_at \
@@ -220,7 +222,7 @@ by_place! {
     }
 }
 
-/// Writes the lines of a record anew, as `rewrite` makes them: where nobody may read any more what stood in it.
+/// Rewrites the changes in the entries of a record, to remove values that must no longer be readable.
 pub(crate) fn rewrite<R>(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -237,7 +239,7 @@ pub(crate) fn rewrite<R>(
     rewrite_lines(connection, "histories", lines, rewrite)
 }
 
-/// As [`rewrite`], of the lines of a table that `which` names.
+/// As [`rewrite`], for the rows of a table that `which` selects.
 pub(crate) fn rewrite_lines<R>(
     connection: &mut AnyConnection,
     table: &'static str,

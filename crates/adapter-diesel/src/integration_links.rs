@@ -1,4 +1,4 @@
-//! What records have of integrations goes with them.
+//! Deletion of integration links together with their owners.
 
 use diesel::prelude::*;
 use kontor_kernel::Word;
@@ -7,7 +7,8 @@ use kontor_organization::model::IntegrationKind;
 use crate::database::AnyConnection;
 use crate::statement::Statement;
 
-/// Records of a kind go, and with them what they used, their secrets first of all. `numbers` is what selects theirs.
+/// Deletes the integration parameters, which include secrets, and then the integration links of owners of this kind.
+/// `numbers` selects the owners.
 pub(crate) fn forget(connection: &mut AnyConnection, kind: IntegrationKind, numbers: &Statement) -> QueryResult<()> {
     let of_owners = |statement: &'static str| {
         Statement::new(statement).value(kind.word()).sql(" AND owner_id IN (").then(numbers.clone()).sql(")")

@@ -1,14 +1,16 @@
-//! Every persistence port, on SQLite and on PostgreSQL.
+//! Persistence ports on SQLite and on PostgreSQL.
 //!
-//! **Owns** the tables, the migrations and the two pools. A port method is one step: a read, or one transaction that
-//! commits a whole change or refuses all of it.
+//! **Owns** the tables, the migrations and the two pools. A port method is one operation: a read, or one transaction
+//! that commits a whole change or refuses all of it.
 //!
 //! **Invariants**
-//! - Rows never leave the crate: private `...Row` structs turn into domain types through their checked constructors.
-//! - Guards live in the statements (`WHERE quantity - reserved >= ?`, unique keys, `CHECK`), never in a read before.
+//! - Rows never leave the crate: private `...Row` structs are converted to domain types through their checked
+//!   constructors.
+//! - Guards are part of the writing statements (`WHERE quantity - reserved >= ?`, unique keys, `CHECK`), never of an
+//!   earlier read.
 //! - Blocking work runs on blocking threads; no transaction is open across a network call.
-//! - A step that changes what others may remember notes it, and its commit marks it.
-//! - Both databases give the same answers; every storage test runs on both.
+//! - An operation that changes data which may be cached invalidates it, and its commit raises the cache version.
+//! - Both databases return the same results; every storage test runs on both.
 
 mod applications;
 mod auth;

@@ -1,5 +1,5 @@
-//! Lists that are declared: which field stands in which column. What is asked becomes one page of numbers, which the
-//! list's own loader turns into records.
+//! Declarative lists: each field is mapped to a column. A request selects one page of record numbers, which the loader
+//! of the list turns into records.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,28 +13,28 @@ use crate::database::{Abort, AnyConnection};
 use crate::statement::{IdRow, Statement, Value};
 use crate::stored;
 
-/// Where the records of a list stand.
+/// Source of the records of a list.
 pub(crate) struct Source {
-    /// The table and its alias, with what it has to be joined to: `warehouses w`.
+    /// Table with alias and joins: `warehouses w`.
     pub from: &'static str,
-    /// The number of a record: `w.id`.
+    /// Column of the record number: `w.id`.
     pub id: &'static str,
-    /// The fields that can be asked for, by their names on the wire, and what they are here.
+    /// Fields for filters and sorting: wire name and SQL expression.
     pub fields: &'static [(&'static str, &'static str)],
-    /// What holds for records that a text is looked for in.
+    /// Condition for records that match a search text.
     pub search: fn(&Line<255>) -> Statement,
 }
 
-/// Up to so many records are counted for every page of a long list: counting a million takes as long as reading them.
+/// Up to this many records are counted for every page of a long list: counting a million takes as long as reading them.
 const COUNTED: i64 = 1_000;
 
-/// For how long a larger number is remembered.
+/// Lifetime of a cached larger total.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// From so many records on a page is looked for by the order of its list.
+/// Number of records from which a page is searched in the order of its list.
 const DENSE: i64 = 10_000;
 
-/// How many records long lists have, by what was asked.
+/// Cached totals of long lists, by query.
 pub(crate) struct Totals(Cache<String, (Instant, i64)>);
 
 impl Default for Totals {
@@ -56,21 +56,21 @@ impl Totals {
     }
 }
 
-/// The field of the moment at which a record came.
+/// Field with the creation time of a record.
 const MOMENT: &str = "created_at";
 
-/// How a page is looked for.
+/// Strategy for finding a page.
 #[derive(Clone, Copy)]
 enum Walk {
-    /// As the database plans it.
+    /// The database chooses the plan.
     AsPlanned,
-    /// By the order of the list: very many records match, so a page is soon full. An index over a range of numbers would find
-    /// them all first, to be sorted.
+    /// In the order of the list: so many records match that a page is soon full. An index over a range of numbers would
+    /// find all of them first and sort them.
     ByOrder,
 }
 
 impl Walk {
-    /// A sign that keeps an index from answering.
+    /// Returns the operator that prevents the use of an index.
     fn before(self, comparison: &Comparison) -> &'static str {
         let range = match comparison {
             Comparison::AnyOf(_) => return "",
@@ -83,7 +83,7 @@ impl Walk {
     }
 }
 
-/// Which of the records in their order.
+/// Range of the sorted records.
 #[derive(Clone, Copy)]
 struct Window {
     limit: i64,
@@ -96,26 +96,26 @@ impl Window {
     }
 }
 
-/// What is known of a long list after the first look.
+/// Result of the first query on a long list.
 enum First {
-    /// The page, and how many records there are.
+    /// The page, and the total.
     Few(Vec<i64>, i64),
-    /// More than [`COUNTED`]; the page, if it was among those that were read.
+    /// More than [`COUNTED`] records; the page, if it was among those read.
     Many(Option<Vec<i64>>),
 }
 
-/// Columns of fields that may be empty. The databases disagree where these stand in an order: here before all others.
+/// Nullable columns. The databases sort `NULL` differently; here it comes first in ascending order.
 const MAY_BE_EMPTY: &[&str] = &["n.price", "i.price", "t.deadline", "s.sort_key"];
 
-/// For lists that are not searched: their tables declare no `query`.
+/// Search condition for lists without search: their tables declare no `query`.
 pub(crate) fn unsearched(_: &Line<255>) -> Statement {
     Statement::new("TRUE")
 }
 
-/// Escapes what a `LIKE` pattern would understand.
+/// Escape character for the wildcards of a `LIKE` pattern.
 pub(crate) const ESCAPE: char = '\\';
 
-/// The pattern of a key that contains this text; the text is lower case already.
+/// Returns the pattern for keys that contain this text, which must be lower case.
 pub(crate) fn containing(key: &str) -> String {
     let mut pattern = String::with_capacity(key.len() + 2);
     pattern.push('%');
@@ -129,19 +129,19 @@ pub(crate) fn containing(key: &str) -> String {
     pattern
 }
 
-/// For short lists that are searched by name: its key contains the text.
+/// Returns the search condition of short lists: the key of the name contains the text.
 pub(crate) fn key_contains(column: &'static str, text: &Line<255>) -> Statement {
     Statement::new(column).sql(" LIKE ").value(containing(&text.key())).sql(" ESCAPE '\\'")
 }
 
-/// That a record is the project's. What a text finds is looked up by its numbers: then a sign keeps the indexes of the project
-/// from being walked.
+/// Returns the condition that a record belongs to the project. Search results are looked up by number; then an operator
+/// prevents a walk of the indexes of the project.
 pub(crate) fn of_project(column: &'static str, project: ProjectId, listing: &Listing) -> Statement {
     let sign = if listing.text.is_some() { "+" } else { "" };
     Statement::new(sign).sql(column).sql(" = ").value(project.get())
 }
 
-/// The records with these numbers, in their order.
+/// Sorts the records into the order of these numbers.
 pub(crate) fn in_order<T>(ids: &[i64], records: Vec<T>, number: impl Fn(&T) -> i64) -> Vec<T> {
     let mut records: HashMap<i64, T> = records.into_iter().map(|record| (number(&record), record)).collect();
     ids.iter().filter_map(|id| records.remove(id)).collect()
@@ -159,7 +159,7 @@ impl From<FilterValue> for Value {
 }
 
 impl Source {
-    /// The numbers on the page asked for, out of the records `within`: a condition such as `w.project_id = ?`.
+    /// Returns the numbers on the requested page, from the records `within`: a condition such as `w.project_id = ?`.
     pub fn page<R>(
         &self,
         connection: &mut AnyConnection,
@@ -172,7 +172,7 @@ impl Source {
         Ok(Page { items, total: stored::count(total)?, request: listing.page })
     }
 
-    /// The same of a list that may be long: more than [`COUNTED`] records are not counted for every page.
+    /// As [`Source::page`], for a list that may be long: more than [`COUNTED`] records are not counted for every page.
     pub fn page_of_many<R>(
         &self,
         connection: &mut AnyConnection,
@@ -197,14 +197,14 @@ impl Source {
                 (items, total)
             }
         };
-        // Records may have come since they were counted.
+        // Records may have been added since the count.
         let seen = i64::try_from(items.len()).unwrap_or_default();
         let least = if seen > 0 { listing.page.offset() + seen } else { 0 };
         Ok(Page { items, total: stored::count(total.max(least))?, request: listing.page })
     }
 
-    /// Whether there are more than [`COUNTED`] records, and what of the page is known by then. What a text finds is looked up once:
-    /// the texts cost more than the numbers of all that few records have.
+    /// Determines if there are more than [`COUNTED`] records, and reads the page if possible. A text search runs only
+    /// once: it costs more than reading the numbers of all its results when there are few.
     fn first_of<R>(
         &self,
         connection: &mut AnyConnection,
@@ -268,8 +268,8 @@ impl Source {
         })
     }
 
-    /// ` ORDER BY ...`. Records get their moment when they get their number: those of a period are walked by the moment, whose
-    /// index has them.
+    /// Returns ` ORDER BY ...`. Creation times ascend with the numbers, so a list filtered by creation time is sorted
+    /// by it, to use its index.
     pub fn order(&self, listing: &Listing) -> Result<String, StoreError> {
         let of_period = listing.conditions.iter().any(|condition| condition.field == MOMENT);
         let by_moment = Sort { field: MOMENT, ..listing.sort };
@@ -287,7 +287,7 @@ impl Source {
         Ok(format!(" ORDER BY {column}{direction}{empty}, {id}{direction}"))
     }
 
-    /// What holds for the records asked for.
+    /// Returns the condition for the requested records.
     pub fn matching(&self, within: Statement, listing: &Listing) -> Result<Statement, StoreError> {
         self.conditions(within, listing, Walk::AsPlanned)
     }
@@ -321,13 +321,13 @@ fn among(statement: Statement, values: &[FilterValue]) -> Statement {
         return statement.among(&numbers);
     }
     let list = statement.sql(" IN ").tuple(values.iter().cloned().map(Into::into));
-    // Lists of every length are statements of their own.
+    // Each length of a list is a statement of its own.
     if values.len() > 1 { list.once() } else { list }
 }
 
 #[cfg(test)]
 impl Source {
-    /// How SQLite goes about the first page of a list that is sorted and narrowed so.
+    /// Returns the plan of SQLite for the first page of a list with this order and condition.
     pub async fn plan(
         &'static self,
         db: &crate::testing::TestDatabase,
@@ -341,7 +341,7 @@ impl Source {
         read.await.unwrap()
     }
 
-    /// The same of any list.
+    /// Returns the plan for any listing.
     pub fn plan_of(
         &self,
         connection: &mut AnyConnection,
@@ -368,12 +368,12 @@ mod tests {
 
     const COUNTRIES: Source = Source { from: "countries c", id: "c.id", fields: &[("id", "c.id")], search: unsearched };
 
-    /// The total and the numbers of a page of all countries.
+    /// Returns the total and the numbers of a page of all countries.
     async fn page(db: &TestDatabase, totals: &std::sync::Arc<Totals>, page: i64) -> (u64, Vec<i64>) {
         found(db, totals, None, page).await
     }
 
-    /// The same of those that a text finds, which are all.
+    /// As [`page`], for the countries that a text finds; it finds all.
     async fn found(
         db: &TestDatabase,
         totals: &std::sync::Arc<Totals>,
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(page(&db, &totals, 1).await, (1_003, vec![2_003, 2_002]));
         add(&db, 2_004, 1).await;
         assert_eq!(page(&db, &totals, 1).await, (1_003, vec![2_004, 2_003]), "remembered");
-        // No page shows more than there are said to be.
+        // The total is never less than the records shown so far.
         assert_eq!(page(&db, &totals, 502).await, (1_004, vec![1_002, 1_001]));
         assert_eq!(page(&db, &totals, 900).await, (1_003, vec![]));
         let forgotten = std::sync::Arc::new(Totals::default());

@@ -1,11 +1,12 @@
-//! Row locks of cards and projects, held until the transaction ends, on PostgreSQL; SQLite has one writer and needs none.
+//! Row locks of items and projects, held until the transaction ends, on PostgreSQL; SQLite has one writer and needs
+//! none.
 //!
-//! A locking statement reads the rows that it locks and nothing else, and what depends on them is read after it. When it has to
-//! wait, PostgreSQL returns these rows as they are after the wait, and rows of joins and subqueries as they were before.
-//! `database::write_check` refuses other statements in tests.
+//! A locking statement reads only the rows that it locks; dependent data is read after it. When it waits for a lock,
+//! PostgreSQL returns the locked rows as they are after the wait, but rows of joins and subqueries as they were before.
+//! `database::write_check` rejects other statements in tests.
 //!
-//! Cards are locked before their stock and before discounts, those with smaller numbers first. Whoever keeps to that waits
-//! for nobody who waits for him.
+//! Items are locked before their stock levels and before discounts, in the order of their numbers. This order prevents
+//! deadlocks.
 
 use diesel::result::QueryResult;
 use kontor_kernel::ProjectId;
@@ -23,23 +24,23 @@ fn project(connection: &mut AnyConnection, project: ProjectId, how: &'static str
     Ok(())
 }
 
-/// Nobody else gives out what is unique in the project meanwhile.
+/// Locks the project, so that no other transaction assigns its unique values.
 pub(crate) fn lock_project(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
     project(connection, of, " FOR NO KEY UPDATE")
 }
 
-/// No service comes to the project meanwhile: for whoever adds an application, which sells all of them.
+/// Prevents new services in the project. Needed to add an application, which sells all services.
 pub(crate) fn lock_services(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
     project(connection, of, " FOR NO KEY UPDATE")
 }
 
-/// No application comes to the project meanwhile: for whoever adds a service, which all of them sell. Services do not wait
-/// for each other.
+/// Prevents new applications in the project. Needed to add a service, which all applications sell. Transactions that
+/// add services do not block each other.
 pub(crate) fn lock_applications(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
     project(connection, of, " FOR SHARE")
 }
 
-/// Nobody else changes these cards, or what the applications show of them.
+/// Locks these items, so that no other transaction changes them or their offers.
 pub(crate) fn lock_cards(connection: &mut AnyConnection, items: &[i64]) -> QueryResult<()> {
     if !connection.is_postgres() {
         return Ok(());
@@ -54,7 +55,7 @@ pub(crate) fn lock_cards(connection: &mut AnyConnection, items: &[i64]) -> Query
     Ok(())
 }
 
-/// The same for the cards of a spreadsheet, which names some by their articles.
+/// As [`lock_cards`], for the items of a spreadsheet, some of which are named by article.
 pub(crate) fn lock_named<'a>(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -79,8 +80,8 @@ pub(crate) fn lock_named<'a>(
     lock_cards(connection, &items)
 }
 
-/// These columns of the items of a project that have one of these articles, of which there is one at least. In no order: to
-/// have them by number, SQLite would walk the whole project.
+/// Selects these columns of the items of a project with one of these articles; at least one article is required. The
+/// result is unsorted: to sort by number, SQLite would walk the whole project.
 pub(crate) fn with_articles<'a>(
     columns: &'static str,
     project: ProjectId,
@@ -95,7 +96,7 @@ pub(crate) fn with_articles<'a>(
         .once()
 }
 
-/// The card of a stock record.
+/// Locks the item of a stock level.
 pub(crate) fn lock_stocked(connection: &mut AnyConnection, project: ProjectId, inventory: i64) -> QueryResult<()> {
     if !connection.is_postgres() {
         return Ok(());
@@ -105,7 +106,7 @@ pub(crate) fn lock_stocked(connection: &mut AnyConnection, project: ProjectId, i
     lock_cards(connection, &stocked.into_iter().map(|row| row.id).collect::<Vec<_>>())
 }
 
-/// The cards of everything in a warehouse, which the caller holds.
+/// Locks the items of a warehouse. The caller holds a lock on the warehouse.
 pub(crate) fn lock_shelved(connection: &mut AnyConnection, warehouse: i64) -> QueryResult<()> {
     if !connection.is_postgres() {
         return Ok(());

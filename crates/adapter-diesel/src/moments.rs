@@ -1,7 +1,7 @@
-//! Moments, read and written faster than by patterns.
+//! Timestamps, read and written faster than by format patterns.
 //!
-//! SQLite keeps them as text, and chrono takes the pattern of such a text apart for every one of them, which is a sixth of the
-//! work for a tree of rows. The text is the same, to the letter.
+//! SQLite stores them as text. For each of them chrono parses the pattern again, which is a sixth of the work for a
+//! tree of rows. The text is identical.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use diesel::sqlite::{Sqlite, SqliteValue};
 
 use crate::database::Backend;
 
-/// A moment in UTC on its way into a database or out of it.
+/// UTC timestamp of a database column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Timestamp)]
 pub(crate) struct Moment(pub NaiveDateTime);
@@ -30,7 +30,7 @@ impl FromSql<Timestamp, Sqlite> for Moment {
     fn from_sql(mut value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
         match parsed(value.read_text().as_bytes()) {
             Some(moment) => Ok(Self(moment)),
-            // What others wrote may look otherwise.
+            // Other programs may write another format.
             None => FromSql::<Timestamp, Sqlite>::from_sql(value).map(Self),
         }
     }
@@ -61,7 +61,7 @@ impl ToSql<Timestamp, Sqlite> for Moment {
     }
 }
 
-/// `2027-01-31 09:05:00`, and a fraction of 3, 6 or 9 digits when there is one.
+/// Formats `2027-01-31 09:05:00`, with a fraction of 3, 6 or 9 digits if needed.
 fn text(moment: NaiveDateTime) -> Result<String, std::fmt::Error> {
     let mut text = String::with_capacity(29);
     let (date, time) = (moment.date(), moment.time());
@@ -79,7 +79,7 @@ fn text(moment: NaiveDateTime) -> Result<String, std::fmt::Error> {
     push(date.day(), 2, Some('-'));
     push(time.hour(), 2, Some(' '));
     push(time.minute(), 2, Some(':'));
-    // A leap second is the nanoseconds beyond a second.
+    // chrono stores a leap second as nanoseconds beyond one second.
     let (seconds, nanos) = (time.second() + time.nanosecond() / SECOND, time.nanosecond() % SECOND);
     push(seconds, 2, Some(':'));
     match nanos {
@@ -93,7 +93,7 @@ fn text(moment: NaiveDateTime) -> Result<String, std::fmt::Error> {
 
 const SECOND: u32 = 1_000_000_000;
 
-/// The moment of such a text; nothing when it has another form.
+/// Parses such a text; `None` if it has another format.
 fn parsed(text: &[u8]) -> Option<NaiveDateTime> {
     let (whole, rest) = text.split_at_checked(19)?;
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b' ', h1, h2, b':', n1, n2, b':', s1, s2] = whole else {

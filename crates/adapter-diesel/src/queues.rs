@@ -1,4 +1,4 @@
-//! All queues, for those who run the service.
+//! All queues, for operators.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::StoreError;
@@ -20,14 +20,14 @@ const QUEUES: [&Queue; 9] = [
     &organization::TASK_MAILS,
 ];
 
-/// How long a renewed lease runs.
+/// Duration of a renewed lease.
 const RENEWED: TimeDelta = TimeDelta::seconds(60);
 
-/// Parked rows of one queue that are told of; there may be more.
+/// Maximum parked rows listed per queue; there may be more.
 pub const MOST_TOLD: u32 = 1_000;
 
 impl Database {
-    /// How many rows of each queue are parked, by table.
+    /// Returns the number of parked rows of each queue, by table.
     pub async fn count_parked(&self) -> Result<Vec<(&'static str, u64)>, StoreError> {
         self.read(|connection| {
             let count = |queue: &&'static Queue| Ok((queue.table, count_parked(connection, queue)?));
@@ -36,8 +36,8 @@ impl Database {
         .await
     }
 
-    /// Lengthens every running lease of an owner to a minute from now, in whatever queue. Call it again well within a minute
-    /// for as long as the owner works. Returns how many were lengthened.
+    /// Extends every running lease of an owner, in all queues, to one minute from now. Call it well before the minute
+    /// ends while the owner works. Returns the number of extended leases.
     pub async fn renew_leases(&self, owner: &str, now: DateTime<Utc>) -> Result<usize, StoreError> {
         let owner = owner.to_owned();
         self.write(move |connection| {
@@ -51,7 +51,7 @@ impl Database {
         .await
     }
 
-    /// The parked rows of every queue, at most [`MOST_TOLD`] of each.
+    /// Returns the parked rows of every queue, at most [`MOST_TOLD`] of each.
     pub async fn parked(&self) -> Result<Vec<Parked>, StoreError> {
         self.read(|connection| {
             let mut parked = Vec::new();
@@ -63,8 +63,8 @@ impl Database {
         .await
     }
 
-    /// Puts parked rows back into their queues; what still cannot be read is parked again when its turn comes. Returns how
-    /// many there were.
+    /// Returns parked rows to their queues; rows that still cannot be read are parked again when they are due. Returns
+    /// their number.
     pub async fn release_parked(&self) -> Result<u64, StoreError> {
         self.write(|connection| {
             let mut released = 0;

@@ -1,4 +1,4 @@
-//! How a project has receipts made, as it is stored.
+//! Stored receipt settings of a project.
 
 use kontor_kernel::StoreError;
 use kontor_payments::model::{ReceiptTerms, TaxSystem, VatCode};
@@ -7,12 +7,12 @@ fn code(stored: i32) -> Result<u8, StoreError> {
     u8::try_from(stored).map_err(StoreError::corrupt)
 }
 
-/// From a `vat_code`.
+/// Reads a `vat_code`.
 pub(crate) fn vat(stored: i32) -> Result<VatCode, StoreError> {
     VatCode::new(code(stored)?).map_err(StoreError::corrupt)
 }
 
-/// From `tax_system_code` and `default_vat_code`.
+/// Reads `tax_system_code` and `default_vat_code`.
 pub(crate) fn terms(tax_system: Option<i32>, default_vat: i32) -> Result<ReceiptTerms, StoreError> {
     let system = |system: i32| TaxSystem::new(code(system)?).map_err(StoreError::corrupt);
     Ok(ReceiptTerms { tax_system: tax_system.map(system).transpose()?, default_vat: vat(default_vat)? })

@@ -14,15 +14,15 @@ use crate::statement::Statement;
 use crate::stored;
 use crate::unreadable;
 
-/// A record that is read by its number.
+/// Record that is read by its number.
 pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
-    /// The table with its number in `id` and its project in `project_id`.
+    /// Table with the number in `id` and the project in `project_id`.
     const TABLE: &'static str;
 
-    /// The record with this number, of whatever project.
+    /// Returns the record with this number, from any project.
     fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>>;
 
-    /// Reads those with these numbers to see whether they can be read.
+    /// Reads these records to check that they are readable.
     fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<()>, Abort<StoreError>> {
         for id in ids {
             Self::load::<StoreError>(connection, *id)?;
@@ -31,15 +31,16 @@ pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
     }
 }
 
-/// A record whose port is the one that all records share: what of it is special to its table.
+/// Record with the shared repository port: the parts specific to its table.
 pub(crate) trait KeptRecord: StoredRecord + Record {
-    /// Those of a project, oldest first, without those that cannot be read.
+    /// Returns the records of a project, oldest first, without unreadable ones.
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>>;
 
-    /// Stores a new one and returns its number.
+    /// Inserts a record and returns its number.
     fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &Self::Draft) -> Result<i64, Abort<ErrorOf<Self>>>;
 
-    /// Changes one and returns the number of rows changed. The row is locked, and of the stamp's project.
+    /// Updates a record and returns the number of changed rows. The row is locked and belongs to the project of the
+    /// stamp.
     fn update(
         connection: &mut AnyConnection,
         stamp: &Stamp,
@@ -48,30 +49,31 @@ pub(crate) trait KeptRecord: StoredRecord + Record {
     ) -> Result<usize, Abort<ErrorOf<Self>>>;
 }
 
-/// A kept record that can be deleted.
+/// Stored record that can be deleted.
 pub(crate) trait DeletableRecord: KeptRecord {
-    /// Deletes one and returns the number of rows deleted. The row is locked, and of the stamp's project.
+    /// Deletes a record and returns the number of deleted rows. The row is locked and belongs to the project of the
+    /// stamp.
     fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Result<usize, Abort<ErrorOf<Self>>>;
 }
 
-/// A kept record of which staff ask for pages.
+/// Stored record with paged lists for staff.
 pub(crate) trait ListedRecord: KeptRecord {
-    /// Where they stand.
+    /// Source of the list.
     const SOURCE: Source;
-    /// The column of the project.
+    /// Column of the project.
     const PROJECT: &'static str;
-    /// What holds for records that are still there.
+    /// Condition for records that are not deleted.
     const ALIVE: &'static str = "TRUE";
 
-    /// These records in this order, those that are left out.
+    /// Returns these records in this order. Missing ones are skipped.
     fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<StoreError>>;
 
-    /// Where those that a text finds are looked up.
+    /// Returns the source for search results.
     fn source_of_found(_: &AnyConnection) -> Source {
         Self::SOURCE
     }
 
-    /// Records that a text finds, as a condition.
+    /// Returns the condition for records that a text finds.
     fn found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement;
 }
 
@@ -120,13 +122,12 @@ impl<T: DeletableRecord> DeletableRepository<T> for Database {
     }
 }
 
-/// A record and the number of its project, as a row tells them.
+/// Combines a record with the number of its project, as read from a row.
 pub(crate) fn of_project<T>(project: i64, record: Result<T, StoreError>) -> Result<OfProject<T>, StoreError> {
     Ok(OfProject::new(stored::id(project)?, record?))
 }
 
-/// Records as their rows tell them, each with its number and that of its project, in the order of these numbers. Those that are
-/// not there are left out.
+/// Sorts records from rows (number, project, record) into the order of these numbers. Missing ones are skipped.
 pub(crate) fn in_order_of<T>(
     ids: &[i64],
     rows: impl IntoIterator<Item = (i64, i64, Result<T, StoreError>)>,
@@ -136,17 +137,17 @@ pub(crate) fn in_order_of<T>(
     Ok(in_order(ids, found, |(id, _)| *id).into_iter().map(|(_, record)| record).collect())
 }
 
-/// Those of the project.
+/// Keeps the records of the project.
 pub(crate) fn within<T>(records: Vec<OfProject<T>>, project: ProjectId) -> Vec<T> {
     records.into_iter().filter_map(|record| record.within(project)).collect()
 }
 
-/// The record with this number.
+/// Returns the record with this number.
 pub(crate) async fn find<T: StoredRecord>(database: &Database, id: i64) -> Result<Option<OfProject<T>>, StoreError> {
     database.read(move |connection| T::load(connection, id)).await
 }
 
-/// Stores a record and the first line of its history. `insert` returns its number.
+/// Stores a record and its first history entry. `insert` returns its number.
 pub(crate) async fn insert<T: StoredRecord, R: Refusal>(
     database: &Database,
     stamp: Stamp,
@@ -155,7 +156,7 @@ pub(crate) async fn insert<T: StoredRecord, R: Refusal>(
     database.write(move |connection| inserted(connection, &stamp, &insert)).await
 }
 
-/// The same within a step.
+/// As [`insert`], within a transaction.
 pub(crate) fn inserted<T: StoredRecord, R: Refusal>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -167,9 +168,9 @@ pub(crate) fn inserted<T: StoredRecord, R: Refusal>(
     Ok(created)
 }
 
-/// Changes a record of the project. It is locked before it is read, so changes of one record come one after the other,
-/// and the history tells what each of them changed. `change` sees the record as it was, and returns the number of rows it
-/// changed.
+/// Changes a record of the project. It is locked before it is read, so concurrent changes run one after the other, and
+/// the history shows each of them. `change` receives the record before the change and returns the number of changed
+/// rows.
 pub(crate) async fn change<T: StoredRecord, R: Refusal>(
     database: &Database,
     stamp: Stamp,
@@ -179,14 +180,14 @@ pub(crate) async fn change<T: StoredRecord, R: Refusal>(
     database.write(move |connection| changed(connection, &stamp, id, &change)).await
 }
 
-/// The same within a step.
+/// As [`change`], within a transaction.
 pub(crate) fn changed<T: StoredRecord, R: Refusal>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     id: i64,
     change: impl Fn(&mut AnyConnection, &T) -> Result<usize, Abort<RecordError<R>>>,
 ) -> Result<T, Abort<RecordError<R>>> {
-    // A change that leaves all fields as they are writes no line of the history, but the row.
+    // A change that leaves all fields equal writes the row but no history entry, so it invalidates here.
     histories::invalidate_shown(stamp, T::RESOURCE);
     let before = lock(connection, stamp.project_id, id)?;
     confirm(change(connection, &before)?)?;
@@ -195,7 +196,7 @@ pub(crate) fn changed<T: StoredRecord, R: Refusal>(
     Ok(after)
 }
 
-/// Deletes a record of the project. `delete` sees the record as it was, and returns the number of rows it deleted.
+/// Deletes a record of the project. `delete` receives the record and returns the number of deleted rows.
 pub(crate) async fn delete<T: StoredRecord, R: Refusal>(
     database: &Database,
     stamp: Stamp,
@@ -205,7 +206,7 @@ pub(crate) async fn delete<T: StoredRecord, R: Refusal>(
     database.write(move |connection| deleted(connection, &stamp, id, &delete)).await
 }
 
-/// The same within a step.
+/// As [`delete`], within a transaction.
 pub(crate) fn deleted<T: StoredRecord, R: Refusal>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -217,12 +218,13 @@ pub(crate) fn deleted<T: StoredRecord, R: Refusal>(
     histories::deleted(connection, stamp, &before)
 }
 
-/// A statement that meets no row has changed nothing, and its history would tell something else.
+/// Rejects a statement that matched no row: nothing changed, and a history entry would be false.
 fn confirm<R: Refusal>(written: usize) -> Result<(), Abort<RecordError<R>>> {
     if written == 0 { Err(Abort::Refused(RecordError::NotFound)) } else { Ok(()) }
 }
 
-/// The record of the project, locked until the step ends. SQLite has one writer at a time: nobody else comes in between.
+/// Returns the record of the project, locked until the transaction ends. SQLite has one writer at a time, so no other
+/// can intervene.
 fn lock<T: StoredRecord, R: Refusal>(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -241,7 +243,7 @@ fn lock<T: StoredRecord, R: Refusal>(
     load(connection, project, id)
 }
 
-/// The record with this number, when it is of the project.
+/// Returns the record with this number, if it belongs to the project.
 pub(crate) fn load<T: StoredRecord, R: Refusal>(
     connection: &mut AnyConnection,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! The tables as both databases have them; columns in the order of the migrations.
+//! Tables as both databases have them; columns in the order of the migrations.
 
 diesel::table! {
     projects (id) {
@@ -1201,7 +1201,7 @@ diesel::table! {
     }
 }
 
-// One call per group of tables that really join: the macro's work is quadratic.
+// One call per group of tables that are joined: the cost of the macro is quadratic.
 diesel::table! {
     notifications (id) {
         id -> BigInt,

@@ -1,8 +1,7 @@
-//! Statements written by hand, with bound values, for both databases at once.
+//! Hand-written statements with bound values, for both databases at once.
 //!
-//! Unlike `diesel::sql_query` a [`Statement`] may stay in the connection's cache of prepared statements, which matters
-//! on the paths that every visitor takes. Rows are read by column name (`QueryableByName`) or, on these paths, by place
-//! (`by_place!`).
+//! Unlike `diesel::sql_query`, a [`Statement`] may stay in the cache of prepared statements, which matters on the paths
+//! of every visitor. Rows are read by column name (`QueryableByName`) or, on these paths, by position (`by_place!`).
 
 use std::borrow::Cow;
 
@@ -21,7 +20,7 @@ use diesel::{QueryableByName, RunQueryDsl};
 use crate::database::{AnyConnection, on_each};
 use crate::moments::Moment;
 
-/// One value of a statement.
+/// Value of a statement.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Int(Option<i64>),
@@ -29,7 +28,7 @@ pub(crate) enum Value {
     Bool(bool),
     Moment(Option<Moment>),
     Bytes(Vec<u8>),
-    /// What another part of the statement finds.
+    /// Result of another part of the statement.
     Found(&'static str),
 }
 
@@ -62,11 +61,11 @@ enum Piece {
     Value(Value),
 }
 
-/// Identifiers that a statement binds, those of the longest page; a longer list stands in its text. PostgreSQL plans a statement
-/// that is not kept each time, which takes longer than an order with everything that it names.
+/// Maximum number of bound identifiers, enough for the longest page; a longer list is part of the text. PostgreSQL
+/// plans an unprepared statement each time, which takes longer than an order with all its lookups.
 const MOST_BOUND: usize = 128;
 
-/// SQL in pieces, values between them.
+/// SQL fragments with values between them.
 #[derive(Debug, Clone, Default)]
 #[must_use]
 pub(crate) struct Statement {
@@ -75,24 +74,24 @@ pub(crate) struct Statement {
 }
 
 impl Statement {
-    /// A statement that starts with this text.
+    /// Creates a statement that starts with this text.
     pub fn new(sql: impl Into<Cow<'static, str>>) -> Self {
         Self::default().sql(sql)
     }
 
-    /// Goes on with this text.
+    /// Appends text.
     pub fn sql(mut self, sql: impl Into<Cow<'static, str>>) -> Self {
         self.pieces.push(Piece::Sql(sql.into()));
         self
     }
 
-    /// Goes on with a bound value.
+    /// Appends a bound value.
     pub fn value(mut self, value: impl Into<Value>) -> Self {
         self.pieces.push(Piece::Value(value.into()));
         self
     }
 
-    /// Goes on with `(v1, v2, ...)`.
+    /// Appends `(v1, v2, ...)`.
     pub fn tuple(mut self, values: impl IntoIterator<Item = Value>) -> Self {
         self.pieces.push(Piece::Sql("(".into()));
         for (index, value) in values.into_iter().enumerate() {
@@ -104,7 +103,7 @@ impl Statement {
         self.sql(")")
     }
 
-    /// Goes on with `(v1, v2, ...), (v1, v2, ...)`, one tuple per row.
+    /// Appends `(v1, v2, ...), (v1, v2, ...)`, one tuple per row.
     pub fn tuples<R: IntoIterator<Item = Value>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
         for (index, row) in rows.into_iter().enumerate() {
             if index > 0 {
@@ -115,11 +114,12 @@ impl Statement {
         self
     }
 
-    /// Goes on with `IN (...)` over identifiers. A few are bound, the last one repeated up to the next power of two: such
-    /// statements have few forms and stay prepared. A long list stands in the text, and its statement is not kept.
+    /// Appends `IN (...)` over identifiers. Short lists are bound, with the last one repeated up to the next power of
+    /// two: such statements have few forms and stay prepared. A long list is part of the text, and its statement is not
+    /// cached.
     pub fn among(mut self, ids: &[i64]) -> Self {
         match ids {
-            // An empty list matches nothing, and `IN ()` is not SQL everywhere.
+            // An empty list matches nothing, and `IN ()` is not valid SQL in every database.
             [] => self.sql(" IN (NULL)"),
             [id] => self.sql(" = ").value(*id),
             [.., last] if ids.len() <= MOST_BOUND => {
@@ -135,14 +135,14 @@ impl Statement {
         }
     }
 
-    /// Goes on with another statement.
+    /// Appends another statement.
     pub fn then(mut self, other: Self) -> Self {
         self.unbounded |= other.unbounded;
         self.pieces.extend(other.pieces);
         self
     }
 
-    /// Every row of the answer. Works on the concrete connection, which costs less than a connection to either database.
+    /// Returns all rows. Runs on the concrete connection, which costs less than a connection to either database.
     pub fn rows<R>(self, connection: &mut AnyConnection) -> QueryResult<Vec<R>>
     where
         R: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,
@@ -150,7 +150,7 @@ impl Statement {
         on_each!(connection, concrete => self.load(concrete))
     }
 
-    /// The first row of the answer, as [`Statement::rows`].
+    /// Returns the first row, as [`Statement::rows`].
     pub fn row<R>(self, connection: &mut AnyConnection) -> QueryResult<R>
     where
         R: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,
@@ -158,12 +158,12 @@ impl Statement {
         on_each!(connection, concrete => self.get_result(concrete))
     }
 
-    /// Returns how many rows are changed, as [`Statement::rows`].
+    /// Returns the number of changed rows, as [`Statement::rows`].
     pub fn run(self, connection: &mut AnyConnection) -> QueryResult<usize> {
         on_each!(connection, concrete => self.execute(concrete))
     }
 
-    /// How the database would go about it, a line per step.
+    /// Returns the plan of the database, a line per node.
     #[cfg(test)]
     pub fn plan(self, connection: &mut AnyConnection) -> QueryResult<String> {
         by_place! {
@@ -189,18 +189,20 @@ impl Statement {
         Ok(lines.into_iter().map(|line| line + "\n").collect())
     }
 
-    /// With a clause that locks rows until the transaction ends, on PostgreSQL; SQLite has one writer and needs none.
+    /// Appends a clause that locks rows until the transaction ends, on PostgreSQL; SQLite has one writer and needs
+    /// none.
     pub fn locked(self, connection: &AnyConnection, clause: &'static str) -> Self {
         if connection.is_postgres() { self.sql(clause) } else { self }
     }
 
-    /// A statement about so many lines of an order. Most orders have a line or two, so few forms of it stay prepared.
+    /// Caches the statement only if it concerns few lines of an order. Most orders have a line or two, so few forms
+    /// stay prepared.
     pub fn of_lines(self, lines: usize) -> Self {
         const KEPT: usize = 8;
         if lines > KEPT { self.once() } else { self }
     }
 
-    /// Not to be kept prepared: the text has forms without number.
+    /// Excludes the statement from the cache, because its text has an unlimited number of forms.
     pub fn once(mut self) -> Self {
         self.unbounded = true;
         self
@@ -235,9 +237,9 @@ where
     }
 }
 
-/// A value that is read by its place in a row.
+/// Value that is read by its position in a row.
 pub(crate) trait Placed<ST, DB: Backend>: Sized {
-    /// Reads it.
+    /// Reads the value at a position.
     fn at<'a>(row: &impl Row<'a, DB>, place: usize) -> deserialize::Result<Self>;
 }
 
@@ -290,8 +292,8 @@ where
     }
 }
 
-/// Declares the row of a [`Statement`], with its columns in the order in which they stand there. Reading by name compares
-/// a name with the names of the columns for every value of every row.
+/// Declares the row of a [`Statement`], with its columns in the order of the statement. Reading by name would compare
+/// column names for every value of every row.
 macro_rules! by_place {
     ($(#[$meta:meta])* $vis:vis struct $row:ident { $($open:vis $field:ident: $type:ty as $sql:ty,)+ }) => {
         $(#[$meta])*
@@ -314,7 +316,7 @@ macro_rules! by_place {
 pub(crate) use by_place;
 
 by_place! {
-    /// One number.
+    /// Row of one number.
     pub(crate) struct IdRow {
         pub id: i64 as BigInt,
     }

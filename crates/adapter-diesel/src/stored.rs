@@ -1,4 +1,4 @@
-//! From stored values to domain values. A stored value that its type refuses is a broken record, never a panic.
+//! Conversion of stored values to domain values. An invalid stored value is a corrupt record, never a panic.
 
 use std::fmt::Display;
 
@@ -9,22 +9,22 @@ use kontor_kernel::{
     StoreError, Word,
 };
 
-/// A stored word that this service does not know, with the record and the column where it stands. It is never taken for
-/// another one.
+/// Returns the error for a stored word that this service does not know, with record and column. The word is never taken
+/// for another one.
 pub(crate) fn unknown(table: &str, id: impl Display, column: &str, word: impl Display) -> StoreError {
     StoreError::corrupt(format!("{table} {id}: the column {column} says `{word}`"))
 }
 
-/// A stored word.
+/// Parses a stored word.
 pub(crate) fn word<T: Word>(table: &str, id: impl Display, column: &str, word: &str) -> Result<T, StoreError> {
     T::from_word(word).ok_or_else(|| unknown(table, id, column, word))
 }
 
-/// A domain value that is stored as one text.
+/// Domain value that is stored as one text.
 pub(crate) trait FromText: Sized {
     fn from_text(text: &str) -> Result<Self, StoreError>;
 
-    /// May keep the text where it is.
+    /// Converts an owned text, without a copy where possible.
     fn from_string(text: String) -> Result<Self, StoreError> {
         Self::from_text(&text)
     }
@@ -70,17 +70,17 @@ pub(crate) fn optional_text<T: FromText>(value: Option<&str>) -> Result<Option<T
     value.map(T::from_text).transpose()
 }
 
-/// A text that its type can read, none otherwise.
+/// Returns the text if its type can read it.
 pub(crate) fn readable<T: FromText>(value: Option<String>) -> Option<String> {
     value.filter(|text| T::from_text(text).is_ok())
 }
 
-/// As [`text`], of a value that is no longer needed.
+/// As [`text`], for an owned value.
 pub(crate) fn owned<T: FromText>(value: String) -> Result<T, StoreError> {
     T::from_string(value)
 }
 
-/// A stored link. One from before links were checked, which would run something, is none.
+/// Parses a stored link. An unsafe link from before links were checked is dropped.
 pub(crate) fn link(value: Option<&str>) -> Option<Link> {
     Link::parse(value?).ok()
 }
@@ -93,7 +93,7 @@ pub(crate) fn optional_id<T: TryFrom<i64, Error = InvalidId>>(value: Option<i64>
     value.map(id).transpose()
 }
 
-/// The columns `actor` and `actor_id` of what somebody did.
+/// Returns the columns `actor` and `actor_id` of an author.
 pub(crate) fn actor(author: Author) -> (&'static str, Option<i64>) {
     match author {
         Author::Customer(id) => ("customer", Some(id.get())),
@@ -102,7 +102,7 @@ pub(crate) fn actor(author: Author) -> (&'static str, Option<i64>) {
     }
 }
 
-/// Who the columns `actor` and `actor_id` of a row say did it.
+/// Reads the author from the columns `actor` and `actor_id`.
 pub(crate) fn author(table: &str, id: i64, actor: &str, number: Option<i64>) -> Result<Author, StoreError> {
     match (actor, number) {
         ("user", Some(user)) => self::id(user).map(Author::User),
@@ -112,7 +112,7 @@ pub(crate) fn author(table: &str, id: i64, actor: &str, number: Option<i64>) -> 
     }
 }
 
-/// Who did it, where an employee and a customer have columns of their own, of which one is filled at most.
+/// Reads the author from separate columns of employee and customer, of which at most one is set.
 pub(crate) fn author_of(user: Option<i64>, customer: Option<i64>) -> Result<Author, StoreError> {
     match (user, customer) {
         (Some(user), _) => id(user).map(Author::User),
@@ -121,7 +121,7 @@ pub(crate) fn author_of(user: Option<i64>, customer: Option<i64>) -> Result<Auth
     }
 }
 
-/// What an author is called, of the names of the employee and of the customer.
+/// Returns the name of an author, from the names of the employee and of the customer.
 pub(crate) fn author_name(author: Author, user: Option<String>, customer: Option<String>) -> Option<String> {
     let name = match author {
         Author::User(_) => user,
@@ -147,12 +147,12 @@ pub(crate) fn optional_count(number: Option<i64>) -> Result<Option<u64>, StoreEr
     number.map(count).transpose()
 }
 
-/// The page with these records, out of so many.
+/// Returns a page with these records out of a total.
 pub(crate) fn page<T>(items: Vec<T>, total: i64, request: PageRequest) -> Result<Page<T>, StoreError> {
     Ok(Page { items, total: count(total)?, request })
 }
 
-/// Timestamps are stored in UTC without an offset.
+/// Reads a timestamp, which is stored in UTC without an offset.
 pub(crate) fn moment(stored: NaiveDateTime) -> DateTime<Utc> {
     stored.and_utc()
 }

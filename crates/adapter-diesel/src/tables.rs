@@ -1,5 +1,5 @@
-//! What the floor of the database is told about the tables: which grow, what is filled in after migrations, which writes
-//! change what others remember.
+//! Facts about the tables for the database layer: tables that grow, data migrations, and writes that change cached
+//! data.
 
 use kontor_kernel::StoreError;
 
@@ -23,7 +23,7 @@ static TABLES: Tables = Tables {
     followed: FOLLOWED,
 };
 
-/// A table that storefronts show.
+/// Table with data shown on storefronts.
 #[cfg(feature = "test-support")]
 const fn shown(table: &'static str) -> InvalidatingWrites {
     InvalidatingWrites { table, verbs: &["INSERT INTO ", "UPDATE ", "DELETE FROM "], topics: &[Topic::Storefront] }
@@ -53,7 +53,7 @@ const INVALIDATING: &[InvalidatingWrites] = &[
     shown("menu_items"),
     shown("subscription_nomenclatures"),
     shown("shops"),
-    // Tables by which somebody is let in, and what shuts them out.
+    // Tables that grant access; these writes revoke it.
     InvalidatingWrites { table: "access_tokens", verbs: &["DELETE FROM "], topics: &[Topic::Access] },
     InvalidatingWrites {
         table: "applications",
@@ -67,7 +67,7 @@ const INVALIDATING: &[InvalidatingWrites] = &[
     },
 ];
 
-/// A table with a version that every change of its other columns raises.
+/// Table with a version that changes of all columns raise, except of `apart`.
 #[cfg(feature = "test-support")]
 const fn versioned(table: &'static str, apart: &'static [&'static str]) -> VersionedTable {
     VersionedTable { table, apart }
@@ -98,7 +98,7 @@ const VERSIONED: &[VersionedTable] = &[
     versioned("discounts", &["name_key", "used_amount", "used_count"]),
     versioned("integration_links", &[]),
     versioned("menu_items", &["name_key", "sort_key"]),
-    // What orders reserve changes all the time, and no editor writes it.
+    // Reservations of orders change often, and editors do not write them.
     versioned("inventories", &["deleted_at", "reserved", "updated_at"]),
     versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
     versioned("orders", &[]),
@@ -116,7 +116,7 @@ const VERSIONED: &[VersionedTable] = &[
 ];
 
 impl Database {
-    /// Opens the pools. A missing SQLite file is created; migrations are a step of their own.
+    /// Opens the pools. A missing SQLite file is created; migrations run separately.
     pub fn open(url: DatabaseUrl, options: PoolOptions) -> Result<Self, StoreError> {
         Self::open_with(url, options, &TABLES)
     }

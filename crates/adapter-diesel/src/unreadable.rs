@@ -1,5 +1,5 @@
-//! Stored rows that their type refuses: lists leave them out, the log names them, a counter counts them. Reading one by itself
-//! stays an error, and so does whatever decides by it.
+//! Stored rows with invalid values: lists skip them, the log names them, a counter counts them. Reading a single such
+//! row is an error, and so is a decision that depends on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use kontor_kernel::StoreError;
 
 use crate::database::{Abort, AnyConnection};
 
-/// Rows whose names the log has; beyond that many a row may be named again.
+/// Maximum number of rows remembered as logged; beyond it a row may be logged again.
 const MOST_NAMED: usize = 10_000;
 
 #[derive(Default)]
@@ -24,12 +24,12 @@ fn left_out() -> MutexGuard<'static, LeftOut> {
     LEFT_OUT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How often lists of this process left a row out, by table.
+/// Returns how often lists of this process skipped a row, by table.
 pub fn count() -> Vec<(&'static str, u64)> {
     left_out().by_table.iter().map(|(table, count)| (*table, *count)).collect()
 }
 
-/// Counts a row that a list leaves out. The log names it once.
+/// Counts a row that a list skips. It is logged once.
 fn leave_out(table: &'static str, id: i64, reason: &str) {
     let mut left_out = left_out();
     *left_out.by_table.entry(table).or_default() += 1;
@@ -43,7 +43,7 @@ fn leave_out(table: &'static str, id: i64, reason: &str) {
     }
 }
 
-/// Why a row cannot be read, if that is what the error says.
+/// Returns the reason why a row cannot be read, if the error is of that kind.
 fn reason<R>(abort: &Abort<R>) -> Option<String> {
     match abort {
         Abort::Store(error @ StoreError::Corrupt(_)) => Some(error.to_string()),
@@ -52,10 +52,10 @@ fn reason<R>(abort: &Abort<R>) -> Option<String> {
     }
 }
 
-/// What is read of some records, and of each that cannot be read its number and the reason.
+/// Readable records, and number and reason of each unreadable one.
 pub(crate) type Apart<T> = (Vec<T>, Vec<(i64, String)>);
 
-/// Loads records by their numbers. When one of them cannot be read, each is loaded by itself.
+/// Loads records by their numbers. If one of them cannot be read, each is loaded separately.
 pub(crate) fn apart<T, R>(
     connection: &mut AnyConnection,
     ids: &[i64],
@@ -92,7 +92,7 @@ fn without<T>(table: &'static str, (records, unreadable): Apart<T>) -> Vec<T> {
     records
 }
 
-/// The records of a list with these numbers, without those that cannot be read.
+/// Returns the records of a list with these numbers, without unreadable ones.
 pub(crate) fn records<T, R>(
     connection: &mut AnyConnection,
     table: &'static str,
@@ -102,8 +102,8 @@ pub(crate) fn records<T, R>(
     Ok(without(table, apart(connection, ids, load)?))
 }
 
-/// The records of a list that `whole` reads, without those that cannot be read. Only when there are such, the numbers are
-/// read, and each record is loaded by itself, in their order.
+/// Returns the records of a list that `whole` reads, without unreadable ones. Only if there are unreadable ones, the
+/// numbers are read and each record is loaded separately, in their order.
 pub(crate) fn whole<T, R>(
     connection: &mut AnyConnection,
     table: &'static str,
@@ -119,7 +119,7 @@ pub(crate) fn whole<T, R>(
     Ok(without(table, one_by_one(connection, &ids, load)?))
 }
 
-/// The records of a list as its rows tell them, without those that cannot be read.
+/// Converts the rows of a list to records, without unreadable ones.
 pub(crate) fn rows<Row, T>(
     table: &'static str,
     rows: impl IntoIterator<Item = Row>,

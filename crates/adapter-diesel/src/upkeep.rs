@@ -1,4 +1,4 @@
-//! Rows that have had their time, deleted a few at a time.
+//! Deletion of expired rows, a few at a time.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
@@ -10,13 +10,13 @@ use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, Value, by_place};
 
-/// As many rows go in one transaction: other writers wait no longer than for these.
+/// Maximum rows per transaction, which limits the wait of other writers.
 pub const BATCH: usize = 500;
 
-/// When a row has had its time.
+/// Retention of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// At the moment that stands in it.
+    /// Until the time in its column.
     UntilThen,
     /// The configured time after it.
     Afterwards,
@@ -24,22 +24,22 @@ enum Keep {
     AnHour,
     /// 180 days after it.
     HalfAYear,
-    /// With the key of its request; the number that counts tells when that came.
+    /// As long as the idempotency key of its request; the number in the column contains its time.
     WithItsKey,
 }
 
-/// A table that grows unless it is swept.
+/// Table that grows unless it is swept.
 #[derive(Debug)]
 pub struct SweptTable {
-    /// The table.
+    /// Table name.
     pub table: &'static str,
     key: &'static str,
-    /// The moment that counts, or a number that follows from it; it leads an index.
+    /// Column with the time, or with a number derived from it; first column of an index.
     moment: &'static str,
     keep: Keep,
-    /// What must hold besides, ` AND ...`.
+    /// Further condition, ` AND ...`.
     besides: &'static str,
-    /// Whose moment it is and of whom the rest must hold: another table, and the column here that names its rows.
+    /// Table that the time and the condition refer to, if it is another one, and the column here that references it.
     owner: Option<(&'static str, &'static str)>,
 }
 
@@ -53,25 +53,25 @@ const fn swept(
     SweptTable { table, key, moment, keep, besides, owner: None }
 }
 
-/// Everything that is swept, in this order: what refers to other rows comes before them.
+/// All swept tables, in this order: referring rows come before the rows they refer to.
 pub const SWEPT_TABLES: &[SweptTable] = &[
-    // A worker that lives is seen every few seconds.
+    // A live worker updates its row every few seconds.
     swept("workers", "name", "seen_at", Keep::AnHour, ""),
     swept("access_tokens", "id", "expires_at", Keep::UntilThen, ""),
     swept("idempotency_keys", "id", "expires_at", Keep::UntilThen, ""),
     swept("idempotency_answers", "number", "number", Keep::WithItsKey, ""),
     swept("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
     swept("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
-    // An employee who signs in there again renews it.
+    // A login of the employee from there renews it.
     swept("sign_in_addresses", "fingerprint", "seen_at", Keep::Afterwards, ""),
     swept("temporary_passwords", "user_id", "expires_at", Keep::UntilThen, ""),
     swept("notifications", "id", "created_at", Keep::HalfAYear, ""),
-    // Entries stay with their orders: they are what their tickets were redeemed by.
+    // Admissions stay as long as their orders: they redeemed the tickets.
     swept("ticket_scans", "id", "created_at", Keep::HalfAYear, " AND outcome <> 'admitted'"),
-    // A nonce stays used for as long as its attempt is kept.
+    // A nonce stays used as long as its attempt is kept.
     swept("callback_attempts", "id", "expires_at", Keep::Afterwards, ""),
     swept("agent_access_requests", "id", "expires_at", Keep::Afterwards, ""),
-    // Whoever gives a sign of life afterwards starts a new session.
+    // A later activity starts a new session.
     swept("client_sessions", "id", "started_at", Keep::Afterwards, " AND last_seen_at <= :moment"),
     swept("webhook_deliveries", "id", "updated_at", Keep::Afterwards, " AND status <> 'pending'"),
     swept(
@@ -81,7 +81,7 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
         Keep::Afterwards,
         " AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.outbox_event_id = outbox_events.id)",
     ),
-    // The file goes first, then the error sheet, which may be long: nothing else waits for these.
+    // The file is deleted first, then the error sheet, which may be long; nothing else depends on these.
     SweptTable {
         owner: Some(("jobs", "job_id")),
         ..swept("job_errors", "id", "finished_at", Keep::Afterwards, " AND file_place IS NULL")
@@ -103,7 +103,7 @@ by_place! {
 }
 
 impl SweptTable {
-    /// Goes on with what makes a row one that has had its time.
+    /// Appends the condition for expired rows.
     fn guarded(&self, statement: Statement, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
         let moment = |moment: DateTime<Utc>| Value::from(moment.naive_utc());
         let until = match self.keep {
@@ -120,7 +120,7 @@ impl SweptTable {
         }
     }
 
-    /// Whether a row has had its time.
+    /// `true` if an expired row exists.
     fn has_any(&self, connection: &mut AnyConnection, now: DateTime<Utc>, retention: TimeDelta) -> QueryResult<bool> {
         let table = self.table;
         let any = match self.owner {
@@ -133,14 +133,15 @@ impl SweptTable {
         Ok(!any.is_empty())
     }
 
-    /// The guard stands inside and outside: between the two another process may have renewed the row.
+    /// Returns the statement that deletes a batch. The condition is both in the subquery and outside: between the two
+    /// another process may have renewed the row.
     fn delete(&self, connection: &AnyConnection, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
-        // SQLite looks rows up by their number, and several columns by the first of them alone.
+        // SQLite looks up rows by their number, and several columns only by the first of them.
         let key = if connection.is_postgres() { self.key } else { "rowid" };
         let Self { table, moment, .. } = *self;
         let guarded = |statement: Statement| self.guarded(statement, now, retention);
         if let Some((owner, by)) = self.owner {
-            // What is over stays over: the guard once is enough.
+            // A finished job stays finished, so the condition is needed only once.
             let some = format!(
                 "DELETE FROM {table} WHERE id IN (SELECT {table}.id FROM {owner} JOIN {table} ON {table}.{by} = {owner}.id WHERE "
             );
@@ -154,21 +155,21 @@ impl SweptTable {
 }
 
 impl Database {
-    /// Deletes up to [`BATCH`] rows of a swept table that have had their time. Returns how many; fewer than a batch means that
-    /// no more are left. Any number of processes may sweep at the same time.
+    /// Deletes up to [`BATCH`] expired rows of a swept table. Returns their number; fewer than a batch means that none
+    /// are left. Any number of processes may sweep at the same time.
     pub async fn sweep(
         &self,
         swept: &'static SweptTable,
         now: DateTime<Utc>,
         retention: TimeDelta,
     ) -> Result<usize, StoreError> {
-        // Most often there are none, and a worker that looks takes no lock then.
+        // Usually there are none, and this check takes no lock.
         let any = self.read(move |connection| Ok::<_, Abort<StoreError>>(swept.has_any(connection, now, retention)?));
         if !any.await? {
             return Ok(0);
         }
         self.write_long(move |connection| {
-            // Whoever remembers a token knows when it expires.
+            // A cached token includes its expiry.
             leave_valid(Topic::Access);
             let delete = swept.delete(connection, now, retention);
             Ok::<_, Abort<StoreError>>(delete.execute(connection)?)

@@ -1,4 +1,4 @@
-//! Records with versions: where they stand, and who changed them last.
+//! Versioned records: location of the version, and the last author.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
@@ -11,71 +11,71 @@ use crate::histories::AUTHOR_NAMES;
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// A record that can be edited. Its version is raised by every statement that changes what is shown of it; in tests
-/// [`Database::write`] refuses a step that forgets to.
+/// Kind of record that can be edited. Every statement that changes visible data of a record raises its version; in
+/// tests [`Database::write`] rejects an operation that does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VersionedRecord {
-    /// An agent, by its number.
+    /// Agent, by its number.
     Agent,
-    /// A bank account of a customer, by the customer and its number.
+    /// Bank account of a customer, by the customer and its number.
     BankRequisite,
-    /// A block, by the application and its number.
+    /// Block, by the application and its number.
     Block,
-    /// A branch.
+    /// Branch.
     Branch,
-    /// A bank account of a branch, by the branch and its number.
+    /// Bank account of a branch, by the branch and its number.
     BranchRequisite,
-    /// A brand.
+    /// Brand.
     Brand,
-    /// A category.
+    /// Category.
     Category,
-    /// A contact of a customer, by the customer and its number.
+    /// Contact of a customer, by the customer and its number.
     Contact,
-    /// A customer.
+    /// Customer.
     Customer,
-    /// A department.
+    /// Department.
     Department,
-    /// A discount.
+    /// Discount.
     Discount,
-    /// Stock of an item in a warehouse: its pieces and its price. What orders reserve leaves the version as it is.
+    /// Stock level: quantity and price of an item in a warehouse. Reservations do not change the version.
     Inventory,
-    /// A menu item, by the application and its number.
+    /// Menu item, by the application and its number.
     MenuItem,
-    /// A card.
+    /// Item.
     Nomenclature,
-    /// An order.
+    /// Order.
     Order,
-    /// A page.
+    /// Content page.
     Page,
-    /// A permission of the project.
+    /// Permission of the project.
     Permission,
-    /// A plan that an application offers, by the application and its number.
+    /// Plan that an application offers, by the application and its number.
     PlanAssignment,
-    /// What a bank account of a branch uses of an integration, by the branch, the account and the integration.
+    /// Integration link of a bank account of a branch, by the branch, the account and the integration.
     RequisiteIntegration,
-    /// A role.
+    /// Role.
     Role,
-    /// A shop.
+    /// Shop.
     Shop,
-    /// Other hours of a shop on one day, by the shop and their number.
+    /// Special hours of a shop on one day, by the shop and their number.
     ShopException,
     /// Opening hours of a shop, by the shop and their number.
     ShopHours,
-    /// A brand in the order of an application, by the application and the brand.
+    /// Position of a brand in an application, by the application and the brand.
     ShownBrand,
-    /// A category in the order of an application, by the application and the category.
+    /// Position of a category in an application, by the application and the category.
     ShownCategory,
-    /// A task.
+    /// Task.
     Task,
-    /// A warehouse.
+    /// Warehouse.
     Warehouse,
-    /// What a warehouse uses of an integration, by the warehouse and the integration.
+    /// Integration link of a warehouse, by the warehouse and the integration.
     WarehouseIntegration,
-    /// A webhook, by the application and its number.
+    /// Webhook, by the application and its number.
     Webhook,
 }
 
-/// Where what happened to a record is told.
+/// Table that holds the history of a record.
 #[derive(Clone, Copy)]
 enum Told {
     Nowhere,
@@ -87,9 +87,9 @@ enum Told {
 struct Place {
     kind: &'static str,
     table: &'static str,
-    /// Columns of its numbers, with what compares them.
+    /// Key columns, with the comparison operator.
     keys: &'static [&'static str],
-    /// What makes it a record of a project, around the number of the project.
+    /// Condition that a record belongs to a project: the SQL before and after the project number.
     owned: (&'static str, &'static str),
     alive: &'static str,
     told: Told,
@@ -180,17 +180,17 @@ impl VersionedRecord {
         }
     }
 
-    /// The word for records of this kind.
+    /// Returns the resource name of this kind.
     pub const fn kind(self) -> &'static str {
         self.place().kind
     }
 
-    /// How many numbers name one.
+    /// Returns the number of keys that identify a record.
     pub const fn numbers(self) -> usize {
         self.place().keys.len()
     }
 
-    /// Where the one with these numbers has its version, if it is the project's.
+    /// Returns the location of the version of the record with these numbers, if it belongs to the project.
     pub fn row(self, project: ProjectId, numbers: &[i64]) -> VersionedRow {
         let Place { table, keys, owned, alive, .. } = self.place();
         let keys = keys.iter().zip(numbers).map(|(key, number)| (*key, *number, ""));
@@ -200,21 +200,21 @@ impl VersionedRecord {
 }
 
 impl VersionedRecord {
-    /// Where one will have its version that is to be made below the records with these numbers.
+    /// Returns the location of the version of a record to be created below the records with these numbers.
     pub fn new_row(self, project: ProjectId, above: &[i64]) -> NewRow {
         let numbers: Vec<i64> = above.iter().copied().chain([0]).collect();
         NewRow { kind: self.kind(), row: self.row(project, &numbers), place: above.len() }
     }
 }
 
-/// What was last done to a record.
+/// Last change of a record.
 #[derive(Debug, Clone)]
 pub struct LastChange {
-    /// When.
+    /// Time of the change.
     pub at: DateTime<Utc>,
-    /// By whom.
+    /// Author of the change.
     pub author: Author,
-    /// What they are called.
+    /// Name of the author.
     pub author_name: Option<String>,
 }
 
@@ -238,8 +238,8 @@ impl TryFrom<ChangeRow> for LastChange {
     }
 }
 
-/// The latest line of a table that tells what happened. `authors` say which employee and which customer did it, `from` which
-/// lines are the record's.
+/// Returns the latest row of a history table. `authors` are the SQL expressions for the employee and the customer;
+/// `from` selects the rows of the record.
 fn latest(
     connection: &mut AnyConnection,
     authors: [&'static str; 2],
@@ -274,7 +274,7 @@ by_place! {
 }
 
 impl Database {
-    /// Who changed a record last, and when, where that is told.
+    /// Returns the time and author of the last change of a record, if its kind has a history.
     pub async fn last_change(
         &self,
         record: VersionedRecord,
@@ -300,7 +300,7 @@ impl Database {
         .await
     }
 
-    /// Whether records of a project are changed with the version that was read alone.
+    /// Returns `true` if the project requires `If-Match` for changes of records.
     pub async fn requires_if_match(&self, project: ProjectId) -> Result<bool, StoreError> {
         let key = project.get();
         if let Some(known) = self.memory::<Required>().0.recall(self.cache_versions(), &key) {

@@ -1,4 +1,4 @@
-//! Proof of life of the workers.
+//! Heartbeats of the workers.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
@@ -9,7 +9,7 @@ use crate::schema::workers;
 use crate::stored;
 
 impl Database {
-    /// When any worker last showed that it lives.
+    /// Returns the time of the last heartbeat of any worker.
     pub async fn worker_last_seen(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
         self.read(|connection| {
             let seen: Option<NaiveDateTime> =
@@ -19,7 +19,7 @@ impl Database {
         .await
     }
 
-    /// Records that a worker lives.
+    /// Stores a heartbeat of a worker.
     pub async fn worker_seen(&self, name: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
         let name = name.to_owned();
         self.write(move |connection| {
@@ -35,7 +35,7 @@ impl Database {
         .await
     }
 
-    /// Forgets a worker that ended in order.
+    /// Deletes a worker that ended regularly.
     pub async fn worker_gone(&self, name: &str) -> Result<(), StoreError> {
         let name = name.to_owned();
         self.write(move |connection| {

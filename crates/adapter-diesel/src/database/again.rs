@@ -1,4 +1,4 @@
-//! How often a step runs again.
+//! Retry policy of operations.
 
 use std::time::{Duration, Instant};
 
@@ -6,22 +6,22 @@ use diesel::result::Error as QueryError;
 
 use super::failure::{is_conflict, may_pass, passes};
 
-/// How often a step runs at most, unless it keeps meeting others.
+/// Maximum attempts, except after conflicts.
 const MOST: u32 = 5;
 
-/// How often a step runs that keeps meeting others. Of those who meet one gets on.
+/// Maximum attempts of an operation that keeps meeting conflicts. Of conflicting transactions, one succeeds.
 const MOST_MEETINGS: u32 = 25;
 
-/// After so many runs a step that met others goes in single file with those to whom the same happened.
+/// Conflicts after which an operation waits for the lock that serializes such operations.
 const BEFORE_QUEUE: u32 = 3;
 
-/// For how long a step runs again of which nobody can tell whether that helps.
+/// Maximum time for retries after errors that may be permanent.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The longest pause before a step runs again.
+/// Maximum back-off, in milliseconds.
 const LONGEST_PAUSE: u64 = 80;
 
-/// The runs of one step.
+/// Attempts of one operation.
 pub(super) struct Attempts {
     begun: Instant,
     count: u32,
@@ -33,18 +33,18 @@ impl Attempts {
         Self { begun: Instant::now(), count: 1, meetings: 0 }
     }
 
-    /// How often it has run.
+    /// Returns the number of attempts.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Whether a step that reads runs again after this error. On a server whose transactions are serializable unless told
-    /// otherwise even reading may meet others.
+    /// `true` if a read operation runs again after this error. Where the server makes transactions serializable by
+    /// default, even reads may conflict.
     pub fn reading(&self, error: &QueryError, lost: bool) -> bool {
         (lost && self.count < MOST) || (is_conflict(error) && self.count < MOST_MEETINGS)
     }
 
-    /// Whether a step that writes runs again after this error.
+    /// `true` if a write operation runs again after this error.
     pub fn writing(&self, error: &QueryError, lost: bool, is_server: bool) -> bool {
         if is_conflict(error) {
             return self.count < MOST_MEETINGS;
@@ -53,13 +53,14 @@ impl Attempts {
         self.count < MOST && (lost || passes(error) || unclear)
     }
 
-    /// Whether the next run is to wait for others that keep meeting. Where hundreds want the same record at once,
-    /// serializable transactions would undo each other until all give up.
+    /// `true` if the next attempt waits for the serializing lock. When hundreds of transactions want the same record,
+    /// serializable transactions would abort each other until all give up.
     pub fn queues(&self) -> bool {
         self.meetings >= BEFORE_QUEUE
     }
 
-    /// How long to wait before the next run. Those who met go on at different moments, in single file at once.
+    /// Returns the back-off before the next attempt. It varies between operations after a conflict. Serialized
+    /// operations do not wait.
     pub fn pause(&mut self, error: &QueryError, turn: u64) -> Duration {
         let count = u64::from(self.count);
         self.count += 1;

@@ -1,4 +1,4 @@
-//! One connection type for both databases.
+//! Connection type for both databases.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::Untyped;
 use diesel::{ConnectionResult, PgConnection, QueryResult, SqliteConnection};
 
-/// The connection to one of the databases.
+/// Connection to a specific database.
 #[derive(diesel::MultiConnection)]
 pub enum Driver {
     /// PostgreSQL.
@@ -21,27 +21,27 @@ pub enum Driver {
     Sqlite(SqliteConnection),
 }
 
-/// What queries are built for.
+/// Backend that queries are built for.
 pub(crate) type Backend = <Driver as Connection>::Backend;
 
-/// A connection to either database. Queries written against it compile for both.
+/// Connection to either database. Queries written against it compile for both.
 ///
-/// Left alone, diesel compiles the whole way of a query into the database, through the driver's cache of statements, once
-/// more for every query and every database. Here a query is handed on as a trait object: what is compiled for each is its own
-/// text and values, and the rest once.
+/// By default, diesel compiles the whole path of a query into the database, including the statement cache of the
+/// driver, for every query and database. Here a query is passed on as a trait object: only its text and its values are
+/// compiled per query, the rest once.
 pub struct AnyConnection {
     driver: Driver,
-    /// When it was asked for.
+    /// Time at which the connection was requested.
     pub(super) asked_at: Instant,
 }
 
 impl AnyConnection {
-    /// The connection to the database that it is, for statements that only one of them has.
+    /// Returns the underlying connection, for statements that only one database supports.
     pub fn driver(&mut self) -> &mut Driver {
         &mut self.driver
     }
 
-    /// Whether it leads to PostgreSQL, and not to SQLite.
+    /// `true` for PostgreSQL, `false` for SQLite.
     pub fn is_postgres(&self) -> bool {
         matches!(self.driver, Driver::Postgres(_))
     }
@@ -53,7 +53,7 @@ impl From<Driver> for AnyConnection {
     }
 }
 
-/// A query of which only its text and its values are known.
+/// Query reduced to its text and its values.
 struct Erased<Q>(Q);
 
 impl<Q: QueryFragment<DB>, DB: DieselBackend> QueryFragment<DB> for Erased<Q> {
@@ -62,7 +62,7 @@ impl<Q: QueryFragment<DB>, DB: DieselBackend> QueryFragment<DB> for Erased<Q> {
     }
 }
 
-/// The text is the key to the prepared statement.
+/// The text is the key of the prepared statement.
 impl<Q> QueryId for Erased<Q> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

@@ -1,4 +1,4 @@
-//! A copy of the embedded database, taken while it is in use.
+//! Copy of the embedded database, taken while it is in use.
 
 use std::path::{Path, PathBuf};
 
@@ -12,22 +12,22 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::{Database, DatabaseUrl};
 use crate::statement::Statement;
 
-/// A copy that was checked.
+/// Verified copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backup {
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// The newest of its migrations.
+    /// Newest applied migration.
     pub newest_migration: String,
 }
 
-/// Why there is no copy.
+/// Error of a backup.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// A server has tools of its own.
+    /// PostgreSQL has its own tools.
     #[error("PostgreSQL is backed up by its own tools, such as `pg_dump -Fc`")]
     Postgres,
-    /// Nothing is overwritten.
+    /// The file exists and is not overwritten.
     #[error("{0} is there already")]
     Exists(PathBuf),
     /// The file cannot be written.
@@ -36,7 +36,7 @@ pub enum BackupError {
     /// The database cannot be copied.
     #[error("the database cannot be copied: {0}")]
     Copy(String),
-    /// The copy is not what it should be; it is thrown away.
+    /// The copy is damaged and was discarded.
     #[error("the copy is not whole: {0}")]
     Damaged(String),
 }
@@ -60,8 +60,8 @@ struct NewestRow {
 }
 
 impl Database {
-    /// Copies the embedded database as it is at one moment. Others go on reading and writing meanwhile. The file has its name
-    /// only when the copy is whole, checked and on the disk.
+    /// Copies a snapshot of the embedded database. Reads and writes continue in the meantime. The file gets its name
+    /// only after the copy is complete, verified and synced to the disk.
     pub fn back_up(&self, to: &Path) -> Result<Backup, BackupError> {
         if !matches!(self.url(), DatabaseUrl::Sqlite(_)) {
             return Err(BackupError::Postgres);
@@ -73,7 +73,7 @@ impl Database {
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let copy = tempfile::Builder::new().prefix(".kontor-backup-").tempfile_in(folder).map_err(failed)?;
         let name = copy.path().to_string_lossy().into_owned();
-        // A connection of its own keeps nobody from writing.
+        // A separate connection does not block writers.
         let connect = self.manager().connect();
         let mut connection = connect.map_err(|error| BackupError::Copy(error.to_string()))?;
         let copied = Statement::new("VACUUM INTO ").value(name.clone()).once().run(&mut connection);
@@ -91,7 +91,7 @@ impl Database {
     }
 }
 
-/// Looks through a copy that nobody changes. Returns the newest of its migrations.
+/// Verifies a finished copy. Returns its newest migration.
 fn checked(name: &str) -> Result<String, BackupError> {
     let path = utf8_percent_encode(name, NON_ALPHANUMERIC).to_string();
     let connect = SqliteConnection::establish(&format!("file:{path}?mode=ro&immutable=1"));

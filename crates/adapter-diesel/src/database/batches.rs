@@ -1,15 +1,15 @@
-//! Batches: going through numbered records a few at a time.
+//! Batches: processing numbered records a few at a time.
 
 use kontor_kernel::StoreError;
 
 use super::{Abort, AnyConnection, Database};
 
-/// The number of the last record that a step came to, if any, and what it counts.
+/// Number of the last record of a batch, if any, and the count it adds.
 type Done = (Option<i64>, u64);
 
 impl Database {
-    /// Runs a step on the records after a number, each time in a commit of its own, until it gives no last number. Returns
-    /// the sum of what the steps count.
+    /// Runs an operation on the records after a number, each time in its own transaction, until it returns no last
+    /// number. Returns the sum of the counts.
     pub(crate) async fn walk(
         &self,
         step: impl Fn(&mut AnyConnection, i64) -> Result<Done, Abort<StoreError>> + Copy + Send + 'static,
@@ -17,8 +17,8 @@ impl Database {
         self.steps(step, false).await
     }
 
-    /// The same where the steps fill tables: whenever twice as many are done, the database looks at these, so that no step is
-    /// planned for much smaller ones.
+    /// As [`Database::walk`], for operations that fill tables. Whenever the number of batches has doubled, `ANALYZE`
+    /// runs, so that no plan is made for much smaller tables.
     pub(crate) async fn fill(
         &self,
         step: impl Fn(&mut AnyConnection, i64) -> Result<Done, Abort<StoreError>> + Copy + Send + 'static,

@@ -1,4 +1,4 @@
-//! How a connection is made ready.
+//! Set-up of connections.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -16,7 +16,7 @@ use super::write_costs::{Stopwatch, WriteMeter};
 use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// Runs the same statement on the concrete connection, for the few forms (batch insert, upsert) that diesel cannot
-/// build for both at once.
+/// build for both databases at once.
 macro_rules! on_each {
     ($connection:expr, $concrete:ident => $statement:expr) => {
         match $connection.driver() {
@@ -27,7 +27,7 @@ macro_rules! on_each {
 }
 pub(crate) use on_each;
 
-/// Whether a query finds anything.
+/// Evaluates to `true` if a query returns any row.
 macro_rules! found {
     ($connection:expr, $query:expr) => {
         diesel::select(diesel::dsl::exists($query)).get_result::<bool>($connection)
@@ -35,20 +35,20 @@ macro_rules! found {
 }
 pub(crate) use found;
 
-/// What a connection is used for.
+/// Use of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Reader,
     Writer,
 }
 
-/// Makes connections for a pool.
+/// Connection factory of a pool.
 #[derive(Clone)]
 pub(super) struct Manager {
     pub url: DatabaseUrl,
     pub role: Role,
     pub prepared_statements: bool,
-    /// What leads to the server by TLS, where the address asks for it.
+    /// Forwarder that connects to the server by TLS, if the address requires it.
     pub tls: Option<Arc<Forwarder>>,
     pub statements: Arc<AtomicU64>,
     pub writes: Arc<WriteMeter>,
@@ -56,14 +56,15 @@ pub(super) struct Manager {
     pub pauses: Arc<super::pauses::Pauses>,
 }
 
-/// The wait for a lock. It comes first, so that the other settings already profit from it.
+/// Timeout for locks. It is set first, so that the other settings already use it.
 pub(super) const SQLITE_WAIT: &str = "PRAGMA busy_timeout = 5000;";
 
 const SQLITE_SETTINGS: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
      PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;";
 
-/// No statement runs long enough for compiling it to pay. What an index of texts finds is remembered row by row: of whole pages every
-/// row would be looked at again. Diesel itself asks for UTC.
+/// Session settings. JIT is off, because no statement runs long enough for compilation to pay. `work_mem` is raised
+/// because bitmaps of a text index that exceed it become lossy: every row of a page would be checked again. The time
+/// zone is UTC, which diesel itself also sets.
 const POSTGRES_SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = '30s'; SET jit = off; \
      SELECT set_config('work_mem', '16MB', FALSE) WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('16MB');";
 
@@ -100,10 +101,10 @@ impl Manager {
     }
 }
 
-/// Makes the file of a new database readable for its owner alone; SQLite makes the files beside it alike. A file that is there
-/// is left as it is, and a path that cannot be made is SQLite's to refuse.
+/// Creates the file of a new database readable by its owner alone; SQLite gives the files beside it the same mode. An
+/// existing file stays as it is. If the file cannot be created, SQLite reports the error.
 fn create_private(path: &Path) {
-    // An address names a file system of its own.
+    // An address that begins with `file:` is a URI, not a path.
     if !path.to_string_lossy().starts_with("file:") {
         drop(OpenOptions::new().write(true).create_new(true).mode(0o600).open(path));
     }
@@ -151,12 +152,12 @@ impl ManageConnection for Manager {
     }
 }
 
-/// Whether a connection is lost, or left in a transaction.
+/// `true` if a connection is lost or was left in a transaction.
 pub(super) fn is_broken(connection: &mut AnyConnection) -> bool {
     on_each!(connection, concrete => concrete.is_broken())
 }
 
-/// Has the pool close a connection that works but is of no use.
+/// Marks a usable connection as broken, so that the pool closes it.
 pub(super) fn give_up(connection: &mut AnyConnection) {
     type Transactions = <AnyConnection as Connection>::TransactionManager;
     Transactions::transaction_manager_status_mut(connection).set_in_error();

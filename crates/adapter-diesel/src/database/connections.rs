@@ -1,8 +1,8 @@
-//! A pool that is not trusted after one of its connections was lost.
+//! Connection pool that checks its connections after one was lost.
 //!
-//! A restart or a fail-over of the server ends all connections at once, and a pool learns it of each only when it is used.
-//! So after one was lost, every other is asked before its next use whether it still works. A server that takes no changes any
-//! longer, because another one takes its place, may keep its connections: the first that is refused to write ends all of them.
+//! A restart or fail-over of the server ends all connections at once, but a pool notices each loss only on use. After
+//! one connection was lost, every other one is checked before its next use. A server that became read-only, because
+//! another server takes over, may keep its connections. The first refused write therefore discards all of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,17 +16,17 @@ use super::AnyConnection;
 use super::connection::{Manager, give_up, is_broken};
 use super::failure::{Abort, may_pass};
 
-/// A server is left at most this often: where there is no other that takes changes, reading goes on.
+/// Minimum interval between two switches to another server. Where no other server accepts changes, reads continue.
 const LEFT_AT_MOST_EVERY: Duration = Duration::from_secs(1);
 
-/// How many connections had been lost when one was last known to work.
+/// Number of lost connections at the last successful check of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct WorkedAt(u64);
 
 pub(super) struct Connections {
     pool: Pool<Manager>,
     losses: AtomicU64,
-    /// When a server was left. Connections that were asked for before lead there.
+    /// Time at which a server was abandoned. Connections requested before that lead to it.
     left_at: Mutex<Option<Instant>>,
 }
 
@@ -44,9 +44,9 @@ impl Connections {
         Ok(Self { pool, losses: AtomicU64::new(0), left_at: Mutex::default() })
     }
 
-    /// A connection that works, as far as anybody knows.
+    /// Returns a connection that works as far as is known.
     pub fn take(&self) -> Result<PooledConnection<Manager>, StoreError> {
-        // Each that turns out dead leaves the pool; one more than there can be is a new one.
+        // Each dead connection leaves the pool, so after `max_size` of them the next one is new.
         for _ in 0..=self.pool.max_size() {
             let mut connection = self.pool.get().map_err(|error| StoreError::Unavailable(error.to_string()))?;
             if self.works(&mut connection) {
@@ -56,7 +56,7 @@ impl Connections {
         Err(StoreError::Unavailable("every connection was lost".to_owned()))
     }
 
-    /// A connection to SQLite that is idle, unless all are busy. Those cannot be lost.
+    /// Returns an idle SQLite connection, unless all are busy. SQLite connections cannot be lost.
     pub fn try_take(&self) -> Option<PooledConnection<Manager>> {
         self.pool.try_get()
     }
@@ -74,7 +74,7 @@ impl Connections {
         if works {
             PooledConnection::extensions_mut(connection).insert(losses);
         } else {
-            // Diesel does not always know: the pool would keep it.
+            // Diesel does not always notice the loss: the pool would keep the connection.
             give_up(connection);
         }
         works
@@ -84,12 +84,12 @@ impl Connections {
         self.left_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a connection was asked for after a server was left.
+    /// `true` if a connection was requested after the last server was abandoned.
     fn is_newer(&self, connection: &AnyConnection) -> bool {
         self.left_at().is_none_or(|left| connection.asked_at > left)
     }
 
-    /// Leaves the server of a connection, since it takes no changes.
+    /// Abandons the server of a connection, because it accepts no changes.
     pub fn leave_server(&self, connection: &mut AnyConnection) {
         let mut left_at = self.left_at();
         if left_at.is_none_or(|left| connection.asked_at > left && left.elapsed() > LEFT_AT_MOST_EVERY) {
@@ -98,8 +98,8 @@ impl Connections {
         give_up(connection);
     }
 
-    /// Looks at a connection over which a step failed. Returns whether it was lost: it leaves the pool, and the others are
-    /// asked before they are used again. Of some errors it cannot be told: then the connection is asked.
+    /// Checks a connection on which an operation failed. Returns `true` if it was lost: it leaves the pool, and the
+    /// others are checked before their next use. If the error is inconclusive, a query tests the connection.
     pub fn is_lost<R>(&self, connection: &mut AnyConnection, abort: &Abort<R>) -> bool {
         let unclear = matches!(abort, Abort::Query(error) if connection.is_postgres() && may_pass(error));
         if unclear && !is_broken(connection) && connection.batch_execute("SELECT 1").is_err() {

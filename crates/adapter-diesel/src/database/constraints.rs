@@ -4,7 +4,7 @@ use diesel::result::{DatabaseErrorKind, Error as QueryError};
 
 use super::Abort;
 
-/// What is inserted or changed clashes with a unique key.
+/// Maps a unique key violation of an insert or update to a refusal.
 pub(crate) fn on_duplicate<R>(refusal: impl Into<R>) -> impl FnOnce(QueryError) -> Abort<R> {
     move |error| match error {
         QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => Abort::refused(refusal),
@@ -12,8 +12,9 @@ pub(crate) fn on_duplicate<R>(refusal: impl Into<R>) -> impl FnOnce(QueryError) 
     }
 }
 
-/// What is deleted is referred to. Where something new refers to a record, the step looks for the record and refuses by its
-/// name; when the record is deleted in between, the step runs again and does not find it (`failure::passes`).
+/// Maps a foreign key violation of a delete to a refusal. An operation that inserts a reference looks up the referenced
+/// record itself and refuses by its name. If the record is deleted in between, the operation runs again and does not
+/// find it (`failure::passes`).
 pub(crate) fn on_reference<R>(refusal: impl Into<R>) -> impl FnOnce(QueryError) -> Abort<R> {
     move |error| match error {
         QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _) => Abort::refused(refusal),

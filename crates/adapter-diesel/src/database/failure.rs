@@ -1,12 +1,12 @@
-//! How a step ends without a commit, and what an error of the database means for it.
+//! Outcomes without a commit, and the meaning of database errors for them.
 
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as QueryError};
 use kontor_kernel::StoreError;
 
-/// Why the work of a transaction ended without a commit.
+/// Reason why a transaction ended without a commit.
 #[derive(Debug)]
 pub enum Abort<R> {
-    /// A guard refused; everything is rolled back and the caller learns the reason.
+    /// A business rule refused the operation; everything is rolled back and the caller gets the reason.
     Refused(R),
     /// The database reported an error.
     Query(QueryError),
@@ -15,12 +15,12 @@ pub enum Abort<R> {
 }
 
 impl<R> Abort<R> {
-    /// A guard refused for this reason.
+    /// Creates a refusal with this reason.
     pub fn refused(reason: impl Into<R>) -> Self {
         Self::Refused(reason.into())
     }
 
-    /// The same, with another reason.
+    /// Maps the reason of a refusal.
     pub(crate) fn map<S>(self, reason: impl FnOnce(R) -> S) -> Abort<S> {
         match self {
             Self::Refused(refused) => Abort::Refused(reason(refused)),
@@ -31,7 +31,7 @@ impl<R> Abort<R> {
 }
 
 impl Abort<StoreError> {
-    /// The same in a step that refuses for other reasons: storage that fails is no refusal there.
+    /// Converts to an operation with other reasons for refusals: there a storage error is no refusal.
     pub(crate) fn in_step<R>(self) -> Abort<R> {
         match self {
             Self::Refused(error) | Self::Store(error) => Abort::Store(error),
@@ -52,7 +52,7 @@ impl<R> From<StoreError> for Abort<R> {
     }
 }
 
-/// What is told to the caller.
+/// Returns the error for the caller.
 pub(crate) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
     match abort {
         Abort::Refused(reason) => reason,
@@ -70,7 +70,7 @@ pub(crate) fn store_error(error: &QueryError) -> StoreError {
     }
 }
 
-/// The connection is gone. What was not committed over it never will be.
+/// `true` if the connection is lost. Uncommitted changes of it are lost too.
 pub(crate) fn is_lost(error: &QueryError) -> bool {
     match error {
         QueryError::DatabaseError(kind, _) => {
@@ -82,13 +82,13 @@ pub(crate) fn is_lost(error: &QueryError) -> bool {
     }
 }
 
-/// The server takes no changes any longer (SQLSTATE 25006): after a fail-over it is a replica.
+/// `true` if the server is read-only (SQLSTATE 25006): after a fail-over it is a replica.
 pub(super) fn is_demoted(error: &QueryError) -> bool {
     matches!(error, QueryError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _))
 }
 
-/// What SQLite says of a disk that is full or takes no changes, and of one that fails. It has one language, and diesel keeps
-/// the codes to itself.
+/// Messages of SQLite for a disk that is full or read-only, and for a disk that fails. SQLite has no localized
+/// messages, and diesel does not expose the codes.
 const NO_ROOM: [&str; 2] = ["database or disk is full", "attempt to write a readonly database"];
 const DISK_FAILS: [&str; 2] = ["disk I/O error", "unable to open database file"];
 
@@ -102,12 +102,12 @@ fn says(error: &QueryError, texts: &[&str]) -> bool {
     }
 }
 
-/// The disk of SQLite takes nothing at the moment. Doing the step again at once is of no use.
+/// `true` if SQLite cannot write to the disk at this time. An immediate retry does not help.
 pub(super) fn is_of_the_disk(error: &QueryError) -> bool {
     says(error, &NO_ROOM) || says(error, &DISK_FAILS)
 }
 
-/// SQLSTATE 40001 and 40P01.
+/// `true` for SQLSTATE 40001 and 40P01.
 pub(super) fn is_conflict(error: &QueryError) -> bool {
     match error {
         QueryError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
@@ -116,14 +116,14 @@ pub(super) fn is_conflict(error: &QueryError) -> bool {
     }
 }
 
-/// Diesel has a kind for the SQLSTATEs it knows and keeps the others to itself, and what a message says depends on the
-/// language of the server. Which fields an error has does not: a deadlock comes with a detail (who waits for whom) and a
-/// hint (where to read on), and points at no place in a statement and at no object.
+/// `true` for a deadlock. Diesel does not expose SQLSTATEs that it has no kind for, and messages depend on the language
+/// of the server. The set of fields does not: a deadlock has a detail (which process waits for which) and a hint, but
+/// no statement position and no object.
 fn is_deadlock(information: &dyn DatabaseErrorInformation) -> bool {
     information.details().is_some() && information.hint().is_some() && !has_place(information)
 }
 
-/// Whether an error says where a statement or a record is wrong. Such an error comes again with every run.
+/// `true` if an error points at a part of a statement or at an object. Such an error recurs with every attempt.
 fn has_place(information: &dyn DatabaseErrorInformation) -> bool {
     information.statement_position().is_some()
         || information.table_name().is_some()
@@ -131,17 +131,18 @@ fn has_place(information: &dyn DatabaseErrorInformation) -> bool {
         || information.constraint_name().is_some()
 }
 
-/// What another run of the step may not meet again. A record that a step looked up and refers to, and that somebody else
-/// deleted in between, is one of these: the next run finds it gone and refuses by its name. On SQLite nobody can come in
-/// between. A step that maps the error itself ([`super::on_reference`]) does not get here.
+/// `true` if another attempt may not meet this error. This includes a record that the operation looked up and refers
+/// to, and that another transaction deleted in between: the next attempt does not find it and refuses by its name. On
+/// SQLite no other writer can intervene. An operation that maps the error itself ([`super::on_reference`]) does not get
+/// here.
 pub(super) fn passes(error: &QueryError) -> bool {
     let gone = matches!(error, QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _));
     gone || is_conflict(error)
 }
 
-/// What may pass on a server, where nobody can tell: an error that diesel has no kind for and that has no place. Other
-/// engines report their deadlocks and lost races that way. Nothing of the step is stored, so to run it again is never
-/// wrong, and at worst in vain: the caller bounds how often and for how long.
+/// `true` if the error of a server may be temporary: diesel has no kind for it, and it points at no object. Other
+/// engines report deadlocks and lost races that way. Nothing is stored, so a retry is always safe, and at worst
+/// useless: the caller bounds the attempts and the time.
 pub(super) fn may_pass(error: &QueryError) -> bool {
     match error {
         QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => !has_place(information.as_ref()),
@@ -149,9 +150,10 @@ pub(super) fn may_pass(error: &QueryError) -> bool {
     }
 }
 
-/// The outcome of a step that does not run again. A server reports a full disk, no memory, a lock or a statement that took too
-/// long (SQLSTATE 53100, 53200, 55P03, 57014) by codes that diesel 2.3 keeps to itself and in words of its own language. So they
-/// are told by what they lack: an error of the statement has a place, an error of the data has a kind. Nothing is stored.
+/// Returns the outcome of an operation that does not run again. A server reports these errors by codes that diesel 2.3
+/// does not expose, in its own language: a full disk, lack of memory, a lock timeout, a statement timeout (SQLSTATE
+/// 53100, 53200, 55P03, 57014). They are recognized by what they lack: an error of the statement points at a position,
+/// an error of the data has a kind. Nothing is stored.
 pub(super) fn settled<R>(abort: Abort<R>, is_server: bool) -> Abort<R> {
     match abort {
         Abort::Query(error) if is_server && may_pass(&error) => {
@@ -161,14 +163,14 @@ pub(super) fn settled<R>(abort: Abort<R>, is_server: bool) -> Abort<R> {
     }
 }
 
-/// What a `COMMIT` that failed means: the connection was gone before it could be sent, nobody knows what became of it, or
-/// the database answered that it was rolled back. A server has SQLSTATEs for a commit that is in doubt (40003, 08007), which
-/// diesel has no kind for: any answer to a commit that cannot be told apart from them leaves it in doubt. The embedded
-/// database knows what it did, unless it could not sync: then the commit is undone for as long as the process lives, and one
-/// that is killed may find it stored when it starts again.
+/// Returns the meaning of a failed `COMMIT`: the connection was lost before it was sent, the outcome is unknown, or the
+/// database rolled back. A server has SQLSTATEs for an unknown outcome (40003, 08007), for which diesel has no kind.
+/// Any error that cannot be distinguished from them counts as unknown. The embedded database knows the outcome unless
+/// it could not sync. Then the commit is undone while the process lives, but may be stored when a killed process starts
+/// again.
 pub(super) fn at_commit<R>(error: QueryError, is_server: bool) -> Abort<R> {
     let unknown = match &error {
-        // The answer of a connection that is known to be broken; nothing was sent.
+        // The connection was already known to be broken; nothing was sent.
         QueryError::BrokenTransactionManager => false,
         QueryError::DatabaseError(DatabaseErrorKind::Unknown, _) if is_server => !is_conflict(&error),
         error => is_lost(error) || (!is_server && says(error, &DISK_FAILS)),
@@ -180,7 +182,7 @@ pub(super) fn at_commit<R>(error: QueryError, is_server: bool) -> Abort<R> {
 mod tests {
     use super::*;
 
-    /// An error as a server reports it, its texts in whatever language.
+    /// Error as a server reports it, with texts in any language.
     #[derive(Default)]
     #[expect(clippy::struct_excessive_bools, reason = "each says whether a field of the protocol is there")]
     struct Report {

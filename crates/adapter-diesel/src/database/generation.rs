@@ -1,4 +1,4 @@
-//! A number kept outside the database, by which one that was restored from a backup is told.
+//! Number kept outside the database, by which a database restored from a backup is detected.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kontor_kernel::StoreError;
 
-/// The greatest generation that a process of this folder has seen.
+/// Greatest generation that a process of this folder has seen.
 #[derive(Debug, Clone)]
 pub(crate) struct GenerationFile {
     path: PathBuf,
@@ -17,7 +17,7 @@ fn failed(path: &Path, error: impl std::fmt::Display) -> StoreError {
     StoreError::Failed(format!("{}: {error}", path.display()))
 }
 
-/// A file that is replaced whole: whoever dies leaves the old one or the new one.
+/// Replaces the file atomically: after a crash it holds the old or the new number.
 fn replace(path: &Path, generation: i64) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -36,7 +36,7 @@ fn read(path: &Path) -> Result<i64, StoreError> {
 }
 
 impl GenerationFile {
-    /// The file of an installation in a folder, which is made.
+    /// Opens the file of an installation in a folder, which is created if needed.
     pub async fn open(folder: PathBuf, installation: &str) -> Result<Self, StoreError> {
         let path = folder.join(format!("generation-{installation}"));
         let opened = tokio::task::spawn_blocking(move || {
@@ -48,16 +48,16 @@ impl GenerationFile {
     }
 
     fn locked(&self) -> MutexGuard<'_, i64> {
-        // The number is replaced whole.
+        // The number is replaced as a whole, so a poisoned lock is safe to use.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The greatest generation that was kept.
+    /// Returns the greatest stored generation.
     pub fn known(&self) -> i64 {
         *self.locked()
     }
 
-    /// Keeps a generation, unless a greater one is kept.
+    /// Stores a generation, unless a greater one is stored.
     pub async fn raise(&self, generation: i64) -> Result<(), StoreError> {
         let this = self.clone();
         let raised = tokio::task::spawn_blocking(move || {

@@ -1,10 +1,12 @@
-//! Group commit: what waits for the only writer of SQLite is committed together.
+//! Group commit: operations that wait for the only writer of SQLite are committed together.
 //!
-//! One thread writes. It takes the steps that wait, in their order, into one transaction, each within a savepoint, and commits
-//! when none waits any longer, or when the group is large or old enough. So nobody waits for company, and a step that comes
-//! alone is a transaction of its own. A step that is refused is rolled back alone. Nobody is answered before the commit:
-//! neither who wrote, nor who was refused, since the reason may be what another step of the group wrote. When a group cannot be
-//! committed, each of its steps runs again by itself, so that one cannot spoil the others.
+//! One thread writes. It takes waiting operations in order into one transaction, each within a savepoint. It commits
+//! when none waits any longer, or when the group is large or old enough. So no operation waits for others to join, and
+//! a single operation is a transaction of its own.
+//!
+//! A refused operation is rolled back alone. No caller gets a result before the commit, not even a refused one: the
+//! reason for the refusal may be a write of the same group. If a group cannot be committed, each of its operations runs
+//! again by itself, so that a failing one does not affect the others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,29 +28,29 @@ use super::step::{Answer, Outcome};
 use super::write::{Transactions, Write, Written, begin, rolled_back};
 use super::writing::Writing;
 
-/// Steps of one commit at most.
+/// Maximum operations per commit.
 const MOST: usize = 128;
-/// A group that is so old takes in nobody else: the first of it waits for the last.
+/// Age at which a group accepts no more operations: its first waits for its last.
 const LONGEST: Duration = Duration::from_millis(8);
 
-/// The thread that writes. It ends when this value is dropped, after what was asked of it.
+/// Handle of the thread that writes. When it is dropped, the thread finishes the queued operations and ends.
 pub(super) struct GroupWriter {
     queue: Option<Sender<Waiting>>,
     thread: Option<JoinHandle<()>>,
     wait: Duration,
 }
 
-/// A step that waits for its turn.
+/// Operation that waits for its turn.
 struct Waiting {
     write: Write,
     is_long: bool,
     answer: oneshot::Sender<Outcome>,
-    /// Set by whoever comes first: the thread that begins the step, or who asked and waits no longer.
+    /// Set by the first of two: the thread that begins the operation, or the caller that stops waiting.
     claimed: Arc<AtomicBool>,
 }
 
 impl GroupWriter {
-    /// Starts the thread. Who asks waits so long for their turn.
+    /// Starts the thread. Callers wait at most `wait` for their turn.
     pub fn start(writing: Arc<Writing>, wait: Duration) -> std::io::Result<Self> {
         let (sender, receiver) = channel();
         let work = move || Turns { writing, queue: receiver, next: None }.work();
@@ -56,7 +58,7 @@ impl GroupWriter {
         Ok(Self { queue: Some(sender), thread: Some(thread), wait })
     }
 
-    /// Has the step run. A long one shares its commit with nobody.
+    /// Runs an operation. A long one has a commit of its own.
     pub async fn ask(&self, write: Write, is_long: bool) -> Outcome {
         let broke_off = || StoreError::Failed("a step broke off".to_owned());
         let claimed = Arc::new(AtomicBool::new(false));
@@ -77,7 +79,8 @@ impl GroupWriter {
 impl Drop for GroupWriter {
     fn drop(&mut self) {
         self.queue.take();
-        // The connection is closed when this returns. A step may hold the last handle to the database: it cannot wait for itself.
+        // The connection is closed when this returns. An operation may hold the last handle to the database; then the
+        // thread cannot join itself.
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
             && thread.join().is_err()
         {
@@ -86,34 +89,34 @@ impl Drop for GroupWriter {
     }
 }
 
-/// A step that ran, and what came of it.
+/// Operation that ran, and its outcome.
 struct Member {
     waiting: Waiting,
     outcome: Result<Written, Abort<Answer>>,
 }
 
-/// Why a transaction is gone with everything in it.
+/// Error: the whole transaction is lost.
 struct Lost;
 
-/// What the thread works through.
+/// State of the thread that writes.
 struct Turns {
     writing: Arc<Writing>,
     queue: Receiver<Waiting>,
-    /// Taken from the queue, but not for the group that was open then.
+    /// Taken from the queue, but deferred to the next group.
     next: Option<Waiting>,
 }
 
 impl Turns {
     fn work(mut self) {
         while let Some(first) = self.next.take().or_else(|| self.queue.recv().ok()) {
-            // Everyone in the group learns by the missing answer; the connection leaves the pool.
+            // The callers of the group get an error because their channels close; the connection leaves the pool.
             if catch_unwind(AssertUnwindSafe(|| self.group(first))).is_err() {
                 tracing::error!("a group commit panicked; the thread that writes goes on");
             }
         }
     }
 
-    /// The next step that somebody still waits for and that may join others.
+    /// Returns the next operation that is waiting and may join the group.
     fn another(&mut self) -> Option<Waiting> {
         let waiting = self.queue.try_recv().ok()?;
         if waiting.is_long {
@@ -140,7 +143,7 @@ impl Turns {
                     self.join(&mut connection, &waiting.write)
                 };
                 match outcome {
-                    // Nothing is open, so nothing is to be waited for.
+                    // No transaction is open, so there is no commit to wait for.
                     Ok(Err(abort)) if group.is_empty() => tell(waiting, Err(abort)),
                     Ok(outcome) => group.push(Member { waiting, outcome }),
                     Err(Lost) => {
@@ -161,7 +164,7 @@ impl Turns {
         }
     }
 
-    /// Begins a transaction with a step. It stays open when the step did something.
+    /// Begins a transaction with an operation. It stays open if the operation succeeded.
     fn open(&self, connection: &mut AnyConnection, write: &Write) -> Result<Result<Written, Abort<Answer>>, Lost> {
         let mut attempts = Attempts::begin();
         loop {
@@ -183,14 +186,14 @@ impl Turns {
         }
     }
 
-    /// Runs a step within a savepoint of the transaction that is open.
+    /// Runs an operation within a savepoint of the open transaction.
     fn join(&self, connection: &mut AnyConnection, write: &Write) -> Result<Result<Written, Abort<Answer>>, Lost> {
         let mut attempts = Attempts::begin();
         loop {
             Transactions::begin_transaction(connection).map_err(|_| Lost)?;
             match self.attempt(connection, write)? {
                 Err(abort) => {
-                    // An error may have ended the whole transaction; then there is no savepoint to go back to.
+                    // An error may have ended the whole transaction; then there is no savepoint to roll back to.
                     Transactions::rollback_transaction(connection).map_err(|_| Lost)?;
                     if !self.again(&abort, &mut attempts) {
                         return Ok(Err(abort));
@@ -209,7 +212,7 @@ impl Turns {
         catch_unwind(AssertUnwindSafe(attempt)).map_err(|_| Lost)
     }
 
-    /// Whether a step runs again. Nobody else writes meanwhile, so there is nothing to wait for.
+    /// `true` if an operation runs again. No other writer runs in the meantime, so no pause is needed.
     fn again(&self, abort: &Abort<Answer>, attempts: &mut Attempts) -> bool {
         let Abort::Query(error) = abort else { return false };
         let again = attempts.writing(error, false, false);
@@ -219,7 +222,7 @@ impl Turns {
         again
     }
 
-    /// Commits what the group did, with the counters of everything that it invalidated, and answers everybody.
+    /// Commits the group with the counters of everything that it invalidated, and sends each caller its result.
     fn commit(&self, mut connection: impl std::ops::DerefMut<Target = AnyConnection>, group: Vec<Member>) {
         let mut invalidations = Invalidations::default();
         for written in group.iter().filter_map(|member| member.outcome.as_ref().ok()) {
@@ -253,14 +256,14 @@ impl Turns {
         };
         for Member { waiting, .. } in group {
             match unknown {
-                // Whether the group is stored shows when the file is opened next: done again, it might be done twice.
+                // Only the next opening of the file shows if the group is stored. A retry could apply it twice.
                 Some(reason) => tell(waiting, Err(StoreError::OutcomeUnknown(reason.clone()).into())),
                 None => self.alone(waiting),
             }
         }
     }
 
-    /// Runs a step in a transaction of its own, whatever became of the group.
+    /// Runs an operation in its own transaction, independent of the group.
     fn alone(&self, waiting: Waiting) {
         let run = || self.writing.alone(&waiting.write);
         let panicked = || Abort::Store(StoreError::Failed("a step panicked".to_owned()));
@@ -269,7 +272,7 @@ impl Turns {
     }
 }
 
-/// Who asked may have gone meanwhile.
+/// Sends the outcome to the caller, which may no longer wait for it.
 fn tell(waiting: Waiting, outcome: Outcome) {
     let _ = waiting.answer.send(outcome);
 }

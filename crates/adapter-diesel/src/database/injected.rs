@@ -1,14 +1,14 @@
-//! Conflicts that tests have commits meet beside the real ones.
+//! Conflicts that tests inject into commits in addition to real ones.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use diesel::result::{DatabaseErrorKind, Error as QueryError, QueryResult};
 
-/// The numbers of the first records of a database are what tests take them for, so its first commits are left alone: a refused
-/// one leaves a gap in the numbers.
+/// Number of first commits that never meet an injected conflict. A refused commit leaves a gap in the record numbers,
+/// and tests rely on the numbers of the first records.
 const SPARED: u64 = 8;
 
-/// How often commits meet a conflict that is none.
+/// Rate of injected conflicts.
 #[derive(Debug, Default)]
 pub struct Conflicts {
     percent: AtomicU64,
@@ -16,14 +16,14 @@ pub struct Conflicts {
 }
 
 impl Conflicts {
-    /// From now on so many commits of a hundred are refused with SQLSTATE 40001.
+    /// Sets how many commits in a hundred fail with SQLSTATE 40001.
     pub fn set(&self, percent: u64) {
         self.percent.store(percent, Ordering::SeqCst);
     }
 
     pub(super) fn meet(&self) -> QueryResult<()> {
         let number = self.commits.fetch_add(1, Ordering::SeqCst);
-        // Scattered over the commits, and the same in every run: the finalizer of splitmix64.
+        // The finalizer of splitmix64 spreads the conflicts over the commits, the same in every run.
         let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -1,11 +1,12 @@
-//! Invalidation: how a process knows that what it caches of the database is still so.
+//! Cache invalidation: how a process knows that its cached data is still valid.
 //!
-//! A step that changes something others may cache *invalidates* its topic ([`invalidate`]). Its commit raises a counter
-//! in the database for other processes, and moves on the [`CacheVersion`] of the topic and project in this one. A version is
-//! taken before reading and counts as long as it is still the same. While a commit is under way there is none, so nothing
-//! is cached or served that the commit may overtake: in the writing process an answer is never older than the last commit.
-//! Other processes look at the counters ([`super::watch`]) twice a second and trust nothing when they could not look for a
-//! second.
+//! A write operation that changes cached data *invalidates* its topic ([`invalidate`]). Its commit raises a counter in
+//! the database for other processes, and advances the [`CacheVersion`] of the topic and project in this process. A
+//! version is taken before reading, and the data is valid while the version is unchanged.
+//!
+//! While a commit is in progress there is no version, so nothing that the commit may change is cached or served. In the
+//! writing process a response is never older than the last commit. Other processes read the counters ([`super::watch`])
+//! twice a second. They stop using their caches when the last successful read is more than a second old.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,21 +17,21 @@ use kontor_kernel::{ProjectId, StoreError};
 use super::{Abort, AnyConnection};
 use crate::statement::Statement;
 
-/// What is cached.
+/// Group of cached data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
-    /// Everything a storefront shows: cards, offers, stock, prices, discounts, plans, categories, brands, tags, pictures,
-    /// pages, blocks, menus, shops.
+    /// Everything a storefront shows: items, offers, stock, prices, discounts, plans, categories, brands, tags,
+    /// pictures, content pages, blocks, menus, shops.
     Storefront,
-    /// How often products were viewed. It changes every few seconds, and most of what is shown does not depend on it.
+    /// View counts of products. They change every few seconds, and most of the cached data does not depend on them.
     Views,
-    /// Who is let in: applications, and what backends are told about customers' tokens. Invalidated when somebody is shut out
-    /// or an application changes; whoever is let in anew was not remembered.
+    /// Access: applications, and customer tokens as shown to backends. Invalidated when an access is revoked or an
+    /// application changes. A newly granted access needs no invalidation, because missing entries are not cached.
     Access,
 }
 
 impl Topic {
-    /// Every topic.
+    /// All topics.
     pub const ALL: [Self; 3] = [Self::Storefront, Self::Access, Self::Views];
 
     fn place(self) -> usize {
@@ -50,7 +51,7 @@ impl Topic {
     }
 }
 
-/// What a step has invalidated so far.
+/// Invalidations of a write operation so far.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Invalidations {
     scopes: Vec<(Topic, i64)>,
@@ -63,7 +64,7 @@ thread_local! {
     static PENDING: RefCell<Invalidations> = RefCell::default();
 }
 
-/// The step that runs on this thread changes something of this topic in this project.
+/// Notes that the operation on this thread changes data of this topic in this project.
 pub(crate) fn invalidate(topic: Topic, project: i64) {
     PENDING.with_borrow_mut(|invalidations| {
         if !invalidations.scopes.contains(&(topic, project)) {
@@ -72,12 +73,12 @@ pub(crate) fn invalidate(topic: Topic, project: i64) {
     });
 }
 
-/// The step changes something of every topic in any project.
+/// Notes that the operation changes data of every topic in any project.
 pub(crate) fn invalidate_everything() {
     PENDING.with_borrow_mut(|invalidations| invalidations.everything = true);
 }
 
-/// The step writes to tables of this topic without changing anything that is cached.
+/// Notes that the operation writes to tables of this topic without changing cached data.
 pub(crate) fn leave_valid(topic: Topic) {
     #[cfg(feature = "test-support")]
     PENDING.with_borrow_mut(|invalidations| invalidations.unchanged.push(topic));
@@ -86,12 +87,12 @@ pub(crate) fn leave_valid(topic: Topic) {
 }
 
 impl Invalidations {
-    /// What was invalidated on this thread since the last time.
+    /// Takes the invalidations of this thread since the last call.
     pub fn take() -> Self {
         PENDING.take()
     }
 
-    /// What another step of the same commit invalidated, too.
+    /// Adds the invalidations of another operation of the same transaction.
     pub fn add(&mut self, other: &Self) {
         self.everything |= other.everything;
         for scope in &other.scopes {
@@ -105,19 +106,20 @@ impl Invalidations {
         self.scopes.is_empty() && !self.everything
     }
 
-    /// Whether the topic was thought of.
+    /// `true` if the operation invalidated the topic or declared it unchanged.
     #[cfg(feature = "test-support")]
     pub fn tells_of(&self, topic: Topic) -> bool {
         self.everything || self.unchanged.contains(&topic) || self.scopes.iter().any(|(own, _)| *own == topic)
     }
 
-    /// Whether nothing that is remembered anywhere counts any longer.
+    /// `true` if all caches are invalidated.
     #[cfg(feature = "test-support")]
     pub fn are_total(&self) -> bool {
         self.everything
     }
 
-    /// The counters to raise, ascending: two commits that raise several do not wait for each other in a circle.
+    /// Returns the counters to raise, in ascending order. The order prevents deadlocks between transactions that raise
+    /// several.
     fn stripes(&self) -> Vec<(Topic, usize)> {
         let mut stripes: Vec<(Topic, usize)> = if self.everything {
             Topic::ALL.into_iter().flat_map(|topic| (0..STRIPES).map(move |stripe| (topic, stripe))).collect()
@@ -131,7 +133,7 @@ impl Invalidations {
 
     fn slots(&self) -> Vec<(Topic, usize)> {
         if self.everything {
-            // In order as they are made, and each once.
+            // The order of creation is ascending and without duplicates.
             return Topic::ALL.into_iter().flat_map(|topic| (0..SLOTS).map(move |slot| (topic, slot))).collect();
         }
         let mut slots: Vec<(Topic, usize)> =
@@ -142,13 +144,13 @@ impl Invalidations {
     }
 }
 
-/// Counters of a topic in the database.
+/// Counters per topic in the database.
 pub(super) const STRIPES: usize = 64;
-/// Words of a topic in memory; a multiple of the stripes.
+/// Sequence counters per topic in memory; a multiple of the stripes.
 const SLOTS: usize = 4_096;
-/// Rows of one counter on PostgreSQL.
+/// Rows per counter on PostgreSQL.
 const LANES: u64 = 8;
-/// What is remembered is trusted so long after the last look at the counters began.
+/// Validity of the cache after the start of the last successful read of the counters.
 pub const TRUST: Duration = Duration::from_secs(1);
 
 fn share(project: i64, parts: usize) -> usize {
@@ -156,7 +158,7 @@ fn share(project: i64, parts: usize) -> usize {
     usize::try_from(project.rem_euclid(parts_wide)).unwrap_or_default()
 }
 
-/// How many commits there were, and how many are under way: one word, so that both are read at once.
+/// Number of commits, and number of commits in progress. Both share one word, so that they are read together.
 #[derive(Debug, Default)]
 struct Word(AtomicU64);
 
@@ -189,7 +191,7 @@ fn stable(word: u64) -> Option<u64> {
     (word & UNDER_WAY == 0).then_some(word / ONE_COMMIT)
 }
 
-/// The state in which something was read. It counts as long as it is still the same.
+/// State in which data was read. The data is valid while the state is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheVersion(u64);
 
@@ -197,7 +199,7 @@ pub struct CacheVersion(u64);
 struct TopicVersions {
     anywhere: Word,
     slots: Vec<Word>,
-    /// What this process itself raised of each counter.
+    /// Increments of each counter by this process.
     own: Vec<Word>,
 }
 
@@ -208,12 +210,12 @@ impl Default for TopicVersions {
     }
 }
 
-/// The cache versions of one open database.
+/// Cache versions of an open database.
 #[derive(Debug)]
 pub struct CacheVersions {
     topics: [TopicVersions; 3],
     started: Instant,
-    /// When the last look at the counters that went well began, in microseconds; 0 when there was none.
+    /// Start of the last successful read of the counters, in microseconds; 0 if there was none.
     looked: AtomicU64,
     lane: AtomicU64,
 }
@@ -234,41 +236,41 @@ impl CacheVersions {
         self.topics.get(topic.place())
     }
 
-    /// The version of a topic in a project; none while a commit is under way. Compare it with one taken before reading:
-    /// when both are the same, what was read is still so.
+    /// Returns the version of a topic in a project; `None` while a commit is in progress. Compare it with one taken
+    /// before reading: if both are equal, the data is still valid.
     pub fn version(&self, topic: Topic, project: ProjectId) -> Option<CacheVersion> {
         let word = self.of(topic)?.slots.get(share(project.get(), SLOTS))?;
         stable(word.read()).map(CacheVersion)
     }
 
-    /// The version of a topic in all projects together, for what is read before its project is known.
+    /// Returns the version of a topic over all projects, for data whose project is not known before the read.
     pub fn version_anywhere(&self, topic: Topic) -> Option<CacheVersion> {
         stable(self.of(topic)?.anywhere.read()).map(CacheVersion)
     }
 
-    /// Whether the counters were looked at within the last second. Nothing remembered may be used otherwise.
+    /// `true` if the counters were read within the last second. Otherwise cached data must not be used.
     pub fn are_watched(&self) -> bool {
         let looked = self.looked.load(Ordering::SeqCst);
         let trust = u64::try_from(TRUST.as_micros()).unwrap_or_default();
         looked > 0 && self.now().saturating_sub(looked) < trust
     }
 
-    /// The moment, for [`CacheVersions::looked_at`].
+    /// Returns the current time for [`CacheVersions::looked_at`], in microseconds since the start.
     pub(super) fn now(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Tells when a look at the counters began, after what it saw was taken in.
+    /// Records when a read of the counters began, after its result was applied.
     pub(super) fn looked_at(&self, moment: u64) {
         self.looked.store(moment, Ordering::SeqCst);
     }
 
-    /// What this process itself raised of a counter; none while it is raising it.
+    /// Returns the increments of a counter by this process; `None` while it is raising the counter.
     pub(super) fn own(&self, topic: Topic, stripe: usize) -> Option<u64> {
         stable(self.of(topic)?.own.get(stripe)?.read())
     }
 
-    /// Somebody else wrote in projects of this stripe.
+    /// Invalidates the projects of this stripe, because another process wrote to them.
     pub(super) fn step(&self, topic: Topic, stripe: usize) {
         let Some(topic_versions) = self.of(topic) else { return };
         topic_versions.anywhere.step();
@@ -277,9 +279,9 @@ impl CacheVersions {
         }
     }
 
-    /// Raises the counters of what was invalidated, as the last statements before the commit, and has nobody rely on what is
-    /// about to change. The answer is dropped when the outcome of the commit is known. A counter that is not there is an
-    /// error: other processes would never learn of the commit.
+    /// Raises the counters of what was invalidated, as the last statements before the commit, and suspends the affected
+    /// versions. The caller drops the returned guard when the outcome of the commit is known. A missing counter is an
+    /// error: other processes would never notice the commit.
     pub(super) fn open<R>(
         &self,
         invalidations: &Invalidations,
@@ -327,7 +329,7 @@ impl CacheVersions {
     }
 }
 
-/// A commit under way that changes what is remembered.
+/// Guard for a commit in progress that changes cached data.
 pub(super) struct Open<'a> {
     versions: &'a CacheVersions,
     slots: Vec<(Topic, usize)>,
@@ -336,7 +338,7 @@ pub(super) struct Open<'a> {
 }
 
 impl Open<'_> {
-    /// The commit went well.
+    /// Notes that the commit succeeded.
     pub fn committed(mut self) {
         self.committed = true;
     }
@@ -354,8 +356,8 @@ impl Open<'_> {
 }
 
 impl Drop for Open<'_> {
-    /// A commit of which nobody knows whether it went well moves what is remembered on, too; only what this process
-    /// counts as its own waits for certainty: the watch takes the difference for somebody else's.
+    /// A commit with an unknown outcome advances the versions too. Only the own increments require certainty: the watch
+    /// treats a difference as a write of another process.
     fn drop(&mut self) {
         for (topic, stripe) in &self.stripes {
             if let Some(own) = self.versions.of(*topic).and_then(|topic_versions| topic_versions.own.get(*stripe)) {

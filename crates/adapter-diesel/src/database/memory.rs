@@ -1,4 +1,4 @@
-//! Look-ups that most requests begin with, remembered in memory as long as nobody was shut out.
+//! Cache of look-ups that most requests begin with. Entries are valid until an access is revoked.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -17,25 +17,26 @@ struct Kept<V> {
     value: V,
 }
 
-/// Values by their key, a bounded number.
+/// Bounded cache of values by key.
 pub(crate) struct Memory<K, V>(Cache<K, Kept<V>>);
 
 impl<K: Eq + Hash, V: Clone> Memory<K, V> {
-    /// Room for so many.
+    /// Creates a cache with a maximum number of entries.
     pub fn new(most: usize) -> Self {
         Self(Cache::new(most))
     }
 
-    /// What is remembered and still so.
+    /// Returns the cached value, if it is still valid.
     pub fn recall(&self, versions: &CacheVersions, key: &K) -> Option<V> {
         let kept = self.0.get(key).filter(|_| versions.are_watched())?;
         (versions.version(Topic::Access, kept.project) == Some(kept.version)).then_some(kept.value)
     }
 
-    /// Remembers what was read after `before` was taken, unless somebody was shut out meanwhile.
+    /// Caches a value that was read after `before` was taken, unless an access was revoked since.
     pub fn keep(&self, versions: &CacheVersions, before: Option<CacheVersion>, project: ProjectId, key: K, value: &V) {
         let version = versions.version(Topic::Access, project);
-        // The project is known only now: when nothing at all changed since, neither did it.
+        // The project was not known before the read. If nothing changed in any project since, this one did not change
+        // either.
         if let (Some(version), true) = (version, before.is_some() && versions.version_anywhere(Topic::Access) == before)
         {
             self.0.insert(key, Kept { project, version, value: value.clone() });
@@ -43,12 +44,12 @@ impl<K: Eq + Hash, V: Clone> Memory<K, V> {
     }
 }
 
-/// The memories of the modules above, one of each type.
+/// Caches of the modules above, one per type.
 #[derive(Default)]
 pub(super) struct Memories(RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
 impl Memories {
-    /// The memory of this type; made when it is asked for first.
+    /// Returns the cache of this type; created on first use.
     pub fn of<M: Any + Default + Send + Sync>(&self) -> Arc<M> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<M>()).cloned();
         let memory = known.unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! The embedded migrations, one tree per database with equal names.
+//! Embedded migrations: one directory per database, with equal names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -34,7 +34,8 @@ by_place! {
     }
 }
 
-/// One statement of a migration may take longer than any of a request, and so may the wait for another process that migrates.
+/// Runs work without the timeout of requests: a migration statement may take longer, and so may the wait for another
+/// process that migrates.
 fn patiently<T>(
     connection: &mut AnyConnection,
     work: impl FnOnce(&mut AnyConnection) -> Result<T, StoreError>,
@@ -56,8 +57,8 @@ fn patiently<T>(
 }
 
 impl Database {
-    /// Applies what is missing and fills in what records of before are found and sorted by. Returns the versions that this call
-    /// applied, in order. Several processes may call it at once: each migration is applied by one of them.
+    /// Applies missing migrations, then fills in derived columns of existing records. Returns the versions that this
+    /// call applied, in order. Several processes may call it at once: each migration is applied by one of them.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
             patiently(connection, |connection| {
@@ -75,7 +76,7 @@ impl Database {
         })
     }
 
-    /// Reverts the newest `count` migrations. Returns the names reverted, newest first.
+    /// Reverts the newest `count` migrations. Returns the reverted versions, newest first.
     pub fn revert(&self, count: usize) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
             patiently(connection, |connection| {
@@ -93,7 +94,7 @@ impl Database {
         })
     }
 
-    /// How the migrations of the database differ from those of this binary.
+    /// Compares the migrations of the database with those of this binary.
     pub fn migration_state(&self) -> Result<MigrationState, StoreError> {
         self.with_connection(|connection| {
             let tree = tree(connection);
@@ -102,8 +103,8 @@ impl Database {
     }
 }
 
-/// Versions that the database lacks, in order. It makes the table of versions where there is none; of several processes that do
-/// so at once PostgreSQL lets one pass and refuses the others.
+/// Returns the versions that the database lacks, in order. Creates the table of versions if needed. If several
+/// processes create it at once, PostgreSQL lets one succeed and rejects the others.
 fn missing(connection: &mut AnyConnection) -> Result<Vec<String>, StoreError> {
     const MOST: u32 = 10;
     let mut tries = 1;
@@ -127,8 +128,8 @@ fn unapplied<DB: Backend>(
     Ok(pending.iter().map(|migration| migration.name().version().to_string()).collect())
 }
 
-/// Applies a migration, unless another process does. Its version is written first: the key makes a second process wait for the
-/// commit of the first, which then finds it taken. Returns whether this process applied it.
+/// Applies a migration, unless another process does. The version is inserted first: its key makes a second process wait
+/// for the commit of the first, and then find the version taken. Returns `true` if this process applied it.
 fn claim_and_apply(connection: &mut AnyConnection, version: &str) -> Result<bool, Abort<StoreError>> {
     begin(connection)?;
     let applied = (|| {
@@ -158,7 +159,7 @@ fn apply<DB: Backend>(
     migration.map_or(Ok(()), |migration| migration.run(connection))
 }
 
-/// Repeats a fill that meets another process that migrates.
+/// Repeats a data migration after a conflict with another process that migrates.
 fn again(mut fill: impl FnMut() -> Result<(), Abort<StoreError>>) -> Result<(), Abort<StoreError>> {
     let mut attempts = Attempts::begin();
     loop {
@@ -171,12 +172,13 @@ fn again(mut fill: impl FnMut() -> Result<(), Abort<StoreError>>) -> Result<(), 
     }
 }
 
-/// What one of the two has and the other has not, in order.
+/// Differences between the two sets of migrations, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MigrationState {
-    /// Names that the database lacks. This binary cannot work on it.
+    /// Names that the database lacks. This binary cannot run on it.
     pub missing: Vec<String>,
-    /// Versions that this binary does not know. A newer one has migrated; this one goes on, since what it uses is left to it.
+    /// Versions that this binary does not know. A newer binary has migrated. This one keeps running, because migrations
+    /// preserve what older binaries use.
     pub unknown: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
-//! Threads that read pages for visitors out of SQLite, each with a connection of its own.
+//! Threads that read pages for visitors from SQLite, each with its own connection.
 //!
-//! A page is answered out of memory within some ten microseconds. Beside that it shows what one of many idle threads
-//! costs to wake, and a connection to take and give back: a few threads that are never more than the processors, and go
-//! on with the next page without sleeping in between, answer more.
+//! A page from memory takes about ten microseconds. Compared with that, waking one of many idle threads and checking
+//! out a connection are expensive. A few threads, about as many as processors, that take the next page without sleeping
+//! serve more pages.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,13 +13,13 @@ use diesel::r2d2::ManageConnection;
 use super::AnyConnection;
 use super::connection::{Manager, ManagerError};
 
-/// What a thread does with its connection.
+/// Work of a thread on its connection.
 pub(super) type Job = Box<dyn FnOnce(&mut AnyConnection) + Send>;
 
-/// Pages that wait beyond this many are refused: they would come too late for anybody.
+/// Maximum number of waiting pages. Further ones are rejected, because they would come too late.
 const MOST_WAITING: usize = 4_096;
 
-/// The threads. They end when this value is dropped.
+/// Handle of the threads, which end when it is dropped.
 pub(super) struct PageReaders(Arc<Queue>);
 
 #[derive(Default)]
@@ -44,7 +44,7 @@ pub(super) enum StartError {
 }
 
 impl PageReaders {
-    /// Opens so many connections, each on a thread of its own.
+    /// Opens this many connections, each on its own thread.
     pub fn start(manager: &Manager, threads: usize) -> Result<Self, StartError> {
         let readers = Self(Arc::default());
         for _ in 0..threads {
@@ -55,7 +55,7 @@ impl PageReaders {
         Ok(readers)
     }
 
-    /// Has the job done by the next free thread. `false` when too many wait already.
+    /// Queues the job for the next free thread. Returns `false` if too many jobs wait already.
     pub fn ask(&self, job: Job) -> bool {
         let mut waiting = self.0.lock();
         if waiting.jobs.len() >= MOST_WAITING {
@@ -79,7 +79,7 @@ impl Drop for PageReaders {
 }
 
 impl Queue {
-    /// The queue stays whole after a panic elsewhere: every step leaves it so.
+    /// The queue is consistent after a panic, because every change to it is complete.
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,7 +101,7 @@ impl Queue {
 
     fn work(&self, mut connection: AnyConnection) {
         while let Some(job) = self.next() {
-            // Who waits for the answer learns by its absence; the thread goes on with the next page.
+            // The caller gets an error because its channel closes; the thread continues with the next page.
             if catch_unwind(AssertUnwindSafe(|| job(&mut connection))).is_err() {
                 tracing::error!("reading a page panicked");
             }
@@ -146,7 +146,7 @@ mod tests {
         let breaks = move |connection: &mut crate::AnyConnection| -> Result<i64, Abort<StoreError>> {
             panic!("{} keys, and the page cannot be read", count(connection).unwrap_or_default())
         };
-        // More than there are readers: each of them meets one.
+        // More than there are threads, so that each of them meets a panic.
         for _ in 0..64 {
             assert!(db.database.read_page_snapshot(breaks).await.is_err());
         }

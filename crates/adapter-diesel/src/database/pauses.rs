@@ -1,8 +1,8 @@
-//! Statements that tests hold back, so that others come in between.
+//! Statements that tests pause, so that other transactions run in between.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The statements of a pool, of which one may wait.
+/// Statement counter of a pool that can pause one statement.
 #[derive(Debug, Default)]
 pub struct Pauses {
     state: Mutex<State>,
@@ -13,13 +13,13 @@ pub struct Pauses {
 struct State {
     /// Statements since the pool was armed.
     count: usize,
-    /// Numbers of those that began a transaction which may write.
+    /// Numbers of the statements that began a transaction which may write.
     begins: Vec<usize>,
-    /// Number of the statement that waits.
+    /// Number of the statement to pause.
     at: Option<usize>,
-    /// The next transaction waits.
+    /// `true` if the next transaction that may write is paused.
     at_next_begin: bool,
-    /// Text of the statement that waits now.
+    /// Text of the paused statement.
     waiting: Option<String>,
 }
 
@@ -28,32 +28,32 @@ impl Pauses {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts statements anew, from 0, and holds back the one with this number.
+    /// Restarts the count at 0 and pauses the statement with this number.
     pub fn arm(&self, at: Option<usize>) {
         *self.state() = State { at, ..State::default() };
     }
 
-    /// Statements since the pool was armed.
+    /// Returns the number of statements since the pool was armed.
     pub fn count(&self) -> usize {
         self.state().count
     }
 
-    /// Numbers of the statements since then that began a transaction which may write.
+    /// Returns the numbers of those statements that began a transaction which may write.
     pub fn begins(&self) -> Vec<usize> {
         self.state().begins.clone()
     }
 
-    /// Text of the statement that waits.
+    /// Returns the text of the paused statement.
     pub fn waiting(&self) -> Option<String> {
         self.state().waiting.clone()
     }
 
-    /// Lets the statement that waits go on. None waits any more.
+    /// Resumes the paused statement. No further statement is paused.
     pub fn resume(&self) {
         self.go_on(false);
     }
 
-    /// Lets the statement that waits go on, and the next transaction wait.
+    /// Resumes the paused statement and pauses the next transaction.
     pub fn resume_until_begin(&self) {
         self.go_on(true);
     }
@@ -67,7 +67,7 @@ impl Pauses {
         self.resumed.notify_all();
     }
 
-    /// Counts a statement that is about to be sent, and holds it back if it is the one to wait.
+    /// Counts a statement that is about to be sent, and blocks if it is the one to pause.
     pub(super) fn statement(&self, text: &str) {
         let mut state = self.state();
         let number = state.count;

@@ -25,15 +25,15 @@ use super::write_costs::WriteCosts;
 use super::writing::Writing;
 use super::{AnyConnection, DatabaseUrl, Driver};
 
-/// How many connections to keep.
+/// Settings of the connection pools.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolOptions {
-    /// Connections for reading; on PostgreSQL the one pool for everything.
+    /// Connections for reading; on PostgreSQL the size of the only pool.
     pub connections: u32,
-    /// How long a request waits for a free connection.
+    /// Maximum time a request waits for a free connection.
     pub wait: Duration,
-    /// Whether statements stay prepared on their connection. Behind a pooler that hands connections of the server on between
-    /// transactions they cannot, and no setting of a session stays either: there the account's own settings count.
+    /// `true` if statements stay prepared on their connection. They cannot behind a pooler in transaction mode. Session
+    /// settings do not persist there either: the settings of the database account apply.
     pub prepared_statements: bool,
 }
 
@@ -43,33 +43,34 @@ impl Default for PoolOptions {
     }
 }
 
-/// Use of a pool at one moment.
+/// Use of a pool at one time.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolState {
-    /// Connections open.
+    /// Open connections.
     pub open: u32,
-    /// Of these, not in use.
+    /// Open connections that are idle.
     pub idle: u32,
 }
 
-/// An open database. Cloning shares the pools.
+/// Open database. Clones share the pools.
 #[derive(Clone)]
 pub struct Database {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    /// Makes connections like those that write.
+    /// Factory for connections that write.
     manager: Manager,
     readers: Arc<Connections>,
     writing: Arc<Writing>,
-    /// SQLite takes one writer at a time, who writes for everybody: started with the first write; nothing when it could not be.
+    /// Thread that writes for all callers, because SQLite allows one writer at a time. Started with the first write;
+    /// `None` if it could not be started.
     group_writer: OnceLock<Option<GroupWriter>>,
     wait: Duration,
-    /// Started with the first page; nothing when they could not be.
+    /// Started with the first page; `None` if they could not be started.
     page_readers: OnceLock<Option<PageReaders>>,
     memories: Memories,
-    /// Where the generation is kept outside the database; nothing where nobody has said so.
+    /// File that keeps the generation outside the database; unset if none is configured.
     generation: OnceLock<GenerationFile>,
 }
 
@@ -78,7 +79,7 @@ impl Inner {
         !self.writing.is_server
     }
 
-    /// The thread that writes; PostgreSQL has many writers.
+    /// Returns the thread that writes. PostgreSQL has many writers instead.
     fn group_writer(&self) -> Option<&GroupWriter> {
         if !self.is_sqlite() {
             return None;
@@ -91,7 +92,7 @@ impl Inner {
         self.group_writer.get_or_init(start).as_ref()
     }
 
-    /// The threads that read pages; PostgreSQL has none, its connections are the scarce good.
+    /// Returns the threads that read pages. PostgreSQL has none, because connections are its scarce resource.
     fn page_readers(&self) -> Option<&PageReaders> {
         if !self.is_sqlite() {
             return None;
@@ -108,7 +109,7 @@ impl Inner {
 }
 
 impl Database {
-    /// Opens the pools on what is told about the tables.
+    /// Opens the pools with these facts about the tables.
     pub(crate) fn open_with(
         url: DatabaseUrl,
         options: PoolOptions,
@@ -133,7 +134,7 @@ impl Database {
         let build = |role: Role, size: u32| {
             Connections::open(Manager { role, ..manager.clone() }, size, options.wait).map(Arc::new)
         };
-        // The writer first: it creates the file that the readers then open.
+        // The writer comes first: it creates the file that the readers open.
         let (writers, readers) = match manager.url {
             DatabaseUrl::Sqlite(_) => {
                 let writers = build(Role::Writer, 1)?;
@@ -158,82 +159,83 @@ impl Database {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Where the generation is kept outside the database.
+    /// Returns the file that keeps the generation outside the database.
     pub(crate) fn generation_file(&self) -> Option<&GenerationFile> {
         self.inner.generation.get()
     }
 
-    /// Keeps the generation there from now on. The first one counts.
+    /// Sets the file that keeps the generation. Only the first call has an effect.
     pub(crate) fn watch_generation(&self, file: GenerationFile) {
         let _ = self.inner.generation.set(file);
     }
 
-    /// Which database this is.
+    /// Returns the address of the database.
     pub fn url(&self) -> &DatabaseUrl {
         &self.inner.manager.url
     }
 
-    /// How one knows that what was read is still so.
+    /// Returns the cache versions, by which readers detect stale data.
     pub fn cache_versions(&self) -> &Arc<CacheVersions> {
         &self.inner.writing.versions
     }
 
-    /// The memory of this type, made when it is asked for first.
+    /// Returns the cache of this type, created on first use.
     pub(crate) fn memory<M: std::any::Any + Default + Send + Sync>(&self) -> Arc<M> {
         self.inner.memories.of()
     }
 
-    /// What makes connections of this database.
+    /// Returns the connection factory of this database.
     pub(super) fn manager(&self) -> &Manager {
         &self.inner.manager
     }
 
-    /// What the modules above tell about their tables.
+    /// Returns the facts about tables that the modules above supply.
     pub(super) fn tables(&self) -> &'static Tables {
         self.inner.writing.tables
     }
 
-    /// Statements sent so far by every connection, for tests that count them.
+    /// Returns the number of statements sent so far by all connections, for tests that count them.
     pub fn statements(&self) -> u64 {
         self.inner.manager.statements.load(Ordering::Relaxed)
     }
 
-    /// Steps that ran again after a conflict or a lost connection, for tests that count them.
+    /// Returns the number of retries after a conflict or a lost connection, for tests that count them.
     pub fn repeated(&self) -> u64 {
         self.inner.writing.repeated.load(Ordering::Relaxed)
     }
 
-    /// Steps that were begun to write, each of which waits for the only writer of SQLite, for tests that count them.
+    /// Returns the number of write operations begun, for tests that count them. On SQLite each waits for the only
+    /// writer.
     pub fn writes(&self) -> u64 {
         self.inner.writing.begun.load(Ordering::Relaxed)
     }
 
-    /// What all transactions that write have cost so far.
+    /// Returns the cost of all transactions that have written so far.
     pub fn write_costs(&self) -> WriteCosts {
         self.inner.manager.writes.read()
     }
 
-    /// Conflicts that commits meet beside the real ones, for tests.
+    /// Returns the injected conflicts, for tests.
     #[cfg(feature = "test-support")]
     pub fn conflicts(&self) -> &super::injected::Conflicts {
         &self.inner.writing.conflicts
     }
 
-    /// What holds back statements, for tests.
+    /// Returns the control for pausing statements, for tests.
     #[cfg(feature = "test-support")]
     pub fn pauses(&self) -> &super::pauses::Pauses {
         &self.inner.manager.pauses
     }
 
-    /// Use of the pool that serves reads.
+    /// Returns the use of the pool that serves reads.
     pub fn pool_state(&self) -> PoolState {
         let state = self.inner.readers.state();
         PoolState { open: state.connections, idle: state.idle_connections }
     }
 
-    /// Runs a reading step on a blocking thread. Several statements see the same data only on SQLite inside one
-    /// statement; a step that needs a snapshot across statements uses [`Database::read_snapshot`]. When the connection is
-    /// lost, the step runs again over another; so it does when a server that reads serializably reports a conflict.
+    /// Runs a read operation on a blocking thread. Its statements do not share a snapshot: an operation that needs one
+    /// uses [`Database::read_snapshot`]. The operation runs again when the connection is lost, or when a serializable
+    /// server reports a conflict.
     pub async fn read<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -245,9 +247,9 @@ impl Database {
         reveal(self.read_step(hide(work)).await)
     }
 
-    /// Runs a short reading step: few rows, all found by key, so little work that handing it to another thread and back
-    /// would cost more. SQLite answers on the calling thread, out of its page cache, unless every connection is busy;
-    /// everything else goes the way of [`Database::read`].
+    /// Runs a short read operation: few rows, all found by key, so that handing it to another thread would cost more.
+    /// SQLite runs it on the calling thread, from its page cache, unless every connection is busy. Otherwise it runs
+    /// like [`Database::read`].
     pub async fn read_brief<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -259,8 +261,8 @@ impl Database {
         reveal(self.read_brief_step(hide(work)).await)
     }
 
-    /// Reads a page for a visitor: few statements, each over one range of an index. On SQLite by threads of their own,
-    /// which never do anything longer; on PostgreSQL as [`Database::read`].
+    /// Reads a page for a visitor: few statements, each over one range of an index. On SQLite dedicated threads run it,
+    /// which never do longer work; on PostgreSQL it runs like [`Database::read`].
     pub async fn read_page<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -272,7 +274,7 @@ impl Database {
         reveal(self.read_page_step(hide(work)).await)
     }
 
-    /// Runs a reading step whose statements all see the data of one moment.
+    /// Runs a read operation whose statements share one snapshot.
     pub async fn read_snapshot<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -284,7 +286,7 @@ impl Database {
         reveal(self.read_step(at_one_moment(hide(work))).await)
     }
 
-    /// As [`Database::read_snapshot`], of a step as short as those of [`Database::read_page`].
+    /// Runs an operation as short as those of [`Database::read_page`] on one snapshot.
     pub async fn read_page_snapshot<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -296,7 +298,7 @@ impl Database {
         reveal(self.read_page_step(at_one_moment(hide(work))).await)
     }
 
-    /// As [`Database::read_snapshot`], of a step as short as those of [`Database::read_brief`].
+    /// Runs an operation as short as those of [`Database::read_brief`] on one snapshot.
     pub async fn read_brief_snapshot<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -308,10 +310,14 @@ impl Database {
         reveal(self.read_brief_step(at_one_moment(hide(work))).await)
     }
 
-    /// Runs one whole step in one transaction: everything is committed, or nothing. The step runs again when
-    /// PostgreSQL reports a serialization failure or a deadlock, when a record it looked up is gone before it refers to it,
-    /// or the connection is lost before the commit, so it must change nothing outside the database. When the connection is
-    /// lost at the commit, nobody knows what became of it: [`StoreError::OutcomeUnknown`].
+    /// Runs a write operation in one transaction: everything is committed, or nothing. The operation must change
+    /// nothing outside the database, because it runs again in these cases:
+    ///
+    /// - PostgreSQL reports a serialization failure or a deadlock.
+    /// - A record that it looked up is deleted before it refers to it.
+    /// - The connection is lost before the commit.
+    ///
+    /// If the connection is lost during the commit, the outcome is unknown: [`StoreError::OutcomeUnknown`].
     pub async fn write<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -323,8 +329,8 @@ impl Database {
         reveal(self.write_step(hide(work), false).await)
     }
 
-    /// As [`Database::write`], of a step that takes long (very many rows): on SQLite nobody shares its commit, so that nobody
-    /// who was done before waits for it.
+    /// As [`Database::write`], for a long operation (very many rows). On SQLite it has its own commit, so that finished
+    /// operations do not wait for it.
     pub(crate) async fn write_long<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -336,8 +342,8 @@ impl Database {
         reveal(self.write_step(hide(work), true).await)
     }
 
-    /// As [`Database::write`], for records that are written by other means than this crate's ports: nothing that is
-    /// remembered anywhere counts any longer.
+    /// As [`Database::write`], for records that are not written through the ports of this crate. It invalidates all
+    /// caches.
     pub async fn write_apart<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -383,7 +389,7 @@ impl Database {
 
     async fn read_brief_step(&self, step: Step) -> Outcome {
         if self.inner.is_sqlite() {
-            // Nothing below waits, so a task that reads again and again would keep its thread from all others.
+            // Nothing below waits, so a task that reads in a loop would never yield its thread.
             tokio::task::coop::consume_budget().await;
             if let Some(mut connection) = self.inner.readers.try_take() {
                 return step(&mut connection);
@@ -396,7 +402,7 @@ impl Database {
         let Some(readers) = self.inner.page_readers() else { return self.read_step(step).await };
         let (answer, answered) = tokio::sync::oneshot::channel();
         let asked = readers.ask(Box::new(move |connection| {
-            // Nobody waits any longer when the visitor has gone.
+            // The request may have been dropped; then no result is needed.
             if !answer.is_closed() {
                 let _ = answer.send(step(connection));
             }
@@ -418,7 +424,7 @@ impl Database {
     }
 }
 
-/// The step in a transaction that changes nothing and sees the data as they were at its first statement.
+/// Wraps an operation in a read-only transaction that sees the data as of its first statement.
 fn at_one_moment(step: Step) -> Step {
     Box::new(move |connection| {
         match connection.driver() {
@@ -428,7 +434,7 @@ fn at_one_moment(step: Step) -> Step {
             )?,
             Driver::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction(sqlite)?,
         }
-        // Whoever reads over this connection next must not find the transaction open, and the data of its moment.
+        // The next user of this connection must not find an open transaction with old data, even after a panic.
         match catch_unwind(AssertUnwindSafe(|| step(connection))) {
             Ok(Ok(answer)) => Transactions::commit_transaction(connection).map(|()| answer).map_err(Abort::Query),
             Ok(Err(abort)) => Err(rolled_back(connection, abort)),

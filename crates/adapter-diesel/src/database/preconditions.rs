@@ -1,8 +1,8 @@
-//! Requests about one record whose version counts.
+//! Requests about one record, with a precondition on its version.
 //!
-//! Such a request runs within [`VersionedRequest::run`]. Where it expects a version, each step that it writes locks the
-//! record first and is rolled back when the version is another one, until a step of its own has changed the record. What a
-//! step leaves behind is read in its transaction, so that it can be told with the answer.
+//! Such a request runs within [`VersionedRequest::run`]. If it expects a version, each of its write operations locks
+//! the record first. The operation is rolled back if the version differs, until an operation of the request has changed
+//! the record. The new version is read in the transaction of the operation, so that the response can contain it.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -15,14 +15,13 @@ use kontor_kernel::StoreError;
 use super::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, by_place};
 
-/// Where the version of a record stands.
+/// Location of the version of a record.
 #[derive(Debug, Clone)]
 pub struct VersionedRow {
-    /// The table.
     pub(crate) table: &'static str,
-    /// What its row must meet: SQL, a number, and what closes the SQL.
+    /// Conditions on the row: SQL, a number, and the SQL that follows it.
     pub(crate) conditions: Vec<(&'static str, i64, &'static str)>,
-    /// What it must meet besides.
+    /// Further condition, as SQL.
     pub(crate) alive: &'static str,
 }
 
@@ -46,8 +45,8 @@ impl VersionedRow {
         Ok(rows.first().map(|row| row.version))
     }
 
-    /// The version of the record, which nobody else changes until the transaction ends. What other tables tell of it, such as
-    /// its project, never changes and is looked up before: a locking statement reads no other rows.
+    /// Returns the version of the record, and locks it until the transaction ends. Conditions on other tables, such as
+    /// the project, never change and are checked before: a locking statement must not read other rows.
     fn locked_version(&self, connection: &mut AnyConnection) -> QueryResult<Option<i64>> {
         let own: Vec<_> = self.conditions.iter().filter(|(sql, ..)| !sql.contains("SELECT ")).collect();
         if own.len() < self.conditions.len() && self.version(connection)?.is_none() {
@@ -58,14 +57,14 @@ impl VersionedRow {
     }
 }
 
-/// Where the version of a record will stand that is still to be made.
+/// Location of the version of a record that does not exist yet.
 #[derive(Debug, Clone)]
 pub struct NewRow {
-    /// The word for records of this kind, as steps say it of what they make.
+    /// Resource name that operations pass for records they create.
     pub(crate) kind: &'static str,
-    /// Its row, but for its number.
+    /// Location without the record number.
     pub(crate) row: VersionedRow,
-    /// Which of the conditions is about its number.
+    /// Index of the condition on the record number.
     pub(crate) place: usize,
 }
 
@@ -85,12 +84,12 @@ enum Subject {
     New(NewRow),
 }
 
-/// What a request leaves behind.
+/// Result of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Left {
-    /// The version of the record.
+    /// Version of the record.
     pub version: i64,
-    /// The number of a record that was made.
+    /// Number of the record, if it was created.
     pub made: Option<i64>,
 }
 
@@ -98,11 +97,11 @@ pub struct Left {
 struct Progress {
     is_stale: bool,
     left: Option<Left>,
-    /// A step of the request has changed the record, or no version is expected and one is known.
+    /// `true` if an operation of the request has changed the record, or if no version is expected and one is known.
     is_settled: bool,
 }
 
-/// A request about one record while it is worked on.
+/// Request about one record that is in progress.
 #[derive(Debug)]
 pub struct VersionedRequest {
     subject: Subject,
@@ -111,16 +110,16 @@ pub struct VersionedRequest {
 }
 
 thread_local! {
-    /// The first record that the step on this thread made: what it is called, its number.
+    /// First record that the operation on this thread created: resource name and number.
     static MADE: Cell<Option<(&'static str, i64)>> = const { Cell::new(None) };
 }
 
-/// Forgets what an earlier attempt of a step made.
+/// Clears the record that an earlier attempt created.
 pub(super) fn begin() {
     MADE.set(None);
 }
 
-/// Says which record the step made.
+/// Notes the record that the operation created.
 pub(super) fn made(resource: &'static str, id: i64) {
     if MADE.get().is_none() {
         MADE.set(Some((resource, id)));
@@ -131,23 +130,24 @@ tokio::task_local! {
     static REQUEST: Arc<VersionedRequest>;
 }
 
-/// The request that this task works on, if it is about one record.
+/// Returns the request of this task, if it is about one record.
 pub(super) fn current() -> Option<Arc<VersionedRequest>> {
     REQUEST.try_with(Arc::clone).ok()
 }
 
 impl VersionedRequest {
-    /// A request that has written nothing yet. With an expected version nothing is written while the record has another.
+    /// Creates a request that has written nothing yet. With an expected version, it writes nothing while the record has
+    /// another version.
     pub fn new(row: VersionedRow, expected: Option<i64>) -> Arc<Self> {
         Arc::new(Self { subject: Subject::Present(row), expected, progress: Mutex::default() })
     }
 
-    /// A request that makes a record.
+    /// Creates a request that creates a record.
     pub fn making(row: NewRow) -> Arc<Self> {
         Arc::new(Self { subject: Subject::New(row), expected: None, progress: Mutex::default() })
     }
 
-    /// Runs the request: the steps it writes in this task know of the record.
+    /// Runs the request. Operations that it writes in this task check the record.
     pub async fn run<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
         REQUEST.scope(self, work).await
     }
@@ -156,23 +156,24 @@ impl VersionedRequest {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a step was rolled back because the record has another version. Nothing of the request is left then.
+    /// `true` if an operation was rolled back because the record has another version. The request has then changed
+    /// nothing.
     pub fn is_stale(&self) -> bool {
         self.progress().is_stale
     }
 
-    /// What the request left behind, when it wrote anything and the record is there.
+    /// Returns the result of the request, if it wrote anything and the record exists.
     pub fn left(&self) -> Option<Left> {
         self.progress().left
     }
 
-    /// Locks the record before anything else of a step, and refuses one that has another version. A record that is not
-    /// there is the step's own matter.
+    /// Locks the record before the operation, and rejects a record with another version. The operation itself handles a
+    /// missing record.
     pub(super) fn check<R>(&self, connection: &mut AnyConnection) -> Result<(), Abort<R>> {
         let Some(expected) = self.expected.filter(|_| !self.progress().is_settled) else { return Ok(()) };
         let Subject::Present(row) = &self.subject else { return Ok(()) };
         let version = row.locked_version(connection)?;
-        // What another step changed may have been rolled back since an earlier attempt.
+        // The change that failed an earlier attempt may have been rolled back since.
         let is_stale = version.is_some_and(|version| version != expected);
         self.progress().is_stale = is_stale;
         if !is_stale {
@@ -181,7 +182,7 @@ impl VersionedRequest {
         Err(Abort::Store(StoreError::Unavailable("the record has changed since it was read".to_owned())))
     }
 
-    /// What a step is about to leave behind; nothing when it counts no longer.
+    /// Returns the result that the operation is about to commit; `None` if the result is settled.
     pub(super) fn leaving(&self, connection: &mut AnyConnection) -> QueryResult<Option<Left>> {
         if self.progress().is_settled {
             return Ok(None);
@@ -196,7 +197,8 @@ impl VersionedRequest {
         Ok(row.version(connection)?.map(|version| Left { version, made }))
     }
 
-    /// The step is committed. A later one may see what others did since: its version would be newer than the answer.
+    /// Notes that the operation is committed. A later operation may see changes of others: its version would be newer
+    /// than the response.
     pub(super) fn committed(&self, left: Option<Left>) {
         let mut progress = self.progress();
         if let Some(now) = left.filter(|_| !progress.is_settled) {
@@ -207,7 +209,7 @@ impl VersionedRequest {
 }
 
 impl Database {
-    /// The version of a record, while there is such a record.
+    /// Returns the version of a record, if it exists.
     pub async fn version_of(&self, row: VersionedRow) -> Result<Option<i64>, StoreError> {
         self.read_brief(move |connection| Ok::<_, Abort<StoreError>>(row.version(connection)?)).await
     }

@@ -1,5 +1,5 @@
-//! A step whose types are hidden, so that its way to a thread, to a connection and through a transaction is compiled once and
-//! not once more for every step there is.
+//! Type-erased operation. Its way to a thread, to a connection and through a transaction is compiled once, not once per
+//! operation.
 
 use std::any::Any;
 
@@ -8,7 +8,7 @@ use kontor_kernel::StoreError;
 use super::failure::conclude;
 use super::{Abort, AnyConnection};
 
-/// What a step answers with, or refuses with.
+/// Result or refusal of an operation.
 pub(super) type Answer = Box<dyn Any + Send>;
 pub(super) type Outcome = Result<Answer, Abort<Answer>>;
 pub(super) type Step = Box<dyn Fn(&mut AnyConnection) -> Outcome + Send>;
@@ -22,7 +22,7 @@ pub(super) fn hide<T: Send + 'static, R: Send + 'static>(
     })
 }
 
-/// The outcome of a step that was hidden with the same types.
+/// Restores the types of an outcome. The operation must have been erased with the same types.
 pub(super) fn reveal<T: 'static, R: From<StoreError> + 'static>(outcome: Outcome) -> Result<T, R> {
     let other = || StoreError::Failed("a step answered what another is asked".to_owned());
     match outcome {

@@ -1,19 +1,19 @@
-//! Which database, from one line of configuration.
+//! Address of the database, parsed from a line of the configuration.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where the data lives.
+/// Location of the data.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
-    /// A file of the embedded database.
+    /// File of the embedded database.
     Sqlite(PathBuf),
-    /// A connection string of a PostgreSQL server.
+    /// Connection string of a PostgreSQL server.
     Postgres(String),
 }
 
-/// A text that names no database.
+/// Error for a text that is no database address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a database is `sqlite:PATH` or `postgres://USER@HOST/NAME`")]
 pub struct InvalidDatabaseUrl;
@@ -33,7 +33,7 @@ impl FromStr for DatabaseUrl {
     }
 }
 
-/// Without the password of a server.
+/// Formats the address without the password.
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

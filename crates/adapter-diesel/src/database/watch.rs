@@ -1,5 +1,5 @@
-//! Watches the counters of changes that other processes raise, twice a second, on a thread and a connection of its own: it is
-//! neither late when every connection is busy nor counted among the statements of requests.
+//! Watches the counters that other processes raise, twice a second, on a thread with its own connection. So it is not
+//! delayed when every connection is busy, and its statements do not count among those of requests.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use crate::statement::{Statement, by_place};
 
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The thread ends when this is dropped; from then on nothing that is remembered is trusted.
+/// Handle of the thread, which ends when this is dropped. From then on no cached data is used.
 #[must_use = "watching ends when this is dropped"]
 pub struct Watch {
     _until: Sender<()>,
@@ -41,12 +41,13 @@ fn seen(rows: &[CounterRow], (topic, stripe): (Topic, usize)) -> bool {
     rows.iter().any(|row| i64::from(row.topic) == topic.number() && usize::try_from(row.stripe) == Ok(stripe))
 }
 
-/// What others had raised each counter to when it was last known; nothing while that is uncertain.
+/// Value of each counter raised by other processes, as last known; `None` while uncertain.
 #[derive(Default)]
 struct Others(HashMap<(Topic, usize), Option<u64>>);
 
 impl Others {
-    /// Takes in what a look saw. Where others wrote, or it cannot be told who, nothing that is remembered counts.
+    /// Applies the result of a read. Invalidates a stripe if other processes wrote, or if the writer cannot be
+    /// determined.
     fn take_in(
         &mut self,
         versions: &CacheVersions,
@@ -73,7 +74,7 @@ impl Others {
         let before: HashMap<_, _> = Topic::ALL.into_iter().flat_map(own).collect();
         let rows: Vec<CounterRow> = counters().rows(connection).map_err(|error| store_error(&error))?;
         self.take_in(versions, &before, &rows);
-        // Of a counter that is not there nobody learns that it was raised.
+        // Increments of a missing counter would go unnoticed.
         if let Some((topic, stripe)) = before.keys().find(|counter| !seen(&rows, **counter)) {
             return Err(StoreError::corrupt(format!(
                 "change_marks: there is no row of topic {}, stripe {stripe}",
@@ -108,7 +109,7 @@ impl Watcher {
         let mut lost = false;
         loop {
             let Some(versions) = versions.upgrade() else { return };
-            // After a panic the connection is gone, and with the next look comes another.
+            // After a panic the connection is gone; the next read opens another.
             let looked = catch_unwind(AssertUnwindSafe(|| self.look(&versions)));
             match looked.unwrap_or_else(|_| Err(StoreError::Failed("the look panicked".to_owned()))) {
                 Ok(()) => lost = false,
@@ -127,7 +128,7 @@ impl Watcher {
 }
 
 impl Database {
-    /// Begins to look at what other processes change. What this process remembers is used only while somebody watches.
+    /// Starts watching the changes of other processes. The caches of this process are used only while a watch runs.
     pub fn watch(&self) -> Result<Watch, StoreError> {
         let manager = Manager {
             role: Role::Reader,

@@ -1,4 +1,4 @@
-//! One step that writes, with what its request expects of it.
+//! Write operation with the idempotency key and the precondition of its request.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,14 +17,14 @@ use super::{AnyConnection, Driver};
 
 pub(super) type Transactions = <AnyConnection as Connection>::TransactionManager;
 
-/// A step, and the request that it belongs to. It may run several times.
+/// Operation and the request it belongs to. It may run several times.
 pub(super) struct Write {
     step: Step,
     request: Option<Arc<IdempotentRequest>>,
     versioned: Option<Arc<VersionedRequest>>,
 }
 
-/// What a step did that is not committed yet.
+/// Result of an operation that is not committed yet.
 pub(super) struct Written {
     answer: Answer,
     pub invalidations: Invalidations,
@@ -33,14 +33,14 @@ pub(super) struct Written {
 }
 
 impl Write {
-    /// The step, of the request that this task works on.
+    /// Binds an operation to the request of the current task.
     pub fn of(step: Step) -> Self {
         Self { step, request: idempotency::current(), versioned: preconditions::current() }
     }
 
-    /// Runs the step within the transaction that is open. After an error the caller rolls back.
+    /// Runs the operation within the open transaction. After an error the caller rolls back.
     pub fn attempt(&self, connection: &mut AnyConnection, tables: &'static Tables) -> Result<Written, Abort<Answer>> {
-        // Of an attempt that was given up.
+        // Left over from an abandoned attempt.
         Invalidations::take();
         let _serving = Serving::begin(self.request.as_ref());
         preconditions::begin();
@@ -65,7 +65,7 @@ impl Write {
         Ok(Written { answer, invalidations, left, has_key })
     }
 
-    /// The step is committed.
+    /// Notes that the operation is committed.
     pub fn committed(&self, written: Written) -> Answer {
         if let Some(request) = self.request.as_ref().filter(|_| written.has_key) {
             request.committed();
@@ -76,10 +76,10 @@ impl Write {
         written.answer
     }
 
-    /// The step in a transaction of its own.
+    /// Runs the operation in its own transaction.
     pub fn alone(&self, connection: &mut AnyConnection, writing: &Writing) -> Outcome {
         begin(connection)?;
-        // The counters come last: others wait for them.
+        // The counters are written last, because other transactions wait for their rows.
         let done = self.attempt(connection, writing.tables).and_then(|written| {
             let open = writing.versions.open(&written.invalidations, connection)?;
             #[cfg(feature = "test-support")]
@@ -98,7 +98,8 @@ impl Write {
     }
 }
 
-/// SQLite takes the write lock at the start: a later upgrade from a read could not wait for another writer.
+/// Begins a transaction. SQLite takes the write lock at once: a later upgrade from a read could not wait for another
+/// writer.
 pub(super) fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
     match connection.driver() {
         Driver::Postgres(pg) => AnsiTransactionManager::begin_transaction(pg),
@@ -106,7 +107,7 @@ pub(super) fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
     }
 }
 
-/// Repeats a step that tells how many records it wrote, until none is left.
+/// Repeats an operation that returns the number of records it wrote, until it returns zero.
 pub(crate) fn in_turns<R>(
     connection: &mut AnyConnection,
     mut step: impl FnMut(&mut AnyConnection) -> Result<usize, Abort<R>>,
@@ -115,8 +116,9 @@ pub(crate) fn in_turns<R>(
     Ok(())
 }
 
-/// A step of many that reads and writes while other processes do, too. On SQLite nothing follows it for as long as it took:
-/// whoever waits for the write lock only looks from time to time. Inside an open transaction it is a part of that.
+/// Runs one of many operations that read and write while other processes do too. On SQLite a pause of the same duration
+/// follows, because waiting writers only poll for the write lock. Inside an open transaction it is a part of that
+/// transaction.
 fn in_turn<T, R>(
     connection: &mut AnyConnection,
     step: impl FnOnce(&mut AnyConnection) -> Result<T, Abort<R>>,
@@ -139,8 +141,8 @@ fn in_turn<T, R>(
     }
 }
 
-/// A lost connection needs no rolling back. One that cannot even do that is broken and leaves the pool; the first error is
-/// the one to tell.
+/// Rolls back after an error. A lost connection needs no rollback. A connection whose rollback fails is broken and
+/// leaves the pool. The first error is the one to report.
 pub(super) fn rolled_back<R>(connection: &mut AnyConnection, abort: Abort<R>) -> Abort<R> {
     if !matches!(&abort, Abort::Query(error) if is_lost(error))
         && let Err(error) = Transactions::rollback_transaction(connection)

@@ -1,5 +1,8 @@
-//! In tests: which tables a step writes to, so that none changes what others remember without invalidating it, and none
-//! changes a record without raising its version; and how it locks rows.
+//! Checks on the statements of a write operation, in tests:
+//!
+//! - An operation that changes cached data invalidates it.
+//! - An operation that changes a record raises its version.
+//! - A statement that locks rows reads no others.
 
 use std::cell::RefCell;
 
@@ -11,7 +14,7 @@ const WRITES: [&str; 3] = ["INSERT INTO ", "UPDATE ", "DELETE FROM "];
 struct Write {
     verb: &'static str,
     table: String,
-    /// The columns that an update changes.
+    /// Columns that an update changes.
     columns: Vec<String>,
 }
 
@@ -19,23 +22,23 @@ const LOCKS: [&str; 4] = [" FOR UPDATE", " FOR NO KEY UPDATE", " FOR SHARE", " F
 
 thread_local! {
     static WRITTEN: RefCell<Vec<Write>> = RefCell::default();
-    /// A statement that locks rows and reads others.
+    /// Statement that locks rows and reads others.
     static MIXED: RefCell<Option<String>> = RefCell::default();
 }
 
-/// The text of a statement without its values.
+/// Returns the text of a statement without its values.
 fn text(statement: &str) -> &str {
     statement.split(" -- binds:").next().unwrap_or_default()
 }
 
-/// How many tables a statement reads. Values that it lists are none.
+/// Returns the number of tables that a statement reads. Lists of values do not count.
 fn tables(text: &str) -> usize {
     let named = ["FROM ", "JOIN "].into_iter().flat_map(|word| text.split(word).skip(1));
     named.filter(|rest| !rest.trim_start_matches('(').starts_with("VALUES ")).count()
 }
 
-/// `true` if a statement locks rows and reads others. When it has to wait for a lock, PostgreSQL returns the locked rows as they
-/// are after the wait, and rows of joins and subqueries as they were before.
+/// `true` if a statement locks rows and reads others. When such a statement waits for a lock, PostgreSQL returns the
+/// locked rows as they are after the wait, but rows of joins and subqueries as they were before.
 fn is_mixed(statement: &str) -> bool {
     let text = text(statement);
     LOCKS.iter().any(|lock| text.contains(lock)) && (tables(text) != 1 || text.contains("(SELECT "))
@@ -47,13 +50,13 @@ fn identifier(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Whether a column is set to itself: the row is locked by that, and nothing else.
+/// `true` if a column is set to itself: this only locks the row.
 fn is_same(column: &str, value: &str) -> bool {
     let value = value.trim().trim_end_matches(['"', '`']);
     value.strip_suffix(column).is_some_and(|before| before.is_empty() || before.ends_with(['.', '"', '`']))
 }
 
-/// The columns that are set by what follows `UPDATE `, as far as they get another value.
+/// Returns the columns that an update sets to another value. The argument is the text after `UPDATE `.
 fn columns(update: &str) -> Vec<String> {
     let Some((_, set)) = update.split_once(" SET ") else { return Vec::new() };
     let (mut depth, mut start, mut columns) = (0_usize, 0, Vec::new());
@@ -85,7 +88,7 @@ fn columns(update: &str) -> Vec<String> {
     columns
 }
 
-/// What a statement writes to, and how.
+/// Returns the writes of a statement.
 fn writes(statement: &str) -> impl Iterator<Item = Write> {
     let text = text(statement);
     WRITES.into_iter().flat_map(move |verb| {
@@ -97,7 +100,7 @@ fn writes(statement: &str) -> impl Iterator<Item = Write> {
     })
 }
 
-/// Remembers what the statement writes to, and whether it locks as it must not.
+/// Records the writes of a statement and any forbidden lock.
 pub(super) fn statement(statement: &str) {
     if is_mixed(statement) {
         MIXED.with_borrow_mut(|mixed| *mixed = Some(text(statement).to_owned()));
@@ -105,21 +108,21 @@ pub(super) fn statement(statement: &str) {
     WRITTEN.with_borrow_mut(|written| written.extend(writes(statement)));
 }
 
-/// Forgets what an earlier step on this thread wrote.
+/// Clears the records of an earlier operation on this thread.
 pub(super) fn forget() {
     WRITTEN.take();
     MIXED.take();
 }
 
-/// `true` if the write changes what is shown of a record of these tables, and not this column.
+/// `true` if the write changes visible columns of these tables without this column.
 fn leaves(column: &str, write: &Write, tables: &[VersionedTable]) -> bool {
     let Some(row) = tables.iter().find(|row| row.table == write.table) else { return false };
     let mut changed = write.columns.iter().filter(|column| !row.apart.contains(&column.as_str()));
     changed.next().is_some() && !write.columns.iter().any(|changed| changed == column)
 }
 
-/// What the step on this thread did wrong: it wrote to a table without invalidating its topic or without raising the versions of
-/// its records, or locked rows by a statement that reads others.
+/// Returns the fault of the operation on this thread, if any: a missing invalidation, a version that was not raised, or
+/// a locking statement that reads other rows.
 pub(super) fn fault(invalidations: &Invalidations, tables: &'static Tables) -> Option<String> {
     if let Some(mixed) = MIXED.take() {
         return Some(format!("a step locks rows by a statement that reads others: {mixed}"));

@@ -1,6 +1,6 @@
-//! What writing costs: how many transactions were committed, and how long their statements and their commits took.
+//! Cost of writing: committed transactions, and the time of their statements and commits.
 //!
-//! Told by diesel itself, connection by connection, so whoever runs a transaction is counted, whatever it does in it.
+//! Diesel's instrumentation reports the events of each connection, so every transaction is counted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 
 use diesel::connection::InstrumentationEvent;
 
-/// The sum over every transaction that writes. Savepoints within one are its statements.
+/// Sums over all transactions that write. Savepoints within a transaction count as its statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WriteCosts {
     /// Transactions that were committed.
     pub commits: u64,
-    /// Their statements, and those of transactions that were rolled back; without commits.
+    /// Statements of these and of rolled-back transactions, without commits.
     pub statements: u64,
-    /// How long the statements took.
+    /// Time spent in statements.
     pub in_statements: Duration,
-    /// How long the commits took.
+    /// Time spent in commits.
     pub in_commits: Duration,
 }
 
 impl WriteCosts {
-    /// What came since then.
+    /// Returns the difference to an earlier reading.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl WriteCosts {
     }
 }
 
-/// Where every connection adds what it did.
+/// Counters that all connections add to.
 #[derive(Default)]
 pub(super) struct WriteMeter {
     commits: AtomicU64,
@@ -62,7 +62,7 @@ impl WriteMeter {
     }
 }
 
-/// Which statement comes next.
+/// Kind of the next statement.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Next {
     #[default]
@@ -72,11 +72,11 @@ enum Next {
     Rollback,
 }
 
-/// Times the transactions of one connection.
+/// Timer for the transactions of one connection.
 pub(super) struct Stopwatch {
     meter: Arc<WriteMeter>,
     next: Next,
-    /// Within a transaction that may write.
+    /// `true` within a transaction that may write.
     writes: bool,
     began: Option<Instant>,
 }

@@ -1,4 +1,4 @@
-//! Steps that are transactions of their own.
+//! Write operations in transactions of their own.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,18 +13,18 @@ use super::step::Outcome;
 use super::tables::Tables;
 use super::write::Write;
 
-/// What everybody needs who writes.
+/// State shared by everything that writes.
 pub(super) struct Writing {
     pub connections: Arc<Connections>,
     pub versions: Arc<CacheVersions>,
     pub tables: &'static Tables,
-    /// Steps that were begun.
+    /// Number of operations begun.
     pub begun: AtomicU64,
-    /// Steps that ran again.
+    /// Number of repeated attempts.
     pub repeated: AtomicU64,
-    /// Others decide, too, and may be lost on the way.
+    /// `true` for PostgreSQL: other processes write too, and connections can be lost.
     pub is_server: bool,
-    /// Steps that keep meeting others go in single file.
+    /// Lock that serializes operations with repeated conflicts.
     queue: Mutex<()>,
     #[cfg(feature = "test-support")]
     pub conflicts: super::injected::Conflicts,
@@ -45,25 +45,25 @@ impl Writing {
         }
     }
 
-    /// Waits a little before a step runs again.
+    /// Waits before an operation runs again.
     pub fn again(&self, error: &QueryError, attempts: &mut Attempts) {
         tracing::debug!(%error, attempts = attempts.count(), "a step runs again");
         let repeated = self.repeated.fetch_add(1, Ordering::Relaxed);
         std::thread::sleep(attempts.pause(error, repeated));
     }
 
-    /// Runs a step in a transaction of its own, again where that may help.
+    /// Runs an operation in its own transaction, and repeats it where a retry may help.
     pub fn alone(&self, write: &Write) -> Outcome {
         let mut attempts = Attempts::begin();
         loop {
-            // Nobody waits here with a connection in hand.
+            // The lock is taken before the connection, so that no waiting operation holds a connection.
             let _queue = attempts.queues().then(|| self.queue.lock().unwrap_or_else(PoisonError::into_inner));
             let mut connection = self.connections.take()?;
             let outcome = write.alone(&mut connection, self);
             if matches!(&outcome, Err(Abort::Query(error)) if is_demoted(error)) {
                 self.connections.leave_server(&mut connection);
             }
-            // A file is not lost on the way; what it reports would be reported again.
+            // A connection to a file cannot be lost; its error would recur.
             let lost =
                 outcome.as_ref().is_err_and(|abort| self.connections.is_lost(&mut connection, abort)) && self.is_server;
             match outcome {

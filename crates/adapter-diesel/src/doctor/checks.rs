@@ -1,4 +1,4 @@
-//! The comparisons of `kontor doctor`.
+//! Comparisons of `kontor doctor`.
 
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
@@ -93,7 +93,7 @@ pub(super) fn discounts(
     })
 }
 
-/// What the applications show of items, and what these are found by.
+/// Compares the offers and the search index of items with their sources.
 pub(super) fn items(
     connection: &mut AnyConnection,
     project: Option<i64>,
@@ -128,7 +128,7 @@ pub(super) fn items(
     })
 }
 
-/// How many offers the applications have.
+/// Compares the offer counts of applications with their offers.
 pub(super) fn counts(
     connection: &mut AnyConnection,
     project: Option<i64>,

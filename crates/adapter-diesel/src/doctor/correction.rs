@@ -1,4 +1,4 @@
-//! Puts right what differs.
+//! Corrects the differences that the doctor finds.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::{ProjectId, StoreError};
@@ -10,34 +10,35 @@ use crate::projections::{offer_counts, offers, search};
 use crate::statement::{IdRow, Statement};
 use crate::stock;
 
-/// What was put right.
+/// Counts of corrected records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Corrected {
-    /// Stock records, by a movement where the ledger was another one.
+    /// Stock levels that differed; where the ledger was wrong, a movement corrects it.
     pub inventories: u64,
-    /// Discounts whose uses were counted anew.
+    /// Discounts whose uses were recounted.
     pub discounts: u64,
-    /// Items whose words were written anew.
+    /// Items whose search texts were rewritten.
     pub words: u64,
-    /// Items of which applications show something else now.
+    /// Items whose offers changed.
     pub items: u64,
-    /// Counts of offers.
+    /// Offer counts.
     pub counts: u64,
 }
 
-/// Puts some records right. Returns how many differed.
+/// Corrects some records. Returns how many differed.
 type Mend = fn(&mut AnyConnection, &[i64], NaiveDateTime) -> Result<usize, Abort<StoreError>>;
 
-/// Where the records of a step are counted.
+/// Counter for the records of a correction.
 type Tally = fn(&mut Corrected) -> &mut u64;
 
 impl Database {
-    /// Puts right what [`Database::examine`] compares, in one project or in all, a few records a commit. The figures of a
-    /// stock record count, and the ledger follows by a movement; only what is reserved is what order lines hold. What
-    /// cannot be so stays as it is: more reserved pieces than lie there, more uses of a discount than are allowed.
+    /// Corrects what [`Database::examine`] compares, in one project or in all, a few records per transaction. The
+    /// quantity of a stock level is taken as true, and a movement corrects the ledger. The reserved quantity is
+    /// recomputed from order lines. Two differences remain: more units reserved than in stock, and more uses of a
+    /// discount than allowed.
     pub async fn correct(&self, project: Option<ProjectId>, at: DateTime<Utc>) -> Result<Corrected, StoreError> {
         let mut corrected = Corrected { inventories: self.correct_ledger(project, at).await?, ..Corrected::default() };
-        // What is shown comes of stock, and is counted.
+        // Offers depend on stock, and counts on offers, so the order matters.
         let steps: [(&'static str, Mend, Tally); 4] = [
             ("discounts", discounts, |corrected| &mut corrected.discounts),
             ("nomenclatures", words, |corrected| &mut corrected.words),
@@ -50,8 +51,8 @@ impl Database {
         Ok(corrected)
     }
 
-    /// Brings the ledger in line with the figures, by one movement per stock record that differs: for example after
-    /// records were loaded by other means than this service. Returns how many records were not in line.
+    /// Corrects the stock ledger by one movement per stock level that differs, for example after records were loaded by
+    /// other means than this service. Returns how many stock levels differed.
     pub async fn correct_ledger(&self, project: Option<ProjectId>, at: DateTime<Utc>) -> Result<u64, StoreError> {
         self.mend(project, "inventories", at, |connection, ids, at| Ok(stock::correct(connection, ids, at)?)).await
     }
@@ -78,7 +79,7 @@ impl Database {
     }
 }
 
-/// Records that nobody changes until the end of the transaction.
+/// Returns the numbers of these records, and locks them until the end of the transaction.
 fn held(connection: &mut AnyConnection, records: Statement) -> Result<Vec<i64>, Abort<StoreError>> {
     let rows: Vec<IdRow> = records.locked(connection, " FOR NO KEY UPDATE").rows(connection)?;
     Ok(rows.into_iter().map(|row| row.id).collect())

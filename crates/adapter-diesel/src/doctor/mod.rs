@@ -1,7 +1,7 @@
-//! Derives anew what is kept in addition to its source, and compares; on demand puts right what differs.
+//! Recomputes derived figures from their sources and compares them; on request corrects the differences.
 //!
-//! Every comparison is made by one statement over a few records, so a service that goes on working meanwhile shows no
-//! differences that are not there, and memory does not grow with the tables.
+//! Each comparison is one statement over a few records. So changes during the run cause no false differences, and
+//! memory use does not grow with the tables.
 
 mod checks;
 mod correction;
@@ -18,53 +18,54 @@ pub use readable::UnreadableRow;
 
 const CHUNK: i64 = 250;
 
-/// A figure that is not what its source makes it.
+/// Stored figure that differs from its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The project.
+    /// Project.
     pub project_id: i64,
     /// Table and column of the figure.
     pub figure: &'static str,
-    /// The record: its number; of an offer that of the item, of a count that of the category, 0 being all of them.
+    /// Number of the record: for an offer the item, for a count the category (0 for all categories).
     pub id: i64,
-    /// The application, of an offer or a count.
+    /// Application, for an offer or a count.
     pub application_id: Option<i64>,
-    /// What it was derived from.
+    /// Table that the figure is derived from.
     pub source: &'static str,
-    /// What is stored, if anything. Prices and amounts are minor units; what items are found by has no figures.
+    /// Stored value, if any. Prices and amounts are in minor units; search texts have no value.
     pub stored: Option<i64>,
-    /// What should be, if anything.
+    /// Expected value, if any.
     pub derived: Option<i64>,
 }
 
-/// What was looked at.
+/// Counts of examined records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Examined {
-    /// Stock records.
+    /// Stock levels.
     pub inventories: u64,
     /// Discounts.
     pub discounts: u64,
-    /// Items, with what the applications show of them and what they are found by.
+    /// Items, with their offers and search texts.
     pub items: u64,
-    /// Applications, with how many offers they have.
+    /// Applications, with their offer counts.
     pub applications: u64,
-    /// Orders, with their money and their tickets.
+    /// Orders, with their money and tickets.
     pub orders: u64,
-    /// How much was found.
+    /// Differences found.
     pub differences: u64,
 }
 
 impl Database {
-    /// Examines one project, or all. Hands over every difference as soon as it is found.
+    /// Examines one project, or all. Reports each difference as soon as it is found. The sources of the figures:
     ///
-    /// - pieces and reserved pieces of a stock record: the sums of its movements, and what the last movement left;
-    /// - reserved pieces: the order lines that hold them;
+    /// - quantity and reserved quantity of a stock level: the sums of its movements, and the balance of the last
+    ///   movement;
+    /// - reserved quantity: the order lines that hold it;
     /// - uses of a discount: the orders that use it;
-    /// - what an application shows: cards, stock, prices and warehouses;
-    /// - what an item is found by: its name and article;
-    /// - how many offers an application has, in all and per category: its offers;
-    /// - the money of an order: its lines, its charge, and what goes back of both;
-    /// - the tickets of an order: its lines, and the scans that let people in.
+    /// - offers of an application: items, stock levels, prices and warehouses;
+    /// - search texts of an item: its name and article;
+    /// - offer counts of an application, in total and per category: its offers;
+    /// - money of an order: its lines, its charge, and the refunds of both;
+    /// - tickets of an order: its lines, and the scans that admitted a visitor.
     pub async fn examine(
         &self,
         project: Option<ProjectId>,
@@ -96,20 +97,20 @@ impl Database {
     }
 }
 
-/// What a look at some records after this one gave.
+/// Result of comparing the next records.
 struct Seen {
     count: u64,
-    /// `None` when there are no more.
+    /// Number of the last record; `None` if there are no more.
     last: Option<i64>,
     differences: Vec<Difference>,
 }
 
 type Check = fn(&mut AnyConnection, Option<i64>, i64) -> Result<Seen, Abort<StoreError>>;
 
-/// Where the records of a look are counted.
+/// Counter for the records of a comparison.
 type Tally = fn(&mut Examined) -> &mut u64;
 
-/// `SELECT <what> FROM <table> t WHERE ...`: the next records.
+/// Selects the next records: `SELECT <what> FROM <table> t WHERE ...`.
 fn next(what: &str, table: &str, project: Option<i64>, last: i64) -> Statement {
     let mut statement = Statement::new(format!("SELECT {what} FROM {table} t WHERE t.id > ")).value(last);
     if let Some(project) = project {

@@ -1,4 +1,4 @@
-//! The money of orders: what was allotted, what arrived and what went back; and their tickets.
+//! Money of orders (allocated, captured and refunded), and their tickets.
 
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
@@ -33,13 +33,14 @@ by_place! {
 }
 
 impl MoneyRow {
-    /// What has gone back and not of a line went back of the delivery price, and is no more than that.
+    /// Returns the refunded part of the delivery price: refunds beyond those of the lines, at most the delivery price.
     fn delivery_returned(&self) -> i64 {
         (self.refunded + self.refunding - self.lines_returned).clamp(0, self.delivery)
     }
 }
 
-/// An order that was paid by hand has no charge that succeeded; of its money only the order tells.
+/// Compares the money and tickets of orders. An order marked as paid by hand has no succeeded charge; only the order
+/// itself holds its amounts.
 pub(super) fn orders(
     connection: &mut AnyConnection,
     project: Option<i64>,

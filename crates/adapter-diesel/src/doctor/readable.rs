@@ -1,4 +1,4 @@
-//! Rows that their types refuse, found by reading every record the way the service does; and damage to the file of SQLite.
+//! Rows whose values are invalid, found by reading every record as the service does; and damage to the SQLite file.
 
 use chrono::DateTime;
 use diesel::sql_types::Text;
@@ -16,14 +16,14 @@ use crate::subscriptions::{Wanted, cases};
 use crate::unreadable::apart;
 use crate::{auth, catalog, orders};
 
-/// A stored row that cannot be read.
+/// Stored row that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableRow {
-    /// Its table.
+    /// Table name.
     pub table: &'static str,
-    /// Its number.
+    /// Number of the row.
     pub id: i64,
-    /// The value that its type refuses.
+    /// Reason: the invalid value.
     pub reason: String,
 }
 
@@ -65,7 +65,7 @@ by_place! {
 }
 
 impl Database {
-    /// Reads every record of one project, or of all. Hands over each row that cannot be read, and returns how many there are.
+    /// Reads every record of one project, or of all. Reports each row that cannot be read, and returns their number.
     pub async fn find_unreadable(
         &self,
         project: Option<ProjectId>,
@@ -92,7 +92,7 @@ impl Database {
         Ok(count)
     }
 
-    /// What SQLite finds wrong with its file; nothing on PostgreSQL, whose pages have check sums of their own.
+    /// Returns the damage that SQLite finds in its file. Empty on PostgreSQL, whose pages have checksums of their own.
     pub async fn file_damage(&self) -> Result<Vec<String>, StoreError> {
         self.read(|connection| {
             if connection.is_postgres() {

@@ -1,4 +1,4 @@
-//! What names a row of a queue.
+//! Key of a row of a queue.
 
 use std::fmt::Display;
 
@@ -8,9 +8,9 @@ use diesel::sql_types::Text;
 use crate::database::AnyConnection;
 use crate::statement::{IdRow, Statement, Value, by_place};
 
-/// A number or a text.
+/// Number or text that identifies a row.
 pub(crate) trait Key: Clone + PartialEq + Display + Into<Value> + Send + Sync + 'static {
-    /// The keys that a statement with one column gives.
+    /// Returns the keys from a statement with one column.
     fn rows(statement: Statement, connection: &mut AnyConnection) -> QueryResult<Vec<Self>>;
 }
 

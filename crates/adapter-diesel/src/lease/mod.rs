@@ -1,17 +1,17 @@
-//! Leases: how rows of a queue are worked on by any number of processes, each row by one of them at a time.
+//! Leases: any number of processes work on the rows of a queue, each row by one of them at a time.
 //!
-//! 1. **Look** for due rows. This reads; an idle worker takes no write lock.
-//! 2. **Lease** them by a conditional update that names the owner and the end of the lease. Of several that try, one gets
-//!    the row.
-//! 3. **Read** what is to be done, after the lease is committed. A row that cannot be read is *parked* with the reason:
-//!    it is no longer due, the others go on, and an operator releases it once it is mended.
-//! 4. Work, and write the outcome on the condition that the lease is still held. The worker's loop renews the lease while a
-//!    step runs, so it fits any work. A process that dies leaves a lease that runs out.
-//! 5. A lease that runs out is a *lapse*: the work failed or its process died. Lapses in a row make the row wait for longer,
-//!    then it is parked.
+//! 1. **Look** for due rows. This only reads; an idle worker takes no write lock.
+//! 2. **Lease** them by a conditional update that sets the owner and the end of the lease. Of several competing
+//!    workers, one gets the row.
+//! 3. **Read** the work after the lease is committed. A row that cannot be read is *parked* with the reason. It is no
+//!    longer due, and the others continue. An operator releases it once it is repaired.
+//! 4. Work, and write the outcome on the condition that the lease is still held. The loop of the worker renews the
+//!    lease while it works, so a lease fits work of any duration. If a process dies, its lease expires.
+//! 5. An expired lease is a *lapse*: the work failed or its process died. After several lapses in a row the row waits
+//!    longer, and finally it is parked.
 //!
-//! A queue is a table with the columns `lease_owner`, `leased_until`, `lapses`, `parked_at` and `parked_reason`, declared by a
-//! [`Queue`]. Nothing here knows what the rows mean.
+//! A queue is a table with the columns `lease_owner`, `leased_until`, `lapses`, `parked_at` and `parked_reason`,
+//! declared by a [`Queue`]. This module does not depend on the meaning of the rows.
 
 mod key;
 mod parked;
@@ -29,44 +29,43 @@ pub use parked::Parked;
 pub(crate) use parked::{count_parked, list_parked, release_parked};
 pub(crate) use read::Leased;
 
-/// How many due rows are tried when others are faster.
+/// Number of due rows to try, in case other workers lease some first.
 const CANDIDATES: usize = 16;
 
-/// How long a row rests after its lease has run out, by the lapses in a row before: up to so many, the pause.
+/// Pause of a row after its lease has expired: lapses in a row below the first value get the second.
 const RESTS: [(u32, TimeDelta); 3] = [(6, TimeDelta::zero()), (9, TimeDelta::minutes(10)), (12, TimeDelta::hours(1))];
 
-/// The rest after more lapses.
+/// Pause after more lapses.
 const LONGEST_REST: TimeDelta = TimeDelta::hours(6);
 
-/// Lapses in a row after which a row is parked. With the rests between them they take more than a day.
+/// Lapses in a row after which a row is parked. With the pauses between them they take more than a day.
 const MOST_LAPSES: u32 = 17;
 
-/// A table whose rows are leased.
+/// Table whose rows are leased.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// The table.
     pub table: &'static str,
-    /// The column that names a row, a number or a text.
+    /// Key column, a number or a text.
     pub key: &'static str,
-    /// The column with the moment from which a row is due; `None` when rows that are open are due.
+    /// Column with the time from which a row is due; `None` if every open row is due.
     pub due: Option<&'static str>,
-    /// Which rows are still to be worked on, as SQL. Written out, not bound: a planner recognizes a partial index only by
-    /// its words.
+    /// SQL condition for rows that still need work. It is written out, not bound: the planner matches a partial index
+    /// only by its text.
     pub open: &'static str,
-    /// What else is set when a row is parked, such as `, state = 'queued'`.
+    /// Further assignments when a row is parked, such as `, state = 'queued'`.
     pub on_park: &'static str,
 }
 
-/// Who leases, and for how long.
+/// Owner and duration of a lease.
 #[derive(Debug, Clone)]
 pub(crate) struct LeaseRequest {
-    /// Names a worker, unlike all others.
+    /// Unique name of a worker.
     pub owner: String,
-    /// Now.
+    /// Current time, UTC.
     pub now: NaiveDateTime,
-    /// When others may take over.
+    /// End of the lease, UTC.
     pub until: NaiveDateTime,
-    /// How many rows at most.
+    /// Maximum number of rows.
     pub most: usize,
 }
 
@@ -77,7 +76,7 @@ impl LeaseRequest {
 }
 
 impl Queue {
-    /// Open, not parked, due, and on no running lease: the condition of a look and, again, of the update.
+    /// Returns the condition of a look and of the update: open, not parked, due, and without a running lease.
     pub fn free(&self, now: NaiveDateTime) -> Statement {
         let open = Statement::new(format!("{} AND parked_at IS NULL", self.open));
         let due = match self.due {
@@ -91,7 +90,7 @@ impl Queue {
         rested.sql(" ELSE ").value(now - LONGEST_REST).sql(" END)")
     }
 
-    /// The rows that are free, the longest due first.
+    /// Selects the free rows, the longest due first.
     fn look(&self, now: NaiveDateTime, most: usize) -> Statement {
         let Self { table, key, .. } = self;
         let order = self.due.map_or_else(|| (*key).to_owned(), |due| format!("{due}, {key}"));
@@ -100,8 +99,8 @@ impl Queue {
             .sql(format!(" ORDER BY {order} LIMIT {most}"))
     }
 
-    /// Leases those of the rows that are still free and returns their keys. `set` is set besides, such as
-    /// `, tries = tries + 1`. Rows whose leases ran out too often are parked instead.
+    /// Leases those of the rows that are still free and returns their keys. `set` holds further assignments, such as
+    /// `, tries = tries + 1`. Rows with too many lapses are parked instead.
     pub fn take<K: Key>(
         &self,
         connection: &mut AnyConnection,
@@ -130,7 +129,7 @@ impl Queue {
         Ok(taken)
     }
 
-    /// As [`Queue::take`], a few at a time until there are as many as are asked for.
+    /// As [`Queue::take`], in several rounds until the requested number is leased.
     fn take_some<K: Key>(
         &self,
         connection: &mut AnyConnection,
@@ -147,7 +146,7 @@ impl Queue {
         Ok(taken)
     }
 
-    /// Lengthens the running leases of an owner to `until`; none becomes shorter. Returns how many were lengthened.
+    /// Extends the running leases of an owner to `until`; none is shortened. Returns the number of extended leases.
     pub fn renew(
         &self,
         connection: &mut AnyConnection,
@@ -167,7 +166,7 @@ impl Queue {
             .run(connection)
     }
 
-    /// Gives every lease of an owner back. Returns how many there were.
+    /// Releases every lease of an owner. Returns their number.
     pub fn release(&self, connection: &mut AnyConnection, owner: &str) -> QueryResult<usize> {
         let Self { table, open, .. } = self;
         Statement::new(format!(
@@ -180,8 +179,8 @@ impl Queue {
 }
 
 impl Database {
-    /// Leases the rows that are longest due, at most as many as are asked for, and reads them. Rows that cannot be read
-    /// are parked; others take their place.
+    /// Leases the rows that are longest due, at most the requested number, and reads them. Rows that cannot be read are
+    /// parked; others take their place.
     pub(crate) async fn lease_rows<K: Key, R, T>(
         &self,
         queue: &'static Queue,

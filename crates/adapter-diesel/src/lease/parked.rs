@@ -1,4 +1,4 @@
-//! Rows that are parked: counted, told, released.
+//! Counting, listing and releasing parked rows.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
@@ -9,16 +9,16 @@ use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// A row of a queue that could not be read, or failed too often.
+/// Row of a queue that could not be read, or failed too often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parked {
-    /// Its table.
+    /// Table name.
     pub table: &'static str,
-    /// What names it there.
+    /// Key of the row.
     pub id: String,
-    /// When it was parked.
+    /// Time of parking.
     pub since: DateTime<Utc>,
-    /// Why.
+    /// Reason for parking.
     pub reason: String,
 }
 
@@ -36,14 +36,14 @@ by_place! {
     }
 }
 
-/// How many rows of a queue are parked.
+/// Returns the number of parked rows of a queue.
 pub(crate) fn count_parked(connection: &mut AnyConnection, queue: &Queue) -> QueryResult<u64> {
     let count = format!("SELECT count(*) FROM {} WHERE parked_at IS NOT NULL", queue.table);
     let row: CountRow = Statement::new(count).row(connection)?;
     Ok(row.count.unsigned_abs())
 }
 
-/// The parked rows of a queue, the oldest first, at most so many.
+/// Returns at most `most` parked rows of a queue, the oldest first.
 pub(crate) fn list_parked(
     connection: &mut AnyConnection,
     queue: &'static Queue,
@@ -59,7 +59,7 @@ pub(crate) fn list_parked(
     Ok(rows.into_iter().map(parked).collect())
 }
 
-/// Puts the parked rows of a queue back. Returns how many there were.
+/// Returns the parked rows to the queue. Returns their number.
 pub(crate) fn release_parked(connection: &mut AnyConnection, queue: &Queue) -> QueryResult<usize> {
     let back = format!(
         "UPDATE {} SET parked_at = NULL, parked_reason = NULL, lapses = 0 WHERE parked_at IS NOT NULL",

@@ -1,4 +1,4 @@
-//! From leased rows to work, outside the transaction that leased them.
+//! Reading the work of leased rows, outside the transaction that leased them.
 
 use diesel::result::{Error as QueryError, QueryResult};
 use kontor_kernel::StoreError;
@@ -7,17 +7,17 @@ use super::{Key, LeaseRequest, MOST_LAPSES, Queue};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::Statement;
 
-/// Rows, each with its key.
+/// Rows with their keys.
 type Keyed<K, R> = Vec<(K, R)>;
 
 /// Loads rows by their keys.
 type Load<K, R> = fn(&mut AnyConnection, &[K]) -> QueryResult<Keyed<K, R>>;
 
-/// How leased rows become work.
+/// Conversion of leased rows to work.
 pub(crate) struct Leased<K, R, T> {
     /// Loads the rows with these keys, each with its key.
     pub load: Load<K, R>,
-    /// Reads one.
+    /// Converts one row.
     pub read: fn(R) -> Result<T, StoreError>,
 }
 
@@ -29,7 +29,7 @@ impl<K, R, T> Clone for Leased<K, R, T> {
 
 impl<K, R, T> Copy for Leased<K, R, T> {}
 
-/// What was loaded, and why the rest could not be.
+/// Loaded rows, and the reasons why the others could not be loaded.
 struct Loaded<K, R> {
     rows: Vec<(K, R)>,
     unreadable: Vec<(K, String)>,
@@ -41,7 +41,7 @@ fn load<K: Key, R, T>(
     leased: Leased<K, R, T>,
 ) -> QueryResult<Loaded<K, R>> {
     let loaded = match (leased.load)(connection, keys) {
-        // One of them has a column that is not what it should be: which?
+        // One of the rows has a malformed column. Loading them one by one finds it.
         Err(QueryError::DeserializationError(_)) => {
             let mut loaded = Loaded { rows: Vec::new(), unreadable: Vec::new() };
             for key in keys {
@@ -69,7 +69,7 @@ fn load<K: Key, R, T>(
 }
 
 impl Queue {
-    /// Takes rows out of the queue, unless their lease has passed to another owner.
+    /// Parks rows, unless their lease has passed to another owner.
     fn park<K: Key>(&self, keys: &[K], reason: &str, request: &LeaseRequest) -> Statement {
         let Self { table, key: column, on_park, .. } = self;
         Statement::new(format!("UPDATE {table} SET parked_at = "))
@@ -82,7 +82,7 @@ impl Queue {
             .value(request.owner.as_str())
     }
 
-    /// Parks those of the leased rows whose leases ran out too often. Returns their keys.
+    /// Parks those of the leased rows that have too many lapses. Returns their keys.
     pub(super) fn park_lapsed<K: Key>(
         &self,
         connection: &mut AnyConnection,
@@ -109,8 +109,8 @@ impl Queue {
 }
 
 impl Database {
-    /// Reads rows that were leased by this request, in the order of `load`. Those that cannot be read are parked, each with a
-    /// reason that names table and key.
+    /// Reads rows that were leased by this request, in the order of `load`. Rows that cannot be read are parked, each
+    /// with a reason that names table and key.
     pub(crate) async fn read_leased<K: Key, R, T>(
         &self,
         queue: &'static Queue,
@@ -142,7 +142,7 @@ impl Database {
                 Ok::<_, Abort<StoreError>>(parked)
             });
             let rows = parked.await?;
-            // The key may be a login, which a log does not show.
+            // The key may be a login, which must not appear in a log.
             tracing::error!(
                 queue = queue.table,
                 rows,

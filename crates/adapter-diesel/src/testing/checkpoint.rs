@@ -1,5 +1,5 @@
-//! The rows of a PostgreSQL database at one moment: brought back for every run of a test, and compared without regard to the
-//! numbers that new rows happen to get.
+//! Checkpoint of the rows of a PostgreSQL database: restored for every run of a test, and compared without regard to
+//! the numbers of new rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,14 +9,14 @@ use diesel::{PgConnection, RunQueryDsl};
 
 use super::{Keep, TestDatabase, must};
 
-/// Distance between the first numbers that two tables give after the checkpoint: so a number tells of which table a new row is,
-/// wherever it stands.
+/// Distance between the first numbers of two tables after the checkpoint. So a number shows which table a new row
+/// belongs to, wherever it occurs.
 const STEP: i64 = 10_000_000;
 
-/// Counters and notes of the database itself.
+/// Counters and bookkeeping of the database itself.
 const APART: &str = "'change_marks', '__diesel_schema_migrations'";
 
-/// Connections from now on find out soon that two transactions wait for each other.
+/// New connections detect deadlocks early.
 const QUICK_DEADLOCKS: &str = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET deadlock_timeout = ' || quote_literal('20ms'), \
      current_database()); END $$;";
 
@@ -40,20 +40,21 @@ struct CountRow {
     number: i64,
 }
 
-/// Labels of new rows by their numbers: the name of their sequence, and their place among its rows by content.
+/// Labels of new rows by number: the name of their sequence, and their position among its rows by content.
 #[derive(Debug, Default)]
 pub struct Labels(HashMap<i64, String>);
 
-/// What has changed since a checkpoint.
+/// Changes since a checkpoint.
 #[derive(Debug)]
 pub struct Changes {
-    /// Rows that are new or changed (`+`) and rows that are gone or were changed (`-`), without numbers of new rows.
+    /// New rows and new contents (`+`), deleted rows and old contents (`-`), with labels in place of the numbers of new
+    /// rows.
     pub rows: Vec<String>,
-    /// What the numbers of new rows were replaced by.
+    /// Labels that replaced the numbers of new rows.
     pub labels: Labels,
 }
 
-/// The rows of a database, kept in a schema beside it.
+/// Rows of a database, copied to another schema.
 pub struct Checkpoint {
     connection: PgConnection,
     tables: Vec<String>,
@@ -63,10 +64,10 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Keeps the rows of a database that lives on a server.
+    /// Copies the rows of a database on a server.
     ///
     /// # Panics
-    /// When it does not, or cannot be written.
+    /// If the database is not on a server, or cannot be written.
     #[must_use]
     pub fn take(db: &TestDatabase) -> Self {
         let Keep::Server { database: fresh } = &db.keep else { return must(Err("only PostgreSQL has checkpoints")) };
@@ -101,10 +102,10 @@ impl Checkpoint {
         counted
     }
 
-    /// Brings back the rows of the tables in which [`Checkpoint::changes`] found other ones, and the numbers that sequences give.
+    /// Restores the tables that [`Checkpoint::changes`] found changed, and the sequences.
     ///
     /// # Panics
-    /// When the database cannot be written.
+    /// If the database cannot be written.
     pub fn restore(&mut self) {
         let tables = std::mem::take(&mut self.changed);
         let tables = tables
@@ -118,10 +119,10 @@ impl Checkpoint {
         )));
     }
 
-    /// What is stored now and was not, and what was stored and is not any more.
+    /// Returns rows stored since the checkpoint and rows no longer stored.
     ///
     /// # Panics
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     #[must_use]
     pub fn changes(&mut self) -> Changes {
         let now = self.stored();
@@ -144,10 +145,10 @@ impl Checkpoint {
         Changes { rows, labels }
     }
 
-    /// `true` while a transaction waits for one that holds what it wants.
+    /// `true` while a transaction waits for a lock of another.
     ///
     /// # Panics
-    /// When the server does not answer.
+    /// If the server does not respond.
     #[must_use]
     pub fn is_blocked(&mut self) -> bool {
         let blocked = "SELECT count(*) AS number FROM pg_stat_activity WHERE datname = current_database() \
@@ -158,8 +159,8 @@ impl Checkpoint {
 }
 
 impl Labels {
-    /// Labels for the numbers in these rows, which are JSON objects. Rows of one table are told apart by their contents, in which
-    /// numbers are replaced by the labels found so far.
+    /// Creates labels for the numbers in these rows, which are JSON objects. Rows of one table are distinguished by
+    /// their contents, in which numbers are replaced by the labels found so far.
     fn of<'a>(rows: impl Iterator<Item = &'a str> + Clone, sequences: &[String]) -> Self {
         let mut labels = Self::default();
         let name = |number: i64| {
@@ -171,7 +172,7 @@ impl Labels {
                 labels.0.insert(number, sequence.clone());
             }
         }
-        // Each round looks one reference further.
+        // Each round follows one more reference.
         for _ in 0..4 {
             let mut contents: BTreeMap<&String, BTreeMap<String, Vec<i64>>> = BTreeMap::new();
             for row in rows.clone() {
@@ -190,7 +191,7 @@ impl Labels {
         labels
     }
 
-    /// A text with labels in place of the numbers of new rows.
+    /// Replaces the numbers of new rows in a text by their labels.
     #[must_use]
     pub fn replace(&self, text: &str) -> String {
         let (mut replaced, mut digits) = (String::with_capacity(text.len()), String::new());
@@ -212,8 +213,8 @@ impl Labels {
     }
 }
 
-/// A row without what may differ: its UUIDs, since whoever decides once more makes another key, and when a worker asks next, since
-/// two who ask at once both ask again early.
+/// Returns a row without values that may differ: its UUIDs, because a repeated decision creates another key, and the
+/// time of the next check, because two workers that check at once both plan an early one.
 fn comparable(row: &str) -> String {
     let mut content: serde_json::Value = must(serde_json::from_str(row));
     if let Some(columns) = content.as_object_mut() {
@@ -222,7 +223,7 @@ fn comparable(row: &str) -> String {
     without_keys(&content.to_string())
 }
 
-/// A text without its UUIDs.
+/// Returns a text without its UUIDs.
 fn without_keys(text: &str) -> String {
     let is_key = |part: &str| {
         part.bytes().enumerate().all(|(place, byte)| match place {
@@ -245,7 +246,7 @@ fn without_keys(text: &str) -> String {
     kept
 }
 
-/// The numbers that stand in a text.
+/// Returns the numbers in a text.
 fn numbers(text: &str) -> impl Iterator<Item = i64> {
     text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
 }

@@ -1,32 +1,32 @@
-//! A PostgreSQL cluster of the tests' own, from the server binaries of the machine.
+//! PostgreSQL cluster for the tests, from the server binaries of the machine.
 
 use std::path::{Path, PathBuf};
 
 use super::script::{Script, free_port};
 
-/// How a server is stopped before it is started again.
+/// Way to stop a server before it is started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// In order: transactions are rolled back, clients are told.
+    /// Regular stop: transactions are rolled back, clients are notified.
     Fast,
-    /// As in a crash: nobody is told, and what was committed is recovered at the start.
+    /// Stop as in a crash: clients are not notified, and committed data is recovered at the start.
     Immediate,
 }
 
-/// What a server shows of itself over TLS, as PEM. Over the network it then takes passwords by TLS alone, except of
-/// `postgres`, and the account `clerk` by a certificate of the same authority.
+/// TLS files of a server, as PEM. Over the network it then accepts passwords by TLS only, except for `postgres`, and
+/// the account `clerk` by a certificate of the same authority.
 #[derive(Debug, Clone)]
 pub struct ServerTls {
-    /// Its certificate.
+    /// Certificate of the server.
     pub certificate: String,
-    /// The key of that.
+    /// Private key of the certificate.
     pub key: String,
-    /// Who signs certificates of clients.
+    /// Authority that signs client certificates.
     pub authority: String,
 }
 
 impl ServerTls {
-    /// The lines of the script that lay the files down.
+    /// Returns the script lines that create the files.
     fn script(&self) -> String {
         let Self { certificate, key, authority } = self;
         let access = "hostssl all clerk 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256\n\
@@ -44,27 +44,27 @@ impl ServerTls {
     }
 }
 
-/// How a cluster is.
+/// Variant of a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Manner<'a> {
-    /// As it comes.
+    /// Default settings.
     Plain,
-    /// With messages in Russian and, where a database asks for it, in the other [`LANGUAGES`].
+    /// Messages in Russian and, where a database selects it, in the other [`LANGUAGES`].
     Speaking,
-    /// With TLS.
+    /// TLS.
     Tls(&'a ServerTls),
 }
 
-/// A running cluster. It ends with the value, or with this process.
+/// Running cluster. It ends when the value is dropped, or with this process.
 pub(super) struct Cluster {
     script: Script,
     port: u16,
 }
 
-/// The languages, beside English, of a server of the tests. PostgreSQL's packages have its messages in them.
+/// Languages of a test server besides English. The PostgreSQL packages contain messages in them.
 pub(super) const LANGUAGES: [&str; 2] = ["de_DE.UTF-8", "ru_RU.UTF-8"];
 
-/// Compiles the locales of the languages into the cluster's folder, beside those of the machine.
+/// Compiles the locales of the languages into the folder of the cluster, beside those of the machine.
 const COMPILE_LANGUAGES: &str = "mkdir \"$folder/locale\"\nfor name in de_DE ru_RU; do\n\
      localedef -i $name -f UTF-8 --no-archive \"$folder/locale/$name.UTF-8\" >>\"$folder/log\" 2>&1; done\n\
      export LOCPATH=\"$folder/locale:/usr/lib/locale\"\nunset LANGUAGE\noptions='-c lc_messages=ru_RU.UTF-8'\n";
@@ -90,17 +90,16 @@ impl Cluster {
         Ok(Self { script: Script::start(&script)?, port })
     }
 
-    /// Where it listens.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The address of its administration database.
+    /// Returns the address of the administration database.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Stops the server, starts it again and waits until it takes connections.
+    /// Stops the server, starts it again and waits until it accepts connections.
     pub fn restart(&mut self, stop: Stop) -> Result<(), String> {
         self.script.tell(match stop {
             Stop::Fast => "INT",
@@ -114,9 +113,9 @@ impl Cluster {
     }
 }
 
-/// How a script begins that runs servers: `serve FOLDER PORT OPTIONS` starts the one in a folder below `$folder`, as `$server`,
-/// and waits until it takes connections. What tests store need not outlive the machine: it stands in memory where there is
-/// room, and nothing waits for a disk.
+/// Returns the beginning of a script that runs servers. `serve FOLDER PORT OPTIONS` starts the server in a folder below
+/// `$folder`, as `$server`, and waits until it accepts connections. Test data need not survive the machine: it is kept
+/// in memory if there is room, so that nothing waits for a disk.
 pub(super) fn prelude(binaries: &Path) -> String {
     format!(
         "set -e\nroom=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 {{ print $4 }}')\n\
@@ -129,7 +128,7 @@ pub(super) fn prelude(binaries: &Path) -> String {
     )
 }
 
-/// The folder that has all of these programs.
+/// Returns the folder that contains all of these programs.
 pub(super) fn binaries(names: &[&str]) -> Result<PathBuf, String> {
     let on_path = super::environment("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&on_path).collect();

@@ -1,9 +1,9 @@
-//! A fresh database of each kind for every test.
+//! Fresh database of each kind for every test.
 //!
 //! SQLite always runs. PostgreSQL comes from `TEST_DATABASE_URL`, else from server binaries found on the machine (a
-//! throw-away cluster), else the test says loudly that it was skipped; `REQUIRE_POSTGRES=1` turns that into a failure.
-//! `TEST_DATABASES=sqlite` leaves PostgreSQL out on purpose, and says so. `TEST_POSTGRES_PROFILE` runs it as others do:
-//! `serializable`, `plain-search`, `pgbouncer` or `messages`.
+//! temporary cluster). Otherwise the test reports on standard error that it was skipped; `REQUIRE_POSTGRES=1` turns
+//! that into a failure. `TEST_DATABASES=sqlite` skips PostgreSQL on purpose and reports it. `TEST_POSTGRES_PROFILE`
+//! selects a special set-up: `serializable`, `plain-search`, `pgbouncer` or `messages`.
 
 mod checkpoint;
 mod cluster;
@@ -30,20 +30,20 @@ pub use own_server::OwnServer;
 pub use pair::Pair;
 use profile::Profile;
 
-/// Which database a test runs on.
+/// Kind of database that a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The embedded database.
+    /// Embedded database.
     Sqlite,
-    /// A PostgreSQL server.
+    /// PostgreSQL server.
     Postgres,
 }
 
-/// A migrated database that nobody else uses. It disappears with the value.
+/// Migrated database for one test. It is removed when the value is dropped.
 pub struct TestDatabase {
-    /// The open pools.
+    /// Open pools.
     pub database: Database,
-    /// Which kind it is.
+    /// Kind of database.
     pub kind: Kind,
     keep: Keep,
 }
@@ -55,10 +55,10 @@ enum Keep {
 }
 
 impl TestDatabase {
-    /// A fresh database, or `None` when this kind cannot be had here (said on standard error).
+    /// Creates a fresh database. Returns `None` if this kind is not available here (reported on standard error).
     ///
     /// # Panics
-    /// When the kind is required and missing, or the database cannot be made.
+    /// If the kind is required and missing, or the database cannot be created.
     pub fn fresh(kind: Kind) -> Option<Self> {
         match kind {
             Kind::Sqlite => Some(Self::sqlite()),
@@ -66,32 +66,32 @@ impl TestDatabase {
         }
     }
 
-    /// The address another process can open the same database with.
+    /// Returns the address by which another process can open the same database.
     pub fn url(&self) -> DatabaseUrl {
         self.database.url().clone()
     }
 
-    /// A database that somebody else keeps.
+    /// Wraps a database that is kept elsewhere.
     pub fn kept_elsewhere(database: Database, kind: Kind) -> Self {
         Self { database, kind, keep: Keep::Nothing }
     }
 
-    /// Runs statements over a connection for writing, outside any transaction.
+    /// Runs statements on a connection for writing, outside any transaction.
     pub fn run_apart(&self, statements: &str) -> Result<(), StoreError> {
         use diesel::connection::SimpleConnection;
         let failed = |error: diesel::result::Error| StoreError::Failed(error.to_string());
         self.database.with_connection(|connection| connection.batch_execute(statements).map_err(failed))
     }
 
-    /// How many statements have run. From the first question on no commit is refused on purpose: a step that runs again counts
-    /// twice.
+    /// Returns the number of statements so far. From the first call on no commit conflicts are injected, because a
+    /// repeated operation counts twice.
     #[must_use]
     pub fn statements(&self) -> u64 {
         self.database.conflicts().set(0);
         self.database.statements()
     }
 
-    /// Whether steps that meet others run again, as they do where transactions are serializable.
+    /// `true` if operations are repeated after conflicts, as with serializable transactions.
     #[must_use]
     pub fn repeats_steps(&self) -> bool {
         self.kind == Kind::Postgres && Profile::chosen() == Profile::Serializable
@@ -113,7 +113,7 @@ impl TestDatabase {
     }
 }
 
-/// What needs PostgreSQL, unless that is left out on purpose or cannot be had.
+/// Creates a resource that needs PostgreSQL. Returns `None` if PostgreSQL is excluded on purpose or not available.
 fn unless_skipped<T>(create: impl FnOnce() -> Result<T, String>) -> Option<T> {
     if !required() && environment("TEST_DATABASES").is_some_and(|kinds| kinds == "sqlite") {
         eprintln!("SKIPPED on PostgreSQL: TEST_DATABASES asks for sqlite alone");
@@ -129,7 +129,7 @@ fn unless_skipped<T>(create: impl FnOnce() -> Result<T, String>) -> Option<T> {
     }
 }
 
-/// What the pools of tests are like, as PostgreSQL is run for them.
+/// Returns the pool options for tests, according to the profile of PostgreSQL.
 #[must_use]
 pub fn pool_options() -> PoolOptions {
     PoolOptions {
@@ -139,7 +139,7 @@ pub fn pool_options() -> PoolOptions {
     }
 }
 
-/// Says that a test does not fit how PostgreSQL is run for the tests, and whether that is so.
+/// `true` if the tests run behind a pooler; reports on standard error that the test is skipped.
 #[must_use]
 pub fn skips_behind_pooler(why: &str) -> bool {
     let skips = Profile::chosen() == Profile::Pgbouncer;
@@ -149,10 +149,10 @@ pub fn skips_behind_pooler(why: &str) -> bool {
     skips
 }
 
-/// A migrated file of SQLite, made once per test process and copied for every test.
+/// Returns a migrated SQLite file, created once per test process and copied for every test.
 ///
 /// # Panics
-/// When it cannot be made.
+/// If it cannot be created.
 pub fn migrated_file() -> &'static [u8] {
     static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
     TEMPLATE.get_or_init(|| {

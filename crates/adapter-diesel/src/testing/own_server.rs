@@ -1,4 +1,4 @@
-//! A server that a test may restart.
+//! Server that a test may restart.
 
 use super::cluster::{Cluster, LANGUAGES, Manner, ServerTls, Stop};
 use super::{Keep, Kind, TestDatabase, must, unless_skipped};
@@ -7,25 +7,25 @@ use crate::{Database, DatabaseUrl, PoolOptions};
 const POOL: PoolOptions =
     PoolOptions { connections: 4, wait: std::time::Duration::from_secs(30), prepared_statements: true };
 
-/// A PostgreSQL server that serves one test. It needs the server binaries, not `TEST_DATABASE_URL`.
+/// PostgreSQL server for one test. It needs the server binaries, not `TEST_DATABASE_URL`.
 pub struct OwnServer(Cluster);
 
 impl OwnServer {
-    /// A server, or `None` when none can be had here (said on standard error).
+    /// Starts a server. Returns `None` if none is available here (reported on standard error).
     ///
     /// # Panics
-    /// When PostgreSQL is required and no server can be started.
+    /// If PostgreSQL is required and no server can be started.
     #[must_use]
     pub fn start() -> Option<Self> {
         unless_skipped(|| Cluster::start(Manner::Plain)).map(Self)
     }
 
-    /// A server whose messages are in Russian, and in another of these languages in databases that are set so; or `None`
-    /// when it cannot be had here (said on standard error). It needs `localedef` and its sources, in Debian the package
-    /// `locales`.
+    /// Starts a server whose messages are in Russian, or in another of the returned languages where a database selects
+    /// it. Returns `None` if it is not available here (reported on standard error). It needs `localedef` and its
+    /// sources; in Debian these are in the package `locales`.
     ///
     /// # Panics
-    /// When PostgreSQL is required and no such server can be started.
+    /// If PostgreSQL is required and no such server can be started.
     #[must_use]
     pub fn speaking() -> Option<(Self, [&'static str; 2])> {
         let cluster = || {
@@ -34,7 +34,7 @@ impl OwnServer {
         unless_skipped(cluster).map(|cluster| (Self(cluster), LANGUAGES))
     }
 
-    /// The same with TLS.
+    /// Starts a server with TLS.
     ///
     /// # Panics
     /// As [`OwnServer::start`].
@@ -43,16 +43,16 @@ impl OwnServer {
         unless_skipped(|| Cluster::start(Manner::Tls(tls))).map(Self)
     }
 
-    /// Where it listens.
+    /// Returns the port.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.0.port()
     }
 
-    /// Its migrated database as an address of the test's own leads there.
+    /// Opens and migrates its database by an address that the test supplies.
     ///
     /// # Panics
-    /// When it cannot be reached or made.
+    /// If it cannot be reached or created.
     #[must_use]
     pub fn database_at(&self, url: &str) -> TestDatabase {
         let database = must(Database::open(DatabaseUrl::Postgres(url.to_owned()), POOL));
@@ -60,19 +60,19 @@ impl OwnServer {
         TestDatabase { database, kind: Kind::Postgres, keep: Keep::Nothing }
     }
 
-    /// Its migrated database.
+    /// Opens and migrates its database.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// If it cannot be created.
     #[must_use]
     pub fn database(&self) -> TestDatabase {
         self.database_at(&self.0.url())
     }
 
-    /// Stops the server, starts it again and waits until it takes connections.
+    /// Stops the server, starts it again and waits until it accepts connections.
     ///
     /// # Panics
-    /// When it does not start again.
+    /// If it does not start again.
     pub fn restart(&mut self, stop: Stop) {
         must(self.0.restart(stop));
     }

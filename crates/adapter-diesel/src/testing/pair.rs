@@ -1,20 +1,20 @@
-//! A PostgreSQL server with a standby.
+//! PostgreSQL server with a standby.
 
 use super::cluster::{binaries, prelude};
 use super::script::{Script, free_port};
 use super::{Kind, TestDatabase, must, unless_skipped};
 use crate::{Database, DatabaseUrl, PoolOptions};
 
-/// A primary and a standby that has every commit before it is answered. It needs the server binaries, not
-/// `TEST_DATABASE_URL`, and ends with the value, or with this process.
+/// Primary with a synchronous standby: a commit is confirmed after the standby has it. It needs the server binaries,
+/// not `TEST_DATABASE_URL`, and ends when the value is dropped, or with this process.
 pub struct Pair {
     script: Script,
     primary: u16,
     standby: u16,
 }
 
-/// Children of a server that is killed alone would end what they are at. They are counted while it cannot have more. Shared memory
-/// that it leaves behind, which outlives every process, is removed in its place.
+/// Kills the primary with its child processes, which would otherwise finish their work. They are listed while the
+/// stopped primary cannot start more. Its shared memory outlives every process, so it is removed here.
 const KILL: &str = "kill -STOP $primary\n\
      kill -KILL $primary $(grep -ls \"^PPid:[[:space:]]*$primary\\$\" /proc/[0-9]*/status | cut -d/ -f3)\n\
      wait $primary || true\nprimary=\n\
@@ -24,10 +24,10 @@ const KILL: &str = "kill -STOP $primary\n\
 const IN_FOLDER: &str = "-c dynamic_shared_memory_type=mmap";
 
 impl Pair {
-    /// A pair, or `None` when none can be had here (said on standard error).
+    /// Starts a pair. Returns `None` if none is available here (reported on standard error).
     ///
     /// # Panics
-    /// When PostgreSQL is required and no pair can be started.
+    /// If PostgreSQL is required and no pair can be started.
     #[must_use]
     pub fn start() -> Option<Self> {
         unless_skipped(Self::try_start)
@@ -49,16 +49,16 @@ impl Pair {
         Ok(Self { script: Script::start(&script)?, primary, standby })
     }
 
-    /// Where the standby listens.
+    /// Returns the port of the standby.
     #[must_use]
     pub fn standby(&self) -> u16 {
         self.standby
     }
 
-    /// Their migrated database, opened as a service opens it.
+    /// Opens and migrates their database, with the options of a service.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// If it cannot be created.
     #[must_use]
     pub fn database(&self) -> TestDatabase {
         let database = must(Database::open(address(self.primary, self.standby), PoolOptions::default()));
@@ -66,10 +66,10 @@ impl Pair {
         TestDatabase::kept_elsewhere(database, Kind::Postgres)
     }
 
-    /// The same by an address that names the standby first.
+    /// Opens the database by an address that names the standby first.
     ///
     /// # Panics
-    /// When nobody is there.
+    /// If no server is reachable.
     #[must_use]
     pub fn database_by_standby(&self) -> TestDatabase {
         let options = PoolOptions { connections: 1, ..PoolOptions::default() };
@@ -77,24 +77,24 @@ impl Pair {
         TestDatabase::kept_elsewhere(database, Kind::Postgres)
     }
 
-    /// Kills the primary with all of its processes, without a word.
+    /// Kills the primary with all of its processes, without notifying clients.
     ///
     /// # Panics
-    /// When it cannot be killed.
+    /// If it cannot be killed.
     pub fn kill_primary(&mut self) {
         must(self.script.tell("kill"));
     }
 
-    /// Makes the standby a primary, and waits until it is one.
+    /// Promotes the standby to a primary, and waits until it is one.
     ///
     /// # Panics
-    /// When it does not become one.
+    /// If it does not become one.
     pub fn promote_standby(&mut self) {
         must(self.script.tell("promote"));
     }
 }
 
-/// One address for both, as a service is given it.
+/// Returns one address for both, as a service is configured.
 fn address(first: u16, second: u16) -> DatabaseUrl {
     DatabaseUrl::Postgres(format!(
         "postgres://postgres@127.0.0.1:{first},127.0.0.1:{second}/postgres?target_session_attrs=read-write"

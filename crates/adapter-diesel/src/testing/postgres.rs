@@ -11,19 +11,19 @@ use super::pooler;
 use super::profile::Profile;
 use crate::{Database, DatabaseUrl, PoolOptions};
 
-/// A database of its own, dropped with the value.
+/// Separate database, dropped with the value.
 pub(super) struct FreshDatabase {
     server: &'static Server,
     name: String,
 }
 
-/// A server and the template made on it by this process.
+/// Server and the template that this process created on it.
 struct Server {
     /// Connection string up to the database name, ending in `/`.
     base: String,
-    /// The database named in `TEST_DATABASE_URL`, used for administration.
+    /// Database named in `TEST_DATABASE_URL`, used for administration.
     admin: String,
-    /// The same for tests, which may come as somebody else or another way.
+    /// Connection string for tests, which may use another account or the pooler.
     used_by_tests: String,
     template: String,
 }
@@ -41,14 +41,14 @@ impl FreshDatabase {
         let name = format!("{}_{}", server.template, NUMBER.fetch_add(1, Ordering::Relaxed));
         server.administer(&format!("CREATE DATABASE {name} TEMPLATE {}", server.template))?;
         let fresh = Self { server, name };
-        // What a test commits need not outlive the server.
+        // Commits of a test need not survive the server.
         for setting in ["synchronous_commit = off"].iter().chain(Profile::chosen().settings()) {
             server.administer(&format!("ALTER DATABASE {} SET {setting}", fresh.name))?;
         }
         Ok(fresh)
     }
 
-    /// A connection of the account that made the database.
+    /// Opens a connection of the account that created the database.
     pub fn administrator(&self) -> Result<PgConnection, String> {
         Server::connect(&self.server.base, &self.name)
     }
@@ -74,7 +74,7 @@ impl Server {
     fn administer(&self, statement: &str) -> Result<(), String> {
         let mut connection = Self::connect(&self.base, &self.admin)?;
         connection.batch_execute("SET client_min_messages = error").map_err(|error| error.to_string())?;
-        // Copying fails while somebody else still looks at the template; that passes by itself.
+        // Copying fails while another session still uses the template; that is temporary.
         let mut outcome = connection.batch_execute(statement);
         for _ in 0..20 {
             if outcome.is_ok() {
@@ -94,7 +94,7 @@ fn server() -> Result<&'static Server, String> {
 
 fn start() -> Result<Server, String> {
     let profile = Profile::chosen();
-    // What language a server speaks is its own business: only one of ours speaks ours.
+    // A given server may have any message language, so this profile starts its own.
     let given = super::environment("TEST_DATABASE_URL").filter(|_| profile != Profile::Messages);
     let url = if let Some(url) = given {
         url
@@ -107,7 +107,7 @@ fn start() -> Result<Server, String> {
     };
     let (base, admin) = url.rsplit_once('/').ok_or("TEST_DATABASE_URL has no database name")?;
     let (base, admin) = (format!("{base}/"), admin.to_owned());
-    // The backend's own process id tells the templates of test processes that run side by side apart.
+    // The process id of the backend distinguishes the templates of test processes that run in parallel.
     let mut connection = Server::connect(&base, &admin)?;
     let id: Id =
         diesel::sql_query("SELECT pg_backend_pid() AS id").get_result(&mut connection).map_err(|e| e.to_string())?;
@@ -120,7 +120,7 @@ fn start() -> Result<Server, String> {
         let mut connection = Server::connect(&server.base, &server.template)?;
         connection.batch_execute(UNPRIVILEGED).map_err(|error| error.to_string())?;
     }
-    // A pooler is for requests; migrations are brought to the server itself.
+    // A pooler is for requests; migrations go to the server itself.
     let to_server = if profile == Profile::Pgbouncer { &server.base } else { &server.used_by_tests };
     let database = DatabaseUrl::Postgres(format!("{to_server}{}", server.template));
     let one = PoolOptions { connections: 1, ..PoolOptions::default() };
@@ -128,7 +128,7 @@ fn start() -> Result<Server, String> {
     Ok(server)
 }
 
-/// An account that may make tables and no extensions.
+/// Creates an account that may create tables but no extensions.
 const UNPRIVILEGED: &str = "DO $$ BEGIN CREATE ROLE kontor_test_plain LOGIN; EXCEPTION WHEN OTHERS THEN NULL; END $$; \
      GRANT ALL ON SCHEMA public TO kontor_test_plain";
 
@@ -148,7 +148,8 @@ struct Name {
     name: String,
 }
 
-/// Databases of test processes that are gone: a template outlives its process, since tests have no last step.
+/// Drops databases of test processes that have ended: a template outlives its process, because tests have no final
+/// step.
 fn drop_leftovers(server: &Server, connection: &mut PgConnection) {
     let leftovers =
         diesel::sql_query("SELECT datname::text AS name FROM pg_database WHERE datname LIKE 'kontor\\_test\\_%'")

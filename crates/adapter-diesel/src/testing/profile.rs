@@ -1,22 +1,22 @@
-//! PostgreSQL as others run it, for the same tests: `TEST_POSTGRES_PROFILE` says how.
+//! PostgreSQL set-ups that run the same tests, selected by `TEST_POSTGRES_PROFILE`.
 
-/// How the tests' PostgreSQL is run.
+/// Set-up of the PostgreSQL of the tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Profile {
-    /// As it comes.
+    /// Default settings.
     Usual,
-    /// Every transaction is serializable unless told otherwise, and five commits of a hundred are refused.
+    /// Transactions are serializable by default, and five commits of a hundred fail.
     Serializable,
     /// Without the extensions that searches are indexed with.
     PlainSearch,
-    /// Behind a pooler that hands connections on between transactions.
+    /// Behind a pooler in transaction mode.
     Pgbouncer,
     /// With messages in Russian.
     Messages,
 }
 
 impl Profile {
-    /// What the environment asks for.
+    /// Returns the profile that the environment selects.
     pub fn chosen() -> Self {
         let name = super::environment("TEST_POSTGRES_PROFILE");
         let known = match name.as_deref() {
@@ -32,17 +32,17 @@ impl Profile {
         super::must(known)
     }
 
-    /// The settings of each fresh database.
+    /// Returns the settings of each fresh database.
     pub fn settings(self) -> &'static [&'static str] {
         match self {
             Self::Usual | Self::PlainSearch | Self::Messages => &[],
             Self::Serializable => &["default_transaction_isolation = 'serializable'"],
-            // What a session behind a pooler cannot keep.
+            // Settings that a session behind a pooler cannot keep.
             Self::Pgbouncer => &["statement_timeout = '30s'", "jit = off", "work_mem = '16MB'"],
         }
     }
 
-    /// How many commits of a hundred are refused.
+    /// Returns how many commits of a hundred fail.
     pub fn refused_commits(self) -> u64 {
         if self == Self::Serializable { 5 } else { 0 }
     }

@@ -1,11 +1,11 @@
-//! Programs that serve the tests, under a shell that ends them with this process, however it ends.
+//! Programs for the tests, under a shell that stops them when this process ends in any way.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A shell that has started what it is to run. The end of its input has it end.
+/// Shell that has started its programs. It ends at the end of its input.
 pub(super) struct Script {
     shell: Child,
     commands: Option<ChildStdin>,
@@ -13,8 +13,8 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// Runs a script that says `ready` once all is started. PostgreSQL and its companions refuse to run as root, so root
-    /// hands the work to the account the server package made.
+    /// Runs a script that prints `ready` once everything is started. PostgreSQL and its tools refuse to run as root, so
+    /// root runs the script with the account that the server package created.
     pub fn start(script: &str) -> Result<Self, String> {
         let root = std::fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
         let mut command = if root { Command::new("runuser") } else { Command::new("sh") };
@@ -36,7 +36,7 @@ impl Script {
         Ok(script)
     }
 
-    /// Hands the script a line and waits until it is ready again.
+    /// Sends the script a line and waits until it is ready again.
     pub fn tell(&mut self, line: &str) -> Result<(), String> {
         let commands = self.commands.as_mut().ok_or("a shell has no input")?;
         writeln!(commands, "{line}").map_err(|error| error.to_string())?;
@@ -49,7 +49,7 @@ impl Script {
         if line.trim() == "ready" { Ok(()) } else { Err("what serves the tests could not be started".to_owned()) }
     }
 
-    /// Leaves all running until this process ends.
+    /// Leaves everything running until this process ends.
     pub fn leave(self) {
         std::mem::forget(self);
     }
@@ -62,7 +62,7 @@ impl Drop for Script {
     }
 }
 
-/// A port that nobody listens on.
+/// Returns a free port.
 pub(super) fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
     Ok(listener.local_addr().map_err(|error| error.to_string())?.port())

@@ -1,4 +1,4 @@
-//! Plain SQL, for tests that look behind the ports or break what they keep.
+//! Plain SQL, for tests that bypass the ports or corrupt stored data.
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
@@ -22,10 +22,10 @@ struct NamedNumber {
 }
 
 impl TestDatabase {
-    /// Runs statements as they are.
+    /// Runs statements unchanged.
     ///
     /// # Panics
-    /// When one of them fails.
+    /// If one of them fails.
     pub async fn run(&self, statements: String) {
         let ran = self.database.write_apart(move |connection| {
             connection.batch_execute(&statements)?;
@@ -34,10 +34,10 @@ impl TestDatabase {
         must(ran.await);
     }
 
-    /// The number that a statement gives as `number`. It may write.
+    /// Returns the column `number` of a statement, which may write.
     ///
     /// # Panics
-    /// When the statement fails or gives nothing.
+    /// If the statement fails or returns no row.
     pub async fn number(&self, statement: String) -> i64 {
         let ran = self.database.write_apart(move |connection| {
             let row: Number = diesel::sql_query(&statement).get_result(connection)?;
@@ -46,10 +46,10 @@ impl TestDatabase {
         must(ran.await)
     }
 
-    /// What a query gives as `name` and `number`.
+    /// Returns the columns `name` and `number` of a query.
     ///
     /// # Panics
-    /// When the query fails.
+    /// If the query fails.
     pub async fn named_numbers(&self, query: String) -> Vec<(String, i64)> {
         let read = self.database.read(move |connection| {
             let rows: Vec<NamedNumber> = diesel::sql_query(&query).load(connection)?;

@@ -1,4 +1,4 @@
-//! A project with two applications and two warehouses, filled by plain SQL.
+//! Project with two applications and two warehouses, filled by plain SQL.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -27,24 +27,24 @@ struct OfferRow {
 /// Goods or a service, as a test describes it.
 #[derive(Debug, Clone, Copy)]
 pub struct Item {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its article.
+    /// Article.
     pub article: Option<&'static str>,
     /// 1 for a service, 2 for goods.
     pub kind: i64,
-    /// Its category.
+    /// Category.
     pub category: Option<i64>,
-    /// Its brand.
+    /// Brand.
     pub brand: Option<i64>,
-    /// What a service costs.
+    /// Price of a service.
     pub price: i64,
-    /// How often it was looked at.
+    /// Number of views.
     pub views: i64,
 }
 
 impl Item {
-    /// Goods that are sold at the price of their stock.
+    /// Creates goods that are sold at the price of their stock.
     pub const fn goods(name: &'static str, category: i64) -> Self {
         Self { name, article: None, kind: 2, category: Some(category), brand: None, price: 0, views: 0 }
     }
@@ -52,22 +52,22 @@ impl Item {
 
 /// Applications 1 (both warehouses) and 2 (the second warehouse alone).
 pub struct Storehouse<'a> {
-    /// Where it is stored.
+    /// Database that holds it.
     pub db: &'a TestDatabase,
-    /// The project.
+    /// Project.
     pub project: ProjectId,
-    /// Sells from both warehouses.
+    /// Application that sells from both warehouses.
     pub first: AppScope,
-    /// Sells from the far one.
+    /// Application that sells from the far warehouse.
     pub second: AppScope,
-    /// A warehouse of the first application.
+    /// Warehouse of the first application.
     pub near: i64,
-    /// A warehouse of both.
+    /// Warehouse of both applications.
     pub far: i64,
 }
 
 impl<'a> Storehouse<'a> {
-    /// A fresh project.
+    /// Creates a project.
     pub async fn open(db: &'a TestDatabase) -> Self {
         let new = format!(
             "INSERT INTO projects (name, currency, created_at) VALUES ('Trial', 'RUB', {AT}) RETURNING id AS number"
@@ -106,7 +106,7 @@ impl<'a> Storehouse<'a> {
         house
     }
 
-    /// A warehouse of the branch that serves this application.
+    /// Creates a warehouse of the branch that serves this application.
     pub async fn another_warehouse(&self, app: AppScope) -> i64 {
         let warehouse = self
             .db
@@ -124,12 +124,12 @@ impl<'a> Storehouse<'a> {
         warehouse
     }
 
-    /// Runs statements as they are.
+    /// Runs statements unchanged.
     pub async fn run(&self, sql: String) {
         self.db.run(sql).await;
     }
 
-    /// A category.
+    /// Creates a category.
     pub async fn category(&self, name: &str, parent: Option<i64>) -> i64 {
         let (p, key) = (self.project, name.to_lowercase());
         let parent = parent.map_or("NULL".to_owned(), |id| id.to_string());
@@ -143,7 +143,7 @@ impl<'a> Storehouse<'a> {
         .await
     }
 
-    /// A brand.
+    /// Creates a brand.
     pub async fn brand(&self, name: &str) -> i64 {
         let (p, key) = (self.project, name.to_lowercase());
         self.db
@@ -154,7 +154,7 @@ impl<'a> Storehouse<'a> {
             .await
     }
 
-    /// An item.
+    /// Creates an item.
     pub async fn item(&self, item: Item) -> i64 {
         let number = |id: Option<i64>| id.map_or("NULL".to_owned(), |id| id.to_string());
         let article = item.article.map_or("NULL".to_owned(), |article| format!("'{article}'"));
@@ -173,7 +173,7 @@ impl<'a> Storehouse<'a> {
         .await
     }
 
-    /// Stock of an item, with its movement.
+    /// Creates a stock level of an item, with its movement.
     pub async fn stock(&self, warehouse: i64, item: i64, quantity: i64, price: i64) {
         self.run(format!(
             "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, \
@@ -184,18 +184,18 @@ impl<'a> Storehouse<'a> {
         self.db.database.correct_ledger(None, chrono::DateTime::UNIX_EPOCH).await.unwrap();
     }
 
-    /// `(application, item, price)` of every offer.
+    /// Returns `(application, item, price)` of every offer.
     pub async fn offers(&self) -> Vec<(i64, i64, i64)> {
         offers(self.db).await
     }
 
-    /// The number that a query gives as `number`.
+    /// Returns the column `number` of a query.
     pub async fn number(&self, query: String) -> i64 {
         self.db.number(query).await
     }
 }
 
-/// `(application, item, price)` of every offer.
+/// Returns `(application, item, price)` of every offer.
 pub async fn offers(db: &TestDatabase) -> Vec<(i64, i64, i64)> {
     let query = "SELECT application_id, nomenclature_id, price FROM storefront_offers ORDER BY 1, 2";
     db.database

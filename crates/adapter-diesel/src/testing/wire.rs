@@ -1,4 +1,5 @@
-//! A server between a pool and PostgreSQL that reads the protocol message by message, and loses connections at chosen ones.
+//! Proxy between a pool and PostgreSQL that reads the protocol message by message, and breaks connections at chosen
+//! messages.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -10,7 +11,7 @@ use std::time::Duration;
 use super::must;
 use crate::DatabaseUrl;
 
-/// Who says a message.
+/// Sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The pool.
@@ -19,41 +20,41 @@ pub enum Side {
     Server,
 }
 
-/// What becomes of a message and of its connection.
+/// Effect on a message and its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Break {
-    /// It does not arrive, and nothing after it in either direction.
+    /// The message is lost, and so is everything after it in both directions.
     Before,
-    /// It arrives, and nothing after it in either direction. A server has done what it was told by the time the client
-    /// learns of the loss.
+    /// The message arrives; everything after it is lost in both directions. The server has carried out the message by
+    /// the time the client notices the loss.
     After,
-    /// It arrives, nothing after it of this side; the other side may still speak.
+    /// The message arrives; everything after it from this side is lost. The other side may still send.
     Half,
-    /// It arrives late.
+    /// The message arrives late.
     Late,
 }
 
-/// A message of the next transaction in which the client says something with a text in it. Messages are counted from there,
-/// those of the server from the answer to it.
+/// Message of the next transaction in which the client sends a text. Messages are counted from there, those of the
+/// server from its reply.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault {
-    /// The text.
+    /// Text that starts the count.
     pub from: &'static str,
-    /// Who says the message.
+    /// Sender of the message.
     pub side: Side,
-    /// Which it is.
+    /// Number of the message.
     pub number: usize,
-    /// What becomes of it.
+    /// Effect on the message.
     pub way: Break,
 }
 
 #[derive(Default)]
 struct Transaction {
     fault: Option<Fault>,
-    /// The connection on which it runs, and how many messages each side has said in it.
+    /// Connection on which it runs, and the number of messages of each side in it.
     runs: Option<(usize, usize, usize)>,
     is_committing: bool,
-    /// Whether the message was met, and whether `COMMIT` was on its way by then.
+    /// `Some` if the message was reached: `true` if `COMMIT` had been sent by then.
     met: Option<bool>,
 }
 
@@ -72,7 +73,7 @@ struct State {
     open: HashMap<usize, [TcpStream; 2]>,
 }
 
-/// Passes on what both sides say, until told otherwise.
+/// Proxy that forwards both sides until a fault is set.
 pub struct Wire {
     state: Arc<Mutex<State>>,
     url: DatabaseUrl,
@@ -83,10 +84,10 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl Wire {
-    /// Stands before the server of this address.
+    /// Starts a proxy for the server of this address.
     ///
     /// # Panics
-    /// When the address is not one of a server with an account and a port, or no port is free.
+    /// If the address is not one of a server with an account and a port, or no port is free.
     #[must_use]
     pub fn before(url: &DatabaseUrl) -> Self {
         let (account, server, name) = must(parts(url).ok_or("there is no connection to lose"));
@@ -96,51 +97,51 @@ impl Wire {
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for (number, client) in listener.incoming().map_while(Result::ok).enumerate() {
-                // Whoever cannot be led on finds nobody.
+                // A connection that cannot be forwarded is closed.
                 let _ = lead(&shared, number, client, &server);
             }
         });
         Self { state, url }
     }
 
-    /// The address to connect to.
+    /// Returns the address to connect to.
     #[must_use]
     pub fn url(&self) -> DatabaseUrl {
         self.url.clone()
     }
 
-    /// Breaks off at this message.
+    /// Sets a fault.
     pub fn arm(&self, fault: Fault) {
         locked(&self.state).transaction = Transaction { fault: Some(fault), ..Transaction::default() };
     }
 
-    /// Whether the message came, and if so whether `COMMIT` had been sent by then. Nothing breaks from now on.
+    /// Clears the fault. Returns `Some` if the message was reached: `true` if `COMMIT` had been sent by then.
     #[must_use]
     pub fn disarm(&self) -> Option<bool> {
         std::mem::take(&mut locked(&self.state).transaction).met
     }
 
-    /// Loses the next connections over which a client says this text.
+    /// Breaks the next connections on which a client sends this text.
     pub fn lose(&self, text: &'static str, way: Break, times: usize) {
         let mut state = locked(&self.state);
         state.lost = 0;
         state.loss = Some(Loss { text, way, times });
     }
 
-    /// How many connections were lost that way since.
+    /// Returns how many connections were broken that way since.
     #[must_use]
     pub fn lost(&self) -> usize {
         locked(&self.state).lost
     }
 
-    /// Loses every connection that is open, as a restart does. New ones are taken.
+    /// Breaks every open connection, as a restart does. New ones are accepted.
     pub fn lose_all(&self) {
         let open = std::mem::take(&mut locked(&self.state).open);
         open.values().for_each(hang_up);
     }
 }
 
-/// Up to the account, the server and the rest.
+/// Splits an address into account, server and database name.
 fn parts(url: &DatabaseUrl) -> Option<(&str, &str, &str)> {
     let DatabaseUrl::Postgres(url) = url else { return None };
     let (account, rest) = url.rsplit_once('@')?;
@@ -150,7 +151,7 @@ fn parts(url: &DatabaseUrl) -> Option<(&str, &str, &str)> {
 
 fn hang_up(streams: &[TcpStream; 2]) {
     for stream in streams {
-        // The other side may have gone by itself.
+        // The other side may have closed already.
         let _ = stream.shutdown(Shutdown::Both);
     }
 }
@@ -168,16 +169,16 @@ fn lead(state: &Arc<Mutex<State>>, number: usize, client: TcpStream, server: &st
     Ok(())
 }
 
-/// A connection of a client, led on.
+/// Forwarded connection of a client.
 struct Link {
     state: Arc<Mutex<State>>,
     number: usize,
-    /// Whether what the server says is lost.
+    /// `true` if messages of the server are lost.
     is_mute: AtomicBool,
 }
 
 impl Link {
-    /// Passes on what one side says until it ends or may not go on; then both ends are closed.
+    /// Forwards the messages of one side until it ends or a fault stops it; then both ends are closed.
     fn pass(&self, side: Side, mut from: TcpStream, mut to: TcpStream) {
         let mut statements = Statements::default();
         let mut is_first = side == Side::Client;
@@ -199,7 +200,7 @@ impl Link {
             }
             if ends {
                 let _ = to.shutdown(Shutdown::Write);
-                // Whatever else this side says is lost.
+                // Further messages of this side are lost.
                 let _ = io::copy(&mut from, &mut io::sink());
                 return;
             }
@@ -208,7 +209,7 @@ impl Link {
         locked(&self.state).open.remove(&self.number);
     }
 
-    /// What is to become of a message.
+    /// Returns the effect on a message.
     fn fate(&self, side: Side, message: &[u8], statements: &mut Statements) -> Option<Break> {
         let text = if side == Side::Client { statements.text_of(message) } else { Vec::new() };
         let mut state = locked(&self.state);
@@ -255,12 +256,12 @@ fn contains(text: &[u8], part: &str) -> bool {
     text.windows(part.len()).any(|bytes| bytes == part.as_bytes())
 }
 
-/// The texts of the statements that a client has prepared, by their names.
+/// Texts of the statements that a client has prepared, by name.
 #[derive(Default)]
 struct Statements(HashMap<Vec<u8>, Vec<u8>>);
 
 impl Statements {
-    /// The statement that a message sends, prepares or runs.
+    /// Returns the statement that a message sends, prepares or runs.
     fn text_of(&mut self, message: &[u8]) -> Vec<u8> {
         let [letter, _, _, _, _, body @ ..] = message else { return Vec::new() };
         let mut fields = body.split(|byte| *byte == 0).map(<[u8]>::to_vec);
@@ -277,7 +278,7 @@ impl Statements {
     }
 }
 
-/// The next message with its head. A client begins with one that has no letter.
+/// Reads the next message with its head. The first message of a client has no type letter.
 fn message(from: &mut TcpStream, has_letter: bool) -> io::Result<Vec<u8>> {
     let mut message = vec![0; if has_letter { 5 } else { 4 }];
     from.read_exact(&mut message)?;

@@ -1,5 +1,5 @@
-//! The table of answers. They stand in the order of their requests, apart from the keys: an answer is an entry at the end of
-//! one table, while its key is a row among random ones.
+//! Table of stored responses. Rows are in the order of their requests, separate from the keys: a response is appended
+//! at the end of its table, while its key is inserted at a random place of another.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -10,21 +10,23 @@ use super::rows::SavedAnswer;
 use crate::database::AnyConnection;
 use crate::statement::{Statement, Value};
 
-/// How long a key holds, and its answer with it.
+/// Lifetime of a key and of its response.
 pub(super) const KEY_LIFE: TimeDelta = TimeDelta::hours(48);
 
-/// Bits that tell answers of one moment apart. Those before them are milliseconds, enough of them until the year 2109.
+/// Low bits of a number, which distinguish responses of the same millisecond. The higher bits are milliseconds since
+/// the epoch and suffice until the year 2109.
 const BITS: u32 = 21;
 
-/// The numbers that a process gives to the answers of its requests.
+/// Generator of the response numbers of a process.
 #[derive(Debug, Default)]
 pub struct AnswerNumbers {
     last: AtomicI64,
 }
 
 impl AnswerNumbers {
-    /// The number of the answer to a request of this moment. Random bits keep processes apart; should two of them give the
-    /// same number after all, the second answer is not kept, and none is given out for the other: it is sealed.
+    /// Returns the number for the response to a request of this time. Random bits keep processes apart. If two
+    /// processes draw the same number, the second response is not stored. The first is never sent for the other
+    /// request, because only its own client can decrypt it.
     pub fn next(&self, at: DateTime<Utc>, random: u32) -> i64 {
         let number = first_of(at) + i64::from(random & ((1 << BITS) - 1));
         let after = |last: i64| Some(number.max(last + 1));
@@ -37,15 +39,15 @@ fn first_of(moment: DateTime<Utc>) -> i64 {
     moment.timestamp_millis() << BITS
 }
 
-/// The last number whose answer holds no longer.
+/// Returns the greatest number whose response has expired.
 pub(crate) fn last_over(now: DateTime<Utc>) -> i64 {
     first_of(now - KEY_LIFE) + (1 << BITS) - 1
 }
 
-/// Answers that a statement stores at once.
+/// Maximum responses per statement.
 const CHUNK: usize = 64;
 
-/// Stores answers of those requests whose keys still are what they stored.
+/// Stores responses whose keys still hold the number of the response.
 pub(super) fn insert(connection: &mut AnyConnection, answers: &[&SavedAnswer]) -> QueryResult<()> {
     for some in answers.chunks(CHUNK) {
         let rows = some.iter().map(|saved| -> [Value; 3] {
@@ -56,17 +58,17 @@ pub(super) fn insert(connection: &mut AnyConnection, answers: &[&SavedAnswer]) -
         )
         .tuples(rows)
         .sql(") AS v JOIN idempotency_keys k ON k.id = v.column1 AND k.answer_number = v.column2 WHERE TRUE")
-        // Whoever forgets the key meanwhile finds the answer, too.
+        // A concurrent deletion of the key waits, and then deletes the response too.
         .locked(connection, " FOR SHARE OF k")
         .sql(" ON CONFLICT (number) DO NOTHING");
-        // One answer and a full statement are the common cases, and stay prepared.
+        // A single response and a full chunk are the common cases; their statements stay prepared.
         let insert = if matches!(some.len(), 1 | CHUNK) { insert } else { insert.once() };
         insert.run(connection)?;
     }
     Ok(())
 }
 
-/// Forgets answers.
+/// Deletes responses.
 pub(super) fn forget(connection: &mut AnyConnection, numbers: &[i64]) -> QueryResult<()> {
     if numbers.is_empty() {
         return Ok(());

@@ -1,9 +1,9 @@
-//! Requests that may be repeated under a key.
+//! Requests that may be repeated under an idempotency key.
 //!
-//! A request with a key runs within [`IdempotentRequest::run`]. The first step that it writes stores the key in its own
-//! commit: what was done and that it was done are one. The unique key arbitrates between processes; who comes second is
-//! rolled back whole. A step that only prepares what follows ([`prepares`]) stores no key. The answer is added later
-//! ([`answers`]), and is not waited for: without it what was done can be read.
+//! A request with a key runs within [`IdempotentRequest::run`]. Its first write operation stores the key in the same
+//! transaction, so the change and the key are committed together. The unique key arbitrates between processes; the
+//! loser is rolled back completely. An operation that only prepares the request ([`prepares`]) stores no key. The
+//! response is added later ([`answers`]), and nothing waits for it: without it the changed record can still be read.
 
 mod answers;
 mod request;

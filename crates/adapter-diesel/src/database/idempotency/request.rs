@@ -1,4 +1,4 @@
-//! A request with a key, as the steps it runs see it.
+//! Request with an idempotency key, as its operations see it.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -12,50 +12,50 @@ use super::answers::KEY_LIFE;
 use super::rows;
 use crate::database::{Abort, AnyConnection, preconditions};
 
-/// Whose a key is.
+/// Owner of an idempotency key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyOwner {
-    /// The kind of caller; `counterparty` is a customer.
+    /// Kind of caller; `counterparty` is a customer.
     pub guard: &'static str,
-    /// Their number, where the kind has numbers.
+    /// Number of the caller, if its kind has numbers.
     pub id: Option<i64>,
 }
 
 impl KeyOwner {
-    /// What his key with this hash is stored as: all of his keys stand together.
+    /// Returns the stored form of a key with this hash. All keys of an owner share a prefix.
     pub fn keys(self, hash: &str) -> String {
         let id = self.id.map(|id| id.to_string()).unwrap_or_default();
         format!("{}:{id}:{hash}", self.guard)
     }
 }
 
-/// What a request with a key stores of itself.
+/// Data that a request with a key stores.
 #[derive(Debug, Clone)]
 pub struct KeyClaim {
-    /// A hash of everything that the key is one within, and of the key, [with its owner](KeyOwner::keys).
+    /// Hash of the key and of everything that scopes it, [with its owner](KeyOwner::keys).
     pub id: String,
-    /// A hash of the body.
+    /// Hash of the request body.
     pub fingerprint: String,
-    /// Whose it is.
+    /// Owner of the key.
     pub owner: KeyOwner,
-    /// The process that works on it.
+    /// Process that handles the request.
     pub process: String,
-    /// When it came. A key that ended by then is free.
+    /// Time of the request. A key that has expired by then is free.
     pub at: DateTime<Utc>,
-    /// Until when others wait for the answer.
+    /// End of the lease: until then, repeated requests wait for the response.
     pub leased_until: DateTime<Utc>,
-    /// The number that its answer will have.
+    /// Number of the response.
     pub answer_number: i64,
 }
 
 impl KeyClaim {
-    /// When the key is free again.
+    /// Returns the time at which the key becomes free.
     pub fn expires_at(&self) -> DateTime<Utc> {
         self.at + KEY_LIFE
     }
 }
 
-/// A request with a key while it is worked on.
+/// Request with an idempotency key that is in progress.
 #[derive(Debug)]
 pub struct IdempotentRequest {
     pub(super) claim: KeyClaim,
@@ -64,12 +64,12 @@ pub struct IdempotentRequest {
     overtaken: AtomicBool,
 }
 
-/// A record that a step made, changed or deleted.
+/// Record that an operation created, changed or deleted.
 #[derive(Debug, Clone)]
 pub(super) struct Named {
     pub resource: &'static str,
     pub id: i64,
-    /// One that was made goes before others.
+    /// `true` if the record was created. A created record takes precedence over others.
     pub is_new: bool,
 }
 
@@ -77,11 +77,11 @@ tokio::task_local! {
     static REQUEST: Arc<IdempotentRequest>;
 }
 
-/// The step that runs on this thread.
+/// Write operation that runs on this thread.
 struct Step {
     request: Arc<IdempotentRequest>,
     named: Option<Named>,
-    /// Whether the key is not stored with this step.
+    /// `true` if the key is not stored with this operation.
     keyless: bool,
 }
 
@@ -90,58 +90,58 @@ thread_local! {
 }
 
 impl IdempotentRequest {
-    /// A request that has written nothing yet.
+    /// Creates a request that has written nothing yet.
     pub fn new(claim: KeyClaim) -> Arc<Self> {
         let no = || AtomicBool::new(false);
         Arc::new(Self { claim, entered: no(), stored: no(), overtaken: no() })
     }
 
-    /// Runs the request: the steps it writes in this task know of the key.
+    /// Runs the request. Operations that it writes in this task store the key.
     pub async fn run<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
         REQUEST.scope(self, work).await
     }
 
-    /// What it stores of itself.
+    /// Returns the data that the request stores.
     pub fn claim(&self) -> &KeyClaim {
         &self.claim
     }
 
-    /// Whether it came so far that it began to write.
+    /// `true` if the request has begun to write.
     pub fn has_begun(&self) -> bool {
         self.entered.load(Ordering::SeqCst)
     }
 
-    /// Whether something that it did is committed, and the key with it.
+    /// `true` if a change of the request is committed, together with its key.
     pub fn is_stored(&self) -> bool {
         self.stored.load(Ordering::SeqCst)
     }
 
-    /// The step with which the key was stored is committed.
+    /// Notes that the operation that stored the key is committed.
     pub(in crate::database) fn committed(&self) {
         self.stored.store(true, Ordering::SeqCst);
     }
 
-    /// Whether somebody else did the same first. Nothing of this one is left.
+    /// `true` if another request took the key first. This request is rolled back completely.
     pub fn is_overtaken(&self) -> bool {
         self.overtaken.load(Ordering::SeqCst)
     }
 }
 
-/// The request that this task works on, if it has a key that is not stored yet.
+/// Returns the request of this task, if it has a key that is not stored yet.
 pub(in crate::database) fn current() -> Option<Arc<IdempotentRequest>> {
     let request = REQUEST.try_with(Arc::clone).ok()?;
     request.entered.store(true, Ordering::SeqCst);
     (!request.is_stored()).then_some(request)
 }
 
-/// The thread works for a request until this is dropped.
+/// Guard that binds the thread to a request until it is dropped.
 pub(in crate::database) struct Serving;
 
 impl Serving {
-    /// Begins an attempt of a step.
+    /// Begins an attempt of an operation.
     pub fn begin(request: Option<&Arc<IdempotentRequest>>) -> Self {
         if let Some(request) = request {
-            // Who took the key may have been rolled back since.
+            // The request that held the key may have been rolled back since the last attempt.
             request.overtaken.store(false, Ordering::SeqCst);
         }
         STEP.set(request.map(|request| Step { request: Arc::clone(request), named: None, keyless: false }));
@@ -155,12 +155,12 @@ impl Drop for Serving {
     }
 }
 
-/// Says which record the step made.
+/// Notes the record that the operation created.
 pub(crate) fn made(resource: &'static str, id: i64) {
     names(resource, id, true);
 }
 
-/// Says which record the step is about, so that what was done can be read when the answer is lost.
+/// Notes the record that the operation is about, so that its state can be returned if the response is lost.
 pub(crate) fn names(resource: &'static str, id: i64, is_new: bool) {
     if is_new {
         preconditions::made(resource, id);
@@ -174,7 +174,7 @@ pub(crate) fn names(resource: &'static str, id: i64, is_new: bool) {
     });
 }
 
-/// Says that everything of a caller is forgotten: the request that does it, too.
+/// Notes that all keys of an owner are deleted, including the key of the current request.
 pub(super) fn forgotten(owner: KeyOwner) {
     STEP.with_borrow_mut(|step| {
         if let Some(step) = step {
@@ -183,8 +183,8 @@ pub(super) fn forgotten(owner: KeyOwner) {
     });
 }
 
-/// Says that the step only prepares what the request is for: should nothing follow, the request is carried out when it is sent
-/// again, and finds this done.
+/// Notes that the operation only prepares the request and stores no key. If nothing follows, a repeated request runs
+/// again and finds the preparation done.
 pub(crate) fn prepares() {
     STEP.with_borrow_mut(|step| {
         if let Some(step) = step {
@@ -193,7 +193,7 @@ pub(crate) fn prepares() {
     });
 }
 
-/// Stores the key in the transaction of the step. Returns whether there was one to store.
+/// Stores the key in the transaction of the operation. Returns `true` if there was a key to store.
 pub(in crate::database) fn note<R>(connection: &mut AnyConnection) -> Result<bool, Abort<R>> {
     let noted = STEP.with_borrow(|step| {
         let step = step.as_ref().filter(|step| !step.keyless)?;

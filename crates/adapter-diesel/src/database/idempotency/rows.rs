@@ -1,4 +1,4 @@
-//! The table of keys.
+//! Table of idempotency keys.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
@@ -11,31 +11,31 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, Value, by_place};
 use crate::stored;
 
-/// A key that is stored.
+/// Stored idempotency key.
 #[derive(Debug, Clone)]
 pub struct KeptKey {
-    /// A hash of the body that it came with.
+    /// Hash of the request body.
     pub fingerprint: String,
-    /// The record that was made or changed: its kind, its number.
+    /// Record that was created or changed: resource and number.
     pub record: Option<(String, i64)>,
-    /// The process that worked on it.
+    /// Process that handled the request.
     pub process: String,
-    /// Until when others wait for the answer.
+    /// End of the lease: until then, repeated requests wait for the response.
     pub leased_until: DateTime<Utc>,
-    /// The sealed answer, once there is one.
+    /// Encrypted response, once it is stored.
     pub answer: Option<Vec<u8>>,
-    /// When the key is free again.
+    /// Time at which the key becomes free.
     pub expires_at: DateTime<Utc>,
 }
 
-/// An answer that is to be kept.
+/// Response to store.
 #[derive(Debug, Clone)]
 pub struct SavedAnswer {
-    /// The request that it answers.
+    /// Request of the response.
     pub claim: KeyClaim,
-    /// Whether the request did something: then its key is stored already, unless somebody had it forgotten.
+    /// `true` if the request committed a change. Its key is then already stored, unless it was deleted since.
     pub is_stored: bool,
-    /// The sealed answer.
+    /// Encrypted response.
     pub answer: Vec<u8>,
 }
 
@@ -74,7 +74,7 @@ const TAKE_OVER: &str = " ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.
      resource_id = excluded.resource_id, lease_owner = excluded.lease_owner, leased_until = excluded.leased_until, answer = NULL, \
      answer_number = excluded.answer_number, expires_at = excluded.expires_at WHERE idempotency_keys.expires_at <= ";
 
-/// Stores a key; `0` when somebody has it already.
+/// Stores a key. Returns `0` if the key is already taken.
 pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Option<&Named>) -> QueryResult<usize> {
     let row: [Value; 8] = [
         claim.id.as_str().into(),
@@ -96,15 +96,15 @@ pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Opt
     .run(connection)
 }
 
-/// Forgets every request of a caller, the one that is being worked on, too.
+/// Deletes all keys of a caller. The current request then stores no key either, if it belongs to the same caller.
 pub(crate) fn forget_keys(connection: &mut AnyConnection, owner: KeyOwner) -> QueryResult<()> {
     forgotten(owner);
     let own = Statement::new("id >= ").value(owner.keys("")).sql(" AND id < ");
-    // No hash is greater.
+    // `~` sorts after every hash.
     remove(connection, own.value(owner.keys("~")))
 }
 
-/// Removes the keys for which a condition holds, and their answers.
+/// Deletes the keys that match a condition, and their responses.
 fn remove(connection: &mut AnyConnection, condition: Statement) -> QueryResult<()> {
     let keys = Statement::new("DELETE FROM idempotency_keys WHERE ").then(condition).sql(" RETURNING answer_number");
     let removed: Vec<NumberRow> = keys.rows(connection)?;
@@ -113,7 +113,7 @@ fn remove(connection: &mut AnyConnection, condition: Statement) -> QueryResult<(
 }
 
 impl Database {
-    /// The key, unless it is free.
+    /// Returns the key, unless it is free.
     pub async fn kept_key(&self, id: &str, now: DateTime<Utc>) -> Result<Option<KeptKey>, StoreError> {
         let id = id.to_owned();
         self.read_brief(move |connection| {
@@ -132,7 +132,8 @@ impl Database {
         .await
     }
 
-    /// Keeps answers, all in one commit. What a request that did nothing answered is kept unless its key has another answer.
+    /// Stores responses in one transaction. The response of a request that changed nothing is stored only if its key is
+    /// free.
     pub async fn keep_answers(&self, mut answers: Vec<SavedAnswer>) -> Result<(), StoreError> {
         answers.sort_by_key(|answer| answer.claim.answer_number);
         self.write(move |connection| {
@@ -147,7 +148,7 @@ impl Database {
         .await
     }
 
-    /// Makes a key free: its request may be made anew.
+    /// Deletes a key, so that its request can be repeated.
     pub async fn free_key(&self, id: &str) -> Result<(), StoreError> {
         let id = id.to_owned();
         self.write(move |connection| {

@@ -1,4 +1,4 @@
-//! What a connection URI asks for, and the one that leads through the forwarder in its place.
+//! Parser for connection URIs, and the URI that leads through the forwarder instead.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,57 +7,57 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode
 
 use super::TlsError;
 
-/// A connection URI, split as libpq splits it. Accounts, names and settings stay as they are written.
+/// Connection URI, split as libpq splits it. Accounts, names and settings keep their encoding.
 pub(super) struct ConnectionUri<'a> {
     scheme: &'a str,
     account: Option<&'a str>,
     hosts: Vec<String>,
     ports: Vec<String>,
-    /// With its slash.
+    /// Includes the leading slash.
     name: &'a str,
     settings: Vec<(String, &'a str)>,
 }
 
-/// How much of a certificate is looked at.
+/// Extent of certificate verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Who signed it, where it is told who may.
+    /// The issuer, if roots are given.
     Require,
-    /// Who signed it.
+    /// The issuer.
     VerifyCa,
-    /// Who signed it, and for which host.
+    /// The issuer and the host name.
     VerifyFull,
 }
 
-/// Whose signatures count.
+/// Trusted issuers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Roots {
-    /// Those whom the machine trusts.
+    /// Issuers that the machine trusts.
     System,
-    /// Those in a file.
+    /// Issuers in a file.
     File(String),
-    /// Anybody's.
+    /// Any issuer.
     Any,
 }
 
-/// What an address asks of its connections.
+/// Requirements of an address for its connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TlsSettings {
     pub mode: Mode,
     pub roots: Roots,
-    /// The files of the certificate that the client shows, and of its key.
+    /// Files of the client certificate and of its key.
     pub shown: Option<(String, String)>,
-    /// TLS 1.3 and nothing older.
+    /// `true` if only TLS 1.3 is accepted.
     pub newest_only: bool,
-    /// Whether the name of the host is told before anything is encrypted.
+    /// `true` if the host name is sent before encryption starts (SNI).
     pub names_host: bool,
-    /// How long connecting may take.
+    /// Timeout for connecting.
     pub patience: Duration,
     pub keep_alive: Option<KeepAlive>,
     pub user_timeout: Option<Duration>,
 }
 
-/// When a silent server is asked whether it is there. What is missing is up to the machine.
+/// TCP keep-alive settings. Missing values use the defaults of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeepAlive {
     pub idle: Option<Duration>,
@@ -65,21 +65,21 @@ pub(super) struct KeepAlive {
     pub count: Option<u32>,
 }
 
-/// One of the servers that an address names.
+/// Server that an address names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A socket on this machine, which needs no TLS.
+    /// Socket on this machine, which needs no TLS.
     Socket { folder: String, port: String },
-    /// A server that is reached over the network.
+    /// Server that is reached over the network.
     Network(Server),
 }
 
-/// A server on the network.
+/// Server on the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Server {
-    /// Whose certificate is expected.
+    /// Host name expected in the certificate.
     pub host: String,
-    /// Where it is, when that is not found by its name.
+    /// Network address, if it is not resolved from the name.
     pub address: Option<String>,
     pub port: u16,
 }
@@ -94,12 +94,12 @@ impl fmt::Display for Server {
     }
 }
 
-/// Without a `connect_timeout`. libpq would wait for ever.
+/// Default timeout without `connect_timeout`. libpq would wait forever.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const PORT: &str = "5432";
 
-/// Settings that the forwarder sees to, and those that ask for nothing beyond what it does.
+/// Settings that the forwarder implements, and settings that require nothing beyond its behaviour.
 const KNOWN: [&str; 6] = ["sslmode", "sslrootcert", "sslcert", "sslkey", "sslsni", "ssl_min_protocol_version"];
 const IMPLIED: [(&str, &str); 3] = [("sslnegotiation", "postgres"), ("sslcertmode", "allow"), ("sslcompression", "0")];
 
@@ -116,7 +116,7 @@ fn host_and_port(text: &str) -> Option<(&str, &str)> {
 }
 
 impl<'a> ConnectionUri<'a> {
-    /// `None` for what libpq will refuse.
+    /// Parses a URI. Returns `None` for text that libpq will reject.
     pub fn parse(text: &'a str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         let (account, rest) = match rest.split_once('@') {
@@ -132,7 +132,7 @@ impl<'a> ConnectionUri<'a> {
         Some(Self { scheme, account, hosts, ports, name, settings })
     }
 
-    /// What counts when a setting is written twice is the last.
+    /// Returns a setting. If it occurs twice, the last one applies.
     fn setting(&self, key: &str) -> Option<String> {
         self.settings.iter().rev().find(|(name, _)| name == key).map(|(_, value)| decoded(value))
     }
@@ -143,7 +143,7 @@ impl<'a> ConnectionUri<'a> {
                 .map_err(|_| TlsError::new(format!("`{key}` is no number")))
                 .map(|number| u32::try_from(number).unwrap_or(0))
         };
-        // Zero and less leave it to the machine.
+        // Zero and less select the default of the machine.
         Ok(self.setting(key).map(parse).transpose()?.filter(|number| *number > 0))
     }
 
@@ -152,7 +152,7 @@ impl<'a> ConnectionUri<'a> {
         Some(text.split(',').map(str::to_owned).collect())
     }
 
-    /// The servers, in their order.
+    /// Returns the servers in order.
     pub fn places(&self) -> Result<Vec<Place>, TlsError> {
         let addresses = self.list("hostaddr");
         let hosts = self.list("host").unwrap_or_else(|| self.hosts.clone());
@@ -180,7 +180,7 @@ impl<'a> ConnectionUri<'a> {
         (0..count).map(place).collect()
     }
 
-    /// The same address with a socket in this folder in the place of every server on the network.
+    /// Returns the address with a socket in this folder in place of every network server.
     pub fn through(&self, folder: &str, places: &[Place]) -> String {
         let (hosts, ports): (Vec<String>, Vec<String>) = (1..)
             .zip(places)
@@ -207,8 +207,8 @@ impl<'a> ConnectionUri<'a> {
 }
 
 impl TlsSettings {
-    /// `None` when the address does not ask for TLS. What asks for more than is kept here is refused: nobody shall believe
-    /// that it is.
+    /// Returns the settings; `None` if the address does not require TLS. A requirement that the forwarder does not
+    /// implement is an error, so that it is never silently ignored.
     pub fn of(uri: &ConnectionUri<'_>) -> Result<Option<Self>, TlsError> {
         let Some(mode) = mode(uri)? else { return Ok(None) };
         if uri.setting("channel_binding").as_deref() == Some("require") {
@@ -258,7 +258,7 @@ fn mode(uri: &ConnectionUri<'_>) -> Result<Option<Mode>, TlsError> {
     match written.as_deref() {
         Some("verify-full") => Ok(Some(Mode::VerifyFull)),
         None if is_system => Ok(Some(Mode::VerifyFull)),
-        // Anybody has a certificate that the machine trusts: without the name it says nothing.
+        // Anyone can get a certificate that the machine trusts: without the name check it proves nothing.
         Some(weak) if is_system => {
             Err(TlsError::new(format!("`sslmode={weak}` is too weak for `sslrootcert=system`; use `verify-full`")))
         }

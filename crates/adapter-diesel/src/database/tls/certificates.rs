@@ -1,4 +1,4 @@
-//! Whom a connection trusts, and what it shows of itself.
+//! Trusted roots and the client certificate of a connection.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootC
 use super::TlsError;
 use super::address::{Mode, Roots, TlsSettings};
 
-/// Reads the certificates once.
+/// Builds the TLS client; reads the certificates once.
 pub(super) fn client(settings: &TlsSettings) -> Result<ClientConfig, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let versions = if settings.newest_only { &[&rustls::version::TLS13][..] } else { rustls::ALL_VERSIONS };
@@ -68,7 +68,7 @@ fn store(roots: &Roots) -> Result<Option<RootCertStore>, TlsError> {
     Ok(Some(store))
 }
 
-/// Asks who signed, where that is known, and not for which name.
+/// Verifier that checks the issuer, if roots are known, but not the host name.
 #[derive(Debug)]
 struct AnyName {
     signed: Option<Arc<WebPkiServerVerifier>>,
@@ -95,7 +95,7 @@ impl ServerCertVerifier for AnyName {
     ) -> Result<ServerCertVerified, Error> {
         let Some(signed) = &self.signed else { return Ok(ServerCertVerified::assertion()) };
         match signed.verify_server_cert(certificate, intermediates, name, response, now) {
-            // The name is looked at last, behind everything else.
+            // The name is checked last, so everything else is already verified.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),

@@ -1,8 +1,9 @@
-//! TLS to PostgreSQL: the bundled libpq has none, so connections that ask for it lead through a forwarder in this process.
+//! TLS to PostgreSQL. The bundled libpq has none, so connections that require it pass through a forwarder in this
+//! process.
 //!
-//! libpq connects to a socket in a folder that nobody else may enter. Behind it every connection gets one of its own to the
-//! server, encrypted and verified as the address asks. What libpq says passes unchanged, and so do its answers, but for one:
-//! the server offers to bind passwords to the channel, which only the end of the channel could do (`relay`).
+//! libpq connects to a socket in a private folder. For each connection the forwarder opens another to the server,
+//! encrypted and verified as the address requires. Data passes unchanged in both directions, with one exception: the
+//! server offers channel binding for passwords, which only the end of the TLS channel could perform (`relay`).
 
 mod address;
 mod certificates;
@@ -19,7 +20,7 @@ use tokio::sync::oneshot;
 use address::{ConnectionUri, Place, TlsSettings};
 use route::Route;
 
-/// Why an address cannot be reached by TLS as it asks.
+/// Reason why an address cannot be reached by TLS as required.
 #[derive(Debug, thiserror::Error)]
 #[error("TLS to PostgreSQL: {0}")]
 pub(super) struct TlsError(String);
@@ -30,19 +31,19 @@ impl TlsError {
     }
 }
 
-/// Sockets that lead to servers by TLS. They go with the value.
+/// Sockets that lead to servers by TLS. They are removed when the value is dropped.
 pub(super) struct Forwarder {
     url: String,
-    /// Its end is the end of the thread.
+    /// Dropping it ends the thread.
     _running: oneshot::Sender<()>,
     _folder: TempDir,
 }
 
-/// How long connections that are being closed may still take.
+/// Time that closing connections may still take.
 const ENDING: Duration = Duration::from_secs(1);
 
 impl Forwarder {
-    /// A forwarder to the servers of this address, unless it asks for no TLS.
+    /// Starts a forwarder to the servers of this address, unless the address requires no TLS.
     pub fn start(url: &str) -> Result<Option<Self>, TlsError> {
         let Some(uri) = ConnectionUri::parse(url) else { return Ok(None) };
         let Some(settings) = TlsSettings::of(&uri)? else { return Ok(None) };
@@ -69,13 +70,13 @@ impl Forwarder {
         Ok(Some(Self { url, _running: running, _folder: folder }))
     }
 
-    /// The address that leads libpq here.
+    /// Returns the address that leads libpq to the forwarder.
     pub fn url(&self) -> &str {
         &self.url
     }
 }
 
-/// A thread of its own, because libpq blocks the threads that wait for what passes here.
+/// Starts a thread of its own, because libpq blocks the threads that wait for the forwarded data.
 fn start(sockets: Vec<(UnixListener, Arc<Route>)>, ended: oneshot::Receiver<()>) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let work = async move {

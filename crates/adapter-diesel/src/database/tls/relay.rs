@@ -1,4 +1,4 @@
-//! One connection, from libpq to the server and back.
+//! Relay of one connection between libpq and the server.
 
 use std::io;
 
@@ -10,20 +10,20 @@ use tokio_rustls::client::TlsStream;
 use super::ENDING;
 use super::route::{Failure, Route};
 
-/// No first message of a client is longer, says PostgreSQL.
+/// Maximum length of the first message of a client, as PostgreSQL defines it.
 const LONGEST_OPENING: usize = 10_000;
 
-/// No list of ways to sign in is longer; what is passes as it is.
+/// Maximum length of a list of authentication methods. Longer messages pass unchanged.
 const LONGEST_LIST: usize = 10_000;
 
 const CANCEL_REQUEST: [u8; 4] = [0x04, 0xD2, 0x16, 0x2E];
 
-/// The word at the end of mechanisms that bind to the channel.
+/// Suffix of SASL mechanisms with channel binding.
 const BINDING: &[u8] = b"-PLUS";
 
-/// Passes on what both sides say until one of them ends.
+/// Forwards data in both directions until one side ends.
 pub(super) async fn serve(mut local: UnixStream, route: &Route) -> io::Result<()> {
-    // The whole opening is read first, so that libpq has sent it when it is told of a failure.
+    // The whole opening is read first, so that libpq has sent it when it receives a failure.
     let opening = opening(&mut local).await?;
     match route.open().await {
         Ok(remote) => relay(local, remote, &opening, route).await,
@@ -44,7 +44,7 @@ async fn opening(local: &mut UnixStream) -> io::Result<Vec<u8>> {
     Ok(packet)
 }
 
-/// The number that the bytes begin with, which counts itself and what follows.
+/// Returns the length at the start of the bytes, which includes itself.
 fn length(bytes: &[u8]) -> Option<usize> {
     let (head, _) = bytes.split_first_chunk()?;
     usize::try_from(u32::from_be_bytes(*head)).ok()
@@ -57,13 +57,13 @@ async fn relay(local: UnixStream, remote: TlsStream<TcpStream>, opening: &[u8], 
     to_remote.flush().await?;
     let there = async {
         let outcome = copy(&mut from_local, &mut to_remote).await;
-        // The server may be gone; nobody waits for its answer.
+        // The server may be gone; nothing waits for its reply.
         let _ = timeout(ENDING, to_remote.shutdown()).await;
         outcome.map(|_| ())
     };
     let back = async {
         if let Err(error) = first_answer(&mut from_remote, &mut to_local).await {
-            // A server that does not take the certificate of the client says so here.
+            // A server that rejects the client certificate reports it here.
             let failure = Failure::refused(format!("{} ended the connection: {error}", route.server()));
             to_local.write_all(&told(&failure)).await?;
             return Err(error);
@@ -76,14 +76,14 @@ async fn relay(local: UnixStream, remote: TlsStream<TcpStream>, opening: &[u8], 
     }
 }
 
-/// Passes on what the server says until it has told how one signs in. Of the ways it offers, those that bind to the channel
-/// are left out: libpq does not know of the channel, and would take the offer for an attack.
+/// Forwards messages of the server up to the authentication request. Mechanisms with channel binding are removed: libpq
+/// does not see the TLS channel and would treat the offer as an attack.
 async fn first_answer(from: &mut (impl AsyncRead + Unpin), to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
     loop {
         let mut head = [0; 5];
         match from.read_exact(&mut head).await {
             Ok(_) => {}
-            // The end of a request to cancel.
+            // End of a cancel request.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error),
         }
@@ -105,7 +105,7 @@ async fn first_answer(from: &mut (impl AsyncRead + Unpin), to: &mut (impl AsyncW
     }
 }
 
-/// The list of mechanisms (request 10) without those that bind; everything else as it is.
+/// Returns the list of SASL mechanisms (request 10) without those with channel binding; other messages pass unchanged.
 fn without_binding(body: Vec<u8>) -> Vec<u8> {
     let Some(list) = body.strip_prefix(&[0, 0, 0, 10]) else { return body };
     let names = list.split(|byte| *byte == 0).filter(|name| !name.is_empty());
@@ -126,7 +126,7 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     message
 }
 
-/// A failure as a server would tell it.
+/// Encodes a failure as a server would report it.
 fn told(failure: &Failure) -> Vec<u8> {
     let fields = [('S', "FATAL"), ('V', "FATAL"), ('C', failure.state), ('M', failure.text.as_str())];
     let mut body = String::new();

@@ -1,4 +1,4 @@
-//! A server, and how a connection to it is opened.
+//! Server, and how to open a connection to it.
 
 use std::io;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use tokio_rustls::client::TlsStream;
 use super::TlsError;
 use super::address::{KeepAlive, Server, TlsSettings};
 
-/// Length, then the number that asks for TLS.
+/// `SSLRequest`: the length, then the code.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F];
 
-/// Why there is no connection.
+/// Reason for a failed connection.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// What kind, as a code of PostgreSQL.
+    /// SQLSTATE of PostgreSQL.
     pub state: &'static str,
     pub text: String,
 }
 
 impl Failure {
-    /// Nobody can be reached there now: libpq goes on to the next host.
+    /// Failure of a server that is not reachable now: libpq tries the next host.
     fn unreachable(text: String) -> Self {
         Self { state: "57P03", text }
     }
 
-    /// Somebody is there who may not be talked to.
+    /// Failure of a server that responds but must not be used.
     pub fn refused(text: String) -> Self {
         Self { state: "08001", text }
     }
@@ -66,7 +66,7 @@ impl Route {
         &self.server
     }
 
-    /// A connection on which the server has proved who it is.
+    /// Opens a connection on which the server has proved its identity.
     pub async fn open(&self) -> Result<TlsStream<TcpStream>, Failure> {
         let opened = timeout(self.patience, async { self.encrypt(self.connect().await?).await });
         opened.await.unwrap_or_else(|_| Err(Failure::unreachable(format!("{} does not answer", self.server))))
@@ -80,7 +80,7 @@ impl Route {
         Ok(stream)
     }
 
-    /// libpq sets these on connections of its own.
+    /// Sets the options that libpq sets on its own connections.
     fn tune(&self, stream: &TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let socket = SockRef::from(stream);
@@ -130,7 +130,7 @@ impl Route {
     }
 }
 
-/// A name out of its kind: `DnsName("db1")`.
+/// Returns the name without its type: `DnsName("db1")` becomes `db1`.
 fn bare(name: &str) -> &str {
     name.split('"').nth(1).unwrap_or(name)
 }
