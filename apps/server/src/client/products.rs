@@ -1,4 +1,4 @@
-//! Products as customers see them.
+//! Products of the storefront.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, HttpRequest, get};
@@ -54,13 +54,13 @@ pub(super) struct ProductRecord {
     article: Option<String>,
     /// `1` service, `2` goods.
     kind_id: i64,
-    /// With the discount that is in force.
+    /// Current price with discount, decimal string.
     price: String,
-    /// Without it; `null` when there is none.
+    /// Price without discount, decimal string. `null` if there is no discount.
     old_price: Option<String>,
-    /// Pieces that can be ordered; a service needs no stock.
+    /// Units that can be ordered. Services need no stock.
     quantity: u64,
-    /// `true` for a favourite of the customer whose Bearer came along.
+    /// `true` if the product is a favourite of the customer. Requires a customer token.
     is_favourite: bool,
     photos: Vec<PhotoRecord>,
     category: Option<NamedRecord>,
@@ -114,9 +114,9 @@ pub(super) struct ProductCardRecord {
     country: Option<NamedRecord>,
     storage_unit: Option<StorageUnitRecord>,
     share_link: Option<String>,
-    /// HTML without scripts, handlers and styles.
+    /// HTML without scripts, event handlers and styles.
     description: Option<String>,
-    /// The same; an empty text when there is none.
+    /// HTML without scripts, event handlers and styles. Empty if there are none.
     characteristics: String,
     tags: Vec<TagRecord>,
     views_count: u64,
@@ -138,12 +138,12 @@ impl From<ProductCard> for ProductCardRecord {
 }
 
 paginated!(
-    /// Products, a page at a time.
+    /// One page of products.
     pub(super) ProductPage [ProductRecord]
 );
 one!(pub(super) ProductList { products: ProductPage });
 
-/// A page of products, and the values of the filters if they were asked for.
+/// One page of products, with the values of the filters if requested.
 #[derive(Serialize, ToSchema)]
 pub(super) struct FilteredProducts {
     products: ProductPage,
@@ -152,7 +152,9 @@ pub(super) struct FilteredProducts {
     facets: Option<FacetsRecord>,
 }
 
-/// What the application offers. With a customer's Bearer his favourites are told, and what he searches for is remembered.
+/// List the application's products
+///
+/// With a customer token, `is_favourite` is filled in and the search is saved to the customer's history.
 #[utoipa::path(
     tag = "Client: catalog",
     params(ProductQuery),
@@ -180,7 +182,9 @@ async fn list_products(
 
 one!(pub(super) OneProduct { product: ProductCardRecord });
 
-/// One product. Looking at it counts as a view, once in 10 minutes per address.
+/// Get a product
+///
+/// Counts a view, at most once in 10 minutes per IP address.
 #[utoipa::path(
     tag = "Client: catalog",
     params(("id" = i64, Path)),
@@ -214,7 +218,9 @@ impl From<PriceRange> for Prices {
     }
 }
 
-/// The cheapest and the dearest price of the list with the same filters; `page` and `per_page` play no part.
+/// Get the price range of products
+///
+/// Takes the same filters as the product list. `page` and `per_page` have no effect.
 #[utoipa::path(
     tag = "Client: catalog",
     params(ProductQuery),

@@ -31,7 +31,7 @@ impl From<CategoryRefusal> for ApiError {
     }
 }
 
-/// A category as staff see it.
+/// Category as shown to staff.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CategoryRecord {
     id: i64,
@@ -61,7 +61,9 @@ list!(/// A list of categories.
 one!(/// One category.
     pub(super) OneCategory { category: CategoryRecord });
 
-/// Every category of the project.
+/// List categories
+///
+/// Returns every category of the project.
 #[utoipa::path(tag = "Catalog", responses((status = 200, body = CategoryList)))]
 #[get("/api/categories")]
 async fn list_categories(staff: SignedInStaff, service: Data<CategoryService>) -> Answer<CategoryList> {
@@ -77,7 +79,7 @@ struct NewCategory {
     #[deserr(default)]
     #[schema(value_type = Option<wire::CategoryId>)]
     parent_id: ZeroIsNull<wire::CategoryId>,
-    /// Without a code the category gets the next after the largest.
+    /// Unique code. By default, one more than the largest code.
     #[deserr(default)]
     code: Option<wire::CategoryCode>,
     /// HTML.
@@ -85,7 +87,7 @@ struct NewCategory {
     description: Option<wire::Prose>,
 }
 
-/// Adds a category.
+/// Create a category
 #[utoipa::path(
     tag = "Catalog",
     request_body = NewCategory,
@@ -131,7 +133,9 @@ struct ChangedCategory {
     description: Patch<wire::Prose>,
 }
 
-/// Changes a category. Fields that are not sent stay as they are.
+/// Update a category
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Catalog",
     params(("id" = i64, Path)),
@@ -157,7 +161,9 @@ async fn update_category(
     answer(service.update(&staff, id.parse()?, change).await?)
 }
 
-/// What happened to a category, the latest first.
+/// List the history of a category
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Catalog",
     params(("id" = i64, Path), PageQuery),

@@ -1,4 +1,4 @@
-//! The record of an employee.
+//! Record of an employee.
 
 use chrono::{DateTime, Utc};
 use kontor_auth::model::{Employee, GrantedPermission, Role};
@@ -23,7 +23,7 @@ impl From<Role> for EmployeeRole {
     }
 }
 
-/// A permission as it stands in the records of employees and roles.
+/// Permission in the records of employees and roles.
 #[derive(Serialize, ToSchema)]
 pub(super) struct PermissionRecord {
     id: i64,
@@ -43,7 +43,7 @@ impl From<GrantedPermission> for PermissionRecord {
     }
 }
 
-/// An employee, as he and those who may see employees see him.
+/// Employee, as shown to themselves and to staff who may view employees.
 #[derive(Serialize, ToSchema)]
 pub(super) struct EmployeeRecord {
     id: i64,
@@ -59,14 +59,14 @@ pub(super) struct EmployeeRecord {
     creator: Option<NamedRecord>,
     is_banned: bool,
     is_sick: bool,
-    /// Time worked with the service so far, in seconds.
+    /// Total time worked with the service, in seconds.
     active_time: i64,
     last_activity_at: Option<DateTime<Utc>>,
     permissions: Vec<PermissionRecord>,
 }
 
 impl EmployeeRecord {
-    /// The record of an employee. The settings tell where pictures are found.
+    /// Builds the record of an employee. `config` supplies the addresses of pictures.
     pub(super) fn of(employee: Employee, config: &Config) -> Self {
         Self {
             id: employee.id.get(),
