@@ -1,4 +1,4 @@
-//! A customer as staff see them.
+//! Record of a customer as shown to staff.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use kontor_customers::model::StaffCustomer;
@@ -13,17 +13,17 @@ use crate::http::file_contents::avatar;
 use crate::http::history::HistoryRecord;
 use crate::http::records::Picture;
 
-/// The record of a customer as staff see it.
+/// Customer as shown to staff.
 #[derive(Serialize, ToSchema)]
 pub(in crate::platform) struct StaffCustomerRecord {
     id: i64,
     r#type: CustomerType,
     manager: Option<ManagerRecord>,
     avatar: Option<Picture>,
-    /// Of a company.
+    /// Name of a company.
     name: Option<String>,
     inn: Option<String>,
-    /// Of a company.
+    /// Only for companies.
     kpp: Option<String>,
     first_name: Option<String>,
     last_name: Option<String>,
@@ -69,7 +69,7 @@ list!(pub(super) CustomerList { counterparties: [StaffCustomerRecord], counterpa
 list!(/// The whole history of a customer, the latest first.
     pub(super) CustomerHistory { histories: [HistoryRecord], histories_count });
 
-/// A page of customers on the wire.
+/// Converts a page of customers to records.
 pub(super) fn shown(page: Page<StaffCustomer>, config: &Config) -> Page<StaffCustomerRecord> {
     let items = page.items.into_iter().map(|customer| StaffCustomerRecord::of(customer, config)).collect();
     Page { items, total: page.total, request: page.request }

@@ -1,4 +1,4 @@
-//! What staff see of an item.
+//! Record of an item.
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{BillingPeriod, Nomenclature, NomenclatureKind, Packaging, Reference};
@@ -48,14 +48,14 @@ pub(in crate::platform) struct NomenclatureRecord {
     storage_unit: Option<StorageUnitRecord>,
     vat_id: Option<i64>,
     vat: Option<NamedRecord>,
-    /// The card price; `null` when nobody has written one.
+    /// Price of the item. `null` if none is set.
     #[schema(examples("265.00"))]
     price: Option<String>,
     /// HTML.
     description: Option<String>,
     /// HTML.
     characteristics: Option<String>,
-    /// By which customers pass the item on.
+    /// Link by which customers share the item.
     share_link: Option<String>,
     is_subscription: bool,
     billing_period_months: Option<u8>,
@@ -111,7 +111,7 @@ fn named<Id>(reference: Option<&Reference<Id>>) -> Cell {
     Cell::plain(reference.map(|reference| reference.name.as_str()))
 }
 
-/// `GET /api/tables/nomenclatures`
+/// Table of `GET /api/tables/nomenclatures`.
 pub(super) const TABLE: Table<Nomenclature> = Table {
     id: 1,
     resource: "nomenclatures",
@@ -147,6 +147,6 @@ pub(super) const TABLE: Table<Nomenclature> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/nomenclatures` and `GET /api/nomenclatures`.
+    /// Query parameters of `GET /api/tables/nomenclatures` and `GET /api/nomenclatures`.
     NomenclatureParams of TABLE
 }

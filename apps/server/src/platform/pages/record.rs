@@ -1,4 +1,4 @@
-//! Pages as staff see them.
+//! Records of content pages as shown to staff.
 
 use chrono::{DateTime, Utc};
 use kontor_content::model::{Page, PageTag};
@@ -16,7 +16,7 @@ pub(super) struct PageRecord {
     title: String,
     description: Option<String>,
     preview: Option<PhotoRecord>,
-    /// HTML as staff wrote it.
+    /// HTML as written by staff, not sanitized.
     content: Option<String>,
     page_type: Option<NamedRecord>,
     tags: Vec<PageTagRecord>,

@@ -1,4 +1,4 @@
-//! What staff see of plans and of how an application offers them.
+//! Records of plans and their assignments.
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{BillingPeriod, CatalogPlan, PlanAssignment};
@@ -40,11 +40,11 @@ one!(/// How an application offers a plan.
 
 #[derive(Serialize, ToSchema)]
 struct CatalogPlanRecord {
-    /// The number of the item.
+    /// Id of the item.
     id: i64,
     article: Option<String>,
     name: String,
-    /// What one period costs; a plan without a price is not offered.
+    /// Price of one period, decimal string. Plans without a price are not offered.
     #[schema(examples("490.00"))]
     price: Option<String>,
     #[schema(examples("RUB"))]
@@ -52,7 +52,7 @@ struct CatalogPlanRecord {
     billing_period_months: Option<u8>,
     category: Option<NamedRecord>,
     photos: Vec<PhotoRecord>,
-    /// How the application offers it; `null` when it does not.
+    /// Assignment to the application. `null` if the plan is not assigned.
     assignment: Option<PlanAssignmentRecord>,
 }
 

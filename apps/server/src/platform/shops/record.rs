@@ -1,4 +1,4 @@
-//! Shops and their opening times as staff see them.
+//! Records of shops and their opening times.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use kontor_organization::model::{ShopException, ShopHoliday, ShopHours, StaffShop};
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::http::envelope::{list, one};
 use crate::http::wire::{NamedRecord, PhotoRecord};
 
-/// A shop at a moment.
+/// Shop with the time for which its status is computed.
 pub(super) struct ShopView {
     pub shop: StaffShop,
     pub now: DateTime<Utc>,
@@ -20,7 +20,7 @@ pub(super) struct HoursRecord {
     /// `1` Monday to `7` Sunday.
     weekday: i64,
     opens_at: String,
-    /// Earlier than `opens_at`: on the next day.
+    /// If earlier than `opens_at`, the shop closes on the next day.
     closes_at: String,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct ExceptionRecord {
     id: i64,
     #[schema(value_type = String, format = Date)]
     date: NaiveDate,
-    /// `null`: it stays closed.
+    /// `null` if the shop is closed on this day.
     opens_at: Option<String>,
     closes_at: Option<String>,
     note: Option<String>,
@@ -89,11 +89,11 @@ pub(super) struct StaffShopRecord {
     latitude: Option<String>,
     longitude: Option<String>,
     branch: NamedRecord,
-    /// Whose clocks count.
+    /// IANA name of the shop's time zone.
     time_zone: String,
     is_active: bool,
     is_open_now: bool,
-    /// When it closes if it is open, or opens if it is closed; `null` when that is more than a year ahead.
+    /// Time when the shop next opens or closes. `null` if that is more than a year ahead.
     next_change_at: Option<DateTime<Utc>>,
     hours: Vec<HoursRecord>,
     holidays: Vec<HolidayRecord>,
