@@ -129,6 +129,7 @@ struct CallbackStarted {
     session_token: String,
     /// Number the customer must call, digits only.
     callback_number: String,
+    /// Time when the attempt expires.
     expires_at: Option<DateTime<Utc>>,
 }
 
@@ -205,11 +206,15 @@ struct CallbackWarning {
 
 #[derive(Serialize, ToSchema)]
 struct CallbackProgress {
+    /// State of the attempt: `pending`, `verified` or `expired`.
     status: CallbackState,
     /// Time when the attempt expires. It can change after the call arrives.
     expires_at: Option<DateTime<Utc>>,
+    /// Current time of the server.
     server_time: Option<DateTime<Utc>>,
+    /// Time until the attempt expires, in seconds.
     remaining_seconds: Option<i64>,
+    /// Present if the call could not be checked this time. Keep polling with the given delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     warning: Option<CallbackWarning>,

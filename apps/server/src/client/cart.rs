@@ -19,8 +19,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CartInput {
+    /// Products and quantities of the cart.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
+    /// Promo code of the customer.
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
     /// Delivery type that the cart is calculated with.

@@ -21,6 +21,7 @@ pub(super) struct ShelfCategoryRecord {
     id: i64,
     name: String,
     photo: Option<PhotoRecord>,
+    /// Parent category. `null` for a root category.
     parent: Option<NamedRecord>,
 }
 

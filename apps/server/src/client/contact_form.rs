@@ -26,11 +26,13 @@ struct ContactForm {
     last_name: wire::Name,
     #[deserr(default)]
     middle_name: Option<wire::Name>,
+    /// Phone of the customer.
     phone: wire::Phone,
     /// Delivery address for the courier.
     address: wire::Line500,
     /// Payment type used on receipt of the order.
     payment_type_id: wire::PaymentTypeId,
+    /// Products and quantities of the order.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
 }

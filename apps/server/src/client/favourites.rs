@@ -50,6 +50,7 @@ async fn list_favourites(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewFavourite {
+    /// Id of the product.
     product_id: wire::NomenclatureId,
 }
 

@@ -38,6 +38,7 @@ struct SessionRecord {
     /// Always `active`.
     status: &'static str,
     started_at: DateTime<Utc>,
+    /// Time of the last heartbeat.
     last_seen_at: DateTime<Utc>,
     /// Counted duration of the session, in seconds. A gap between two heartbeats counts as at most 180 seconds.
     duration_seconds: i64,
@@ -58,6 +59,7 @@ impl From<ClientSession> for SessionRecord {
 #[derive(Serialize, ToSchema)]
 struct TakenHeartbeat {
     session: SessionRecord,
+    /// Current time of the server.
     server_time: DateTime<Utc>,
     /// Time to wait before the next heartbeat, in seconds.
     next_heartbeat_in_seconds: i64,

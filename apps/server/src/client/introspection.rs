@@ -56,14 +56,17 @@ struct IntrospectedApplication {
 /// State of a token. An inactive token has only `active`.
 #[derive(Default, Serialize, ToSchema)]
 struct TokenWorth {
+    /// `true` if the token is valid for the client's application.
     active: bool,
     /// UUID of the customer. It never changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     principal_handle: Option<Uuid>,
+    /// Project of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     project: Option<IntrospectedProject>,
+    /// Application that the customer logged in to.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     application: Option<IntrospectedApplication>,
@@ -71,6 +74,7 @@ struct TokenWorth {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     scopes: Option<Vec<&'static str>>,
+    /// Time when the token expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     expires_at: Option<DateTime<Utc>>,

@@ -73,6 +73,7 @@ struct ContactLogin {
     hash: wire::ContactHash,
     /// Launch data of the mini-app, unchanged.
     init_data: wire::InitData,
+    /// Description of the device, set by the client.
     #[deserr(default)]
     device: Option<wire::DeviceNote>,
 }

@@ -66,13 +66,16 @@ struct NewOrder {
     /// Required if `delivery_subtype_id` is 2.
     #[deserr(default)]
     address: Option<wire::Line500>,
+    /// Payment type of the order.
     #[deserr(default)]
     payment_type_id: Option<wire::PaymentTypeId>,
     /// Payment method for online payment. Without it, no online payment is created.
     #[deserr(default)]
     payment_method_type: Option<wire::PaymentMethodType>,
+    /// Promo code of the customer.
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
+    /// Products and quantities of the order.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
     #[deserr(default, rename = "phone")]

@@ -18,14 +18,18 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 struct PlanRecord {
     /// Id of the assignment of the plan to the application.
     id: i64,
+    /// Identifier of the plan for programs, unique in the application.
     plan_slug: String,
+    /// Id of the item that is the plan.
     nomenclature_id: i64,
     name: String,
     /// Price of one period.
     #[schema(examples("490.00"))]
     amount: String,
+    /// ISO 4217 code.
     #[schema(examples("RUB"))]
     currency: String,
+    /// Length of a period, in months.
     billing_period_months: u8,
 }
 

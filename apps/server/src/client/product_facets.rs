@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 /// Value of a filter.
 #[derive(Serialize, ToSchema)]
 struct FacetValueRecord {
+    /// Id to filter by.
     id: i64,
     name: String,
     /// Number of products in the list with this value.

@@ -42,8 +42,11 @@ impl From<StorefrontError> for ApiError {
 
 #[derive(Serialize, ToSchema)]
 struct Parameters {
+    /// `true` if the product is sold wholesale.
     wholesale: bool,
+    /// Units in one pack.
     pieces_per_pack: u32,
+    /// Packs in one unit of sale.
     quantity_pack: u32,
 }
 
@@ -58,7 +61,7 @@ pub(super) struct ProductRecord {
     price: String,
     /// Price without discount, decimal string. `null` if there is no discount.
     old_price: Option<String>,
-    /// Units that can be ordered. Services need no stock.
+    /// Units that can be ordered. `0` for a service, which needs no stock.
     quantity: u64,
     /// `true` if the product is a favourite of the customer. Requires a customer token.
     is_favourite: bool,
@@ -113,12 +116,14 @@ pub(super) struct ProductCardRecord {
     product: ProductRecord,
     country: Option<NamedRecord>,
     storage_unit: Option<StorageUnitRecord>,
+    /// Link by which customers share the product.
     share_link: Option<String>,
     /// HTML without scripts, event handlers and styles.
     description: Option<String>,
     /// HTML without scripts, event handlers and styles. Empty if there are none.
     characteristics: String,
     tags: Vec<TagRecord>,
+    /// Number of views.
     views_count: u64,
 }
 
@@ -147,6 +152,7 @@ one!(pub(super) ProductList { products: ProductPage });
 #[derive(Serialize, ToSchema)]
 pub(super) struct FilteredProducts {
     products: ProductPage,
+    /// Present if requested with `facets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     facets: Option<FacetsRecord>,
@@ -207,7 +213,9 @@ async fn show_product(
 
 #[derive(Serialize, ToSchema)]
 struct Prices {
+    /// Lowest price.
     min_price: f64,
+    /// Highest price.
     max_price: f64,
 }
 

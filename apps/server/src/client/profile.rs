@@ -47,6 +47,7 @@ impl From<CustomerError> for ApiError {
 pub(super) struct CustomerRecord {
     id: i64,
     r#type: CustomerType,
+    /// Employee responsible for the customer.
     manager: Option<ManagerRecord>,
     avatar: Option<Picture>,
     first_name: Option<String>,
@@ -54,7 +55,9 @@ pub(super) struct CustomerRecord {
     middle_name: Option<String>,
     birthday: Option<NaiveDate>,
     address: Option<String>,
+    /// Phone for login, 11 digits.
     phone_1: Option<String>,
+    /// Additional phone, 11 digits. Not used for login.
     phone_2: Option<String>,
     email: Option<String>,
     created_at: DateTime<Utc>,
@@ -129,6 +132,7 @@ struct ProfilePatch {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Email>)]
     email: Patch<wire::Email>,
+    /// Additional phone. Not used for login.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Phone>)]
     phone_2: Patch<wire::Phone>,

@@ -27,6 +27,7 @@ pub(super) fn limit(limit: Option<&wire::Integer>) -> Result<Option<u32>, ApiErr
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct StorefrontCategoryQuery {
+    /// Maximum number of records.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     pub limit: Option<wire::Integer>,
@@ -40,6 +41,7 @@ pub(super) struct StorefrontCategoryQuery {
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct StorefrontBrandQuery {
+    /// Maximum number of records.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     pub limit: Option<wire::Integer>,
@@ -113,15 +115,19 @@ pub(super) struct ProductQuery {
     #[deserr(default)]
     #[param(value_type = Option<String>, min_length = 1, max_length = 255)]
     query: Option<wire::Name>,
+    /// Products of any of these categories, at most 200 ids.
     #[deserr(default)]
     #[param(rename = "category_id[]", value_type = Option<Vec<i64>>)]
     category_id: Many<wire::CategoryId>,
+    /// Products of any of these brands, at most 200 ids.
     #[deserr(default)]
     #[param(rename = "brand_id[]", value_type = Option<Vec<i64>>)]
     brand_id: Many<wire::BrandId>,
+    /// Products from any of these countries, at most 200 ids.
     #[deserr(default)]
     #[param(rename = "country_id[]", value_type = Option<Vec<i64>>)]
     country_id: Many<wire::CountryId>,
+    /// Products with any of these tags, at most 200 ids.
     #[deserr(default)]
     #[param(rename = "tag_id[]", value_type = Option<Vec<i64>>)]
     tag_id: Many<wire::TagId>,

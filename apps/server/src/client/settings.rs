@@ -14,6 +14,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 
 #[derive(Serialize, ToSchema)]
 struct ClientSettings {
+    /// `true` if the application sells wholesale.
     wholesale: bool,
 }
 

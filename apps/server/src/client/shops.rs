@@ -24,7 +24,9 @@ pub(super) struct ShopRecord {
     address: String,
     phone: Option<String>,
     photo: Option<Picture>,
+    /// Degrees north, decimal string.
     latitude: Option<String>,
+    /// Degrees east, decimal string.
     longitude: Option<String>,
     created_at: DateTime<Utc>,
 }

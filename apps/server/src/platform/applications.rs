@@ -30,10 +30,13 @@ impl From<ApplicationRefusal> for ApiError {
 #[derive(Serialize, ToSchema)]
 struct ApplicationRecord {
     id: i64,
+    /// Branch that runs the application.
     branch_id: i64,
     name: String,
     url: Option<String>,
+    /// `true` if the application sells wholesale.
     wholesale: bool,
+    /// `true` if its App Token is accepted.
     is_active: bool,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -70,6 +73,7 @@ async fn list_applications(staff: SignedInStaff, service: Data<ApplicationServic
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewApplication {
+    /// Branch that runs the application.
     branch_id: wire::BranchId,
     name: wire::Name,
     #[deserr(default)]

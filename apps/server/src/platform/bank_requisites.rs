@@ -17,8 +17,10 @@ use crate::http::{ApiError, SignedInStaff, Throttle};
 #[derive(Serialize, ToSchema)]
 struct BankRequisiteRecord {
     id: i64,
+    /// BIK of the bank, 9 digits.
     bik: String,
     bank_name: String,
+    /// Account of the bank at the central bank.
     correspondent_account: Option<String>,
     account: String,
     comment: Option<String>,

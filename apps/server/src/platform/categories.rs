@@ -37,7 +37,9 @@ pub(super) struct CategoryRecord {
     id: i64,
     name: String,
     photo: Option<PhotoRecord>,
+    /// Parent category. `null` for a root category.
     parent: Option<NamedRecord>,
+    /// Code of the category, unique in the project.
     code: i64,
     /// HTML.
     description: Option<String>,
@@ -56,9 +58,9 @@ impl From<Category> for CategoryRecord {
     }
 }
 
-list!(/// A list of categories.
+list!(/// Categories.
     pub(super) CategoryList { categories: [CategoryRecord], categories_count });
-one!(/// One category.
+one!(/// Category.
     pub(super) OneCategory { category: CategoryRecord });
 
 /// List categories
@@ -76,6 +78,7 @@ struct NewCategory {
     name: wire::Name,
     #[deserr(default)]
     photo: Option<wire::PhotoUrl>,
+    /// Parent category. Without it, the category is a root.
     #[deserr(default)]
     #[schema(value_type = Option<wire::CategoryId>)]
     parent_id: ZeroIsNull<wire::CategoryId>,
@@ -124,6 +127,7 @@ struct ChangedCategory {
     #[deserr(default)]
     #[schema(value_type = Option<wire::CategoryId>)]
     parent_id: Patch<ZeroIsNull<wire::CategoryId>>,
+    /// Unique code.
     #[deserr(default)]
     #[schema(value_type = Option<wire::CategoryCode>, nullable = false)]
     code: Given<wire::CategoryCode>,

@@ -38,6 +38,7 @@ struct DepartmentRecord {
     id: i64,
     name: String,
     description: Option<String>,
+    /// Branch of the department. `null` if it belongs to the whole project.
     branch: Option<NamedRecord>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,

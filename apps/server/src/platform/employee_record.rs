@@ -54,14 +54,20 @@ pub(super) struct EmployeeRecord {
     phone: Option<String>,
     avatar: Option<Picture>,
     role: EmployeeRole,
+    /// Branch of the employee. `null` for all branches.
     branch: Option<NamedRecord>,
     department: Option<NamedRecord>,
+    /// Employee who created the account.
     creator: Option<NamedRecord>,
+    /// `true` if the employee cannot log in.
     is_banned: bool,
+    /// `true` if the employee is on sick leave.
     is_sick: bool,
     /// Total time worked with the service, in seconds.
     active_time: i64,
+    /// Time of the last activity, accurate to about a minute.
     last_activity_at: Option<DateTime<Utc>>,
+    /// Permissions of the employee's role.
     permissions: Vec<PermissionRecord>,
 }
 

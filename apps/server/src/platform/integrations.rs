@@ -82,6 +82,7 @@ async fn show_integration(
 struct UsedIntegrationRecord {
     #[serde(flatten)]
     integration: IntegrationRecord,
+    /// `true` if the record uses the integration.
     is_active: bool,
     /// Time when the use was last changed. `null` if it never was.
     updated_at: Option<DateTime<Utc>>,
@@ -106,6 +107,7 @@ one!(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct SwitchedIntegration {
+    /// `true` enables the integration, `false` disables it.
     pub is_active: wire::Flag,
 }
 

@@ -18,9 +18,9 @@ use crate::http::{PageQuery, PathId, Query, SignedInStaff};
 struct OrderHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
-    /// `created`, `status_changed`, `changed`, `lines_changed`, `payment_renewed`, `payment_withdrawn`, `payment_suspicious`,
-    /// `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`, `refund_requested`, `refunded`,
-    /// `refund_failed`, `expired` or `tickets_redeemed`
+    /// `created`, `status_changed`, `changed`, `lines_changed`, `payment_renewed`, `payment_withdrawn`,
+    /// `payment_suspicious`, `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`, `refund_requested`,
+    /// `refunded`, `refund_failed`, `expired` or `tickets_redeemed`.
     event: &'static str,
     /// Status of the order after the event.
     status_id: i64,
@@ -34,7 +34,7 @@ impl From<OrderEntry> for OrderHistoryRecord {
     }
 }
 
-list!(/// A page of what happened to an order, the latest first.
+list!(/// One page of the history of an order, newest first.
     pub(super) OrderHistoryList { histories: [OrderHistoryRecord], histories_count of all, pagination });
 
 /// List the history of an order

@@ -18,6 +18,7 @@ use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 struct NewOrderLine {
     /// Item that is not in the order yet.
     nomenclature_id: wire::NomenclatureId,
+    /// Quantity in units.
     quantity: wire::Quantity,
     /// Price of one unit, decimal string. By default the current price of the item.
     #[deserr(default)]

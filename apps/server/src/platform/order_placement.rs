@@ -22,6 +22,7 @@ struct StaffOrderInput {
     /// warehouses are used. Customers see only orders of applications.
     #[deserr(default)]
     application_id: Option<wire::ApplicationId>,
+    /// Employee responsible for the order.
     #[deserr(default)]
     manager_id: Option<wire::UserId>,
     #[deserr(default)]
@@ -46,6 +47,7 @@ struct StaffOrderInput {
     payment_method_type: Option<wire::PaymentMethodType>,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
+    /// Items and quantities of the order.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
 }
@@ -110,6 +112,7 @@ struct StaffCartInput {
     /// Customer whose uses of the promo code are counted.
     #[deserr(default)]
     counterparty_id: Option<wire::CounterpartyId>,
+    /// Items and quantities of the cart.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
     #[deserr(default)]

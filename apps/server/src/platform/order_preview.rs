@@ -14,6 +14,7 @@ use crate::http::wire::NamedRecord;
 struct ReturnedLineRecord {
     /// Id of the order line.
     id: i64,
+    /// Number of refunded units.
     quantity: u32,
     /// Refunded amount, decimal string.
     amount: String,
@@ -92,6 +93,7 @@ struct PreviewLineRecord {
     product_discount_amount: String,
     promo_discount_amount: String,
     total: String,
+    /// Number of refunded units.
     refunded_quantity: u32,
     /// Refunded amount of the line, decimal string.
     refunded_amount: String,
@@ -134,6 +136,7 @@ pub(super) struct OrderPreview {
     discount_error: Option<DiscountError>,
     /// `true` if a payment of the new amount would be requested. An open payment is canceled before.
     new_payment: bool,
+    /// Status of the order after the change.
     status_id: i64,
 }
 

@@ -25,10 +25,12 @@ pub(super) struct OrderRefundRecord {
     delivery_amount: String,
     /// `pending`, `succeeded` or `failed`.
     state: &'static str,
+    /// Reason shown to the customer.
     reason: String,
     /// `true` if the units return to their warehouses.
     restock: bool,
     created_at: DateTime<Utc>,
+    /// Time of the final result. `null` while `pending`.
     settled_at: Option<DateTime<Utc>>,
 }
 
@@ -52,6 +54,7 @@ impl From<&OrderRefund> for OrderRefundRecord {
 struct RefundedLine {
     /// Id of the order line, from `reservations`.
     id: wire::ReservationId,
+    /// Number of units to refund.
     quantity: wire::Quantity,
 }
 

@@ -65,12 +65,15 @@ struct ReservedItem {
 struct ReservationRecord {
     id: i64,
     nomenclature: ReservedItem,
+    /// Warehouse that the units are reserved in. `null` for a service.
     warehouse: Option<NamedRecord>,
+    /// Ordered units.
     quantity: u32,
     /// Price of one unit before discounts, decimal string.
     price: String,
     product_discount_amount: String,
     promo_discount_amount: String,
+    /// Price of the line after discounts, decimal string.
     total: String,
     /// Number of refunded units.
     refunded_quantity: u32,
@@ -107,8 +110,11 @@ pub(super) struct StaffOrder {
     counterparty: OrderCustomer,
     /// `null` if the order was created for the project, not for an application.
     application: Option<NamedRecord>,
+    /// Employee responsible for the order.
     manager: Option<NamedRecord>,
+    /// Comment of staff, not shown to the customer.
     comment: Option<String>,
+    /// Lines of the order.
     reservations: Vec<ReservationRecord>,
     /// `unpaid`, `pending`, `paid`, `partially_refunded` or `refunded`.
     payment_state: &'static str,
@@ -213,6 +219,7 @@ struct OrderPatch {
     #[deserr(default)]
     #[schema(value_type = Option<OrderStatusId>, nullable = false)]
     status_id: Given<OrderStatusId>,
+    /// Employee responsible for the order. `null` removes them.
     #[deserr(default)]
     #[schema(value_type = Option<wire::UserId>)]
     manager_id: Patch<wire::UserId>,

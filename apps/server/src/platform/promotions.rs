@@ -57,6 +57,7 @@ struct PromotionRecord {
     /// HTML.
     description: Option<String>,
     photo: Option<Picture>,
+    /// Start of the promotion.
     starts_at: Option<DateTime<Utc>>,
     /// End of the promotion, exclusive.
     ends_at: Option<DateTime<Utc>>,
@@ -112,6 +113,7 @@ struct NewPromotion {
     /// URL of a picture.
     #[deserr(default)]
     photo: Option<wire::PhotoUrl>,
+    /// Start of the promotion.
     #[deserr(default)]
     starts_at: Option<wire::Moment>,
     /// End of the promotion, exclusive.

@@ -78,11 +78,11 @@ impl From<StaffMenu> for StaffMenuRecord {
     }
 }
 
-one!(/// One menu.
+one!(/// Staff menu.
     OneStaffMenu { menu: StaffMenuRecord });
-list!(/// The menus of the project.
+list!(/// Staff menus of the project.
     StaffMenuList { menus: [StaffMenuRecord], menus_count });
-list!(/// Items of a menu.
+list!(/// Menu items.
     StaffMenuItemList { menu_items: [StaffMenuItemRecord], menu_items_count });
 
 /// List staff menus

@@ -51,7 +51,9 @@ struct TaskRecord {
     title: String,
     description: Option<String>,
     status: NamedRecord,
+    /// Employee who created the task.
     author: Option<NamedRecord>,
+    /// Employee responsible for the task.
     responsible: Option<NamedRecord>,
     deadline: Option<DateTime<Utc>>,
     order_id: Option<i64>,
@@ -82,7 +84,7 @@ impl From<Task> for TaskRecord {
     }
 }
 
-one!(/// One task.
+one!(/// Task.
     OneTask { task: TaskRecord });
 list!(/// Tasks of the project.
     TaskList { tasks: [TaskRecord], tasks_count of all, pagination });
@@ -164,6 +166,7 @@ struct ChangedTask {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     description: Patch<wire::Prose>,
+    /// `1` new, `2` in progress, `3` done, `4` canceled.
     #[deserr(default)]
     #[schema(value_type = Option<wire::TaskStatusId>, nullable = false)]
     status_id: Given<wire::TaskStatusId>,

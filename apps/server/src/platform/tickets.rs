@@ -49,23 +49,27 @@ impl From<ScanInput> for Scan {
 #[derive(Serialize, ToSchema)]
 struct TicketScanRecord {
     id: i64,
+    /// Id of the scan, set by the scanner.
     scan_id: String,
     /// `null` if the ticket is unknown.
     order_id: Option<i64>,
+    /// Number of tickets to redeem.
     quantity: u32,
     shop: Option<NamedRecord>,
     /// Time of the scan.
     at: DateTime<Utc>,
+    /// Time when the service received the scan.
     received_at: DateTime<Utc>,
     /// Employee who sent the scan.
     user_id: i64,
-    /// `admitted`, `unknown`, `canceled`, `unpaid`, `already_redeemed`, `too_many`, `other_shop`, `not_yet` or `expired`.
+    /// `admitted`, `unknown`, `canceled`, `unpaid`, `already_redeemed`, `too_many`, `other_shop`, `not_yet` or
+    /// `expired`.
     outcome: &'static str,
     /// Number of redeemed tickets of the order at that time, including this scan.
     redeemed_count: u32,
     /// Number of tickets of the order at that time.
     total_tickets: u32,
-    /// Time of the last entry. Only for scans rejected because tickets were redeemed before.
+    /// Time of the last entry. Only for the outcomes `already_redeemed` and `too_many`.
     redeemed_at: Option<DateTime<Utc>>,
     /// Shop of the last entry.
     redeemed_shop: Option<NamedRecord>,

@@ -57,6 +57,7 @@ struct WarehouseRecord {
     name: String,
     address: Option<String>,
     branch: NamedRecord,
+    /// Applications that sell from the warehouse.
     applications: Vec<NamedRecord>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,

@@ -38,6 +38,7 @@ struct DeliveryRecord {
     event_id: Uuid,
     /// Value of the header `X-Webhook-Delivery-Id`.
     delivery_id: Uuid,
+    /// Type of the event.
     #[schema(example = "order.paid")]
     event: String,
     /// `pending`, `delivered` or `failed`.
@@ -48,6 +49,7 @@ struct DeliveryRecord {
     response_status: Option<u16>,
     /// Error of the last attempt.
     last_error: Option<String>,
+    /// Time of the next attempt. `null` if none is planned.
     next_attempt_at: Option<DateTime<Utc>>,
     delivered_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,

@@ -69,6 +69,7 @@ struct WebhookRecord {
     id: i64,
     name: Option<String>,
     url: String,
+    /// `false` if deliveries wait until the webhook is activated.
     is_active: bool,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -133,6 +134,7 @@ async fn list_webhooks(
 struct NewWebhook {
     #[deserr(default)]
     name: Option<wire::Name>,
+    /// Absolute https URL.
     url: WebhookUrl,
     /// `true` by default.
     #[deserr(default)]

@@ -22,7 +22,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Serialize, ToSchema)]
 struct ClientBlockRecord {
     id: i64,
+    /// Code of the block, unique in the application.
     code: i64,
+    /// Text identifier of the block, unique in the application.
     identifier: String,
     name: String,
     avatar: Option<PhotoRecord>,
@@ -31,6 +33,7 @@ struct ClientBlockRecord {
     file: Option<PhotoRecord>,
     /// HTML, sanitized like the content of pages.
     text: Option<String>,
+    /// Parent block. `null` for a root block.
     parent: Option<NamedRecord>,
     /// Child blocks, ordered by code.
     #[schema(no_recursion)]
@@ -58,7 +61,7 @@ impl From<Node<ShownBlock>> for ClientBlockRecord {
     }
 }
 
-one!(/// One block.
+one!(/// Content block.
     OneClientBlock { block: ClientBlockRecord });
 
 /// Get a content block by code

@@ -27,6 +27,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// Menu item with its child items.
 #[derive(Serialize, ToSchema)]
 struct MenuNode {
+    /// Code of the item, unique in the application.
     code: i64,
     avatar: Option<PhotoRecord>,
     /// URL of the picture, or of a placeholder if the item has none.

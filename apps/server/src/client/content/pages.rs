@@ -36,7 +36,7 @@ impl From<PageType> for PageTypeRecord {
     }
 }
 
-list!(/// Types of pages.
+list!(/// Content page types.
     ClientPageTypeList { items: [PageTypeRecord], items_count });
 
 /// List content page types
@@ -102,7 +102,7 @@ async fn list_pages(
     answer(pages.list(*app, filter, order, page).await?)
 }
 
-one!(/// One page.
+one!(/// Content page.
     OneClientPage { page: ClientPageRecord });
 
 /// Get a content page

@@ -78,6 +78,7 @@ impl Deserr<InputErrors> for PlanNumbers {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewCheckout {
+    /// Id of the plan.
     #[deserr(default)]
     nomenclature_id: Option<wire::NomenclatureId>,
     /// Plans with the same currency and billing period. Each becomes a separate subscription.
@@ -132,10 +133,13 @@ fn choice(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewSubscription {
+    /// Id of the plan.
     #[deserr(default)]
     nomenclature_id: Option<wire::NomenclatureId>,
+    /// Slug of the plan.
     #[deserr(default)]
     plan_slug: Option<wire::PlanSlug>,
+    /// Saved payment method to charge.
     saved_payment_method_id: wire::SavedMethodId,
     pub autopay_consent: AutopayConsent,
 }
@@ -155,12 +159,15 @@ impl NewSubscription {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct ChangedSubscription {
+    /// Id of the new plan.
     #[deserr(default)]
     #[schema(value_type = Option<wire::NomenclatureId>, nullable = false)]
     nomenclature_id: Given<wire::NomenclatureId>,
+    /// Slug of the new plan.
     #[deserr(default)]
     #[schema(value_type = Option<wire::PlanSlug>, nullable = false)]
     plan_slug: Given<wire::PlanSlug>,
+    /// Saved payment method for the next charges.
     #[deserr(default)]
     #[schema(value_type = Option<wire::SavedMethodId>, nullable = false)]
     saved_payment_method_id: Given<wire::SavedMethodId>,

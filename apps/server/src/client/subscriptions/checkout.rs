@@ -20,6 +20,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// First payment of subscriptions.
 #[derive(Serialize, ToSchema)]
 struct CheckoutRecord {
+    /// Id of the order that the payment belongs to.
     order_id: i64,
     /// Id of the first plan.
     nomenclature_id: i64,
@@ -28,8 +29,10 @@ struct CheckoutRecord {
     /// Total amount of all plans.
     #[schema(examples("990.00"))]
     amount: String,
+    /// ISO 4217 code.
     #[schema(examples("RUB"))]
     currency: String,
+    /// Length of a period, in months.
     billing_period_months: u8,
     payment_method_type: &'static str,
     /// Payment page while the payment is open. `null` also while the payment outcome is unknown.

@@ -40,12 +40,14 @@ struct AccessWanted {
 
 #[derive(Serialize, ToSchema)]
 struct OpenedRequest {
+    /// Id of the request, used in paths.
     #[serde(rename = "publicId")]
     public_id: Uuid,
     /// Secret of the request, for `status` and `consume`. Shown only in this response.
     secret: String,
     /// Page where an employee decides. Show it to the employee.
     review_url: String,
+    /// Time when the request expires.
     expires_at: DateTime<Utc>,
 }
 
@@ -97,7 +99,9 @@ struct RequestState {
     status: &'static str,
     /// Names of the requested permissions that remain after the review.
     permissions: Vec<String>,
+    /// Reason of the employee, if the request was declined with one.
     decline_reason: Option<String>,
+    /// Time when the request expires.
     expires_at: DateTime<Utc>,
     /// Time to wait before the next check, in seconds. Only while `pending`.
     next_poll_in_seconds: Option<u64>,

@@ -66,6 +66,7 @@ fn public_id(path: &Path<String>) -> Result<Uuid, ApiError> {
 /// Access request as shown to employees.
 #[derive(Serialize, ToSchema)]
 struct AccessRequestRecord {
+    /// Id of the request, used in paths.
     #[serde(rename = "publicId")]
     public_id: Uuid,
     /// Name of the program, chosen by itself. Not verified.
@@ -78,8 +79,10 @@ struct AccessRequestRecord {
     requested_permissions: Vec<String>,
     /// `pending`, `approved`, `declined`, `consumed` or `expired`.
     status: &'static str,
+    /// Reason of the employee, if the request was declined with one.
     decline_reason: Option<String>,
     created_at: DateTime<Utc>,
+    /// Time when the request expires.
     expires_at: DateTime<Utc>,
 }
 

@@ -75,9 +75,9 @@ impl From<Block> for BlockRecord {
     }
 }
 
-one!(/// One block.
+one!(/// Content block.
     OneBlock { block: BlockRecord });
-list!(/// Blocks of an application.
+list!(/// Content blocks of an application.
     BlockList { blocks: [BlockRecord], blocks_count of all, pagination });
 
 /// List the content blocks of an application

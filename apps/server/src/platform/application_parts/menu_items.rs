@@ -63,7 +63,7 @@ impl From<MenuItem> for MenuItemRecord {
     }
 }
 
-one!(/// One menu item.
+one!(/// Menu item.
     OneMenuItem { menu_item: MenuItemRecord });
 
 #[derive(Deserr, ToSchema)]

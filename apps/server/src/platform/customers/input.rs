@@ -10,6 +10,7 @@ use crate::http::wire::{self, InputErrors, Patch};
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewCustomer {
+    /// `true` for a company, `false` for a person.
     is_company: wire::Flag,
     /// Name of a company.
     #[deserr(default)]
@@ -34,6 +35,7 @@ pub(super) struct NewCustomer {
     /// Phone for login. Must not be the login phone of another customer.
     #[deserr(default)]
     phone_1: Option<wire::Phone>,
+    /// Additional phone. Not used for login.
     #[deserr(default)]
     phone_2: Option<wire::Phone>,
     /// E-mail address for login. Must not be the login address of another customer.
@@ -101,6 +103,7 @@ pub(super) struct ChangedCustomer {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Phone>)]
     phone_1: Patch<wire::Phone>,
+    /// Additional phone. Not used for login.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Phone>)]
     phone_2: Patch<wire::Phone>,

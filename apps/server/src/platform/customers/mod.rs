@@ -116,8 +116,8 @@ async fn show_counterparty(
 
 /// Update a customer
 ///
-/// Fields that are not sent keep their values. A removed phone or e-mail address cannot be used for login any more, and
-/// tokens obtained with it are revoked.
+/// Fields that are not sent keep their values. A login phone or e-mail address that is changed or removed cannot be used
+/// for login any more, and all tokens of the customer are revoked.
 #[utoipa::path(tag = "Customers", request_body = ChangedCustomer, responses((status = 200, body = OneCounterparty)))]
 #[put("/api/counterparties/{id}")]
 async fn update_counterparty(

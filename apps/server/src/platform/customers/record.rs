@@ -18,6 +18,7 @@ use crate::http::records::Picture;
 pub(in crate::platform) struct StaffCustomerRecord {
     id: i64,
     r#type: CustomerType,
+    /// Employee responsible for the customer.
     manager: Option<ManagerRecord>,
     avatar: Option<Picture>,
     /// Name of a company.
@@ -33,6 +34,7 @@ pub(in crate::platform) struct StaffCustomerRecord {
     phone_1: Option<String>,
     phone_2: Option<String>,
     email: Option<String>,
+    /// Number of orders.
     orders_count: u64,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -66,7 +68,7 @@ impl StaffCustomerRecord {
 
 one!(pub(super) OneCounterparty { counterparty: StaffCustomerRecord });
 list!(pub(super) CustomerList { counterparties: [StaffCustomerRecord], counterparties_count of all });
-list!(/// The whole history of a customer, the latest first.
+list!(/// Complete history of a customer, newest first.
     pub(super) CustomerHistory { histories: [HistoryRecord], histories_count });
 
 /// Converts a page of customers to records.

@@ -35,6 +35,7 @@ pub(super) struct NewDiscount {
     /// Minimum original price of the cart. `0` by default.
     #[deserr(default)]
     minimum_sum: Option<wire::Money>,
+    /// Start of the discount. Without it, the discount applies at once.
     #[deserr(default)]
     starts_at: Option<wire::Moment>,
     /// End of the discount, exclusive.
@@ -118,6 +119,7 @@ pub(super) struct ChangedDiscount {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Moment>)]
     starts_at: Patch<wire::Moment>,
+    /// End of the discount, exclusive. `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Moment>)]
     ends_at: Patch<wire::Moment>,

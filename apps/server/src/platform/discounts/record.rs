@@ -34,7 +34,9 @@ struct DiscountRecord {
     starts_at: Option<DateTime<Utc>>,
     /// End of the discount, exclusive.
     ends_at: Option<DateTime<Utc>>,
+    /// Maximum number of orders with the promo code. `null` if unlimited.
     usage_limit: Option<u32>,
+    /// Maximum number of orders per customer with the promo code. `null` if unlimited.
     customer_limit: Option<u32>,
     /// Number of orders that use the promo code.
     used_count: u64,

@@ -13,7 +13,7 @@ use crate::http::history::HistoryRecord;
 struct StockHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
-    /// `opening`, `creation`, `edit`, `upload`, `reservation`, `release`, `sale`, `correction`, `return` or `write_off`
+    /// `opening`, `creation`, `edit`, `upload`, `reservation`, `release`, `sale`, `correction`, `return` or `write_off`.
     reason: &'static str,
     /// Id of the order that caused the movement.
     order_id: Option<i64>,
@@ -34,5 +34,5 @@ impl From<StockEntry> for StockHistoryRecord {
     }
 }
 
-list!(/// A page of movements, the latest first.
+list!(/// One page of stock movements, newest first.
     pub(super) StockHistoryList { histories: [StockHistoryRecord], histories_count of all, pagination });

@@ -85,6 +85,7 @@ struct NewInventory {
     warehouse_id: wire::WarehouseId,
     /// Id of the item. It must be goods.
     nomenclature_id: wire::NomenclatureId,
+    /// Units in the warehouse.
     quantity: wire::StockLevel,
     /// Price of one unit.
     price: wire::Money,

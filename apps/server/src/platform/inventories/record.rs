@@ -58,9 +58,9 @@ impl From<Inventory> for InventoryRecord {
     }
 }
 
-one!(/// One stock record.
+one!(/// Stock level.
     pub(super) OneInventory { inventory: InventoryRecord });
-list!(/// A page of stock, and how much there is in all.
+list!(/// One page of stock levels, with the total number of records.
     pub(super) InventoryList { inventories: [InventoryRecord], inventories_count of all });
 
 /// Table of `GET /api/tables/inventories`.

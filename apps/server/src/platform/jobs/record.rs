@@ -32,13 +32,17 @@ struct JobRecord {
     total_rows: Option<u64>,
     /// Number of rows processed in this phase.
     done_rows: u64,
+    /// Number of records created.
     created: u64,
+    /// Number of records updated.
     updated: u64,
+    /// Number of records that already match the file.
     unchanged: u64,
     /// Number of rows skipped because of errors.
     skipped: u64,
     /// Number of errors found. `GET /api/jobs/{id}/errors` returns the first 10,000.
     errors_total: u64,
+    /// Headers that are not imported.
     ignored_columns: Vec<String>,
     /// `true` if empty cells change nothing.
     keep_empty: bool,
@@ -94,7 +98,7 @@ impl From<Job> for JobRecord {
     }
 }
 
-one!(/// One job.
+one!(/// Job.
     pub OneJob { job: JobRecord });
-list!(/// A page of jobs, and how many there are in all.
+list!(/// One page of jobs, with the total number of jobs.
     pub(super) JobList { jobs: [JobRecord], jobs_count of all, pagination });

@@ -11,12 +11,15 @@ use crate::http::wire::{self, Given, In, InputErrors, Patch, ZeroIsNull};
 #[derive(Deserr, ToSchema, Default)]
 #[deserr(error = InputErrors)]
 pub(super) struct Parameters {
+    /// `true` if the item is sold wholesale.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     wholesale: Given<wire::Flag>,
+    /// Units in one pack.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Quantity>, nullable = false)]
     pieces_per_pack: Given<wire::Quantity>,
+    /// Packs in one unit of sale.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Quantity>, nullable = false)]
     quantity_pack: Given<wire::Quantity>,
@@ -27,6 +30,7 @@ pub(super) struct Parameters {
 #[deserr(error = InputErrors)]
 pub(super) struct NewNomenclature {
     name: wire::Name,
+    /// `1` service, `2` goods.
     kind_id: wire::NomenclatureKind,
     /// Type of the item, a classification by staff in addition to the kind.
     #[deserr(default)]
@@ -61,6 +65,7 @@ pub(super) struct NewNomenclature {
     /// Link by which customers share the item.
     #[deserr(default)]
     share_link: Option<wire::ShareLink>,
+    /// `true` if the item is a subscription plan.
     #[deserr(default)]
     is_subscription: Option<wire::Flag>,
     /// Required for subscription plans, not allowed for other items.

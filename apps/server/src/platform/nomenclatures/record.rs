@@ -14,8 +14,11 @@ use crate::table::{Cell, Column, Filter, Table, list_params};
 
 #[derive(Serialize, ToSchema)]
 struct ParametersRecord {
+    /// `true` if the item is sold wholesale.
     wholesale: bool,
+    /// Units in one pack.
     pieces_per_pack: u32,
+    /// Packs in one unit of sale.
     quantity_pack: u32,
 }
 
@@ -34,6 +37,7 @@ pub(in crate::platform) struct NomenclatureRecord {
     id: i64,
     article: Option<String>,
     name: String,
+    /// `1` service, `2` goods.
     kind_id: i64,
     kind: NamedRecord,
     type_id: Option<i64>,
@@ -57,7 +61,9 @@ pub(in crate::platform) struct NomenclatureRecord {
     characteristics: Option<String>,
     /// Link by which customers share the item.
     share_link: Option<String>,
+    /// `true` if the item is a subscription plan.
     is_subscription: bool,
+    /// Length of a billing period, in months. `null` unless the item is a subscription plan.
     billing_period_months: Option<u8>,
     parameters: ParametersRecord,
     photos: Vec<PhotoRecord>,
@@ -102,9 +108,9 @@ impl From<Nomenclature> for NomenclatureRecord {
     }
 }
 
-one!(/// One item.
+one!(/// Item.
     pub(super) OneNomenclature { nomenclature: NomenclatureRecord });
-list!(/// A page of items, and how many there are in all.
+list!(/// One page of items, with the total number of items.
     pub(super) NomenclatureList { nomenclatures: [NomenclatureRecord], nomenclatures_count of all });
 
 fn named<Id>(reference: Option<&Reference<Id>>) -> Cell {

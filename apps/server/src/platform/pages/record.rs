@@ -50,7 +50,7 @@ impl From<Page> for PageRecord {
     }
 }
 
-one!(/// One page.
+one!(/// Content page.
     pub(super) OnePage { page: PageRecord });
 
 #[derive(Serialize, ToSchema)]
@@ -66,5 +66,5 @@ impl From<PageTag> for DatedTagRecord {
     }
 }
 
-list!(/// Tags of pages.
+list!(/// Tags of content pages.
     pub(super) PageTagList { page_tags: [DatedTagRecord], page_tags_count });

@@ -56,6 +56,7 @@ async fn show_catalog(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewPlanAssignment {
+    /// Id of the item that is the plan.
     nomenclature_id: wire::NomenclatureId,
     /// Identifier of the plan for programs. By default, `plan-` and the id of the item.
     #[deserr(default)]

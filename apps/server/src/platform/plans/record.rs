@@ -13,8 +13,10 @@ struct PlanAssignmentRecord {
     id: i64,
     application_id: i64,
     nomenclature_id: i64,
+    /// Identifier of the plan for programs.
     plan_slug: String,
     position: i64,
+    /// `true` if customers can see the plan.
     is_active: bool,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -35,7 +37,7 @@ impl From<PlanAssignment> for PlanAssignmentRecord {
     }
 }
 
-one!(/// How an application offers a plan.
+one!(/// Assignment of a plan to an application.
     pub(super) OneAssignment { assignment: PlanAssignmentRecord });
 
 #[derive(Serialize, ToSchema)]
@@ -47,8 +49,10 @@ struct CatalogPlanRecord {
     /// Price of one period, decimal string. Plans without a price are not offered.
     #[schema(examples("490.00"))]
     price: Option<String>,
+    /// ISO 4217 code.
     #[schema(examples("RUB"))]
     currency: String,
+    /// Length of a period, in months.
     billing_period_months: Option<u8>,
     category: Option<NamedRecord>,
     photos: Vec<PhotoRecord>,
@@ -73,7 +77,7 @@ impl From<CatalogPlan> for CatalogPlanRecord {
     }
 }
 
-list!(/// A page of the plans of the project.
+list!(/// One page of the plans of the project.
 pub(super) PlanPage {
     subscription_nomenclatures: [CatalogPlanRecord], subscription_nomenclatures_count of all, pagination
 });

@@ -19,6 +19,7 @@ pub(super) struct HoursRecord {
     id: i64,
     /// `1` Monday to `7` Sunday.
     weekday: i64,
+    /// `00:00` to `23:59`.
     opens_at: String,
     /// If earlier than `opens_at`, the shop closes on the next day.
     closes_at: String,
@@ -41,6 +42,7 @@ pub(super) struct HolidayRecord {
     #[schema(value_type = String, format = Date)]
     date: NaiveDate,
     name: Option<String>,
+    /// `true` if the holiday repeats every year.
     is_yearly: bool,
 }
 
@@ -86,12 +88,16 @@ pub(super) struct StaffShopRecord {
     address: String,
     phone: Option<String>,
     photo: Option<PhotoRecord>,
+    /// Degrees north, decimal string.
     latitude: Option<String>,
+    /// Degrees east, decimal string.
     longitude: Option<String>,
     branch: NamedRecord,
     /// IANA name of the shop's time zone.
     time_zone: String,
+    /// `true` if customers can see the shop.
     is_active: bool,
+    /// `true` if the shop is open now, by its opening times.
     is_open_now: bool,
     /// Time when the shop next opens or closes. `null` if that is more than a year ahead.
     next_change_at: Option<DateTime<Utc>>,
@@ -127,19 +133,19 @@ impl From<ShopView> for StaffShopRecord {
     }
 }
 
-one!(/// One shop.
+one!(/// Shop.
     pub(super) OneStaffShop { shop: StaffShopRecord });
 list!(/// Shops of the project.
     pub(super) StaffShopList { shops: [StaffShopRecord], shops_count of all, pagination });
-list!(/// The opening hours of a shop.
+list!(/// Opening hours of a shop.
     pub(super) HoursList { hours: [HoursRecord], hours_count });
-one!(/// Opening hours of one day of every week.
+one!(/// Opening hours of a weekday.
     pub(super) OneHours { hour: HoursRecord });
-list!(/// The holidays of a shop.
+list!(/// Holidays of a shop.
     pub(super) HolidayList { holidays: [HolidayRecord], holidays_count });
-one!(/// A day on which a shop stays closed.
+one!(/// Holiday of a shop.
     pub(super) OneHoliday { holiday: HolidayRecord });
-list!(/// Other hours of a shop on single days.
+list!(/// Special opening hours of a shop.
     pub(super) ExceptionList { exceptions: [ExceptionRecord], exceptions_count });
-one!(/// Other hours of a shop on one day.
+one!(/// Special opening hours of a shop on one day.
     pub(super) OneException { exception: ExceptionRecord });

@@ -67,6 +67,7 @@ async fn list_hours(staff: SignedInStaff, shops: Data<StaffShopService>, id: Pat
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct HoursInput {
+    /// `1` Monday to `7` Sunday.
     weekday: wire::Weekday,
     /// `00:00` to `23:59`.
     opens_at: wire::TimeOfDay,

@@ -38,6 +38,7 @@ pub(in crate::platform) struct StaffSubscription {
     /// Reason why nothing is charged until staff release the subscription: `paid_today`, `customer_limit`,
     /// `above_consent`, `contradicting_answers` or `work_failed`. `null` if it is not parked.
     parked: Option<&'static str>,
+    /// Time when the subscription was parked. `null` if it is not parked.
     parked_at: Option<DateTime<Utc>>,
     /// Numbers of periods that passed without a charge and will be charged later.
     missed_periods: Vec<u32>,
@@ -81,7 +82,7 @@ impl From<SubscriptionRecord> for StaffSubscription {
 one!(pub(super) OneStaffSubscription { subscription: StaffSubscription });
 list!(pub(super) StaffSubscriptionList { subscriptions: [StaffSubscription], subscriptions_count of all, pagination });
 list!(pub(super) StaffPaymentList { payments: [StaffPayment], payments_count of all, pagination });
-list!(/// A page of what happened to a subscription, the latest first.
+list!(/// One page of the history of a subscription, newest first.
     pub(super) SubscriptionHistoryList { histories: [SubscriptionHistoryRecord], histories_count of all, pagination });
 list!(pub(super) ConsentList { consents: [ConsentRecord], consents_count of all, pagination });
 list!(pub(super) UpcomingList { charges: [UpcomingCharge], charges_count of all, pagination });
@@ -95,7 +96,9 @@ pub(super) struct StaffPayment {
     origin: &'static str,
     /// `false` if the customer or an employee requested the charge.
     planned: bool,
+    /// Id of the saved method that was charged.
     saved_payment_method_id: Option<i64>,
+    /// Time of the final result. `null` while the charge is open.
     ended_at: Option<DateTime<Utc>>,
 }
 
@@ -116,9 +119,10 @@ impl From<Attempt> for StaffPayment {
 pub(super) struct SubscriptionHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
-    /// `charge_started`, `charge_succeeded`, `charge_declined_soft`, `charge_declined_hard`, `charge_unknown`, `charge_pending`,
-    /// `charge_contradicted`, `cancel`, `resume`, `retry`, `change_plan`, `change_method`, `delete_method`, `refund_period`, `customer_leaves`,
-    /// `plan_withdrawn`, `charge_announced`, `pause`, `skip`, `move_day`, `release`, `period_due` or `dunning_exhausted`
+    /// `charge_started`, `charge_succeeded`, `charge_declined_soft`, `charge_declined_hard`, `charge_unknown`,
+    /// `charge_pending`, `charge_contradicted`, `cancel`, `resume`, `retry`, `change_plan`, `change_method`,
+    /// `delete_method`, `refund_period`, `customer_leaves`, `plan_withdrawn`, `charge_announced`, `pause`, `skip`,
+    /// `move_day`, `release`, `period_due` or `dunning_exhausted`.
     event: &'static str,
     /// Status after the event: `active`, `charging`, `past_due` or `canceled`.
     status: &'static str,
@@ -136,8 +140,10 @@ pub(super) struct UpcomingCharge {
     subscription_id: i64,
     /// Earliest time of the charge.
     charge_at: DateTime<Utc>,
+    /// Amount of the charge, decimal string.
     #[schema(examples("990.00"))]
     amount: String,
+    /// ISO 4217 code.
     #[schema(examples("RUB"))]
     currency: String,
     counterparty: Subscriber,

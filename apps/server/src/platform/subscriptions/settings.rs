@@ -82,6 +82,7 @@ struct SettingsInput {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Integer>, nullable = false)]
     payments_per_customer_and_day: Given<wire::Integer>,
+    /// `forgive` or `collect`.
     #[deserr(default)]
     #[schema(value_type = Option<wire::MissedPeriodsWord>, nullable = false)]
     missed_periods: Given<wire::MissedPeriodsWord>,
