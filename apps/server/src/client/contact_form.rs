@@ -58,8 +58,8 @@ impl From<ContactForm> for ContactOrderCommand {
 /// The order is delivered by courier. The customer is found by the phone, or created with the order; the response does
 /// not reveal which. The data of an existing customer is not changed.
 ///
-/// Unconfirmed orders of one phone can reserve a limited number of units for a limited time. Above the limit the
-/// response is 422 on `products`.
+/// The unconfirmed orders of one phone are limited in units and in total price. Above a limit the response is 422 on
+/// `products`. An order that no employee confirms is canceled after a limited time.
 #[utoipa::path(
     tag = "Client: orders",
     request_body = ContactForm,

@@ -111,11 +111,11 @@ impl SubscriptionPaymentQuery {
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ProductQuery {
-    /// Part of the name or the article.
+    /// Words of the name and the article, or parts of them, in any order and case.
     #[deserr(default)]
     #[param(value_type = Option<String>, min_length = 1, max_length = 255)]
     query: Option<wire::Name>,
-    /// Products of any of these categories, at most 200 ids.
+    /// Products of any of these categories, not of their subcategories. At most 200 ids.
     #[deserr(default)]
     #[param(rename = "category_id[]", value_type = Option<Vec<i64>>)]
     category_id: Many<wire::CategoryId>,

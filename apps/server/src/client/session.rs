@@ -153,7 +153,7 @@ async fn log_in(
 
 /// Log out the customer
 ///
-/// Ends the session on this device or on all devices.
+/// Ends the login on this device, or on all devices with `from_all_devices`.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = Logout,

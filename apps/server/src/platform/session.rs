@@ -164,7 +164,7 @@ async fn current_user(
 
 /// Log out the employee
 ///
-/// Ends the session on this device or on all devices.
+/// Ends the login on this device, or on all devices with `from_all_devices`.
 #[utoipa::path(
     tag = "Staff login and current user",
     request_body = Logout,

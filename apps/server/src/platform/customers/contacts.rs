@@ -25,7 +25,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Serialize, ToSchema)]
 struct ContactRecord {
     id: i64,
-    /// `phone`, `email`, `whatsapp`, `telegram`, `max`, `website` or `other`
+    /// `phone`, `email`, `whatsapp`, `telegram`, `max`, `website` or `other`.
     kind: &'static str,
     value: String,
     name: Option<String>,

@@ -116,8 +116,8 @@ async fn show_counterparty(
 
 /// Update a customer
 ///
-/// Fields that are not sent keep their values. A login phone or e-mail address that is changed or removed cannot be used
-/// for login any more, and all tokens of the customer are revoked.
+/// Fields that are not sent keep their values. If a login phone or e-mail address is changed or removed, the old one
+/// cannot be used for login any more. All tokens of the customer are then revoked.
 #[utoipa::path(tag = "Customers", request_body = ChangedCustomer, responses((status = 200, body = OneCounterparty)))]
 #[put("/api/counterparties/{id}")]
 async fn update_counterparty(
