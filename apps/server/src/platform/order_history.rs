@@ -19,8 +19,8 @@ struct OrderHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
     /// `created`, `status_changed`, `changed`, `lines_changed`, `payment_renewed`, `payment_withdrawn`,
-    /// `payment_suspicious`, `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`, `refund_requested`,
-    /// `refunded`, `refund_failed`, `expired` or `tickets_redeemed`.
+    /// `payment_suspicious`, `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`,
+    /// `refund_requested`, `refunded`, `refund_failed`, `expired` or `tickets_redeemed`.
     event: &'static str,
     /// Status of the order after the event.
     status_id: i64,

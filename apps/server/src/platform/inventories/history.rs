@@ -13,7 +13,8 @@ use crate::http::history::HistoryRecord;
 struct StockHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
-    /// `opening`, `creation`, `edit`, `upload`, `reservation`, `release`, `sale`, `correction`, `return` or `write_off`.
+    /// `opening`, `creation`, `edit`, `upload`, `reservation`, `release`, `sale`, `correction`, `return` or
+    /// `write_off`.
     reason: &'static str,
     /// Id of the order that caused the movement.
     order_id: Option<i64>,
