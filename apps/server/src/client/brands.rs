@@ -1,4 +1,4 @@
-//! Brands the application shows.
+//! Brands of the storefront.
 
 use actix_web::get;
 use actix_web::web::Data;
@@ -34,7 +34,9 @@ impl From<StorefrontBrand> for ShelfBrandRecord {
 
 list!(ShelfBrandList { brands: [ShelfBrandRecord], brands_count });
 
-/// The brands of the application, highest priority first.
+/// List the application's brands
+///
+/// Brands are ordered by priority, highest first.
 #[utoipa::path(
     tag = "Client: dictionaries",
     params(StorefrontBrandQuery),

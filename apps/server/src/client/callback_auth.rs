@@ -1,4 +1,4 @@
-//! Customers: signing in by calling a number from the phone that is to be proved.
+//! Customer login by a call to a number from the phone to verify.
 
 use std::sync::Arc;
 
@@ -26,11 +26,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(callback_init).service(callback_status).service(callback_exchange);
 }
 
-/// When a try makes sense that the provider's own limit has stopped.
+/// Wait time in seconds after the provider reports its own rate limit.
 const PROVIDERS_PAUSE: u64 = 60;
-/// When a try makes sense that the provider's trouble has stopped.
+/// Wait time in seconds after a temporary failure of the provider.
 const TROUBLE_PAUSE: u64 = 5;
-/// How often a client looks at its attempt.
+/// Wait time in seconds between two status checks of an attempt.
 const LOOK_AGAIN: u64 = 2;
 
 const UNVERIFIABLE: &str = "callback_auth_verification_unavailable";
@@ -117,18 +117,19 @@ fn refusal(error: CallbackLoginError, now: DateTime<Utc>) -> ApiError {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CallbackStart {
-    /// The phone that will call.
+    /// Phone from which the customer will call.
     phone: wire::Phone,
-    /// Made up by the client for this one attempt, and sent in all three calls.
+    /// Secret of this attempt, created by the client. Send the same value in all three calls.
     client_nonce: wire::ClientNonce,
 }
 
 #[derive(Serialize, ToSchema)]
 struct CallbackStarted {
-    /// Opaque; sent in the two other calls.
+    /// Opaque token of the attempt. Send it to `status` and `exchange`.
     session_token: String,
-    /// The number to be called: digits.
+    /// Number the customer must call, digits only.
     callback_number: String,
+    /// Time when the attempt expires.
     expires_at: Option<DateTime<Utc>>,
 }
 
@@ -142,7 +143,9 @@ impl From<StartedAttempt> for CallbackStarted {
     }
 }
 
-/// Begins to sign a customer in: he has to call the number from his phone.
+/// Start a login by callback
+///
+/// Returns the number that the customer must call from their phone. Then poll `status` and finish with `exchange`.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = CallbackStart,
@@ -177,13 +180,13 @@ async fn callback_init(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CallbackLook {
-    /// From the answer to `init`.
+    /// Token returned by `init`.
     session_token: wire::SessionToken,
-    /// The one that was sent to `init`.
+    /// Same value as sent to `init`.
     client_nonce: wire::ClientNonce,
 }
 
-/// Where an attempt stands.
+/// State of a login attempt.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum CallbackState {
@@ -192,22 +195,26 @@ enum CallbackState {
     Expired,
 }
 
-/// Why the attempt could not be checked this time. It goes on.
+/// Reason why the attempt could not be checked this time. The attempt stays open.
 #[derive(Serialize, ToSchema)]
 struct CallbackWarning {
     code: &'static str,
     message: &'static str,
-    /// When the next look makes sense.
+    /// Time to wait before the next status check, in seconds.
     retry_after_seconds: u64,
 }
 
 #[derive(Serialize, ToSchema)]
 struct CallbackProgress {
+    /// State of the attempt: `pending`, `verified` or `expired`.
     status: CallbackState,
-    /// May change once the call has come.
+    /// Time when the attempt expires. It can change after the call arrives.
     expires_at: Option<DateTime<Utc>>,
+    /// Current time of the server.
     server_time: Option<DateTime<Utc>>,
+    /// Time until the attempt expires, in seconds.
     remaining_seconds: Option<i64>,
+    /// Present if the call could not be checked this time. Keep polling with the given delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     warning: Option<CallbackWarning>,
@@ -233,7 +240,9 @@ impl From<CallbackStatus> for CallbackProgress {
     }
 }
 
-/// Tells whether the call has come.
+/// Check a login by callback
+///
+/// Returns `verified` once the call has arrived.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = CallbackLook,
@@ -258,11 +267,11 @@ async fn callback_status(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CallbackExchange {
-    /// From the answer to `init`.
+    /// Token returned by `init`.
     session_token: wire::SessionToken,
-    /// The one that was sent to `init`.
+    /// Same value as sent to `init`.
     client_nonce: wire::ClientNonce,
-    /// What the device calls itself.
+    /// Description of the device, set by the client.
     #[deserr(default)]
     device: Option<wire::DeviceNote>,
 }
@@ -272,7 +281,9 @@ struct CallbackExchanged {
     access_token: AccessTokenRecord,
 }
 
-/// Signs the customer in once his call has come. The customer is found by the phone, or created.
+/// Exchange a verified callback attempt for an access token
+///
+/// The customer is found by their phone, or created.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = CallbackExchange,

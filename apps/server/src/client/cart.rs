@@ -1,4 +1,4 @@
-//! What a cart costs.
+//! Calculation of a cart.
 
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
@@ -19,20 +19,24 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CartInput {
+    /// Products and quantities of the cart.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
+    /// Promo code of the customer.
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
-    /// With which delivery it is calculated.
+    /// Delivery type that the cart is calculated with.
     #[deserr(default)]
     delivery_type_id: Option<wire::DeliveryTypeId>,
-    /// Without it the price is that of the delivery type alone.
+    /// Delivery subtype. Without it, the delivery price is that of the type alone.
     #[deserr(default)]
     delivery_subtype_id: Option<wire::DeliverySubtypeId>,
 }
 
-/// Calculates a cart. With a customer token the limit of uses per customer counts. A promo code that cannot be used is no
-/// error: `discount_error` says why.
+/// Calculate a cart
+///
+/// Nothing is stored. With a customer token, the per-customer limit of the promo code is checked. A promo code that
+/// cannot be used is not an error: `discount_error` contains the reason.
 #[utoipa::path(
     tag = "Client: orders",
     request_body = CartInput,

@@ -1,4 +1,4 @@
-//! Categories the application shows.
+//! Categories of the storefront.
 
 use actix_web::get;
 use actix_web::web::Data;
@@ -21,6 +21,7 @@ pub(super) struct ShelfCategoryRecord {
     id: i64,
     name: String,
     photo: Option<PhotoRecord>,
+    /// Parent category. `null` for a root category.
     parent: Option<NamedRecord>,
 }
 
@@ -37,7 +38,10 @@ impl From<StorefrontCategory> for ShelfCategoryRecord {
 
 list!(ShelfCategoryList { categories: [ShelfCategoryRecord], categories_count });
 
-/// The root categories of the application by position, or those right below a category by name.
+/// List the application's categories
+///
+/// Without `parent_id`, returns the root categories, ordered by position. With it, returns the direct children of that
+/// category, ordered by name.
 #[utoipa::path(
     tag = "Client: dictionaries",
     params(StorefrontCategoryQuery),

@@ -1,4 +1,4 @@
-//! Orders of those who have not signed in.
+//! Orders of customers who are not logged in.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json};
@@ -26,11 +26,13 @@ struct ContactForm {
     last_name: wire::Name,
     #[deserr(default)]
     middle_name: Option<wire::Name>,
+    /// Phone of the customer.
     phone: wire::Phone,
-    /// Where the courier goes.
+    /// Delivery address for the courier.
     address: wire::Line500,
-    /// How the order is paid on receipt.
+    /// Payment type used on receipt of the order.
     payment_type_id: wire::PaymentTypeId,
+    /// Products and quantities of the order.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
 }
@@ -51,9 +53,13 @@ impl From<ContactForm> for ContactOrderCommand {
     }
 }
 
-/// Places an order without signing in: a courier brings it. The customer is found by the phone, or made together with the
-/// order; the answer does not tell which. Nothing of a customer who is there already changes. The unconfirmed orders of one
-/// phone reserve a bounded number of pieces (`422` on `products`), for a bounded time.
+/// Place an order without login
+///
+/// The order is delivered by courier. The customer is found by the phone, or created with the order; the response does
+/// not reveal which. The data of an existing customer is not changed.
+///
+/// The unconfirmed orders of one phone are limited in units and in total price. Above a limit the response is 422 on
+/// `products`. An order that no employee confirms is canceled after a limited time.
 #[utoipa::path(
     tag = "Client: orders",
     request_body = ContactForm,

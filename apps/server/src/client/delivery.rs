@@ -1,4 +1,4 @@
-//! How an order can be received.
+//! Delivery options of an order.
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
@@ -35,7 +35,7 @@ struct DeliveryParamRecord {
     id: i64,
     name: String,
     address: Option<String>,
-    /// `1` or `0`.
+    /// `1` if active, otherwise `0`.
     is_active: u8,
 }
 
@@ -67,14 +67,16 @@ struct DeliveryParamList {
     delivery_subtype_params: Vec<DeliveryParamRecord>,
 }
 
-/// Every delivery type; show only the active ones.
+/// List delivery types
+///
+/// Includes inactive types. Show only those with `is_active` = `1`.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliveryTypeList)))]
 #[get("/api/counterparty/delivery_types")]
 async fn list_delivery_types(app: CallingApp, options: Data<CheckoutOptions>) -> Answer<DeliveryTypeList> {
     answer(options.delivery_types(*app).await?)
 }
 
-/// One delivery type.
+/// Get a delivery type
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneDeliveryType)))]
 #[get("/api/counterparty/delivery_types/{type_id}")]
 async fn show_delivery_type(
@@ -86,7 +88,7 @@ async fn show_delivery_type(
     answer(OneDeliveryType { delivery_type })
 }
 
-/// The subtypes of a delivery type.
+/// List the subtypes of a delivery type
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliverySubtypeList)))]
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes")]
 async fn list_delivery_subtypes(
@@ -97,7 +99,9 @@ async fn list_delivery_subtypes(
     answer(options.subtypes(*app, type_id.parse()?).await?)
 }
 
-/// One subtype. It is not checked against the type: use ids from the subtype list.
+/// Get a delivery subtype
+///
+/// The subtype is not checked against the type in the path. Use ids from the subtype list.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneDeliverySubtype)))]
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}")]
 async fn show_delivery_subtype(
@@ -109,7 +113,9 @@ async fn show_delivery_subtype(
     answer(OneDeliverySubtype { delivery_subtype })
 }
 
-/// The choices inside a subtype, such as pickup points.
+/// List the options of a delivery subtype
+///
+/// Options are, for example, pickup points.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliveryParamList)))]
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params")]
 async fn list_delivery_subtype_params(

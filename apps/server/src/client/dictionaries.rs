@@ -1,4 +1,4 @@
-//! Several dictionaries in one call.
+//! Several dictionaries in one response.
 
 use actix_web::get;
 use actix_web::web::Data;
@@ -22,11 +22,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_dictionaries);
 }
 
-/// Each dictionary under the keys of its own endpoint, with the same records.
+/// Dictionaries of the storefront. Each has the same key and records as in the response of its own endpoint.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Dictionaries {
-    /// The root categories.
+    /// Root categories only.
     categories: Vec<ShelfCategoryRecord>,
     categories_count: usize,
     brands: Vec<ShelfBrandRecord>,
@@ -47,7 +47,9 @@ fn records<T, Record: From<T>>(found: Vec<T>) -> Vec<Record> {
     found.into_iter().map(Into::into).collect()
 }
 
-/// The dictionaries of a storefront that have no parameters, in one answer.
+/// List all storefront dictionaries
+///
+/// Returns in one response every storefront dictionary that takes no parameters.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = Dictionaries)))]
 #[get("/api/counterparty/dictionaries")]
 async fn list_dictionaries(

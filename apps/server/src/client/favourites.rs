@@ -1,4 +1,4 @@
-//! Products that customers keep.
+//! Favourite products of customers.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
@@ -30,7 +30,9 @@ impl From<FavouriteError> for ApiError {
     }
 }
 
-/// What the customer keeps and the application shows, kept last first.
+/// List favourite products
+///
+/// Returns favourites that the application sells now, last added first.
 #[utoipa::path(
     tag = "Client: catalog",
     params(FavouriteQuery),
@@ -48,10 +50,13 @@ async fn list_favourites(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewFavourite {
+    /// Id of the product.
     product_id: wire::NomenclatureId,
 }
 
-/// Keeps a product that the application shows or has sold out. One that is kept already stays where it is.
+/// Add a product to favourites
+///
+/// The product may be sold out. A product that is a favourite already keeps its position.
 #[utoipa::path(
     tag = "Client: catalog",
     request_body = NewFavourite,
@@ -72,7 +77,9 @@ async fn add_favourite(
     Ok((Json(card.into()), status))
 }
 
-/// One product that the application shows or has sold out, whether the customer keeps it or not.
+/// Get a favourite product
+///
+/// Works for every product that the application sells, sold out or not, and for products that are not favourites.
 #[utoipa::path(
     tag = "Client: catalog",
     params(("product_id" = i64, Path)),
@@ -87,7 +94,9 @@ async fn show_favourite(
     answer(service.read(*customer, id.parse()?).await?)
 }
 
-/// Keeps a product no longer; the number is that of the product.
+/// Remove a product from favourites
+///
+/// `product_id` is the id of the product.
 #[utoipa::path(
     tag = "Client: catalog",
     params(("product_id" = i64, Path)),

@@ -1,4 +1,4 @@
-//! Signs of life of a signed-in customer.
+//! Heartbeats of a logged-in customer.
 
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, http::StatusCode, post};
@@ -35,11 +35,12 @@ impl From<HeartbeatError> for ApiError {
 #[derive(Serialize, ToSchema)]
 struct SessionRecord {
     id: i64,
-    /// `active`
+    /// Always `active`.
     status: &'static str,
     started_at: DateTime<Utc>,
+    /// Time of the last heartbeat.
     last_seen_at: DateTime<Utc>,
-    /// The time that counts: between two signs of life at most 180 seconds.
+    /// Counted duration of the session, in seconds. A gap between two heartbeats counts as at most 180 seconds.
     duration_seconds: i64,
 }
 
@@ -58,8 +59,9 @@ impl From<ClientSession> for SessionRecord {
 #[derive(Serialize, ToSchema)]
 struct TakenHeartbeat {
     session: SessionRecord,
+    /// Current time of the server.
     server_time: DateTime<Utc>,
-    /// How long to wait before the next sign of life.
+    /// Time to wait before the next heartbeat, in seconds.
     next_heartbeat_in_seconds: i64,
 }
 
@@ -73,7 +75,10 @@ impl From<Heartbeat> for TakenHeartbeat {
     }
 }
 
-/// Notes that the customer is still there. After 300 seconds without a sign of life a new session starts.
+/// Send a session heartbeat
+///
+/// Call it while the customer uses the application. After 300 seconds without a heartbeat, the next one starts a new
+/// session.
 #[utoipa::path(
     tag = "Client: session and login",
     responses(
@@ -90,7 +95,7 @@ async fn take_heartbeat(
     throttle: Data<Throttle>,
     heartbeats: Data<Heartbeats>,
 ) -> Result<Json<TakenHeartbeat>, ApiError> {
-    // A token has one session at a time, and one that ended is further away than the window of this limit.
+    // A token has one session at a time. A new session starts later than the window of this limit.
     throttle.hit(&request, &[(HEARTBEAT_SESSION, &customer.token_id.to_string())]).await?;
     Ok(Json(heartbeats.beat(*customer).await?.into()))
 }

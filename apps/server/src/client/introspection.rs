@@ -1,4 +1,4 @@
-//! What a customer's token is worth, told to backends.
+//! Introspection of customer tokens for backends.
 
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, http::StatusCode, post};
@@ -36,9 +36,9 @@ impl From<IntrospectionError> for ApiError {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct Question {
-    /// The whole Bearer, `<id>|<secret>`.
+    /// Complete Bearer token, `<id>|<secret>`.
     token: wire::Secret,
-    /// Whom the client was issued for.
+    /// Audience that the client credentials were issued for.
     audience: wire::Audience,
 }
 
@@ -53,24 +53,28 @@ struct IntrospectedApplication {
     name: String,
 }
 
-/// What the token is worth. An inactive one has `active` alone.
+/// State of a token. An inactive token has only `active`.
 #[derive(Default, Serialize, ToSchema)]
 struct TokenWorth {
+    /// `true` if the token is valid for the client's application.
     active: bool,
-    /// The customer, by a name that never changes.
+    /// UUID of the customer. It never changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     principal_handle: Option<Uuid>,
+    /// Project of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     project: Option<IntrospectedProject>,
+    /// Application that the customer logged in to.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     application: Option<IntrospectedApplication>,
-    /// `counterparty`: the client surface of the application.
+    /// `counterparty`: access to the client surface of the application.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     scopes: Option<Vec<&'static str>>,
+    /// Time when the token expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     expires_at: Option<DateTime<Utc>>,
@@ -93,7 +97,7 @@ impl From<TokenState> for TokenWorth {
     }
 }
 
-/// Tokens do not belong into addresses, which end up in logs: whatever stands there is refused.
+/// Parses the request. Parameters in the address are rejected because addresses end up in logs.
 fn question(request: &HttpRequest, form: Result<Form<Question>, ApiError>) -> Result<Question, ApiError> {
     let mut violations = Violations::default();
     for (key, _) in form_urlencoded::parse(request.query_string().as_bytes()) {
@@ -112,8 +116,10 @@ fn question(request: &HttpRequest, form: Result<Form<Question>, ApiError>) -> Re
     }
 }
 
-/// Tells a backend whether a customer's token is valid for its application. The client proves itself first; whatever is
-/// wrong with the token is answered with `{active: false}`.
+/// Introspect a customer token
+///
+/// For backends: returns the state of a customer token of the client's application. The client authenticates with its
+/// own credentials. The response is `{"active": false}` if the token is invalid for any reason.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body(content = Question, content_type = "application/x-www-form-urlencoded"),

@@ -1,4 +1,4 @@
-//! Customers: signing in with a contact that a messenger has signed.
+//! Customer login by a contact that a messenger signed.
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, http::StatusCode, post};
@@ -65,19 +65,20 @@ fn not_configured() -> ApiError {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct ContactLogin {
-    /// The phone as the messenger gave it.
+    /// Phone as received from the messenger.
     phone: wire::SignedPhone,
-    /// When the messenger signed the contact: Unix time in seconds, milliseconds or microseconds.
+    /// Time when the messenger signed the contact: Unix time in seconds, milliseconds or microseconds.
     auth_date: wire::SignedAt,
-    /// The messenger's signature of the contact.
+    /// Signature of the contact by the messenger.
     hash: wire::ContactHash,
-    /// What the mini-app was started with, unchanged.
+    /// Launch data of the mini-app, unchanged.
     init_data: wire::InitData,
+    /// Description of the device, set by the client.
     #[deserr(default)]
     device: Option<wire::DeviceNote>,
 }
 
-/// Signs a customer in with the contact he shared in a mini-app.
+/// Log in with a contact shared in a mini-app
 #[utoipa::path(
     tag = "Client: session and login",
     params(("provider" = String, Path, description = "The messenger: `max`. `telegram` is known and refused.")),

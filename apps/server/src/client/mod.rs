@@ -38,7 +38,7 @@ use crate::http::routes::below;
 
 pub use policies::POLICIES;
 
-/// Registers the client surface, what visitors ask for most first: routes are tried in this order.
+/// Registers the client surface. Routes are tried in this order, so the most requested come first.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     products::routes(config);
     introspection::routes(config);

@@ -1,4 +1,4 @@
-//! What the signed-in customer was told.
+//! Notifications of the logged-in customer.
 
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, get};
@@ -23,14 +23,14 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Serialize, ToSchema)]
 struct NotificationRecord {
     id: i64,
-    /// Always `null` for now.
+    /// Always `null`.
     icon: Option<String>,
     title: String,
-    /// The code of what happened: `order_paid`, `order_payment_failed`, `order_in_processing`, `order_ready`,
-    /// `order_issued`, `order_canceled`, `order_expired`, `order_changed`, `order_refund_requested` or `order_refunded`.
+    /// Code of the event: `order_paid`, `order_payment_failed`, `order_in_processing`, `order_ready`, `order_issued`,
+    /// `order_canceled`, `order_expired`, `order_changed`, `order_refund_requested` or `order_refunded`.
     status: String,
     body: Option<String>,
-    /// The address of the application, if it has one.
+    /// URL of the application, if it has one.
     action_url: Option<String>,
     created_at: DateTime<Utc>,
 }
@@ -55,7 +55,9 @@ impl From<Page<Notification>> for NotificationList {
     }
 }
 
-/// What the customer was told in the calling application, newest first: what became of their orders.
+/// List the customer's notifications
+///
+/// Notifications are about the customer's orders in the calling application, newest first.
 #[utoipa::path(
     tag = "Client: notifications",
     params(NotificationQuery),

@@ -1,4 +1,4 @@
-//! Orders of the signed-in customer.
+//! Orders of the logged-in customer.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_own_orders).service(place_order).service(show_own_order);
 }
 
-/// A field that may not be sent.
+/// Field that must not be sent.
 struct Prohibited;
 
 impl WireValue for Prohibited {
@@ -54,25 +54,28 @@ type NotAccepted = In<Prohibited>;
 #[deserr(error = InputErrors)]
 struct NewOrder {
     delivery_type_id: wire::DeliveryTypeId,
-    /// Required when `delivery_type_id` is 2.
+    /// Required if `delivery_type_id` is 2.
     #[deserr(default)]
     delivery_subtype_id: Option<wire::DeliverySubtypeId>,
-    /// Required when `delivery_subtype_id` is 1.
+    /// Required if `delivery_subtype_id` is 1.
     #[deserr(default)]
     delivery_subtype_param_id: Option<wire::DeliverySubtypeParamId>,
-    /// Required when `delivery_type_id` is 1.
+    /// Required if `delivery_type_id` is 1.
     #[deserr(default)]
     shop_id: Option<wire::ShopId>,
-    /// Required when `delivery_subtype_id` is 2.
+    /// Required if `delivery_subtype_id` is 2.
     #[deserr(default)]
     address: Option<wire::Line500>,
+    /// Payment type of the order.
     #[deserr(default)]
     payment_type_id: Option<wire::PaymentTypeId>,
-    /// Pays online; without it the customer pays otherwise.
+    /// Payment method for online payment. Without it, no online payment is created.
     #[deserr(default)]
     payment_method_type: Option<wire::PaymentMethodType>,
+    /// Promo code of the customer.
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
+    /// Products and quantities of the order.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
     #[deserr(default, rename = "phone")]
@@ -101,23 +104,24 @@ impl From<NewOrder> for OrderCommand {
     }
 }
 
-/// An order as its owner sees it.
+/// Order as shown to its customer.
 #[derive(Serialize, ToSchema)]
 pub(super) struct OwnOrder {
     #[serde(flatten)]
     order: OrderRecord,
-    /// What opens the door, while the order is paid and its tickets are not returned; of orders with tickets.
+    /// Content of the ticket code, for orders with tickets. `null` unless the order is paid and its tickets are not
+    /// refunded.
     redeem_token: Option<String>,
 }
 
 impl OwnOrder {
-    /// An order as it is shown to somebody who has not proved to be its owner.
+    /// Returns the order without the ticket token, for callers that are not verified as its customer.
     pub(super) fn without_token(order: &Order) -> Self {
         Self { order: order.into(), redeem_token: None }
     }
 }
 
-/// A customer, and what makes the tokens of their tickets.
+/// Customer of the shown orders, and the service that creates their ticket tokens.
 struct Owner<'a> {
     customer: &'a SignedInCustomer,
     tickets: &'a TicketService,
@@ -133,7 +137,9 @@ impl Owner<'_> {
 one!(pub(super) OneOwnOrder { order: OwnOrder });
 list!(OwnOrderList { orders: [OwnOrder], orders_count });
 
-/// The customer's orders in this application, newest first.
+/// List the customer's orders
+///
+/// Returns orders of the calling application, newest first.
 #[utoipa::path(
     tag = "Client: orders",
     responses((status = 200, body = OwnOrderList)),
@@ -148,9 +154,14 @@ async fn list_own_orders(
     Ok(Json(orders.iter().map(|order| owner.shows(order)).collect::<Vec<_>>().into()))
 }
 
-/// Places an order. With `payment_method_type` a payment is asked for after the order is stored: refused, the order is
-/// canceled and the answer is 502; of unknown outcome, the answer is 202 and the link appears in the order later. Orders with
-/// a promo code count toward the limit of calculations.
+/// Place an order
+///
+/// With `payment_method_type`, an online payment is requested after the order is stored:
+///
+/// - If the acquirer rejects the payment, the order is canceled and the response is 502.
+/// - If the outcome is unknown, the response is 202 and `payment_link` appears in the order later.
+///
+/// Orders with a promo code count toward the rate limit of cart calculations.
 #[utoipa::path(
     tag = "Client: orders",
     request_body = NewOrder,
@@ -183,7 +194,7 @@ async fn place_order(
     Ok((Json(owner.shows(&order).into()), status))
 }
 
-/// One of the customer's orders.
+/// Get an order of the customer
 #[utoipa::path(
     tag = "Client: orders",
     params(("id" = i64, Path)),

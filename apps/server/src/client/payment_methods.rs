@@ -1,4 +1,4 @@
-//! Payment methods that the signed-in customer saved.
+//! Saved payment methods of the logged-in customer.
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get};
@@ -23,11 +23,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 struct PaymentMethodRecord {
     id: i64,
     payment_method_type: &'static str,
-    /// The payment system of a card.
+    /// Payment system of the card.
     card_type: Option<String>,
-    /// The last four digits of a card.
+    /// Last four digits of the card.
     card_last_4: Option<String>,
-    /// How the acquirer names it to people.
+    /// Display name from the acquirer.
     title: Option<String>,
     is_active: bool,
     created_at: DateTime<Utc>,
@@ -58,7 +58,9 @@ impl From<Vec<SavedMethod>> for PaymentMethodList {
     }
 }
 
-/// The methods that the customer saved in this application and may be charged by, newest first.
+/// List saved payment methods
+///
+/// Returns methods that the customer saved in this application and that can be charged, newest first.
 #[utoipa::path(
     tag = "Client: subscriptions",
     responses((status = 200, body = PaymentMethodList)),
@@ -71,8 +73,10 @@ async fn list_payment_methods(
     answer(service.list(*customer).await?)
 }
 
-/// Deletes a saved method, whatever needs it: nothing is charged by it any more. Subscriptions that are paid stay so until
-/// their periods end, and go on by another method.
+/// Delete a saved payment method
+///
+/// The method is not charged any more, even if subscriptions use it. Paid subscriptions stay active until the end of
+/// their period. To continue after that, they need another method.
 #[utoipa::path(
     tag = "Client: subscriptions",
     responses((status = 200, body = Message)),

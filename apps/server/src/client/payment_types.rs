@@ -1,4 +1,4 @@
-//! How an order can be paid.
+//! Payment types of an order.
 
 use actix_web::get;
 use actix_web::web::Data;
@@ -22,7 +22,8 @@ pub(super) struct PaymentTypeRecord {
     photo: Option<Picture>,
     name: String,
     description: Option<String>,
-    /// `true` if it is paid online: an order with it names a `payment_method_type`, and a contact form does not take it.
+    /// `true` if the order is paid online. Orders with this type require `payment_method_type`; the contact form does
+    /// not accept it.
     is_online: bool,
 }
 
@@ -40,7 +41,9 @@ impl From<PaymentType> for PaymentTypeRecord {
 
 list!(PaymentTypeList { payment_types: [PaymentTypeRecord], payment_types_count });
 
-/// The payment types that the application takes.
+/// List payment types
+///
+/// Returns the payment types that the application accepts.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = PaymentTypeList)))]
 #[get("/api/counterparty/payment_types")]
 async fn list_payment_types(app: CallingApp, options: Data<CheckoutOptions>) -> Answer<PaymentTypeList> {

@@ -1,4 +1,4 @@
-//! A customer moves to another phone: a code goes to it, and proves that it is at hand.
+//! Change of the customer's phone, verified by a code sent to the new phone.
 
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
@@ -20,7 +20,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(request_change).service(verify_change);
 }
 
-/// The same as for signing in: what rings a phone counts together.
+/// Returns the rate limit key of the phone. Login uses the same key, so that all calls to a phone count together.
 fn subject(customer: &CustomerScope, phone: &Phone) -> String {
     format!("{}|{phone}", customer.app.project_id)
 }
@@ -43,11 +43,13 @@ impl From<PhoneChangeError> for ApiError {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct PhoneChangeRequest {
-    /// The new phone.
+    /// New phone.
     phone: wire::Phone,
 }
 
-/// Calls the new phone with a one-time code. The code changes the phone and signs nobody in.
+/// Request a phone change
+///
+/// Calls the new phone with a one-time code. The code can only be used for the phone change, not for login.
 #[utoipa::path(
     tag = "Client: profile",
     request_body = PhoneChangeRequest,
@@ -78,14 +80,16 @@ async fn request_change(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct PhoneChangeProof {
-    /// The new phone.
+    /// New phone.
     phone: wire::Phone,
-    /// The one-time code.
+    /// One-time code.
     password: wire::Secret,
 }
 
-/// Makes the new phone the customer's with the code that went to it. From then on it signs him in, and the one before
-/// does no more.
+/// Confirm a phone change
+///
+/// Sets the new phone with the one-time code that was sent to it. From then on the customer logs in with the new phone,
+/// and no longer with the old one.
 #[utoipa::path(
     tag = "Client: profile",
     request_body = PhoneChangeProof,

@@ -1,4 +1,4 @@
-//! Subscription plans as customers see them.
+//! Subscription plans of the storefront.
 
 use actix_web::get;
 use actix_web::web::{Data, Json};
@@ -16,16 +16,20 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 
 #[derive(Serialize, ToSchema)]
 struct PlanRecord {
-    /// The number of the assignment to the application.
+    /// Id of the assignment of the plan to the application.
     id: i64,
+    /// Identifier of the plan for programs, unique in the application.
     plan_slug: String,
+    /// Id of the item that is the plan.
     nomenclature_id: i64,
     name: String,
-    /// What one period costs.
+    /// Price of one period.
     #[schema(examples("490.00"))]
     amount: String,
+    /// ISO 4217 code.
     #[schema(examples("RUB"))]
     currency: String,
+    /// Length of a period, in months.
     billing_period_months: u8,
 }
 
@@ -48,9 +52,9 @@ struct PlanCardRecord {
     #[serde(flatten)]
     plan: PlanRecord,
     article: Option<String>,
-    /// HTML without scripts, handlers and styles.
+    /// HTML without scripts, event handlers and styles.
     description: Option<String>,
-    /// The same; an empty text when there is none.
+    /// HTML without scripts, event handlers and styles. Empty if there are none.
     characteristics: String,
     photos: Vec<PhotoRecord>,
     category: Option<NamedRecord>,
@@ -71,7 +75,7 @@ impl From<PlanCard> for PlanCardRecord {
 
 #[derive(Serialize, ToSchema)]
 struct PlanGroupRecord {
-    /// `null` for the plans without one.
+    /// `null` for plans without a category.
     category: Option<NamedRecord>,
     plans: Vec<PlanCardRecord>,
 }
@@ -87,7 +91,9 @@ struct PlanList {
     data: Vec<PlanRecord>,
 }
 
-/// The subscription plans of the application as a price list, by position.
+/// List subscription plans
+///
+/// Returns the plans of the application in short form, ordered by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanList)))]
 #[get("/api/counterparty/subscription-plans")]
 async fn list_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Result<Json<PlanList>, ApiError> {
@@ -100,7 +106,9 @@ struct PlanCatalog {
     data: Vec<PlanCardRecord>,
 }
 
-/// The subscription plans of the application with everything about them, by position.
+/// Get the subscription catalog
+///
+/// Returns the plans of the application with all details, ordered by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanCatalog)))]
 #[get("/api/counterparty/subscription-catalog")]
 async fn show_plan_catalog(
@@ -116,7 +124,9 @@ struct GroupedPlans {
     data: Vec<PlanGroupRecord>,
 }
 
-/// The same by category, in the order of the first plan of each.
+/// Get the subscription catalog by category
+///
+/// Returns plans with all details. Categories are ordered by their first plan.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = GroupedPlans)))]
 #[get("/api/counterparty/subscription-catalog/grouped")]
 async fn show_grouped_plans(

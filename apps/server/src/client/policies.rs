@@ -4,7 +4,7 @@ use crate::http::limits::INTROSPECT_IP;
 use crate::http::policy::Access::{App, Backend, Customer, CustomerAlone, Visitor};
 use crate::http::policy::{Policy, delete, get, patch, post, put};
 
-/// Who may call the client surface.
+/// Access rules of the client surface.
 pub const POLICIES: &[Policy] = &[
     // Session and login
     post("/api/counterparty/send_password", App),

@@ -1,15 +1,16 @@
-//! The values of the filters of a list of products.
+//! Facets of a product list: the values of its filters.
 
 use kontor_catalog::storefront::{FacetValue, Facets, PriceRange};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A value of a filter.
+/// Value of a filter.
 #[derive(Serialize, ToSchema)]
 struct FacetValueRecord {
+    /// Id to filter by.
     id: i64,
     name: String,
-    /// Products of the list that have it.
+    /// Number of products in the list with this value.
     count: u64,
 }
 
@@ -19,12 +20,12 @@ impl<Id: Into<i64>> From<FacetValue<Id>> for FacetValueRecord {
     }
 }
 
-/// The ends of a range of prices.
+/// Range of prices.
 #[derive(Serialize, ToSchema)]
 struct PriceFacet {
-    /// Decimal string.
+    /// Lowest price, decimal string.
     min: String,
-    /// Decimal string.
+    /// Highest price, decimal string.
     max: String,
 }
 
@@ -34,8 +35,8 @@ impl From<PriceRange> for PriceFacet {
     }
 }
 
-/// Values of the filters with the number of products, the most frequent first, at most 100 of each. A filter does not narrow
-/// its own values.
+/// Values of the filters with their product counts, most frequent first, at most 100 for each filter. The counts of a
+/// filter ignore the filter itself.
 #[derive(Serialize, ToSchema)]
 pub(super) struct FacetsRecord {
     categories: Vec<FacetValueRecord>,
@@ -44,7 +45,7 @@ pub(super) struct FacetsRecord {
     tags: Vec<FacetValueRecord>,
     /// `null` if there are no products.
     price: Option<PriceFacet>,
-    /// `false` if the list has more than 10,000 products: that many were counted.
+    /// `false` if the list has more than 10,000 products. In that case only 10,000 are counted.
     is_complete: bool,
 }
 

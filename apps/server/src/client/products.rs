@@ -1,4 +1,4 @@
-//! Products as customers see them.
+//! Products of the storefront.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, HttpRequest, get};
@@ -42,8 +42,11 @@ impl From<StorefrontError> for ApiError {
 
 #[derive(Serialize, ToSchema)]
 struct Parameters {
+    /// `true` if the product is sold wholesale.
     wholesale: bool,
+    /// Units in one pack.
     pieces_per_pack: u32,
+    /// Packs in one unit of sale.
     quantity_pack: u32,
 }
 
@@ -54,13 +57,13 @@ pub(super) struct ProductRecord {
     article: Option<String>,
     /// `1` service, `2` goods.
     kind_id: i64,
-    /// With the discount that is in force.
+    /// Current price with discount, decimal string.
     price: String,
-    /// Without it; `null` when there is none.
+    /// Price without discount, decimal string. `null` if there is no discount.
     old_price: Option<String>,
-    /// Pieces that can be ordered; a service needs no stock.
+    /// Units that can be ordered. `0` for a service, which needs no stock.
     quantity: u64,
-    /// `true` for a favourite of the customer whose Bearer came along.
+    /// `true` if the product is a favourite of the customer. Requires a customer token.
     is_favourite: bool,
     photos: Vec<PhotoRecord>,
     category: Option<NamedRecord>,
@@ -113,12 +116,14 @@ pub(super) struct ProductCardRecord {
     product: ProductRecord,
     country: Option<NamedRecord>,
     storage_unit: Option<StorageUnitRecord>,
+    /// Link by which customers share the product.
     share_link: Option<String>,
-    /// HTML without scripts, handlers and styles.
+    /// HTML without scripts, event handlers and styles.
     description: Option<String>,
-    /// The same; an empty text when there is none.
+    /// HTML without scripts, event handlers and styles. Empty if there are none.
     characteristics: String,
     tags: Vec<TagRecord>,
+    /// Number of views.
     views_count: u64,
 }
 
@@ -138,21 +143,24 @@ impl From<ProductCard> for ProductCardRecord {
 }
 
 paginated!(
-    /// Products, a page at a time.
+    /// One page of products.
     pub(super) ProductPage [ProductRecord]
 );
 one!(pub(super) ProductList { products: ProductPage });
 
-/// A page of products, and the values of the filters if they were asked for.
+/// One page of products, with the values of the filters if requested.
 #[derive(Serialize, ToSchema)]
 pub(super) struct FilteredProducts {
     products: ProductPage,
+    /// Present if requested with `facets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     facets: Option<FacetsRecord>,
 }
 
-/// What the application offers. With a customer's Bearer his favourites are told, and what he searches for is remembered.
+/// List the application's products
+///
+/// With a customer token, `is_favourite` is filled in and the search is saved to the customer's history.
 #[utoipa::path(
     tag = "Client: catalog",
     params(ProductQuery),
@@ -180,7 +188,9 @@ async fn list_products(
 
 one!(pub(super) OneProduct { product: ProductCardRecord });
 
-/// One product. Looking at it counts as a view, once in 10 minutes per address.
+/// Get a product
+///
+/// Counts a view, at most once in 10 minutes per IP address.
 #[utoipa::path(
     tag = "Client: catalog",
     params(("id" = i64, Path)),
@@ -203,7 +213,9 @@ async fn show_product(
 
 #[derive(Serialize, ToSchema)]
 struct Prices {
+    /// Lowest price.
     min_price: f64,
+    /// Highest price.
     max_price: f64,
 }
 
@@ -214,7 +226,9 @@ impl From<PriceRange> for Prices {
     }
 }
 
-/// The cheapest and the dearest price of the list with the same filters; `page` and `per_page` play no part.
+/// Get the price range of products
+///
+/// Takes the same filters as the product list. `page` and `per_page` have no effect.
 #[utoipa::path(
     tag = "Client: catalog",
     params(ProductQuery),

@@ -1,4 +1,4 @@
-//! The customer's own record.
+//! Profile of the logged-in customer.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
@@ -42,11 +42,12 @@ impl From<CustomerError> for ApiError {
     }
 }
 
-/// The record of a customer as he sees it himself.
+/// Profile of the customer.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CustomerRecord {
     id: i64,
     r#type: CustomerType,
+    /// Employee responsible for the customer.
     manager: Option<ManagerRecord>,
     avatar: Option<Picture>,
     first_name: Option<String>,
@@ -54,20 +55,22 @@ pub(super) struct CustomerRecord {
     middle_name: Option<String>,
     birthday: Option<NaiveDate>,
     address: Option<String>,
+    /// Phone for login, 11 digits.
     phone_1: Option<String>,
+    /// Additional phone, 11 digits. Not used for login.
     phone_2: Option<String>,
     email: Option<String>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
-    /// What he keeps and the application shows, kept last first: the first 100.
+    /// Favourite products that the application sells now, last added first. At most 100.
     favourite_products: Vec<ProductRecord>,
 }
 
-/// Where the record of a customer comes from.
+/// Services and configuration that a customer record is built from.
 pub(super) type RecordSources = (Data<ProfileService>, Data<FavouriteService>, Data<Config>);
 
 impl CustomerRecord {
-    /// The record of the customer who calls, or has just signed in.
+    /// Reads the profile of a customer who calls or has just logged in.
     pub(super) async fn read(scope: CustomerScope, sources: &RecordSources) -> Result<Self, ApiError> {
         Self::of(scope, sources.0.profile(scope).await?, sources).await
     }
@@ -97,8 +100,9 @@ impl CustomerRecord {
 
 one!(pub(super) OneCustomer { counterparty: CustomerRecord });
 
-/// The customer's own record. The header `Token` may be left out; when it is sent, it must be the application the
-/// customer signed in to.
+/// Get the customer's profile
+///
+/// The header `Token` is optional. If sent, it must be the token of the application that the customer logged in to.
 #[utoipa::path(tag = "Client: profile", responses((status = 200, body = OneCustomer)))]
 #[get("/api/counterparty")]
 async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Answer<OneCustomer> {
@@ -117,21 +121,22 @@ struct ProfilePatch {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>)]
     middle_name: Patch<wire::Name>,
-    /// Not in the future, not before 1900.
+    /// Not in the future and not before 1900.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Date>)]
     birthday: Patch<wire::Date>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     address: Patch<wire::Line500>,
-    /// Not an address that signs another customer in. It signs nobody in itself until it is proven.
+    /// Must not be the login address of another customer. It cannot be used for login until it is verified.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Email>)]
     email: Patch<wire::Email>,
+    /// Additional phone. Not used for login.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Phone>)]
     phone_2: Patch<wire::Phone>,
-    /// May only be repeated: it is changed by `phone/request_change` and `phone/verify_change`.
+    /// Only the current phone is accepted. To change it, use `phone/request_change` and `phone/verify_change`.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Phone>)]
     phone_1: Patch<wire::Phone>,
@@ -152,7 +157,9 @@ impl From<ProfilePatch> for ProfileChange {
     }
 }
 
-/// Changes the customer's own record: absent fields stay, `null` clears.
+/// Update the customer's profile
+///
+/// Absent fields keep their values; `null` clears a field.
 #[utoipa::path(tag = "Client: profile", request_body = ProfilePatch, responses((status = 200, body = OneCustomer)))]
 #[put("/api/counterparty")]
 async fn change_profile(
@@ -164,8 +171,10 @@ async fn change_profile(
     answer(CustomerRecord::of(*customer, changed, &sources).await?)
 }
 
-/// Lets the customer leave: personal data is cleared, every token ends, orders stay. The same contact makes a new
-/// customer afterwards.
+/// Delete the customer's account
+///
+/// Clears personal data and revokes all tokens. Orders are kept. A later login with the same contact creates a new
+/// customer.
 #[utoipa::path(
     tag = "Client: profile",
     responses(

@@ -1,4 +1,4 @@
-//! Query strings of the storefront.
+//! Query parameters of the storefront.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::http::ApiError;
 use crate::http::paging::{PageNumber, PageSize, Size, page_of};
 use crate::http::wire::{self, In, InputErrors, Many, Scalar, WireValue};
 
-/// The most records a list can be limited to: a whole number of at least 1.
+/// Returns the maximum number of records of a list, at least 1.
 pub(super) fn limit(limit: Option<&wire::Integer>) -> Result<Option<u32>, ApiError> {
     let checked = limit.map(|limit| match u32::try_from(limit.0) {
         Ok(limit) if limit >= 1 => Ok(limit),
@@ -27,10 +27,11 @@ pub(super) fn limit(limit: Option<&wire::Integer>) -> Result<Option<u32>, ApiErr
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct StorefrontCategoryQuery {
+    /// Maximum number of records.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     pub limit: Option<wire::Integer>,
-    /// Without it the root categories of the application.
+    /// Without it, the root categories of the application are returned.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     pub parent_id: Option<wire::CategoryId>,
@@ -40,6 +41,7 @@ pub(super) struct StorefrontCategoryQuery {
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct StorefrontBrandQuery {
+    /// Maximum number of records.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     pub limit: Option<wire::Integer>,
@@ -52,14 +54,14 @@ pub(super) struct FavouriteQuery {
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     page: Option<PageNumber>,
-    /// At most 100, without it 10.
+    /// At most 100, 10 by default.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
     per_page: Option<PageSize>,
 }
 
 impl FavouriteQuery {
-    /// The page.
+    /// Returns the requested page.
     pub fn page(&self) -> Result<PageRequest, Violations> {
         page_of(self.page.as_ref(), self.per_page.as_ref(), 10)
     }
@@ -72,14 +74,14 @@ pub(super) struct NotificationQuery {
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     page: Option<PageNumber>,
-    /// At most 50, without it 10.
+    /// At most 50, 10 by default.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1, maximum = 50)]
     per_page: Option<In<Size<50>>>,
 }
 
 impl NotificationQuery {
-    /// The page.
+    /// Returns the requested page.
     pub fn page(&self) -> Result<PageRequest, Violations> {
         page_of(self.page.as_ref(), self.per_page.as_ref(), 10)
     }
@@ -92,14 +94,14 @@ pub(super) struct SubscriptionPaymentQuery {
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     page: Option<PageNumber>,
-    /// At most 100, without it 20.
+    /// At most 100, 20 by default.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
     per_page: Option<PageSize>,
 }
 
 impl SubscriptionPaymentQuery {
-    /// The page.
+    /// Returns the requested page.
     pub fn page(&self) -> Result<PageRequest, Violations> {
         page_of(self.page.as_ref(), self.per_page.as_ref(), 20)
     }
@@ -109,19 +111,23 @@ impl SubscriptionPaymentQuery {
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ProductQuery {
-    /// Part of the name or of the article.
+    /// Words of the name and the article, or parts of them, in any order and case.
     #[deserr(default)]
     #[param(value_type = Option<String>, min_length = 1, max_length = 255)]
     query: Option<wire::Name>,
+    /// Products of any of these categories, not of their subcategories. At most 200 ids.
     #[deserr(default)]
     #[param(rename = "category_id[]", value_type = Option<Vec<i64>>)]
     category_id: Many<wire::CategoryId>,
+    /// Products of any of these brands, at most 200 ids.
     #[deserr(default)]
     #[param(rename = "brand_id[]", value_type = Option<Vec<i64>>)]
     brand_id: Many<wire::BrandId>,
+    /// Products from any of these countries, at most 200 ids.
     #[deserr(default)]
     #[param(rename = "country_id[]", value_type = Option<Vec<i64>>)]
     country_id: Many<wire::CountryId>,
+    /// Products with any of these tags, at most 200 ids.
     #[deserr(default)]
     #[param(rename = "tag_id[]", value_type = Option<Vec<i64>>)]
     tag_id: Many<wire::TagId>,
@@ -135,26 +141,26 @@ pub(super) struct ProductQuery {
     #[deserr(default)]
     #[param(value_type = Option<f64>, minimum = 1)]
     price_to: Option<In<PriceTo>>,
-    /// Only products that a discount makes cheaper right now.
+    /// `1` returns only products with a current discount.
     #[deserr(default)]
     #[param(value_type = Option<bool>)]
     sale: Option<wire::Flag>,
-    /// `1` adds `facets`: the values of the filters, and the number of products of each.
+    /// `1` adds `facets` to the response: the values of the filters with their product counts.
     #[deserr(default)]
     #[param(value_type = Option<bool>)]
     facets: Option<wire::Flag>,
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     page: Option<PageNumber>,
-    /// At most 100, without it 10.
+    /// At most 100, 10 by default.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
     per_page: Option<PageSize>,
 }
 
-/// A bound of prices is any number; only whole minor units lie within it.
+/// Parses a price bound and rounds it to a whole minor unit.
 fn bound(text: &str, least: u32, rounding: RoundingStrategy) -> Result<Money, String> {
-    // Digits may be parted by `_` there, which no number of a query string has.
+    // `Decimal` accepts `_` between digits. Numbers in a query string must not contain it.
     let number = if text.contains('_') { None } else { exact(text) };
     let number = number.ok_or_else(|| "must be a number".to_owned())?;
     if number < Decimal::from(least) {
@@ -195,25 +201,25 @@ macro_rules! price_bounds {
 }
 
 price_bounds! {
-    /// The lowest price, rounded up to a minor unit.
+    /// Lowest price, rounded up to a minor unit.
     PriceFrom = 0, ToPositiveInfinity;
-    /// The highest price, rounded down to a minor unit.
+    /// Highest price, rounded down to a minor unit.
     PriceTo = 1, ToZero;
 }
 
 impl ProductQuery {
-    /// The filter, the order and the page.
+    /// Returns the filter, the order and the page.
     pub fn list(&self) -> Result<(ProductFilter, Option<ProductOrder>, PageRequest), Violations> {
         let (filter, order) = self.filter()?;
         Ok((filter, order, page_of(self.page.as_ref(), self.per_page.as_ref(), 10)?))
     }
 
-    /// Returns `true` if the values of the filters are asked for.
+    /// Returns `true` if facets are requested.
     pub fn wants_facets(&self) -> bool {
         self.facets.as_ref().is_some_and(|facets| facets.0)
     }
 
-    /// The filter and the order alone.
+    /// Returns the filter and the order.
     pub fn filter(&self) -> Result<(ProductFilter, Option<ProductOrder>), Violations> {
         let mut violations = Violations::default();
         let filter = ProductFilter {
@@ -244,5 +250,5 @@ impl ProductQuery {
     }
 }
 
-/// More values of one filter make no sense and long statements.
+/// Maximum number of values per filter. It bounds the length of SQL statements.
 const MOST_IDS: usize = 200;

@@ -1,4 +1,4 @@
-//! Addresses that customers may mean.
+//! Address suggestions for customers.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
@@ -15,7 +15,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(search_address);
 }
 
-/// Suggests addresses. They are no more than suggestions: every address may be typed by hand.
+/// Search addresses
+///
+/// Returns suggestions only. Customers may enter any other address.
 #[utoipa::path(
     tag = "Client: dictionaries",
     request_body = SuggestionInput,

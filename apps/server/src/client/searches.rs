@@ -1,4 +1,4 @@
-//! What customers searched for.
+//! Search history of customers.
 
 use actix_web::get;
 use actix_web::web::Data;
@@ -35,14 +35,18 @@ async fn searches(service: &SearchHistory, visitor: Visitor) -> Answer<SearchReq
     answer(service.of(visitor).await?)
 }
 
-/// The last 50 searches of the customer among products, newest first. The same text counts once.
+/// List the customer's recent searches
+///
+/// Returns the last 50 product searches, newest first. Equal texts are listed once.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = SearchRequestList)))]
 #[get("/api/counterparty/search/history")]
 async fn list_searches(customer: SignedInCustomer, service: Data<SearchHistory>) -> Answer<SearchRequestList> {
     searches(&service, (*customer).into()).await
 }
 
-/// The same list, empty without a customer's Bearer.
+/// List popular searches
+///
+/// Returns the same list as `history`. Without a customer token the list is empty.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = SearchRequestList)))]
 #[get("/api/counterparty/search/popular")]
 async fn list_popular_searches(visitor: CallingVisitor, service: Data<SearchHistory>) -> Answer<SearchRequestList> {

@@ -1,4 +1,4 @@
-//! Customers: a one-time code, signing in with it, signing out.
+//! Customer login with a one-time code, and logout.
 
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, http::StatusCode, post};
@@ -54,11 +54,13 @@ impl From<CustomerLoginError> for ApiError {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CodeRequest {
-    /// A phone or an e-mail address.
+    /// Phone or e-mail address.
     phone: wire::Contact,
 }
 
-/// Finds or creates the customer and sends him a one-time code by call or e-mail.
+/// Send a login code
+///
+/// Sends a one-time code by call or e-mail. The customer is created if they do not exist.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = CodeRequest,
@@ -90,9 +92,9 @@ async fn send_password(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CodeLogin {
-    /// A phone or an e-mail address.
+    /// Phone or e-mail address.
     phone: wire::Contact,
-    /// The one-time code.
+    /// One-time code.
     password: wire::Secret,
     #[deserr(default)]
     device: Option<wire::Device>,
@@ -105,21 +107,21 @@ struct CustomerWithToken {
     access_token: AccessTokenRecord,
 }
 
-/// The answer of every way to sign in that shows the customer.
+/// Response of all login operations that return the customer.
 #[derive(Serialize, ToSchema)]
 pub(super) struct SignedInCounterparty {
     counterparty: CustomerWithToken,
 }
 
 impl SignedInCounterparty {
-    /// Reads the record of a customer who has just signed in.
+    /// Reads the profile of a customer who has just logged in.
     pub(super) async fn of(signed: IssuedCustomerToken, sources: &RecordSources) -> Result<Self, ApiError> {
         let record = CustomerRecord::read(signed.scope, sources).await?;
         Ok(Self { counterparty: CustomerWithToken { record, access_token: signed.token.into() } })
     }
 }
 
-/// Signs a customer in with the code he got.
+/// Log in with a one-time code
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = CodeLogin,
@@ -149,7 +151,9 @@ async fn log_in(
     Ok(Json(SignedInCounterparty::of(signed, &sources).await?))
 }
 
-/// Signs the customer out, on this device or on all.
+/// Log out the customer
+///
+/// Ends the login on this device, or on all devices with `from_all_devices`.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = Logout,

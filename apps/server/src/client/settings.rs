@@ -14,10 +14,13 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 
 #[derive(Serialize, ToSchema)]
 struct ClientSettings {
+    /// `true` if the application sells wholesale.
     wholesale: bool,
 }
 
-/// The smallest check of an App Token.
+/// Get the application's settings
+///
+/// Use it to check an App Token.
 #[utoipa::path(tag = "Client: settings", responses((status = 200, body = ClientSettings)))]
 #[get("/api/counterparty/settings")]
 async fn show_settings(app: CallingApp) -> Json<ClientSettings> {

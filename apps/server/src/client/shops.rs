@@ -1,4 +1,4 @@
-//! Where orders can be picked up.
+//! Shops: pickup points of orders.
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
@@ -24,7 +24,9 @@ pub(super) struct ShopRecord {
     address: String,
     phone: Option<String>,
     photo: Option<Picture>,
+    /// Degrees north, decimal string.
     latitude: Option<String>,
+    /// Degrees east, decimal string.
     longitude: Option<String>,
     created_at: DateTime<Utc>,
 }
@@ -47,14 +49,16 @@ impl From<Shop> for ShopRecord {
 list!(ShopList { shops: [ShopRecord], shops_count });
 one!(OneShop { shop: ShopRecord });
 
-/// The open shops of the project.
+/// List open shops
+///
+/// Returns the open shops of the project.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopList)))]
 #[get("/api/counterparty/shops")]
 async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Answer<ShopList> {
     answer(service.list(*app).await?)
 }
 
-/// One open shop.
+/// Get an open shop
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneShop)))]
 #[get("/api/counterparty/shops/{id}")]
 async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Answer<OneShop> {

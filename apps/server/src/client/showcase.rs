@@ -1,4 +1,4 @@
-//! What a storefront shows beside its products.
+//! Storefront content beside products: countries, tags, slides.
 
 use actix_web::get;
 use actix_web::web::Data;
@@ -34,7 +34,7 @@ impl From<Country> for CountryRecord {
 
 list!(CountryList { countries: [CountryRecord], countries_count });
 
-/// Every country of the system.
+/// List countries
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = CountryList)))]
 #[get("/api/counterparty/countries")]
 async fn list_countries(_app: CallingApp, service: Data<ShowcaseService>) -> Answer<CountryList> {
@@ -43,7 +43,9 @@ async fn list_countries(_app: CallingApp, service: Data<ShowcaseService>) -> Ans
 
 list!(TagList { tags: [TagRecord], tags_count });
 
-/// Every tag of the project, whether the application shows products with it or not.
+/// List tags
+///
+/// Returns every tag of the project, including tags without products in the application.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = TagList)))]
 #[get("/api/counterparty/tags")]
 async fn list_tags(app: CallingApp, service: Data<ShowcaseService>) -> Answer<TagList> {
@@ -54,10 +56,10 @@ async fn list_tags(app: CallingApp, service: Data<ShowcaseService>) -> Answer<Ta
 struct SlideRecord {
     id: i64,
     title: String,
-    /// HTML without scripts, handlers and styles.
+    /// HTML without scripts, event handlers and styles.
     description: Option<String>,
     photo: Option<PhotoRecord>,
-    /// An address of the web or a path of the site.
+    /// URL or a path of the site.
     link: Option<String>,
     position: i64,
     created_at: DateTime<Utc>,
@@ -79,7 +81,9 @@ impl From<Slide> for SlideRecord {
 
 list!(SlideList { slides: [SlideRecord], slides_count });
 
-/// The slides of the application that are shown now, by position.
+/// List current slides
+///
+/// Returns the slides that the application shows now, ordered by position.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = SlideList)))]
 #[get("/api/counterparty/slides")]
 async fn list_slides(app: CallingApp, service: Data<ShowcaseService>) -> Answer<SlideList> {

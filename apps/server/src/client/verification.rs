@@ -1,4 +1,4 @@
-//! A customer proves by a small payment from their bank who they are; the money goes back.
+//! Verification of a customer's identity by a small bank payment, which is refunded.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
@@ -37,13 +37,13 @@ impl From<VerificationError> for ApiError {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum VerificationStatus {
-    /// The customer has still to pay.
+    /// The payment is open.
     Pending,
-    /// He has paid and is verified.
+    /// The customer paid and is verified.
     Succeeded,
     /// The payment failed.
     Canceled,
-    /// The payment ran out of time.
+    /// The time to pay is over.
     Expired,
 }
 
@@ -51,9 +51,9 @@ enum VerificationStatus {
 struct VerificationRecord {
     id: i64,
     status: VerificationStatus,
-    /// Where the customer pays, while he has to.
+    /// Payment page. `null` unless the payment is open.
     payment_link: Option<String>,
-    /// Until when he can pay.
+    /// End of the time to pay.
     expires_at: DateTime<Utc>,
 }
 
@@ -73,8 +73,10 @@ impl From<Verification> for VerificationRecord {
 
 one!(OneVerification { verification: VerificationRecord });
 
-/// Starts the verification of the customer by a small payment through the fast payment system, which is refunded. While
-/// one is open, and for a day after it succeeded, the same one is given again.
+/// Verify the customer by a small payment
+///
+/// Requests a payment through the fast payment system; it is refunded afterwards. While a verification is open, and for
+/// a day after it succeeds, the same verification is returned.
 #[utoipa::path(
     tag = "Client: profile",
     responses(

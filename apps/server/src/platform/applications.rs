@@ -30,10 +30,13 @@ impl From<ApplicationRefusal> for ApiError {
 #[derive(Serialize, ToSchema)]
 struct ApplicationRecord {
     id: i64,
+    /// Branch that runs the application.
     branch_id: i64,
     name: String,
     url: Option<String>,
+    /// `true` if the application sells wholesale.
     wholesale: bool,
+    /// `true` if its App Token is accepted.
     is_active: bool,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -58,7 +61,9 @@ impl From<Application> for ApplicationRecord {
 list!(ApplicationList { applications: [ApplicationRecord], applications_count });
 one!(OneApplication { application: ApplicationRecord });
 
-/// Every application of the project. Tokens are never shown again.
+/// List applications
+///
+/// Returns every application of the project. App Tokens are not included.
 #[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationList)))]
 #[get("/api/applications")]
 async fn list_applications(staff: SignedInStaff, service: Data<ApplicationService>) -> Answer<ApplicationList> {
@@ -68,6 +73,7 @@ async fn list_applications(staff: SignedInStaff, service: Data<ApplicationServic
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewApplication {
+    /// Branch that runs the application.
     branch_id: wire::BranchId,
     name: wire::Name,
     #[deserr(default)]
@@ -80,7 +86,7 @@ struct NewApplication {
 struct IssuedApplicationRecord {
     #[serde(flatten)]
     record: ApplicationRecord,
-    /// The App Token, shown this once.
+    /// App Token. Shown only in this response.
     token: String,
 }
 
@@ -92,7 +98,9 @@ impl From<IssuedApplication> for IssuedApplicationRecord {
 
 one!(CreatedApplication { application: IssuedApplicationRecord });
 
-/// Adds an application. The answer shows its App Token once.
+/// Create an application
+///
+/// The response contains the App Token. It is not shown again.
 #[utoipa::path(
     tag = "Applications",
     request_body = NewApplication,
@@ -114,7 +122,7 @@ async fn create_application(
     created(service.create(&staff, draft).await?)
 }
 
-/// One application.
+/// Get an application
 #[utoipa::path(tag = "Applications", responses((status = 200, body = OneApplication)))]
 #[get("/api/applications/{id}")]
 async fn show_application(

@@ -1,4 +1,4 @@
-//! Accounts in banks: the records that answers and requests about them are made of, whoever has the account.
+//! Records of bank accounts, shared by branches and customers.
 
 use actix_web::HttpRequest;
 use chrono::{DateTime, Utc};
@@ -17,8 +17,10 @@ use crate::http::{ApiError, SignedInStaff, Throttle};
 #[derive(Serialize, ToSchema)]
 struct BankRequisiteRecord {
     id: i64,
+    /// BIK of the bank, 9 digits.
     bik: String,
     bank_name: String,
+    /// Account of the bank at the central bank.
     correspondent_account: Option<String>,
     account: String,
     comment: Option<String>,
@@ -43,34 +45,34 @@ impl From<BankRequisite> for BankRequisiteRecord {
 }
 
 one!(
-    /// One account.
+    /// Bank account.
     pub(super) OneBankRequisite { bank_requisite: BankRequisiteRecord }
 );
 list!(
-    /// Accounts of one owner.
+    /// Bank accounts of one owner.
     pub(super) BankRequisiteList { bank_requisites: [BankRequisiteRecord], bank_requisites_count }
 );
 
-/// An account to be noted.
+/// Bank account to add.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewBankRequisite {
     bik: wire::Bik,
-    /// Left out, it is looked up by the BIK, and so is a correspondent account that is left out with it. Required where the
-    /// look-up has no answer.
+    /// If absent, the name is looked up by the BIK, and an absent correspondent account with it. Required if the
+    /// look-up finds nothing.
     #[deserr(default)]
     bank_name: Option<wire::Name>,
-    /// Of the bank with the central bank. Its check digit must fit the BIK.
+    /// Account of the bank at the central bank. Its check digit must match the BIK.
     #[deserr(default)]
     correspondent_account: Option<wire::BankAccount>,
-    /// Its check digit must fit the BIK.
+    /// Account number. Its check digit must match the BIK.
     account: wire::BankAccount,
     #[deserr(default)]
     comment: Option<wire::Line500>,
 }
 
 impl NewBankRequisite {
-    /// The account, with what was left out about its bank. Asking counts as a search for a bank does.
+    /// Returns the account with absent bank data looked up. A look-up counts toward the limit of bank searches.
     pub(super) async fn completed(
         self,
         request: &HttpRequest,
@@ -105,7 +107,7 @@ async fn look_up(suggestions: &SuggestionService, bik: &Bik) -> Result<KnownBank
     Err(ApiError::invalid("bank_name", why))
 }
 
-/// What is changed about an account.
+/// Change of a bank account.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct ChangedBankRequisite {

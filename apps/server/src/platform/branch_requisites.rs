@@ -1,4 +1,4 @@
-//! Accounts of a branch in banks.
+//! Bank accounts of a branch.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, get, post, put};
@@ -22,7 +22,9 @@ impl From<BranchRequisiteRefusal> for ApiError {
     }
 }
 
-/// The accounts of a branch, oldest first.
+/// List the bank accounts of a branch
+///
+/// Oldest first.
 #[utoipa::path(tag = "Businesses", responses((status = 200, body = BankRequisiteList)))]
 #[get("/api/branches/{id}/bank_requisites")]
 async fn list_bank_requisites(
@@ -33,7 +35,7 @@ async fn list_bank_requisites(
     answer(service.list(&staff, id.parse()?).await?)
 }
 
-/// Notes another account of a branch.
+/// Add a bank account to a branch
 #[utoipa::path(
     tag = "Businesses",
     request_body = NewBankRequisite,
@@ -57,7 +59,9 @@ async fn create_bank_requisite(
     created(service.create(&staff, branch, draft).await?)
 }
 
-/// Changes an account of a branch. Fields that are not sent stay as they are.
+/// Update a bank account of a branch
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Businesses",
     request_body = ChangedBankRequisite,

@@ -1,4 +1,4 @@
-//! Branches: the businesses of a project.
+//! Branches: the legal entities of a project and their units.
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
@@ -27,7 +27,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(branch_history);
 }
 
-/// The table lies elsewhere.
+/// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(branches_table);
 }
@@ -73,7 +73,9 @@ impl From<Branch> for BranchRecord {
 list!(BranchList { branches: [BranchRecord], branches_count });
 one!(OneBranch { branch: BranchRecord });
 
-/// Every branch of the project.
+/// List branches
+///
+/// Returns every branch of the project.
 #[utoipa::path(tag = "Businesses", responses((status = 200, body = BranchList)))]
 #[get("/api/branches")]
 async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> Answer<BranchList> {
@@ -84,10 +86,10 @@ async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> An
 #[deserr(error = InputErrors)]
 struct NewBranch {
     name: wire::Name,
-    /// Taxpayer's number: 10 digits of a company, 12 of an entrepreneur.
+    /// Taxpayer number (INN): 10 digits for a company, 12 for an entrepreneur.
     #[deserr(default)]
     inn: Option<wire::Inn>,
-    /// Goes with an INN of 10 digits.
+    /// Only with an INN of 10 digits.
     #[deserr(default)]
     kpp: Option<wire::Kpp>,
     #[deserr(default)]
@@ -111,7 +113,7 @@ impl From<NewBranch> for BranchDraft {
     }
 }
 
-/// Adds a branch.
+/// Create a branch
 #[utoipa::path(tag = "Businesses", request_body = NewBranch, responses((status = 201, body = OneBranch)))]
 #[post("/api/branches")]
 async fn create_branch(
@@ -122,7 +124,7 @@ async fn create_branch(
     created(service.create(&staff, body.0.into()).await?)
 }
 
-/// One branch.
+/// Get a branch
 #[utoipa::path(tag = "Businesses", responses((status = 200, body = OneBranch)))]
 #[get("/api/branches/{id}")]
 async fn show_branch(staff: SignedInStaff, service: Data<BranchService>, id: Path<PathId>) -> Answer<OneBranch> {
@@ -135,11 +137,11 @@ struct ChangedBranch {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
     name: Given<wire::Name>,
-    /// Taxpayer's number: 10 digits of a company, 12 of an entrepreneur.
+    /// Taxpayer number (INN): 10 digits for a company, 12 for an entrepreneur.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Inn>)]
     inn: Patch<wire::Inn>,
-    /// Goes with an INN of 10 digits.
+    /// Only with an INN of 10 digits.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Kpp>)]
     kpp: Patch<wire::Kpp>,
@@ -167,7 +169,9 @@ impl From<ChangedBranch> for BranchChange {
     }
 }
 
-/// Changes a branch. Fields that are not sent stay as they are.
+/// Update a branch
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(tag = "Businesses", request_body = ChangedBranch, responses((status = 200, body = OneBranch)))]
 #[put("/api/branches/{id}")]
 async fn update_branch(
@@ -179,7 +183,9 @@ async fn update_branch(
     answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
-/// Deletes a branch that nothing belongs to but bank accounts; they go with it.
+/// Delete a branch
+///
+/// The branch must not be used by other records. Its bank accounts are deleted with it.
 #[utoipa::path(tag = "Businesses", responses((status = 200, body = Message), (status = 422, description = "Something belongs to the branch.")))]
 #[delete("/api/branches/{id}")]
 async fn delete_branch(staff: SignedInStaff, service: Data<BranchService>, id: Path<PathId>) -> Answer<Message> {
@@ -187,7 +193,9 @@ async fn delete_branch(staff: SignedInStaff, service: Data<BranchService>, id: P
     answer(Message::new("The branch was deleted."))
 }
 
-/// What happened to a branch, the latest first.
+/// List the history of a branch
+///
+/// Newest first.
 #[utoipa::path(tag = "Businesses", params(PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/branches/{id}/history")]
 async fn branch_history(
@@ -200,7 +208,7 @@ async fn branch_history(
     answer(service.history(&staff, id.parse()?, page).await?)
 }
 
-/// The branches of the project as a table.
+/// List branches as a table
 #[utoipa::path(tag = "Businesses", params(BranchParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/branches")]
 async fn branches_table(staff: SignedInStaff, service: Data<BranchService>, asked: Asked) -> Answer<TableAnswer> {
@@ -232,6 +240,6 @@ const TABLE: Table<Branch> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/branches`.
+    /// Query parameters of `GET /api/tables/branches`.
     BranchParams of TABLE
 }

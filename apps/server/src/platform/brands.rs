@@ -29,7 +29,7 @@ impl From<BrandRefusal> for ApiError {
     }
 }
 
-/// A brand.
+/// Brand.
 #[derive(Serialize, ToSchema)]
 pub(super) struct BrandRecord {
     id: i64,
@@ -52,7 +52,9 @@ impl From<Brand> for BrandRecord {
 one!(pub(super) OneBrand { brand: BrandRecord });
 list!(pub(super) BrandList { brands: [BrandRecord], brands_count });
 
-/// Every brand of the project.
+/// List brands
+///
+/// Returns every brand of the project.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = BrandList)))]
 #[get("/api/brands")]
 async fn list_brands(staff: SignedInStaff, service: Data<BrandService>) -> Answer<BrandList> {
@@ -62,13 +64,13 @@ async fn list_brands(staff: SignedInStaff, service: Data<BrandService>) -> Answe
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewBrand {
-    /// Unique in the project, whatever the case.
+    /// Unique in the project, ignoring case.
     name: wire::Name,
     #[deserr(default)]
     photo: Option<wire::PhotoUrl>,
 }
 
-/// Adds a brand.
+/// Create a brand
 #[utoipa::path(tag = "Dictionaries", request_body = NewBrand, responses((status = 201, body = OneBrand)))]
 #[post("/api/brands")]
 async fn create_brand(staff: SignedInStaff, service: Data<BrandService>, body: Body<NewBrand>) -> Created<OneBrand> {
@@ -76,7 +78,7 @@ async fn create_brand(staff: SignedInStaff, service: Data<BrandService>, body: B
     created(service.create(&staff, draft).await?)
 }
 
-/// One brand of the project.
+/// Get a brand
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneBrand)))]
 #[get("/api/brands/{id}")]
 async fn show_brand(staff: SignedInStaff, service: Data<BrandService>, id: Path<PathId>) -> Answer<OneBrand> {
@@ -86,7 +88,7 @@ async fn show_brand(staff: SignedInStaff, service: Data<BrandService>, id: Path<
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct ChangedBrand {
-    /// Unique in the project, whatever the case.
+    /// Unique in the project, ignoring case.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
     name: Given<wire::Name>,
@@ -95,7 +97,9 @@ struct ChangedBrand {
     photo: Patch<wire::PhotoUrl>,
 }
 
-/// Changes a brand. Fields that are not sent stay as they are.
+/// Update a brand
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Dictionaries",
     request_body = ChangedBrand,

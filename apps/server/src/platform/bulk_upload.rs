@@ -1,4 +1,4 @@
-//! Spreadsheets that come in: small ones are answered at once, large ones become jobs.
+//! Upload of spreadsheets. Small files are imported at once, large files as a job.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -15,37 +15,38 @@ use crate::http::sheets::{import_answer, trial_answer};
 use crate::http::upload::{Received, Upload};
 use crate::http::{ApiError, SignedInStaff};
 
-/// A spreadsheet to import.
+/// Spreadsheet to import.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the multipart body, which is read part by part")]
 pub(super) struct SheetUpload {
-    /// An xlsx or csv file.
+    /// File in xlsx or csv format.
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
-    /// `1` imports the good rows although others are bad.
+    /// `1` imports valid rows even if others are invalid.
     partial: Option<String>,
-    /// `1` finds out what would happen and writes nothing.
+    /// `1` checks the file and returns the result without writing anything.
     dry_run: Option<String>,
-    /// `1` makes a job of the import, however small the file is.
+    /// `1` runs the import as a job, even for a small file.
     r#async: Option<String>,
-    /// The name of a sheet, or its number among the visible ones; without it the first sheet with a row of headers.
+    /// Name of a sheet, or its number among the visible sheets. Without it, the first sheet with a header row is used.
     sheet: Option<String>,
-    /// The row of headers as the spreadsheet counts; without it headers are looked for in the first 30 rows.
+    /// Number of the header row, starting with 1. Without it, headers are searched in the first 30 rows.
     header_row: Option<String>,
-    /// A JSON object of headers and the names of their columns, `null` to ignore a header; without it the saved columns.
+    /// JSON object that maps headers to column names, with `null` to ignore a header. Without it, the saved columns are
+    /// used.
     columns: Option<String>,
-    /// `1` leaves fields alone whose cells are empty.
+    /// `1` ignores empty cells: their fields keep their values.
     keep_empty: Option<String>,
 }
 
-/// The services that an import needs.
+/// Services that an import needs.
 pub(super) struct Importers {
     pub sheets: Data<SpreadsheetService>,
     pub bulk: Data<BulkService>,
     pub saved: Data<ImportColumns>,
 }
 
-/// Receives a file and imports it, or queues its import.
+/// Receives a file and imports it, or queues its import as a job.
 pub(super) async fn take(
     kind: ImportKind,
     mut staff: SignedInStaff,
@@ -88,7 +89,7 @@ pub(super) async fn take(
     Ok(queued(bulk.submit(&staff, submission).await?))
 }
 
-/// `$do` the import, or `$check` what it would do.
+/// Defines a function that runs the import with `$import`, or only checks it with `$check`.
 macro_rules! at_once {
     ($name:ident($sheet:ty): $import:ident, $check:ident) => {
         async fn $name(

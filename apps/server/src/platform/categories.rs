@@ -31,13 +31,15 @@ impl From<CategoryRefusal> for ApiError {
     }
 }
 
-/// A category as staff see it.
+/// Category as shown to staff.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CategoryRecord {
     id: i64,
     name: String,
     photo: Option<PhotoRecord>,
+    /// Parent category. `null` for a root category.
     parent: Option<NamedRecord>,
+    /// Code of the category, unique in the project.
     code: i64,
     /// HTML.
     description: Option<String>,
@@ -56,12 +58,14 @@ impl From<Category> for CategoryRecord {
     }
 }
 
-list!(/// A list of categories.
+list!(/// Categories.
     pub(super) CategoryList { categories: [CategoryRecord], categories_count });
-one!(/// One category.
+one!(/// Category.
     pub(super) OneCategory { category: CategoryRecord });
 
-/// Every category of the project.
+/// List categories
+///
+/// Returns every category of the project.
 #[utoipa::path(tag = "Catalog", responses((status = 200, body = CategoryList)))]
 #[get("/api/categories")]
 async fn list_categories(staff: SignedInStaff, service: Data<CategoryService>) -> Answer<CategoryList> {
@@ -74,10 +78,11 @@ struct NewCategory {
     name: wire::Name,
     #[deserr(default)]
     photo: Option<wire::PhotoUrl>,
+    /// Parent category. Without it, the category is a root.
     #[deserr(default)]
     #[schema(value_type = Option<wire::CategoryId>)]
     parent_id: ZeroIsNull<wire::CategoryId>,
-    /// Without a code the category gets the next after the largest.
+    /// Unique code. By default, one more than the largest code.
     #[deserr(default)]
     code: Option<wire::CategoryCode>,
     /// HTML.
@@ -85,7 +90,7 @@ struct NewCategory {
     description: Option<wire::Prose>,
 }
 
-/// Adds a category.
+/// Create a category
 #[utoipa::path(
     tag = "Catalog",
     request_body = NewCategory,
@@ -122,6 +127,7 @@ struct ChangedCategory {
     #[deserr(default)]
     #[schema(value_type = Option<wire::CategoryId>)]
     parent_id: Patch<ZeroIsNull<wire::CategoryId>>,
+    /// Unique code.
     #[deserr(default)]
     #[schema(value_type = Option<wire::CategoryCode>, nullable = false)]
     code: Given<wire::CategoryCode>,
@@ -131,7 +137,9 @@ struct ChangedCategory {
     description: Patch<wire::Prose>,
 }
 
-/// Changes a category. Fields that are not sent stay as they are.
+/// Update a category
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Catalog",
     params(("id" = i64, Path)),
@@ -157,7 +165,9 @@ async fn update_category(
     answer(service.update(&staff, id.parse()?, change).await?)
 }
 
-/// What happened to a category, the latest first.
+/// List the history of a category
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Catalog",
     params(("id" = i64, Path), PageQuery),

@@ -1,4 +1,4 @@
-//! Categories and brands as tables: of the project, below a category, of an application.
+//! Categories and brands as tables: of the project, of a parent category, of an application.
 
 use actix_web::get;
 use actix_web::web::{Data, Json, Path};
@@ -33,7 +33,7 @@ fn parent(category: &Category) -> Cell {
     Cell::plain(category.parent.as_ref().map(|parent| parent.name.as_str()))
 }
 
-/// `GET /api/tables/categories`
+/// Table of `GET /api/tables/categories`.
 const CATEGORIES: Table<Category> = Table {
     id: 31,
     resource: "categories",
@@ -54,26 +54,26 @@ const CATEGORIES: Table<Category> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/categories`.
+    /// Query parameters of `GET /api/tables/categories`.
     CategoryParams of CATEGORIES
 }
 
-/// The categories of the project as a table.
+/// List categories as a table
 #[utoipa::path(tag = "Catalog", params(CategoryParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/categories")]
 async fn categories_table(staff: SignedInStaff, service: Data<CategoryService>, asked: Asked) -> Answer<TableAnswer> {
     Ok(Json(CATEGORIES.render(&service.page(&staff, CATEGORIES.listing(asked, 15)?).await?)))
 }
 
-/// `GET /api/tables/categories/{id}`
+/// Table of `GET /api/tables/categories/{id}`.
 const CHILDREN: Table<Category> = Table { id: 32, filters: &[], ..CATEGORIES };
 
 list_params! {
-    /// Of `GET /api/tables/categories/{id}`.
+    /// Query parameters of `GET /api/tables/categories/{id}`.
     ChildParams of CHILDREN
 }
 
-/// The categories right below one as a table.
+/// List the direct children of a category as a table
 #[utoipa::path(
     tag = "Catalog",
     params(("id" = i64, Path), ChildParams),
@@ -90,7 +90,7 @@ async fn children_table(
     Ok(Json(CHILDREN.render(&service.children(&staff, id.parse()?, listing).await?)))
 }
 
-/// `GET /api/tables/applications/{id}/categories`
+/// Table of `GET /api/tables/applications/{id}/categories`.
 const SHOWN_CATEGORIES: Table<Category> = Table {
     id: 33,
     resource: "categories",
@@ -104,11 +104,13 @@ const SHOWN_CATEGORIES: Table<Category> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/applications/{id}/categories`.
+    /// Query parameters of `GET /api/tables/applications/{id}/categories`.
     ShownCategoryParams of SHOWN_CATEGORIES
 }
 
-/// The categories an application shows as a table, first shown first.
+/// List an application's categories as a table
+///
+/// Ordered as in the application.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path), ShownCategoryParams),
@@ -126,7 +128,7 @@ async fn shown_categories_table(
     page.map(|page| Json(SHOWN_CATEGORIES.render(&page))).map_err(|error| refusal(error, "id"))
 }
 
-/// `GET /api/tables/applications/{id}/brands`
+/// Table of `GET /api/tables/applications/{id}/brands`.
 const SHOWN_BRANDS: Table<Brand> = Table {
     id: 34,
     resource: "brands",
@@ -149,11 +151,13 @@ const SHOWN_BRANDS: Table<Brand> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/applications/{id}/brands`.
+    /// Query parameters of `GET /api/tables/applications/{id}/brands`.
     ShownBrandParams of SHOWN_BRANDS
 }
 
-/// The brands an application shows as a table, first shown first.
+/// List an application's brands as a table
+///
+/// Ordered as in the application.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path), ShownBrandParams),

@@ -38,6 +38,7 @@ struct DepartmentRecord {
     id: i64,
     name: String,
     description: Option<String>,
+    /// Branch of the department. `null` if it belongs to the whole project.
     branch: Option<NamedRecord>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -59,7 +60,9 @@ impl From<Department> for DepartmentRecord {
 one!(OneDepartment { department: DepartmentRecord });
 list!(DepartmentList { departments: [DepartmentRecord], departments_count });
 
-/// Every department of the project.
+/// List departments
+///
+/// Returns every department of the project.
 #[utoipa::path(tag = "Roles and departments", responses((status = 200, body = DepartmentList)))]
 #[get("/api/departments")]
 async fn list_departments(staff: SignedInStaff, service: Data<DepartmentService>) -> Answer<DepartmentList> {
@@ -72,7 +75,7 @@ struct NewDepartment {
     name: wire::Name,
     #[deserr(default)]
     description: Option<wire::Line500>,
-    /// The branch it belongs to; without one it is the whole project's.
+    /// Branch of the department. Without it, the department belongs to the whole project.
     #[deserr(default)]
     branch_id: Option<wire::BranchId>,
 }
@@ -87,7 +90,7 @@ impl From<NewDepartment> for DepartmentDraft {
     }
 }
 
-/// Adds a department.
+/// Create a department
 #[utoipa::path(tag = "Roles and departments", request_body = NewDepartment, responses((status = 201, body = OneDepartment)))]
 #[post("/api/departments")]
 async fn create_department(
@@ -98,7 +101,7 @@ async fn create_department(
     created(service.create(&staff, body.0.into()).await?)
 }
 
-/// One department.
+/// Get a department
 #[utoipa::path(tag = "Roles and departments", responses((status = 200, body = OneDepartment)))]
 #[get("/api/departments/{id}")]
 async fn show_department(
@@ -118,7 +121,7 @@ struct ChangedDepartment {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     description: Patch<wire::Line500>,
-    /// `null` makes it the whole project's.
+    /// `null` assigns the department to the whole project.
     #[deserr(default)]
     #[schema(value_type = Option<wire::BranchId>)]
     branch_id: Patch<wire::BranchId>,
@@ -130,7 +133,9 @@ impl From<ChangedDepartment> for DepartmentChange {
     }
 }
 
-/// Changes a department. Fields that are not sent stay as they are.
+/// Update a department
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Roles and departments",
     request_body = ChangedDepartment,
@@ -146,7 +151,9 @@ async fn update_department(
     answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
-/// Deletes a department that has no employees.
+/// Delete a department
+///
+/// The department must have no employees.
 #[utoipa::path(tag = "Roles and departments", responses((status = 200, body = Message)))]
 #[delete("/api/departments/{id}")]
 async fn delete_department(

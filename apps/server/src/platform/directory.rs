@@ -1,4 +1,4 @@
-//! Who works in the project.
+//! Employees of the project.
 
 use actix_web::get;
 use actix_web::web::Data;
@@ -22,11 +22,13 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[serde(rename_all = "camelCase")]
 struct UserList {
     users: Vec<EmployeeRecord>,
-    /// How many there are on all pages.
+    /// Number of employees on all pages.
     users_count: u64,
 }
 
-/// The employees of the project with everything about them, 100 to a page.
+/// List employees
+///
+/// Returns full records, 100 per page by default.
 #[utoipa::path(tag = "Staff", params(EmployeeQuery), responses((status = 200, body = UserList)))]
 #[get("/api/users")]
 async fn list_users(
@@ -41,14 +43,14 @@ async fn list_users(
     answer(UserList { users_count: found.total, users })
 }
 
-/// An employee as one picks him from a list.
+/// Short record of an employee, for selection lists.
 #[derive(Serialize, ToSchema)]
 struct ColleagueRecord {
     id: i64,
     first_name: String,
     last_name: String,
     middle_name: Option<String>,
-    /// The whole name in one line.
+    /// Full name in one line.
     name: String,
 }
 
@@ -64,7 +66,7 @@ impl From<Colleague> for ColleagueRecord {
     }
 }
 
-/// The lists differ in their keys alone.
+/// Defines the lists of colleagues, which differ only in path and keys.
 macro_rules! colleague_lists {
     ($($list:ident { $items:ident, $count:ident } = $handler:ident, $path:literal, $doc:literal;)+) => {$(
         list!($list { $items: [ColleagueRecord], $count of all });

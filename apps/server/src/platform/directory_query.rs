@@ -1,4 +1,4 @@
-//! Which employees are asked for.
+//! Query parameters of employee lists.
 
 use deserr::Deserr;
 use kontor_auth::model::EmployeeFilter;
@@ -13,7 +13,7 @@ use crate::http::wire::{self, InputErrors};
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct EmployeeQuery {
-    /// Words in the names, the login, the phone or the e-mail address, in any case and order.
+    /// Words of the names, the login, the phone or the e-mail address, in any case and order.
     #[deserr(default)]
     #[param(inline)]
     query: Option<wire::Name>,
@@ -26,7 +26,7 @@ pub(super) struct EmployeeQuery {
 }
 
 impl EmployeeQuery {
-    /// The filter and the page.
+    /// Returns the filter and the page.
     pub(super) fn checked(self) -> Result<(EmployeeFilter, PageRequest), Violations> {
         let page = page_of(self.page.as_ref(), self.per_page.as_ref(), 100)?;
         Ok((EmployeeFilter { query: self.query.map(|query| query.0), active: false }, page))

@@ -1,4 +1,4 @@
-//! The record of an employee.
+//! Record of an employee.
 
 use chrono::{DateTime, Utc};
 use kontor_auth::model::{Employee, GrantedPermission, Role};
@@ -23,7 +23,7 @@ impl From<Role> for EmployeeRole {
     }
 }
 
-/// A permission as it stands in the records of employees and roles.
+/// Permission in the records of employees and roles.
 #[derive(Serialize, ToSchema)]
 pub(super) struct PermissionRecord {
     id: i64,
@@ -43,7 +43,7 @@ impl From<GrantedPermission> for PermissionRecord {
     }
 }
 
-/// An employee, as he and those who may see employees see him.
+/// Employee, as shown to themselves and to staff who may view employees.
 #[derive(Serialize, ToSchema)]
 pub(super) struct EmployeeRecord {
     id: i64,
@@ -54,19 +54,25 @@ pub(super) struct EmployeeRecord {
     phone: Option<String>,
     avatar: Option<Picture>,
     role: EmployeeRole,
+    /// Branch of the employee. `null` for all branches.
     branch: Option<NamedRecord>,
     department: Option<NamedRecord>,
+    /// Employee who created the account.
     creator: Option<NamedRecord>,
+    /// `true` if the employee cannot log in.
     is_banned: bool,
+    /// `true` if the employee is on sick leave.
     is_sick: bool,
-    /// Time worked with the service so far, in seconds.
+    /// Total time worked with the service, in seconds.
     active_time: i64,
+    /// Time of the last activity, accurate to about a minute.
     last_activity_at: Option<DateTime<Utc>>,
+    /// Permissions of the employee's role.
     permissions: Vec<PermissionRecord>,
 }
 
 impl EmployeeRecord {
-    /// The record of an employee. The settings tell where pictures are found.
+    /// Builds the record of an employee. `config` supplies the addresses of pictures.
     pub(super) fn of(employee: Employee, config: &Config) -> Self {
         Self {
             id: employee.id.get(),

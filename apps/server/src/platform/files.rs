@@ -42,24 +42,24 @@ impl From<FileRefusal> for ApiError {
     }
 }
 
-/// A file.
+/// File.
 #[derive(Serialize, ToSchema)]
 pub(super) struct FileRecord {
     id: i64,
-    /// 1 employment contract, 2 avatar, 3 order file.
+    /// `1` employment contract, `2` avatar, `3` order file.
     file_type_id: i64,
-    /// What its sender called it, with an ending that fits the content.
+    /// File name from the upload, with an extension that matches the content.
     name: String,
-    /// Where the content is. Avatars are open to everybody, the others need the Bearer of an employee. With `?w=160`, `320`,
-    /// `640` or `1280` a picture comes as a WebP of at most that width, upright and without metadata.
+    /// URL of the content. Avatars are public; other files require an employee's Bearer token. For pictures, `?w=160`,
+    /// `320`, `640` or `1280` returns a WebP of at most that width, rotated upright and without metadata.
     url: String,
-    /// What the content was recognized as.
+    /// Media type detected from the content.
     mime_type: String,
-    /// In bytes.
+    /// Size in bytes.
     size: u64,
-    /// Of a picture, in pixels.
+    /// Width of a picture, in pixels.
     width: Option<u32>,
-    /// Of a picture, in pixels.
+    /// Height of a picture, in pixels.
     height: Option<u32>,
     created_at: DateTime<Utc>,
 }
@@ -82,22 +82,22 @@ impl FileRecord {
 
 one!(pub(super) OneFile { file: FileRecord });
 
-/// A file to store.
+/// File to upload.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the multipart body, which is read part by part")]
 struct FileUpload {
-    /// 1 employment contract (PDF, JPEG, PNG, WebP, DOCX, ODT), 2 avatar (JPEG, PNG, GIF, WebP), 3 order file (these, XLSX
-    /// and ODS).
+    /// `1` employment contract (PDF, JPEG, PNG, WebP, DOCX, ODT), `2` avatar (JPEG, PNG, GIF, WebP), `3` order file
+    /// (all of these, XLSX and ODS).
     file_type_id: i64,
-    /// The content. What it is, its bytes say.
+    /// Content. Its type is detected from the bytes.
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
 }
 
-/// The part beside the file.
+/// Name of the form field beside the file.
 const TYPE: &str = "file_type_id";
 
-/// What came, once all of it is there.
+/// Checks the received parts and returns the file type, the file name and the file.
 fn complete(parts: Parts<File>) -> Result<(FileType, Option<String>, File), Violations> {
     let kind = match parts.texts.get(TYPE) {
         None | Some("") => Err("is required".to_owned()),
@@ -115,7 +115,7 @@ fn complete(parts: Parts<File>) -> Result<(FileType, Option<String>, File), Viol
     }
 }
 
-/// Stores a file.
+/// Upload a file
 #[utoipa::path(
     tag = "Files",
     request_body(content = FileUpload, content_type = "multipart/form-data"),
@@ -141,7 +141,9 @@ async fn upload_file(
     created(FileRecord::of(file, &config))
 }
 
-/// One file: its record, and where its content is.
+/// Get a file
+///
+/// Returns the record of the file with the URL of its content.
 #[utoipa::path(tag = "Files", responses((status = 200, body = OneFile)))]
 #[get("/api/files/{id}")]
 async fn show_file(
@@ -153,7 +155,9 @@ async fn show_file(
     answer(FileRecord::of(service.read(&staff, id.parse()?).await?, &config))
 }
 
-/// Deletes a file, whoever shows it: its address leads nowhere from now on.
+/// Delete a file
+///
+/// The file is deleted even if other records use it. Its URL stops working.
 #[utoipa::path(tag = "Files", responses((status = 200, body = Message)))]
 #[delete("/api/files/{id}")]
 async fn delete_file(staff: SignedInStaff, service: Data<FileService>, id: Path<PathId>) -> Answer<Message> {

@@ -1,4 +1,4 @@
-//! Columns of imports by the headers of files, saved per project.
+//! Saved column mappings of imports, per project.
 
 use std::collections::BTreeMap;
 
@@ -23,10 +23,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(set_inventory_columns);
 }
 
-/// Columns by the headers of files.
+/// Mapping from file headers to columns.
 #[derive(Serialize, ToSchema)]
 struct SavedColumns {
-    /// Names of columns by header; `null` ignores the header.
+    /// Column names by header. `null` ignores the header.
     #[schema(value_type = Object)]
     columns: BTreeMap<String, Option<&'static str>>,
 }
@@ -41,8 +41,8 @@ impl From<ColumnMap> for SavedColumns {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct ColumnsInput {
-    /// Names of columns by header, at most 200; `null` ignores the header. Several headers may stand for one column, for
-    /// the files of several suppliers. `{}` clears what is saved.
+    /// Column names by header, at most 200. `null` ignores the header. Several headers may map to one column, for files
+    /// of different suppliers. `{}` clears the mapping.
     #[schema(value_type = Object)]
     columns: BTreeMap<String, Option<String>>,
 }
@@ -59,14 +59,18 @@ impl ColumnsInput {
     }
 }
 
-/// The saved columns of imports of items. An import without the part `columns` uses those whose headers its file has.
+/// Get the saved columns of item imports
+///
+/// An import without the part `columns` uses the saved columns whose headers are in its file.
 #[utoipa::path(tag = "Catalog", responses((status = 200, body = SavedColumns)))]
 #[get("/api/nomenclatures/import/columns")]
 async fn show_nomenclature_columns(staff: SignedInStaff, service: Data<ImportColumns>) -> Answer<SavedColumns> {
     answer(service.read(&staff, ImportKind::Nomenclatures).await?)
 }
 
-/// Saves the columns of imports of items in the place of those there are.
+/// Save the columns of item imports
+///
+/// Replaces the saved columns.
 #[utoipa::path(tag = "Catalog", request_body = ColumnsInput, responses((status = 200, body = SavedColumns)))]
 #[put("/api/nomenclatures/import/columns")]
 async fn set_nomenclature_columns(
@@ -78,14 +82,18 @@ async fn set_nomenclature_columns(
     answer(service.replace(&staff, kind, body.0.map(kind)?).await?)
 }
 
-/// The saved columns of uploads of stock. An upload without the part `columns` uses those whose headers its file has.
+/// Get the saved columns of stock uploads
+///
+/// An upload without the part `columns` uses the saved columns whose headers are in its file.
 #[utoipa::path(tag = "Stock", responses((status = 200, body = SavedColumns)))]
 #[get("/api/inventories/upload/columns")]
 async fn show_inventory_columns(staff: SignedInStaff, service: Data<ImportColumns>) -> Answer<SavedColumns> {
     answer(service.read(&staff, ImportKind::Inventories).await?)
 }
 
-/// Saves the columns of uploads of stock in the place of those there are.
+/// Save the columns of stock uploads
+///
+/// Replaces the saved columns.
 #[utoipa::path(tag = "Stock", request_body = ColumnsInput, responses((status = 200, body = SavedColumns)))]
 #[put("/api/inventories/upload/columns")]
 async fn set_inventory_columns(

@@ -1,4 +1,4 @@
-//! Integrations: what there is, and the records that answers about their use are made of.
+//! Integrations, and the records shared by their users.
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
@@ -38,9 +38,9 @@ struct IntegrationTypeRecord {
 struct IntegrationRecord {
     id: i64,
     name: String,
-    /// An entry of `GET /api/integration_types`.
+    /// Entry of `GET /api/integration_types`.
     integration_type: IntegrationTypeRecord,
-    /// The records it is for: `warehouse` or `bank_requisite`.
+    /// Kind of record that uses the integration: `warehouse` or `bank_requisite`.
     owner: &'static str,
 }
 
@@ -59,14 +59,14 @@ impl From<Integration> for IntegrationRecord {
 list!(IntegrationList { integrations: [IntegrationRecord], integrations_count });
 one!(OneIntegration { integration: IntegrationRecord });
 
-/// Every integration there is.
+/// List available integrations
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = IntegrationList)))]
 #[get("/api/integrations")]
 async fn list_integrations(staff: SignedInStaff, service: Data<IntegrationService>) -> Answer<IntegrationList> {
     answer(service.all(&staff).await?)
 }
 
-/// One integration.
+/// Get an integration
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneIntegration)))]
 #[get("/api/integrations/{integrationId}")]
 async fn show_integration(
@@ -77,13 +77,14 @@ async fn show_integration(
     answer(service.one(&staff, id.parse()?).await?)
 }
 
-/// An integration as a record uses it.
+/// Integration as used by a record.
 #[derive(Serialize, ToSchema)]
 struct UsedIntegrationRecord {
     #[serde(flatten)]
     integration: IntegrationRecord,
+    /// `true` if the record uses the integration.
     is_active: bool,
-    /// When that was last changed; `null` if never.
+    /// Time when the use was last changed. `null` if it never was.
     updated_at: Option<DateTime<Utc>>,
 }
 
@@ -94,18 +95,19 @@ impl From<UsedIntegration> for UsedIntegrationRecord {
 }
 
 list!(
-    /// The integrations for a record.
+    /// Integrations available for a record.
     pub(super) UsedIntegrationList { integrations: [UsedIntegrationRecord], integrations_count }
 );
 one!(
-    /// One of them.
+    /// Integration as used by a record.
     pub(super) OneUsedIntegration { integration: UsedIntegrationRecord }
 );
 
-/// Whether a record uses an integration.
+/// New state of an integration of a record.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct SwitchedIntegration {
+    /// `true` enables the integration, `false` disables it.
     pub is_active: wire::Flag,
 }
 
@@ -113,7 +115,7 @@ pub(super) struct SwitchedIntegration {
 struct ParameterRecord {
     id: i64,
     key: String,
-    /// A secret is shown as `********`.
+    /// Value of the parameter. Secret values are returned as `********`.
     value: String,
     is_secret: bool,
     created_at: DateTime<Utc>,
@@ -132,21 +134,21 @@ impl From<IntegrationParameter> for ParameterRecord {
 }
 
 list!(
-    /// The parameters of an integration.
+    /// Parameters of an integration.
     pub(super) ParameterList { parameters: [ParameterRecord], parameters_count }
 );
 one!(
-    /// One of them.
+    /// Parameter of an integration.
     pub(super) OneParameter { parameter: ParameterRecord }
 );
 
-/// A parameter to be added.
+/// Parameter to add.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewParameter {
     key: wire::Line100,
     value: wire::Line2000,
-    /// Whether the value is never to be shown again; it is unless told.
+    /// `true` if the value must never be shown again. `false` by default.
     #[deserr(default)]
     is_secret: Option<wire::Flag>,
 }

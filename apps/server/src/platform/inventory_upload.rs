@@ -1,4 +1,4 @@
-//! Stock as spreadsheets.
+//! Stock upload from spreadsheets.
 
 use actix_web::web::Data;
 use actix_web::{HttpResponse, post};
@@ -17,7 +17,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(upload_inventories);
 }
 
-/// Creates and changes stock by the rows of a spreadsheet: all of them, or none. Large files become jobs.
+/// Upload stock from a spreadsheet
+///
+/// Creates and updates stock by the rows of the file. If a row is invalid, nothing is written, unless `partial` is set.
+/// Large files are imported as a job.
 #[utoipa::path(
     tag = "Stock",
     request_body(content = SheetUpload, content_type = "multipart/form-data"),

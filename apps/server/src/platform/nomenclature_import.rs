@@ -1,4 +1,4 @@
-//! Cards as spreadsheets.
+//! Import and export of items as spreadsheets.
 
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpResponse, post};
@@ -21,7 +21,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(import_nomenclatures).service(export_nomenclatures);
 }
 
-/// Creates and changes items by the rows of a spreadsheet: all of them, or none. Large files become jobs.
+/// Import items from a spreadsheet
+///
+/// Creates and updates items by the rows of the file. If a row is invalid, nothing is written, unless `partial` is set.
+/// Large files are imported as a job.
 #[utoipa::path(
     tag = "Catalog",
     request_body(content = SheetUpload, content_type = "multipart/form-data"),
@@ -45,7 +48,9 @@ async fn import_nomenclatures(
     bulk_upload::take(ImportKind::Nomenclatures, staff, Importers { sheets, bulk, saved }, config, upload).await
 }
 
-/// Every item of the project as a spreadsheet. Imported again it changes nothing.
+/// Export all items as a spreadsheet
+///
+/// The file can be imported again; unchanged rows have no effect.
 #[utoipa::path(
     tag = "Catalog",
     params(ExportQuery),
@@ -70,7 +75,7 @@ async fn export_nomenclatures(
     }
 }
 
-/// A workbook can be sent only when it is complete: its rows go to a temporary file first.
+/// Builds the workbook in a temporary file, because it can be sent only when complete.
 async fn xlsx(staff: &Staff, service: Data<SpreadsheetService>) -> Result<HttpResponse, ApiError> {
     let format = SheetFormat::Xlsx;
     let mut lines = service.export_cards(staff, None).await?;
@@ -84,8 +89,8 @@ async fn xlsx(staff: &Staff, service: Data<SpreadsheetService>) -> Result<HttpRe
     download(file, "nomenclatures", format)
 }
 
-/// One page of the catalogue is in memory, and the next is read when somebody has taken it. The first one comes before
-/// the answer begins, so that a refusal has its status.
+/// Streams the catalog page by page: the next page is read after the client received the last one. The first page is
+/// read before the response starts, so that a refusal can set the status.
 async fn csv(staff: Staff, service: Data<SpreadsheetService>) -> Result<HttpResponse, ApiError> {
     let first = service.export_cards(&staff, None).await?;
     let pieces =
@@ -104,7 +109,7 @@ async fn csv(staff: Staff, service: Data<SpreadsheetService>) -> Result<HttpResp
     Ok(send_csv("nomenclatures", pieces))
 }
 
-/// The answer breaks off; there is no other way to say so once it has begun.
+/// Aborts the response. An error cannot be reported in another way after the response has started.
 fn broken(error: impl std::fmt::Display) -> std::io::Error {
     tracing::warn!(%error, "an export broke off");
     std::io::Error::other(error.to_string())

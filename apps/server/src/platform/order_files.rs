@@ -45,11 +45,13 @@ const FILES: Table<OrderFile> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/orders/{id}/files`.
+    /// Query parameters of `GET /api/tables/orders/{id}/files`.
     OrderFileParams of FILES
 }
 
-/// The files of one order, newest first. `DELETE /api/files/{id}` takes one away.
+/// List the files of an order as a table
+///
+/// Newest first. To remove a file, use `DELETE /api/files/{id}`.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), OrderFileParams),
@@ -66,16 +68,18 @@ async fn order_files_table(
     Ok(Json(FILES.render(&page)))
 }
 
-/// A file to add to an order.
+/// File to add to an order.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the multipart body, which is read part by part")]
 struct OrderFileUpload {
-    /// The content: PDF, JPEG, PNG, GIF, WebP, DOCX, ODT, XLSX or ODS. What it is, its bytes say.
+    /// Content: PDF, JPEG, PNG, GIF, WebP, DOCX, ODT, XLSX or ODS. Its type is detected from the bytes.
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
 }
 
-/// Adds a file to an order. Its content is closed to everybody but staff, and goes when the customer leaves.
+/// Add a file to an order
+///
+/// Only staff can read the content. The file is deleted when the customer is deleted.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path)),

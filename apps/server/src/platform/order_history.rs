@@ -1,4 +1,4 @@
-//! What happened to an order.
+//! History of an order.
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
@@ -12,19 +12,19 @@ use crate::http::envelope::{Answer, answer, list};
 use crate::http::history::HistoryRecord;
 use crate::http::{PageQuery, PathId, Query, SignedInStaff};
 
-/// One thing that happened. Fields of items are named `nomenclatures.{nomenclature_id}.quantity` and `.price`, those of lines
-/// `reservations.{id}.refunded_quantity`.
+/// History entry of an order. Fields of items are named `nomenclatures.{nomenclature_id}.quantity` and `.price`, those
+/// of lines `reservations.{id}.refunded_quantity`.
 #[derive(Serialize, ToSchema)]
 struct OrderHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
-    /// `created`, `status_changed`, `changed`, `lines_changed`, `payment_renewed`, `payment_withdrawn`, `payment_suspicious`,
-    /// `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`, `refund_requested`, `refunded`,
-    /// `refund_failed`, `expired` or `tickets_redeemed`
+    /// `created`, `status_changed`, `changed`, `lines_changed`, `payment_renewed`, `payment_withdrawn`,
+    /// `payment_suspicious`, `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`,
+    /// `refund_requested`, `refunded`, `refund_failed`, `expired` or `tickets_redeemed`.
     event: &'static str,
-    /// Where the order stood afterwards.
+    /// Status of the order after the event.
     status_id: i64,
-    /// An amount, a number of tickets or a reason.
+    /// Amount, number of tickets or reason, depending on the event.
     detail: Option<String>,
 }
 
@@ -34,11 +34,13 @@ impl From<OrderEntry> for OrderHistoryRecord {
     }
 }
 
-list!(/// A page of what happened to an order, the latest first.
+list!(/// One page of the history of an order, newest first.
     pub(super) OrderHistoryList { histories: [OrderHistoryRecord], histories_count of all, pagination });
 
-/// What happened to an order, the latest first: who did what, when, and what changed from what to what. What the acquirer
-/// reported has neither `user` nor `counterparty`.
+/// List the history of an order
+///
+/// Newest first. Each entry has the author, the time and the old and new values. Entries reported by the acquirer have
+/// neither `user` nor `counterparty`.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), PageQuery),

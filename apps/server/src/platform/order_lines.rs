@@ -1,4 +1,4 @@
-//! Lines of orders: added, changed and removed by staff.
+//! Order lines: added, updated and removed by staff.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
@@ -16,10 +16,11 @@ use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewOrderLine {
-    /// An item that is not in the order yet.
+    /// Item that is not in the order yet.
     nomenclature_id: wire::NomenclatureId,
+    /// Quantity in units.
     quantity: wire::Quantity,
-    /// Decimal string: one piece. Without it what the item is sold at.
+    /// Price of one unit, decimal string. By default the current price of the item.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
     price: Given<wire::Money>,
@@ -28,38 +29,38 @@ struct NewOrderLine {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct OrderLinePatch {
-    /// How many pieces are left in the order afterwards.
+    /// New quantity of the line, in units.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Quantity>, nullable = false)]
     quantity: Given<wire::Quantity>,
-    /// Decimal string: one piece.
+    /// Price of one unit, decimal string.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
     price: Given<wire::Money>,
-    /// Of a paid order: whether the pieces go back to their warehouses; `true` unless it is sent.
+    /// For paid orders: `true` if removed units return to their warehouses. `true` by default.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     restock: Given<wire::Flag>,
-    /// Of a paid order: why money goes back. The customer reads it.
+    /// For paid orders: reason of the refund, shown to the customer.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line250>, nullable = false)]
     reason: Given<wire::Line250>,
 }
 
-/// How the removed pieces of a paid order go back, as in a `PUT`. `dry_run` stands here, too.
+/// Options for removing a line of a paid order, as in `PUT`, and `dry_run`.
 #[derive(Deserr, utoipa::IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct LineRemoval {
-    /// `1` answers with what the call would do, and writes nothing.
+    /// `1` returns the result of the call without writing anything.
     #[deserr(default)]
     #[param(value_type = Option<bool>)]
     dry_run: Option<wire::Flag>,
-    /// Of a paid order: whether the pieces go back to their warehouses; `1` unless it is sent.
+    /// For paid orders: `1` if removed units return to their warehouses. `1` by default.
     #[deserr(default)]
     #[param(value_type = Option<bool>)]
     restock: Option<wire::Flag>,
-    /// Of a paid order: why money goes back. The customer reads it.
+    /// For paid orders: reason of the refund, shown to the customer.
     #[deserr(default)]
     #[param(value_type = Option<wire::Line250>)]
     reason: Option<wire::Line250>,
@@ -93,8 +94,10 @@ async fn carry_out(
     Ok((Json(order.into()), status))
 }
 
-/// Adds an item to an order that is not paid. It is priced and allocated as in a new order, discounts are those of the
-/// moment. A payment that is open is taken back at the acquirer first; when that cannot be done, nothing changes.
+/// Add a line to an unpaid order
+///
+/// The item is priced and reserved as in a new order, with current discounts. An open payment is canceled at the
+/// acquirer first. If that fails, the order is not changed.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), DryRun),
@@ -125,8 +128,10 @@ pub(super) async fn add_order_line(
     carry_out(&service, &staff, id.parse()?, command, dry_run.0.is_set()).await
 }
 
-/// Changes pieces or price of a line; the last id is that of the line, an `id` of `reservations`. Of a paid order fewer
-/// pieces and a lower price are refunded, more is refused.
+/// Update a line of an order
+///
+/// Changes quantity or price. `nomenclature` is the id of the line in `reservations`. Paid orders accept only a lower
+/// quantity or price; the difference is refunded.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), ("nomenclature" = i64, Path, description = "The order line: an `id` of `reservations`."), DryRun),
@@ -158,8 +163,10 @@ pub(super) async fn edit_order_line(
     carry_out(&service, &staff, order.parse()?, command, dry_run.0.is_set()).await
 }
 
-/// Removes a line of an order; of a paid one its pieces are refunded. The last line of an order that is not paid stays: the
-/// order is canceled instead.
+/// Remove a line of an order
+///
+/// The units of a paid order are refunded. The last line of an unpaid order cannot be removed; cancel the order
+/// instead.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), ("nomenclature" = i64, Path, description = "The order line: an `id` of `reservations`."), LineRemoval),

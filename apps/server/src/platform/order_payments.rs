@@ -1,4 +1,4 @@
-//! Payments of orders that employees take by hand.
+//! Payments of orders recorded by employees.
 
 use actix_web::post;
 use actix_web::web::{Data, Json, Path};
@@ -15,13 +15,15 @@ use crate::http::{ApiError, Body, PathId, SignedInStaff};
 #[deserr(error = InputErrors)]
 struct RecordedPayment {
     method: wire::HandMethodWord,
-    /// The number of the receipt that the cash register printed. The history shows it.
+    /// Number of the receipt from the cash register. It is shown in the history.
     #[deserr(default)]
     receipt: Option<wire::Line100>,
 }
 
-/// Records that an employee took the whole price of an order in cash or at a terminal, such as at hand-over. An issued order stays
-/// issued, any other one becomes paid.
+/// Record an offline payment of an order
+///
+/// Records that an employee took the full price in cash or at a terminal, for example at hand-over. An issued order
+/// stays issued; any other order becomes paid.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path)),

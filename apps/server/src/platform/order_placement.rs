@@ -1,4 +1,4 @@
-//! Orders that staff make for customers.
+//! Orders that staff place for customers.
 
 use actix_web::http::StatusCode;
 use actix_web::post;
@@ -16,36 +16,38 @@ use crate::http::{ApiError, Body, SignedInStaff};
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct StaffOrderInput {
-    /// For whom.
+    /// Customer of the order.
     counterparty_id: wire::CounterpartyId,
-    /// In which application, from its warehouses; without one for the project, from all warehouses. The customer sees only
-    /// orders of applications.
+    /// Application of the order; its warehouses are used. Without it, the order belongs to the project and all
+    /// warehouses are used. Customers see only orders of applications.
     #[deserr(default)]
     application_id: Option<wire::ApplicationId>,
+    /// Employee responsible for the order.
     #[deserr(default)]
     manager_id: Option<wire::UserId>,
     #[deserr(default)]
     comment: Option<wire::Prose>,
     delivery_type_id: wire::DeliveryTypeId,
-    /// Required when `delivery_type_id` is 2.
+    /// Required if `delivery_type_id` is 2.
     #[deserr(default)]
     delivery_subtype_id: Option<wire::DeliverySubtypeId>,
-    /// Required when `delivery_subtype_id` is 1.
+    /// Required if `delivery_subtype_id` is 1.
     #[deserr(default)]
     delivery_subtype_param_id: Option<wire::DeliverySubtypeParamId>,
-    /// Required when `delivery_type_id` is 1.
+    /// Required if `delivery_type_id` is 1.
     #[deserr(default)]
     shop_id: Option<wire::ShopId>,
-    /// Required when `delivery_subtype_id` is 2.
+    /// Required if `delivery_subtype_id` is 2.
     #[deserr(default)]
     address: Option<wire::Line500>,
     #[deserr(default)]
     payment_type_id: Option<wire::PaymentTypeId>,
-    /// Makes a `payment_link` for the customer; without it they pay otherwise.
+    /// Creates a `payment_link` for the customer. Without it, no online payment is created.
     #[deserr(default)]
     payment_method_type: Option<wire::PaymentMethodType>,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
+    /// Items and quantities of the order.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
 }
@@ -75,7 +77,9 @@ impl From<StaffOrderInput> for StaffOrderCommand {
     }
 }
 
-/// Makes an order for a customer of the project. It is priced and allocated as the customer's own would be.
+/// Create an order for a customer
+///
+/// The order is priced and reserved like an order placed by the customer.
 #[utoipa::path(
     tag = "Orders",
     request_body = StaffOrderInput,
@@ -102,25 +106,28 @@ pub(super) async fn create_order(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct StaffCartInput {
-    /// In which application; without one from all warehouses of the project.
+    /// Application of the order. Without it, all warehouses of the project are used.
     #[deserr(default)]
     application_id: Option<wire::ApplicationId>,
-    /// Whose uses of the promo code count.
+    /// Customer whose uses of the promo code are counted.
     #[deserr(default)]
     counterparty_id: Option<wire::CounterpartyId>,
+    /// Items and quantities of the cart.
     #[schema(value_type = Vec<ProductLine>)]
     products: Products,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
-    /// With which delivery it is calculated.
+    /// Delivery type that the cart is calculated with.
     #[deserr(default)]
     delivery_type_id: Option<wire::DeliveryTypeId>,
-    /// Without it the price is that of the delivery type alone.
+    /// Delivery subtype. Without it, the delivery price is that of the type alone.
     #[deserr(default)]
     delivery_subtype_id: Option<wire::DeliverySubtypeId>,
 }
 
-/// What an order would cost. Nothing is written, and a promo code that cannot be used does not fail.
+/// Calculate an order
+///
+/// Nothing is stored. A promo code that cannot be used is not an error: `discount_error` contains the reason.
 #[utoipa::path(
     tag = "Orders",
     request_body = StaffCartInput,

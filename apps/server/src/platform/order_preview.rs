@@ -1,4 +1,4 @@
-//! What a write of an order would do, told by all of them alike.
+//! Preview of a change of an order, shared by all its operations.
 
 use kontor_kernel::{Money, ReservationId};
 use kontor_orders::lines::{self as domain, PreviewLine, StockEffectOn};
@@ -9,15 +9,16 @@ use utoipa::ToSchema;
 use crate::http::cart_record::DiscountError;
 use crate::http::wire::NamedRecord;
 
-/// What goes back of a line.
+/// Refunded part of a line.
 #[derive(Serialize, ToSchema)]
 struct ReturnedLineRecord {
-    /// The order line.
+    /// Id of the order line.
     id: i64,
+    /// Number of refunded units.
     quantity: u32,
-    /// Decimal string.
+    /// Refunded amount, decimal string.
     amount: String,
-    /// What becomes of the goods: `none`, `release`, `write_off` or `restock`.
+    /// Effect on the stock: `none`, `release`, `write_off` or `restock`.
     stock: &'static str,
 }
 
@@ -33,14 +34,14 @@ impl From<ReturnedLine> for ReturnedLineRecord {
     }
 }
 
-/// What would change of the stock of an item in a warehouse.
+/// Change of the stock of an item in a warehouse.
 #[derive(Serialize, ToSchema)]
 struct StockRecord {
     nomenclature_id: i64,
     warehouse_id: Option<i64>,
-    /// By how much what lies there changes.
+    /// Change of the quantity in the warehouse, in units.
     quantity: i64,
-    /// By how much what is reserved of it changes.
+    /// Change of the reserved quantity, in units.
     reserved: i64,
 }
 
@@ -55,14 +56,14 @@ impl From<StockEffectOn> for StockRecord {
     }
 }
 
-/// What would go back of a paid order.
+/// Preview of a refund of a paid order.
 #[derive(Serialize, ToSchema)]
 struct RefundPreview {
-    /// Decimal string.
+    /// Amount of the refund, decimal string.
     amount: String,
-    /// Decimal string: the part of `amount` that is of the delivery price; the rest is of `lines`.
+    /// Part of `amount` that refunds the delivery price, decimal string. The rest refunds `lines`.
     delivery_amount: String,
-    /// Decimal string: what could still be refunded afterwards.
+    /// Amount that can still be refunded afterwards, decimal string.
     left: String,
     lines: Vec<ReturnedLineRecord>,
 }
@@ -78,7 +79,7 @@ impl RefundPreview {
     }
 }
 
-/// A line as it would be.
+/// Order line after the change.
 #[derive(Serialize, ToSchema)]
 struct PreviewLineRecord {
     /// `null` for a line that would be new.
@@ -87,13 +88,14 @@ struct PreviewLineRecord {
     /// `null` for a service.
     warehouse_id: Option<i64>,
     quantity: u32,
-    /// Decimal string: one piece before discounts.
+    /// Price of one unit before discounts, decimal string.
     price: String,
     product_discount_amount: String,
     promo_discount_amount: String,
     total: String,
+    /// Number of refunded units.
     refunded_quantity: u32,
-    /// Decimal string.
+    /// Refunded amount of the line, decimal string.
     refunded_amount: String,
 }
 
@@ -114,26 +116,27 @@ impl From<PreviewLine> for PreviewLineRecord {
     }
 }
 
-/// The order as it would be. Only with `dry_run`.
+/// Order after the change. Returned only with `dry_run`.
 #[derive(Serialize, ToSchema)]
 pub(super) struct OrderPreview {
     lines: Vec<PreviewLineRecord>,
-    /// Decimal strings, as those of an order.
+    /// Prices are decimal strings, as in the order.
     original_price: String,
     product_discount_amount: String,
     promo_discount_amount: String,
     final_price: String,
     delivery_price: String,
     amount_due: String,
-    /// Decimal string: by how much more the customer pays; less with a minus sign.
+    /// Increase of the amount to pay, decimal string. Negative if the amount decreases.
     difference: String,
     stock: Vec<StockRecord>,
-    /// What would go back of a paid order.
+    /// Refund of a paid order.
     refund: Option<RefundPreview>,
-    /// Why the promo code would no longer count.
+    /// Reason why the promo code would no longer apply.
     discount_error: Option<DiscountError>,
-    /// Whether a payment of the new sum is asked for. The one that is open is taken back before.
+    /// `true` if a payment of the new amount would be requested. An open payment is canceled before.
     new_payment: bool,
+    /// Status of the order after the change.
     status_id: i64,
 }
 

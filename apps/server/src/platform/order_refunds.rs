@@ -15,20 +15,22 @@ use super::orders::OneOrder;
 use crate::http::wire::{self, Given, InputErrors};
 use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
-/// A refund of an order.
+/// Refund of an order.
 #[derive(Serialize, ToSchema)]
 pub(super) struct OrderRefundRecord {
     id: i64,
-    /// Decimal string.
+    /// Amount of the refund, decimal string.
     amount: String,
-    /// Decimal string: the part of `amount` that is of the delivery price; the rest is of lines.
+    /// Part of `amount` that refunds the delivery price, decimal string. The rest refunds lines.
     delivery_amount: String,
     /// `pending`, `succeeded` or `failed`.
     state: &'static str,
+    /// Reason shown to the customer.
     reason: String,
-    /// Whether the goods went back to their warehouses.
+    /// `true` if the units return to their warehouses.
     restock: bool,
     created_at: DateTime<Utc>,
+    /// Time of the final result. `null` while `pending`.
     settled_at: Option<DateTime<Utc>>,
 }
 
@@ -50,40 +52,41 @@ impl From<&OrderRefund> for OrderRefundRecord {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct RefundedLine {
-    /// The order line: an `id` of `reservations`.
+    /// Id of the order line, from `reservations`.
     id: wire::ReservationId,
+    /// Number of units to refund.
     quantity: wire::Quantity,
 }
 
-/// A refund to be made. It names what goes back: `lines`, `delivery` (alone or with `lines`), an `amount` (alone or with
-/// `lines`), or `everything`. At least one of them is required.
+/// Refund to request. Send at least one of: `lines`, `delivery` (alone or with `lines`), `amount` (alone or with
+/// `lines`), `everything`.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct RefundRequest {
-    /// Pieces to be taken back.
+    /// Lines and quantities to refund.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<RefundedLine>>, nullable = false, min_items = 1)]
     lines: Given<Vec<RefundedLine>>,
-    /// `true` refunds what is left of the delivery price. `lines` alone leave it. Not allowed with `amount`.
+    /// `true` refunds the rest of the delivery price, which `lines` alone does not include. Not allowed with `amount`.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     delivery: Given<wire::Flag>,
-    /// Decimal string. With `lines` at most what they cost; alone it gives money of the lines and the delivery back, in
-    /// proportion to what is left of each, and leaves the goods.
+    /// Amount to refund, decimal string. With `lines`, at most their price. Alone, it is taken from lines and delivery
+    /// in proportion to their remaining amounts, and the stock is not changed.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
     amount: Given<wire::Money>,
-    /// `true` refunds all pieces and all money that are left. An order that was not handed over is canceled with it.
-    /// Required without `lines`, `delivery` and `amount`, and not allowed with them.
+    /// `true` refunds all remaining units and the whole remaining amount. An order that is not handed over is canceled.
+    /// Required without `lines`, `delivery` and `amount`; not allowed with them.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     everything: Given<wire::Flag>,
-    /// The customer reads it.
+    /// Reason of the refund, shown to the customer.
     reason: wire::Line250,
-    /// Whether the pieces go back to their warehouses; otherwise they are written off.
+    /// `true` returns the units to their warehouses; `false` writes them off.
     restock: wire::Flag,
-    /// Of a payment for a period of a subscription: whether the period ends with it, and with it the subscription. Only where all
-    /// of its money goes back. `false` unless told: then the period stays as it is.
+    /// `true` ends the subscription period paid by this order, and the subscription with it. Allowed only if the whole
+    /// amount is refunded. `false` by default: the period is not changed.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     ends_period: Given<wire::Flag>,
@@ -106,7 +109,9 @@ impl TryFrom<RefundRequest> for RefundCommand {
     }
 }
 
-/// Refunds a paid order: pieces of its lines, an amount, or everything that is left.
+/// Request a refund of a paid order
+///
+/// Refunds units of its lines, an amount, or everything that remains.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), DryRun),

@@ -1,4 +1,4 @@
-//! Orders as a table, and what their lists can be filtered by.
+//! Table of orders, and the filters of order lists.
 
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{ApplicationId, CounterpartyId};
@@ -50,20 +50,20 @@ const fn orders(filters: &'static [Filter]) -> Table<Order> {
     }
 }
 
-/// `GET /api/tables/orders`. It calls the application `client_id`.
+/// Table of `GET /api/tables/orders`. Its filter by application is named `client_id`.
 pub(super) const TABLE: Table<Order> =
     orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("client_id", THROUGH)]);
 
-/// `GET /api/orders`
+/// Table of `GET /api/orders`.
 pub(super) const ORDERS: Table<Order> =
     orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("application_id", THROUGH)]);
 
 list_params! {
-    /// Of `GET /api/tables/orders`.
+    /// Query parameters of `GET /api/tables/orders`.
     OrderTableParams of TABLE
 }
 
 list_params! {
-    /// Of `GET /api/orders`.
+    /// Query parameters of `GET /api/orders`.
     OrderParams of ORDERS
 }

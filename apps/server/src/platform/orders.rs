@@ -60,21 +60,24 @@ struct ReservedItem {
     article: Option<String>,
 }
 
-/// An order line. Its `id` is the one of `/api/orders/{order}/nomenclatures/{nomenclature}`.
+/// Order line. Its `id` is the last id in `/api/orders/{order}/nomenclatures/{nomenclature}`.
 #[derive(Serialize, ToSchema)]
 struct ReservationRecord {
     id: i64,
     nomenclature: ReservedItem,
+    /// Warehouse that the units are reserved in. `null` for a service.
     warehouse: Option<NamedRecord>,
+    /// Ordered units.
     quantity: u32,
-    /// Decimal string: one piece before discounts.
+    /// Price of one unit before discounts, decimal string.
     price: String,
     product_discount_amount: String,
     promo_discount_amount: String,
+    /// Price of the line after discounts, decimal string.
     total: String,
-    /// Pieces that have been taken back.
+    /// Number of refunded units.
     refunded_quantity: u32,
-    /// Decimal string: what of the total has gone back, is on its way or is asked for.
+    /// Part of `total` that is refunded, being refunded or requested to be refunded, decimal string.
     refunded_amount: String,
     /// `held`, `released` or `sold`.
     state: &'static str,
@@ -99,30 +102,33 @@ impl From<&OrderLine> for ReservationRecord {
     }
 }
 
-/// An order as staff see it.
+/// Order as shown to staff.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StaffOrder {
     #[serde(flatten)]
     order: OrderRecord,
     counterparty: OrderCustomer,
-    /// `null` when it was made for the project.
+    /// `null` if the order was created for the project, not for an application.
     application: Option<NamedRecord>,
+    /// Employee responsible for the order.
     manager: Option<NamedRecord>,
+    /// Comment of staff, not shown to the customer.
     comment: Option<String>,
+    /// Lines of the order.
     reservations: Vec<ReservationRecord>,
     /// `unpaid`, `pending`, `paid`, `partially_refunded` or `refunded`.
     payment_state: &'static str,
     paid_at: Option<DateTime<Utc>>,
-    /// Decimal string: what has arrived.
+    /// Amount received, decimal string.
     captured_amount: String,
-    /// Decimal string: what of it has gone back.
+    /// Part of the received amount that is refunded, decimal string.
     refunded_amount: String,
-    /// Decimal string: what of it is on its way back.
+    /// Part of the received amount that is being refunded, decimal string.
     refunding_amount: String,
-    /// What goes or went back, oldest first.
+    /// Refunds of the order, oldest first.
     refunds: Vec<OrderRefundRecord>,
-    /// The moment at which an order from the contact form is canceled unless an employee confirms it before; `null` for
-    /// confirmed and all other orders.
+    /// Time when an unconfirmed order of the contact form is canceled unless an employee confirms it. `null` for all
+    /// other orders.
     reserved_until: Option<DateTime<Utc>>,
     version: i64,
     updated_at: DateTime<Utc>,
@@ -151,7 +157,7 @@ impl From<Order> for StaffOrder {
     }
 }
 
-/// One order; with `dry_run` as it is, and what would become of it.
+/// Order. With `dry_run`, the unchanged order and a preview of the change.
 #[derive(Serialize, ToSchema)]
 pub(super) struct OneOrder {
     order: StaffOrder,
@@ -174,7 +180,9 @@ impl From<(Order, lines::OrderPreview)> for OneOrder {
 
 list!(OrderList { orders: [StaffOrder], orders_count of all });
 
-/// Every order of the project, newest first.
+/// List orders
+///
+/// Returns every order of the project, newest first.
 #[utoipa::path(
     tag = "Orders",
     params(OrderParams),
@@ -189,7 +197,7 @@ async fn list_orders(
     Ok(Json(service.list(&staff, ORDERS.listing(asked, 100)?).await?.into()))
 }
 
-/// One order.
+/// Get an order
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path)),
@@ -207,23 +215,26 @@ async fn show_order(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct OrderPatch {
-    /// Where the order is to move.
+    /// New status of the order.
     #[deserr(default)]
     #[schema(value_type = Option<OrderStatusId>, nullable = false)]
     status_id: Given<OrderStatusId>,
+    /// Employee responsible for the order. `null` removes them.
     #[deserr(default)]
     #[schema(value_type = Option<wire::UserId>)]
     manager_id: Patch<wire::UserId>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     comment: Patch<wire::Prose>,
-    /// `null` empties it, but not of an order that a courier brings.
+    /// `null` clears the address. Not allowed for orders with courier delivery.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     address: Patch<wire::Line500>,
 }
 
-/// Moves an order or changes its details. Canceling returns the goods, issuing takes them out of the warehouse.
+/// Update an order
+///
+/// Changes the status or the details. Canceling releases the reserved stock; issuing removes it from the warehouse.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), DryRun),
@@ -252,8 +263,10 @@ async fn edit_order(
     Ok(Json(service.update(&staff, id, change).await?.into()))
 }
 
-/// Cancels an order: goods and promo code are free again. Orders stay in the books, none is ever removed; a paid one is
-/// refunded first.
+/// Cancel an order
+///
+/// Releases the reserved stock and the use of the promo code. The order itself is kept. Paid orders must be refunded
+/// first.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path)),
@@ -269,7 +282,7 @@ async fn cancel_order(
     Ok(Json(Message::new("The order was canceled.")))
 }
 
-/// Orders for the staff screen.
+/// List orders as a table
 #[utoipa::path(
     tag = "Orders",
     params(OrderTableParams),

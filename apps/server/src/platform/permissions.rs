@@ -46,7 +46,9 @@ impl From<PermissionRefusal> for ApiError {
 one!(OnePermission { permission: PermissionRecord });
 list!(PermissionList { permissions: [PermissionRecord], permissions_count });
 
-/// Every permission that roles can have: the service's, and those the project defined.
+/// List permissions
+///
+/// Returns all permissions that roles can have: those of the service and those defined by the project.
 #[utoipa::path(
     tag = "Roles and departments",
     responses((status = 200, body = PermissionList)),
@@ -68,7 +70,9 @@ struct NewPermission {
     description: Option<wire::Line500>,
 }
 
-/// Defines a permission for the project's integrations. It opens nothing in the service itself.
+/// Create a permission
+///
+/// Defines a permission for the project's own integrations. It grants no access within the service.
 #[utoipa::path(
     tag = "Roles and departments",
     request_body = NewPermission,
@@ -89,7 +93,7 @@ async fn create_permission(
     Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
 }
 
-/// One permission.
+/// Get a permission
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),
@@ -118,7 +122,9 @@ struct ChangedPermission {
     description: Patch<wire::Line500>,
 }
 
-/// Changes a permission that the project defined. Fields that are not sent stay as they are.
+/// Update a permission
+///
+/// Only permissions defined by the project can be updated. Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),
@@ -141,7 +147,9 @@ async fn update_permission(
     Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
 }
 
-/// Deletes a permission that the project defined and no role has.
+/// Delete a permission
+///
+/// The permission must be defined by the project and must not be used by a role.
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),
@@ -160,7 +168,9 @@ async fn delete_permission(
 one!(OneScreen { screen: NamedRecord });
 list!(ScreenList { screens: [NamedRecord], screens_count });
 
-/// Every screen: each groups the permissions of one resource.
+/// List screens
+///
+/// Each screen groups the permissions of one resource.
 #[utoipa::path(
     tag = "Roles and departments",
     responses((status = 200, body = ScreenList)),
@@ -170,7 +180,7 @@ async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) ->
     Ok(Json(service.screens(&staff).await?.into()))
 }
 
-/// One screen.
+/// Get a screen
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),

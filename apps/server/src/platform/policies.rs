@@ -16,12 +16,12 @@ use crate::http::policy::{Policy, delete, get, patch, post, put};
 
 const ANY_STAFF: Access = Staff(&[]);
 
-/// `staff!(view Orders)`, `staff!(create Nomenclatures, edit Nomenclatures)`
+/// Access by permissions: `staff!(view Orders)`, `staff!(create Nomenclatures, edit Nomenclatures)`.
 macro_rules! staff {
     ($($action:ident $resource:ident),+) => { Staff(&[$(Permission::$action($resource)),+]) };
 }
 
-/// Who may call the platform surface.
+/// Access rules of the platform surface.
 pub const POLICIES: &[Policy] = &[
     // Staff login and current user
     post("/api/send_password", Public),
@@ -170,7 +170,7 @@ pub const POLICIES: &[Policy] = &[
     put("/api/inventories/upload/columns", staff!(edit Inventories)),
     get("/api/tables/inventories", staff!(view Inventories)),
     get("/api/tables/reservations", staff!(view Reservations)),
-    // Jobs: what they are about decides who may see them
+    // Jobs: access depends on the kind of the job
     get("/api/jobs", ANY_STAFF),
     get("/api/jobs/{id}", ANY_STAFF),
     get("/api/jobs/{id}/errors", ANY_STAFF),
@@ -328,7 +328,7 @@ pub const POLICIES: &[Policy] = &[
     post("/api/search_address", Staff(&[])),
     post("/api/search_bank", Staff(&[])),
     post("/api/search_company", Staff(&[])),
-    // Subscriptions: ours, not the contract's
+    // Subscriptions: not part of the service contract
     get("/api/subscriptions", staff!(view Subscriptions)),
     get("/api/subscriptions/upcoming", staff!(view Subscriptions)),
     get("/api/subscriptions/settings", staff!(view Subscriptions)),

@@ -1,4 +1,4 @@
-//! Promotions: what a shop tells about for a while.
+//! Promotions: announcements of discounts and products for a period.
 
 use actix_web::web::Data;
 use actix_web::{get, post};
@@ -57,12 +57,13 @@ struct PromotionRecord {
     /// HTML.
     description: Option<String>,
     photo: Option<Picture>,
+    /// Start of the promotion.
     starts_at: Option<DateTime<Utc>>,
-    /// Exclusive.
+    /// End of the promotion, exclusive.
     ends_at: Option<DateTime<Utc>>,
-    /// The discounts it tells about.
+    /// Discounts that the promotion announces.
     discounts: Vec<NamedRecord>,
-    /// The products it shows.
+    /// Products that the promotion shows.
     nomenclatures: Vec<NamedRecord>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -88,7 +89,9 @@ impl From<Promotion> for PromotionRecord {
 one!(OnePromotion { promotion: PromotionRecord });
 list!(PromotionList { promotions: [PromotionRecord], promotions_count of all, pagination });
 
-/// The promotions of the project, newest first.
+/// List promotions
+///
+/// Newest first.
 #[utoipa::path(tag = "Sales", params(PageQuery), responses((status = 200, body = PromotionList)))]
 #[get("/api/promotions")]
 async fn list_promotions(
@@ -99,7 +102,7 @@ async fn list_promotions(
     answer(service.list(&staff, query.0.page()?).await?)
 }
 
-/// A new promotion. It changes no price; the discounts it tells about do.
+/// Promotion to create. It does not change prices; only its discounts do.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewPromotion {
@@ -107,23 +110,24 @@ struct NewPromotion {
     /// HTML.
     #[deserr(default)]
     description: Option<wire::Prose>,
-    /// The address of a picture.
+    /// URL of a picture.
     #[deserr(default)]
     photo: Option<wire::PhotoUrl>,
+    /// Start of the promotion.
     #[deserr(default)]
     starts_at: Option<wire::Moment>,
-    /// Exclusive.
+    /// End of the promotion, exclusive.
     #[deserr(default)]
     ends_at: Option<wire::Moment>,
-    /// The discounts it tells about, at most 500.
+    /// Ids of discounts that the promotion announces, at most 500.
     #[deserr(default)]
     discount_ids: Option<Vec<wire::DiscountId>>,
-    /// The products it shows, at most 500.
+    /// Ids of products that the promotion shows, at most 500.
     #[deserr(default)]
     nomenclature_ids: Option<Vec<wire::NomenclatureId>>,
 }
 
-/// Adds a promotion.
+/// Create a promotion
 #[utoipa::path(tag = "Sales", request_body = NewPromotion, responses((status = 201, body = OnePromotion)))]
 #[post("/api/promotions")]
 async fn create_promotion(

@@ -1,4 +1,4 @@
-//! The integrations of a bank account of a branch.
+//! Integrations of a bank account of a branch.
 
 use actix_web::web::Data;
 use actix_web::{delete, get, post, put};
@@ -26,7 +26,9 @@ fn owner(branch: &PathId, requisite: &PathId) -> Result<IntegrationOwner, ApiErr
     Ok(IntegrationOwner::BankRequisite(branch.parse()?, requisite.parse()?))
 }
 
-/// The integrations for bank accounts, and which of them this one uses.
+/// List the integrations of a bank account
+///
+/// Returns all integrations for bank accounts, and shows which of them this account uses.
 #[utoipa::path(tag = "Businesses", responses((status = 200, body = UsedIntegrationList)))]
 #[get("/api/branches/{branchId}/bank_requisites/{bankId}/integrations")]
 async fn list_requisite_integrations(
@@ -37,7 +39,7 @@ async fn list_requisite_integrations(
     answer(service.list(&staff, owner(&path.0, &path.1)?).await?)
 }
 
-/// Makes a bank account use an integration, or no longer.
+/// Enable or disable an integration of a bank account
 #[utoipa::path(
     tag = "Businesses",
     request_body = SwitchedIntegration,
@@ -54,7 +56,9 @@ async fn switch_requisite_integration(
     answer(service.switch(&staff, owner, path.2.parse()?, body.0.is_active.0).await?)
 }
 
-/// The parameters of an integration of a bank account, secrets masked.
+/// List the integration parameters of a bank account
+///
+/// Secret values are masked.
 #[utoipa::path(tag = "Businesses", responses((status = 200, body = ParameterList)))]
 #[get("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters")]
 async fn list_requisite_parameters(
@@ -65,7 +69,7 @@ async fn list_requisite_parameters(
     answer(service.parameters(&staff, owner(&path.0, &path.1)?, path.2.parse()?).await?)
 }
 
-/// Adds a parameter to an integration of a bank account.
+/// Add an integration parameter to a bank account
 #[utoipa::path(tag = "Businesses", request_body = NewParameter, responses((status = 201, body = OneParameter)))]
 #[post("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters")]
 async fn add_requisite_parameter(
@@ -78,7 +82,7 @@ async fn add_requisite_parameter(
     created(service.add_parameter(&staff, owner, path.2.parse()?, body.0.into()).await?)
 }
 
-/// Removes a parameter of an integration of a bank account.
+/// Remove an integration parameter from a bank account
 #[utoipa::path(tag = "Businesses", responses((status = 200, body = Message)))]
 #[delete("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters/{parameterId}")]
 async fn remove_requisite_parameter(

@@ -15,7 +15,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(reservations_table).service(order_lines_table);
 }
 
-/// Every order line of the project, newest first.
+/// List all order lines as a table
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Stock",
     params(ReservationParams),
@@ -30,7 +32,9 @@ async fn reservations_table(
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
-/// The lines of one order. `id` is that of the line, as in `reservations` of the order.
+/// List the lines of an order as a table
+///
+/// `id` is the id of the line, as in `reservations` of the order.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), OrderLineParams),
@@ -81,7 +85,7 @@ const LINES: Table<ReservationRecord> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/orders/{id}/nomenclatures`.
+    /// Query parameters of `GET /api/tables/orders/{id}/nomenclatures`.
     OrderLineParams of LINES
 }
 
@@ -118,6 +122,6 @@ const TABLE: Table<ReservationRecord> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/reservations`.
+    /// Query parameters of `GET /api/tables/reservations`.
     ReservationParams of TABLE
 }

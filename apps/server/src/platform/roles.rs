@@ -48,7 +48,7 @@ struct RoleRecord {
     id: i64,
     name: String,
     description: Option<String>,
-    /// Whether it has every permission and cannot be changed.
+    /// `true` if the role has all permissions and cannot be changed.
     is_owner: bool,
     permissions: Vec<PermissionRecord>,
     created_at: DateTime<Utc>,
@@ -72,7 +72,9 @@ impl From<StaffRole> for RoleRecord {
 one!(OneRole { role: RoleRecord });
 list!(RoleList { roles: [RoleRecord], roles_count });
 
-/// Every role of the project with its permissions.
+/// List roles
+///
+/// Returns every role of the project with its permissions.
 #[utoipa::path(
     tag = "Roles and departments",
     responses((status = 200, body = RoleList)),
@@ -88,12 +90,12 @@ struct NewRole {
     name: wire::Name,
     #[deserr(default)]
     description: Option<wire::Line500>,
-    /// What the role allows, by number; nothing when absent. Nobody gives what he does not have himself.
+    /// Ids of the permissions of the role. None by default. Callers cannot grant permissions that they do not hold.
     #[deserr(default)]
     permissions: Option<Vec<wire::PermissionId>>,
 }
 
-/// Adds a role.
+/// Create a role
 #[utoipa::path(
     tag = "Roles and departments",
     request_body = NewRole,
@@ -114,7 +116,7 @@ async fn create_role(
     Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
 }
 
-/// One role.
+/// Get a role
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),
@@ -138,13 +140,15 @@ struct ChangedRole {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     description: Patch<wire::Line500>,
-    /// What the role allows, in the place of all it did.
+    /// Ids of the permissions of the role. Replaces all its permissions.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::PermissionId>>, nullable = false)]
     permissions: Given<Vec<wire::PermissionId>>,
 }
 
-/// Changes a role; it counts at once for everybody who has it. Fields that are not sent stay as they are.
+/// Update a role
+///
+/// The change applies at once to all employees with the role. Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),
@@ -167,7 +171,9 @@ async fn update_role(
     Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
 }
 
-/// Deletes a role that nobody has.
+/// Delete a role
+///
+/// The role must not be assigned to an employee.
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),

@@ -1,4 +1,4 @@
-//! Employees: a temporary password, signing in, who am I, signing out.
+//! Employee login with a password or a temporary password, current user, logout.
 
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, get, post};
@@ -55,9 +55,12 @@ struct PasswordWish {
     login: wire::Login,
 }
 
-/// Sends a temporary password to the employee's e-mail address. The answer is the same for unknown logins. The password
-/// so far stays valid until the temporary one is used, which then takes its place. At most 3 times an hour per login and
-/// 20 times per address.
+/// Send a temporary password
+///
+/// The password is sent to the employee's e-mail address. The response is the same for unknown logins. The current
+/// password stays valid until the temporary password is used, which then replaces it.
+///
+/// Rate limits: 3 requests an hour per login, 20 an hour per IP address.
 #[utoipa::path(
     tag = "Staff login and current user",
     request_body = PasswordWish,
@@ -88,10 +91,17 @@ struct StaffLogin {
     password: wire::Secret,
 }
 
-/// Signs an employee in, with their password or a temporary one, which then becomes their password and ends every token
-/// they had. At most 5 times a minute and 60 times an hour per address and login, and 30 times a minute per address. From
-/// addresses where the employee has not signed in within the last 30 days: at most 200 times a day per address and login, and
-/// 100 times a minute per login.
+/// Log in an employee
+///
+/// Accepts the password or a temporary password. A temporary password becomes the new password and revokes all tokens
+/// of the employee.
+///
+/// Rate limits:
+///
+/// - per IP address and login: 5 a minute and 60 an hour;
+/// - per IP address: 30 a minute;
+/// - from IP addresses without a login of this employee in the last 30 days: 200 a day per IP address and login, and
+///   100 a minute per login.
 #[utoipa::path(
     tag = "Staff login and current user",
     request_body = StaffLogin,
@@ -114,7 +124,7 @@ async fn log_in(
 ) -> Result<Json<SignedInUser>, ApiError> {
     let (login, password) = (body.0.login.0, body.0.password.0);
     let address = ip.subject();
-    // A caller who finds no place has not tried, so it does not count.
+    // A caller rejected by the full queue has not made an attempt, so the rate limit does not count it.
     let is_known = known_addresses.knows(&login, &address).await?;
     let place = queue.place(address.clone(), is_known)?;
     let pair = format!("{address}|{login}");
@@ -135,7 +145,9 @@ async fn log_in(
     Ok(Json(SignedInUser { user }))
 }
 
-/// The employee himself, with his permissions.
+/// Get the current employee
+///
+/// Includes the employee's permissions.
 #[utoipa::path(
     tag = "Staff login and current user",
     responses((status = 200, body = CurrentUser)),
@@ -150,7 +162,9 @@ async fn current_user(
     Ok(Json(CurrentUser { user: EmployeeRecord::of(employee, &config) }))
 }
 
-/// Signs the employee out, on this device or on all.
+/// Log out the employee
+///
+/// Ends the login on this device, or on all devices with `from_all_devices`.
 #[utoipa::path(
     tag = "Staff login and current user",
     request_body = Logout,

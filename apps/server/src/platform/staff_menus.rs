@@ -39,7 +39,7 @@ impl From<StaffMenuRefusal> for ApiError {
     }
 }
 
-/// An item of a menu.
+/// Menu item.
 #[derive(Serialize, ToSchema)]
 struct StaffMenuItemRecord {
     screen_id: Option<i64>,
@@ -58,9 +58,9 @@ struct StaffMenuRecord {
     id: i64,
     name: String,
     items: Vec<StaffMenuItemRecord>,
-    /// Whether employees without a menu of their own see it.
+    /// `true` if the menu is shown to employees without a menu of their own.
     is_project: bool,
-    /// Whether it is the menu of whoever asks.
+    /// `true` if it is the caller's own menu.
     is_own: bool,
     created_at: DateTime<Utc>,
 }
@@ -78,21 +78,25 @@ impl From<StaffMenu> for StaffMenuRecord {
     }
 }
 
-one!(/// One menu.
+one!(/// Staff menu.
     OneStaffMenu { menu: StaffMenuRecord });
-list!(/// The menus of the project.
+list!(/// Staff menus of the project.
     StaffMenuList { menus: [StaffMenuRecord], menus_count });
-list!(/// Items of a menu.
+list!(/// Menu items.
     StaffMenuItemList { menu_items: [StaffMenuItemRecord], menu_items_count });
 
-/// The menus of the staff interface of the project.
+/// List staff menus
+///
+/// Returns the staff menus of the project.
 #[utoipa::path(tag = "Staff menus", responses((status = 200, body = StaffMenuList)))]
 #[get("/api/menus")]
 async fn list_menus(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuList> {
     answer(service.list(&staff).await?)
 }
 
-/// What whoever asks sees without any menu: each screen whose records they may see.
+/// List the caller's default menu items
+///
+/// Returns the items shown without a menu: all screens with records that the caller may view.
 #[utoipa::path(tag = "Staff menus", responses((status = 200, body = StaffMenuItemList)))]
 #[get("/api/menus/default/items")]
 async fn list_default_items(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuItemList> {
@@ -102,13 +106,15 @@ async fn list_default_items(staff: SignedInStaff, service: Data<StaffMenuService
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct MenuChoice {
-    /// A menu of the project; `null` or `0` for none.
+    /// Id of a menu of the project. `null` or `0` removes the menu.
     #[deserr(default)]
     #[schema(value_type = Option<wire::StaffMenuId>)]
     menu_id: ZeroIsNull<wire::StaffMenuId>,
 }
 
-/// Gives an employee a menu of their own, or takes it away.
+/// Assign a menu to an employee
+///
+/// Sets or removes the employee's own menu.
 #[utoipa::path(
     tag = "Staff menus",
     params(("id" = i64, Path)),
@@ -127,7 +133,9 @@ async fn attach_menu_to_user(
     answer(Message::new("The menu of the employee was changed."))
 }
 
-/// Has employees without a menu of their own see this one, or none.
+/// Assign a menu to the project
+///
+/// Sets or removes the menu of employees without a menu of their own.
 #[utoipa::path(
     tag = "Staff menus",
     request_body = MenuChoice,
@@ -144,14 +152,14 @@ async fn attach_menu_to_project(
     answer(Message::new("The menu of the project was changed."))
 }
 
-/// An item of a menu to be made.
+/// Menu item to create.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewItem {
     name: wire::Name,
-    /// Where it leads.
+    /// Target of the item.
     url: wire::Link,
-    /// The screen that it opens.
+    /// Screen that the item opens.
     #[deserr(default)]
     #[schema(value_type = Option<wire::ScreenId>)]
     screen_id: ZeroIsNull<wire::ScreenId>,
@@ -162,13 +170,15 @@ struct NewItem {
 struct NewMenu {
     /// Unique in the project.
     name: wire::Name,
-    /// 1 to 100; without them the items that the employee sees now.
+    /// 1 to 100 items. By default, the items that the employee sees now.
     #[deserr(default)]
     items: Option<Vec<NewItem>>,
 }
 
-/// Makes a menu of the project out of these items, or of those that an employee sees now: of their own menu, of the project's, or
-/// of what their permissions open.
+/// Create a staff menu from an employee's items
+///
+/// Uses `items`, or the items that the employee sees now: those of their own menu, of the project's menu, or of the
+/// screens they may view.
 #[utoipa::path(
     tag = "Staff menus",
     params(("id" = i64, Path)),

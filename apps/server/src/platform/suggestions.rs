@@ -1,4 +1,4 @@
-//! Addresses, banks and companies that staff may mean.
+//! Suggestions of addresses, banks and companies for staff.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
@@ -20,12 +20,12 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(search_address).service(search_bank).service(search_company);
 }
 
-/// Counts a question to the provider.
+/// Counts a request to the provider toward the rate limit.
 pub(super) async fn count(throttle: &Throttle, request: &HttpRequest, staff: &SignedInStaff) -> Result<(), ApiError> {
     throttle.hit(request, &[(SUGGEST_STAFF, &staff.user_id.to_string())]).await
 }
 
-/// Suggests addresses.
+/// Search addresses
 #[utoipa::path(
     tag = "Suggestions",
     request_body = SuggestionInput,
@@ -56,7 +56,7 @@ struct BankRecord {
     kpp: Option<String>,
     correspondent_account: Option<String>,
     address: Option<String>,
-    /// `false` for a bank that is being closed or closed.
+    /// `false` for a bank that is closed or being closed.
     is_active: bool,
 }
 
@@ -77,7 +77,9 @@ impl From<BankSuggestion> for BankRecord {
 
 list!(BankList { banks: [BankRecord], banks_count });
 
-/// Suggests banks by name, BIC, SWIFT or taxpayer's number.
+/// Search banks
+///
+/// Searches by name, BIC, SWIFT or taxpayer number.
 #[utoipa::path(
     tag = "Suggestions",
     request_body = SuggestionInput,
@@ -99,13 +101,13 @@ async fn search_bank(
     answer(suggestions.banks(body.0.query.0).await?)
 }
 
-/// Which company is looked for.
+/// Company to search.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CompanyInput {
-    /// 1 to 300 characters in one line; 1 to 15 digits when a number is looked for.
+    /// 1 to 300 characters in one line. For a search by number, 1 to 15 digits.
     query: wire::Line300,
-    /// `name` (without it), or exactly by `inn` or `ogrn`.
+    /// `name` (default), or exact `inn` or `ogrn`.
     #[deserr(default)]
     field: Option<wire::CompanyField>,
 }
@@ -117,11 +119,11 @@ struct CompanyRecord {
     inn: Option<String>,
     kpp: Option<String>,
     ogrn: Option<String>,
-    /// Whether it is a person in business.
+    /// `true` for an individual entrepreneur.
     is_individual: bool,
     management: Option<String>,
     address: Option<String>,
-    /// `false` for a company that is being closed, bankrupt or closed.
+    /// `false` for a company that is closed, being closed or bankrupt.
     is_active: bool,
 }
 
@@ -143,7 +145,9 @@ impl From<CompanySuggestion> for CompanyRecord {
 
 list!(CompanyList { companies: [CompanyRecord], companies_count });
 
-/// Suggests companies by name, or finds those with a number.
+/// Search companies
+///
+/// Searches by name, or by an exact number.
 #[utoipa::path(
     tag = "Suggestions",
     request_body = CompanyInput,

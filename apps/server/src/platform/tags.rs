@@ -41,7 +41,9 @@ impl From<Tag> for StaffTagRecord {
 
 list!(StaffTagList { tags: [StaffTagRecord], tags_count });
 
-/// Every tag of the project.
+/// List tags
+///
+/// Returns every tag of the project.
 #[utoipa::path(tag = "Catalog", responses((status = 200, body = StaffTagList)))]
 #[get("/api/tags")]
 async fn list_tags(staff: SignedInStaff, service: Data<TagService>) -> Answer<StaffTagList> {

@@ -17,7 +17,7 @@ use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch, ZeroIsNull
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
-/// The table lies elsewhere.
+/// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(tasks_table);
 }
@@ -51,12 +51,14 @@ struct TaskRecord {
     title: String,
     description: Option<String>,
     status: NamedRecord,
+    /// Employee who created the task.
     author: Option<NamedRecord>,
+    /// Employee responsible for the task.
     responsible: Option<NamedRecord>,
     deadline: Option<DateTime<Utc>>,
     order_id: Option<i64>,
     counterparty_id: Option<i64>,
-    /// When it was done or canceled.
+    /// Time when the task was done or canceled.
     closed_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -82,12 +84,12 @@ impl From<Task> for TaskRecord {
     }
 }
 
-one!(/// One task.
+one!(/// Task.
     OneTask { task: TaskRecord });
 list!(/// Tasks of the project.
     TaskList { tasks: [TaskRecord], tasks_count of all, pagination });
 
-/// The tasks of the project.
+/// List tasks
 #[utoipa::path(tag = "Tasks", params(TaskParams), responses((status = 200, body = TaskList)))]
 #[get("/api/tasks")]
 async fn list_tasks(staff: SignedInStaff, service: Data<TaskService>, asked: Asked) -> Answer<TaskList> {
@@ -100,14 +102,14 @@ struct NewTask {
     title: wire::Name,
     #[deserr(default)]
     description: Option<wire::Prose>,
-    /// `1` new (the default), `2` in progress, `3` done, `4` canceled.
+    /// `1` new (default), `2` in progress, `3` done, `4` canceled.
     #[deserr(default)]
     status_id: Option<wire::TaskStatusId>,
-    /// An employee of the project who is not banned.
+    /// Employee of the project who is not banned.
     #[deserr(default)]
     #[schema(value_type = Option<wire::UserId>)]
     responsible_id: ZeroIsNull<wire::UserId>,
-    /// Ahead, by ten years at most.
+    /// In the future, at most ten years ahead.
     #[deserr(default)]
     deadline: Option<wire::Moment>,
     #[deserr(default)]
@@ -134,7 +136,9 @@ impl From<NewTask> for TaskDraft {
     }
 }
 
-/// Adds a task; its author is who asks.
+/// Create a task
+///
+/// The caller becomes its author.
 #[utoipa::path(
     tag = "Tasks",
     request_body = NewTask,
@@ -146,7 +150,7 @@ async fn create_task(staff: SignedInStaff, service: Data<TaskService>, body: Bod
     created(service.create(&staff, body.0.into()).await?)
 }
 
-/// One task.
+/// Get a task
 #[utoipa::path(tag = "Tasks", params(("id" = i64, Path)), responses((status = 200, body = OneTask)))]
 #[get("/api/tasks/{id}")]
 async fn show_task(staff: SignedInStaff, service: Data<TaskService>, id: Path<PathId>) -> Answer<OneTask> {
@@ -162,6 +166,7 @@ struct ChangedTask {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     description: Patch<wire::Prose>,
+    /// `1` new, `2` in progress, `3` done, `4` canceled.
     #[deserr(default)]
     #[schema(value_type = Option<wire::TaskStatusId>, nullable = false)]
     status_id: Given<wire::TaskStatusId>,
@@ -193,7 +198,9 @@ impl From<ChangedTask> for TaskChange {
     }
 }
 
-/// Changes a task. Fields that are not sent stay as they are.
+/// Update a task
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Tasks",
     params(("id" = i64, Path)),
@@ -211,7 +218,7 @@ async fn update_task(
     answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
-/// The tasks of the project as a table.
+/// List tasks as a table
 #[utoipa::path(tag = "Tasks", params(TaskParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/tasks")]
 async fn tasks_table(staff: SignedInStaff, service: Data<TaskService>, asked: Asked) -> Answer<TableAnswer> {
@@ -251,6 +258,6 @@ const TABLE: Table<Task> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tasks` and `GET /api/tables/tasks`.
+    /// Query parameters of `GET /api/tasks` and `GET /api/tables/tasks`.
     TaskParams of TABLE
 }

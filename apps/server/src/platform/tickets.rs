@@ -1,4 +1,4 @@
-//! Tickets at the door.
+//! Redemption of tickets at the entrance.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
@@ -19,16 +19,16 @@ use crate::http::{ApiError, Body, NamedError, NextAction, PageQuery, PathId, Que
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct ScanInput {
-    /// What the code on the ticket says.
+    /// Content of the ticket code.
     redeem_token: wire::Secret,
-    /// How many people come in.
+    /// Number of tickets to redeem.
     quantity: wire::Quantity,
-    /// What the scanner calls this scan, once and for all: the same scan may be sent again and has the same answer.
+    /// Unique id of this scan, set by the scanner. A repeated scan with the same id gets the same response.
     scan_id: wire::ScanId,
-    /// Where the door is. Tickets of an order for another shop are refused.
+    /// Shop of the entrance. Tickets of orders for other shops are rejected.
     #[deserr(default)]
     shop_id: Option<wire::ShopId>,
-    /// When it was scanned; without it now.
+    /// Time of the scan. The current time by default.
     #[deserr(default)]
     at: Option<wire::Moment>,
 }
@@ -45,29 +45,33 @@ impl From<ScanInput> for Scan {
     }
 }
 
-/// A scan of a ticket.
+/// Scan of a ticket.
 #[derive(Serialize, ToSchema)]
 struct TicketScanRecord {
     id: i64,
+    /// Id of the scan, set by the scanner.
     scan_id: String,
-    /// `null` where the ticket is unknown.
+    /// `null` if the ticket is unknown.
     order_id: Option<i64>,
+    /// Number of tickets to redeem.
     quantity: u32,
     shop: Option<NamedRecord>,
-    /// When it was scanned.
+    /// Time of the scan.
     at: DateTime<Utc>,
+    /// Time when the service received the scan.
     received_at: DateTime<Utc>,
-    /// Who brought it.
+    /// Employee who sent the scan.
     user_id: i64,
-    /// `admitted`, `unknown`, `canceled`, `unpaid`, `already_redeemed`, `too_many`, `other_shop`, `not_yet` or `expired`.
+    /// `admitted`, `unknown`, `canceled`, `unpaid`, `already_redeemed`, `too_many`, `other_shop`, `not_yet` or
+    /// `expired`.
     outcome: &'static str,
-    /// How many tickets of the order were redeemed then, those of this scan among them.
+    /// Number of redeemed tickets of the order at that time, including this scan.
     redeemed_count: u32,
-    /// How many tickets the order had then.
+    /// Number of tickets of the order at that time.
     total_tickets: u32,
-    /// When the last entry was, of a scan that came too late for one.
+    /// Time of the last entry. Only for the outcomes `already_redeemed` and `too_many`.
     redeemed_at: Option<DateTime<Utc>>,
-    /// Where it was.
+    /// Shop of the last entry.
     redeemed_shop: Option<NamedRecord>,
 }
 
@@ -95,7 +99,7 @@ impl From<KeptScan> for TicketScanRecord {
 one!(OneTicketScan { scan: TicketScanRecord });
 list!(TicketScanList { scans: [TicketScanRecord], scans_count of all, pagination });
 
-/// Why nobody comes in.
+/// Reason why a scan is rejected.
 struct Refusal {
     status: StatusCode,
     code: &'static str,
@@ -143,12 +147,12 @@ impl Refusal {
     }
 }
 
-/// A refusal, with the scan as it was kept.
+/// Rejected scan, with its record.
 #[derive(Serialize, ToSchema)]
 struct RefusedScan {
     #[serde(flatten)]
     refusal: NamedErrorBody,
-    /// Absent when nothing is kept: `scan_id_reused`.
+    /// Record of the scan. Absent if the scan was not stored: `scan_id_reused`.
     #[schema(nullable = false)]
     scan: Option<TicketScanRecord>,
 }
@@ -171,7 +175,9 @@ async fn count(
     throttle.hit(request, &[(rule, &staff.user_id.to_string())]).await
 }
 
-/// Lets people in. The same scan, sent again, has the same answer. Scans that are refused are kept, too.
+/// Redeem tickets
+///
+/// A repeated scan with the same `scan_id` gets the same response. Rejected scans are stored, too.
 #[utoipa::path(
     tag = "Orders",
     request_body = ScanInput,
@@ -204,7 +210,7 @@ pub(super) async fn redeem_tickets(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct ScanBatchInput {
-    /// 1 to 500 scans, in any order.
+    /// 1 to 500 scans in any order.
     #[schema(min_items = 1, max_items = 500)]
     scans: Vec<ScanInput>,
 }
@@ -223,19 +229,19 @@ impl TryFrom<ScanBatchInput> for Vec<Scan> {
 
 #[derive(Serialize, ToSchema)]
 struct ScanErrorRecord {
-    /// The reason, as of a single scan; also `scan_id_reused` and `unknown_shop`, with which nothing is kept.
+    /// Reason, as for a single scan. Also `scan_id_reused` and `unknown_shop`; in these cases the scan is not stored.
     code: &'static str,
     message: &'static str,
     next_action: NextAction,
 }
 
-/// What became of a scan of the batch.
+/// Result of a scan of the batch.
 #[derive(Serialize, ToSchema)]
 struct BatchedScanRecord {
     scan_id: String,
-    /// The scan as it was kept.
+    /// Record of the scan.
     scan: Option<TicketScanRecord>,
-    /// `null` when people come in.
+    /// `null` if the tickets are redeemed.
     error: Option<ScanErrorRecord>,
 }
 
@@ -251,8 +257,10 @@ fn batched(scan_id: String, answer: ScanAnswer) -> BatchedScanRecord {
 
 list!(BatchedScanList { scans: [BatchedScanRecord], scans_count });
 
-/// Scans that were made without a connection. They are judged in the order of their moments, and answered as they came; one
-/// that is refused stops no other.
+/// Redeem tickets from offline scans
+///
+/// Scans are processed in the order of their times and returned in the order of the request. A rejected scan does not
+/// stop the others.
 #[utoipa::path(
     tag = "Orders",
     request_body = ScanBatchInput,
@@ -276,7 +284,9 @@ pub(super) async fn redeem_ticket_batch(
     answer(names.into_iter().zip(answers).map(|(name, one)| batched(name, one)).collect::<Vec<_>>())
 }
 
-/// The scans of the tickets of an order, newest first, those that were refused among them.
+/// List the ticket scans of an order
+///
+/// Newest first, including rejected scans.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), PageQuery),

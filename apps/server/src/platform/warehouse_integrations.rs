@@ -1,4 +1,4 @@
-//! The integrations of a warehouse.
+//! Integrations of a warehouse.
 
 use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
@@ -26,7 +26,9 @@ fn owner(id: &PathId) -> Result<IntegrationOwner, ApiError> {
     Ok(IntegrationOwner::Warehouse(id.parse()?))
 }
 
-/// The integrations for warehouses, and which of them this one uses.
+/// List the integrations of a warehouse
+///
+/// Returns all integrations for warehouses, and shows which of them this warehouse uses.
 #[utoipa::path(tag = "Warehouses", responses((status = 200, body = UsedIntegrationList)))]
 #[get("/api/warehouses/{id}/integrations")]
 async fn list_warehouse_integrations(
@@ -37,7 +39,7 @@ async fn list_warehouse_integrations(
     answer(service.list(&staff, owner(&id)?).await?)
 }
 
-/// Makes a warehouse use an integration, or no longer.
+/// Enable or disable an integration of a warehouse
 #[utoipa::path(
     tag = "Warehouses",
     request_body = SwitchedIntegration,
@@ -54,7 +56,9 @@ async fn switch_warehouse_integration(
     answer(used)
 }
 
-/// The parameters of an integration of a warehouse, secrets masked.
+/// List the integration parameters of a warehouse
+///
+/// Secret values are masked.
 #[utoipa::path(tag = "Warehouses", responses((status = 200, body = ParameterList)))]
 #[get("/api/warehouses/{id}/integrations/{integration_id}/parameters")]
 async fn list_warehouse_parameters(
@@ -65,7 +69,7 @@ async fn list_warehouse_parameters(
     answer(service.parameters(&staff, owner(&path.0)?, path.1.parse()?).await?)
 }
 
-/// Adds a parameter to an integration of a warehouse.
+/// Add an integration parameter to a warehouse
 #[utoipa::path(tag = "Warehouses", request_body = NewParameter, responses((status = 201, body = OneParameter)))]
 #[post("/api/warehouses/{id}/integrations/{integration_id}/parameters")]
 async fn add_warehouse_parameter(
@@ -78,7 +82,7 @@ async fn add_warehouse_parameter(
     created(added)
 }
 
-/// Removes a parameter of an integration of a warehouse.
+/// Remove an integration parameter from a warehouse
 #[utoipa::path(tag = "Warehouses", responses((status = 200, body = Message)))]
 #[post("/api/warehouses/{id}/integrations/{integration_id}/parameters/{parameter_id}")]
 async fn remove_warehouse_parameter(

@@ -27,7 +27,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(warehouse_history);
 }
 
-/// The table lies elsewhere.
+/// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(warehouses_table);
 }
@@ -57,6 +57,7 @@ struct WarehouseRecord {
     name: String,
     address: Option<String>,
     branch: NamedRecord,
+    /// Applications that sell from the warehouse.
     applications: Vec<NamedRecord>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -85,12 +86,12 @@ struct NewWarehouse {
     branch_id: wire::BranchId,
     #[deserr(default)]
     address: Option<wire::Line500>,
-    /// The applications that sell from the warehouse; without a list, every application of the branch.
+    /// Ids of applications that sell from the warehouse. By default, all applications of the branch.
     #[deserr(default)]
     application_ids: Option<Vec<wire::ApplicationId>>,
 }
 
-/// Adds a warehouse.
+/// Create a warehouse
 #[utoipa::path(
     tag = "Warehouses",
     request_body = NewWarehouse,
@@ -112,7 +113,7 @@ async fn create_warehouse(
     created(service.create(&staff, draft).await?)
 }
 
-/// One warehouse.
+/// Get a warehouse
 #[utoipa::path(
     tag = "Warehouses",
     params(("id" = i64, Path)),
@@ -139,13 +140,15 @@ struct ChangedWarehouse {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     address: Patch<wire::Line500>,
-    /// The applications that sell from the warehouse, in the place of all that did.
+    /// Ids of applications that sell from the warehouse. Replaces the whole list.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::ApplicationId>>, nullable = false)]
     application_ids: Given<Vec<wire::ApplicationId>>,
 }
 
-/// Changes a warehouse. Fields that are not sent stay as they are.
+/// Update a warehouse
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Warehouses",
     params(("id" = i64, Path)),
@@ -169,7 +172,9 @@ async fn update_warehouse(
     answer(service.update(&staff, id.parse()?, change).await?)
 }
 
-/// Deletes a warehouse in which nothing lies.
+/// Delete a warehouse
+///
+/// The warehouse must be empty.
 #[utoipa::path(
     tag = "Warehouses",
     params(("id" = i64, Path)),
@@ -181,7 +186,9 @@ async fn delete_warehouse(staff: SignedInStaff, service: Data<WarehouseService>,
     Ok(Json(Message::new("The warehouse was deleted.")))
 }
 
-/// What happened to a warehouse, the latest first.
+/// List the history of a warehouse
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Warehouses",
     params(("id" = i64, Path), PageQuery),
@@ -198,7 +205,7 @@ async fn warehouse_history(
     answer(service.history(&staff, id.parse()?, page).await?)
 }
 
-/// The warehouses of the project as a table.
+/// List warehouses as a table
 #[utoipa::path(
     tag = "Warehouses",
     params(WarehouseParams),
@@ -237,6 +244,6 @@ const TABLE: Table<Warehouse> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/warehouses`.
+    /// Query parameters of `GET /api/tables/warehouses`.
     WarehouseParams of TABLE
 }

@@ -1,4 +1,4 @@
-//! What was sent to a webhook, and sending it again.
+//! Deliveries of a webhook, and their resend.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
@@ -34,20 +34,22 @@ impl From<DeliveryRefusal> for ApiError {
 #[derive(Serialize, ToSchema)]
 struct DeliveryRecord {
     id: i64,
-    /// `X-Webhook-Event-Id`
+    /// Value of the header `X-Webhook-Event-Id`.
     event_id: Uuid,
-    /// `X-Webhook-Delivery-Id`
+    /// Value of the header `X-Webhook-Delivery-Id`.
     delivery_id: Uuid,
+    /// Type of the event.
     #[schema(example = "order.paid")]
     event: String,
     /// `pending`, `delivered` or `failed`.
     status: &'static str,
-    /// Attempts made since the event or the last resend.
+    /// Number of attempts since the event or the last resend.
     attempts: u32,
-    /// What the receiver answered to the last attempt.
+    /// HTTP status of the response to the last attempt.
     response_status: Option<u16>,
-    /// Why the last attempt failed.
+    /// Error of the last attempt.
     last_error: Option<String>,
+    /// Time of the next attempt. `null` if none is planned.
     next_attempt_at: Option<DateTime<Utc>>,
     delivered_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
@@ -79,7 +81,7 @@ one!(OneDelivery { delivery: DeliveryRecord });
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct DeliveryPage {
-    /// From 1, which is also the default.
+    /// Number of the page, from 1. `1` by default.
     #[deserr(default)]
     #[param(inline)]
     page: Option<PageNumber>,
@@ -89,7 +91,9 @@ struct DeliveryPage {
     per_page: Option<PageSize>,
 }
 
-/// The deliveries of a webhook, newest first.
+/// List the deliveries of a webhook
+///
+/// Newest first.
 #[utoipa::path(tag = "Webhooks", params(DeliveryPage), responses((status = 200, body = DeliveryList)))]
 #[get("/api/applications/{application}/webhooks/{webhook}/deliveries")]
 async fn list_deliveries(
@@ -102,7 +106,9 @@ async fn list_deliveries(
     answer(service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?)
 }
 
-/// Sends a failed or delivered delivery again: the same ids, a new schedule.
+/// Resend a delivery
+///
+/// The delivery must be delivered or failed. It is sent with the same ids and a new retry schedule.
 #[utoipa::path(
     tag = "Webhooks",
     responses((status = 200, body = OneDelivery), (status = 409, description = "Pending already, or an inactive webhook.")),

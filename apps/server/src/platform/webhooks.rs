@@ -1,4 +1,4 @@
-//! Webhooks of an application, their secrets and their deliveries.
+//! Webhooks of an application and their secrets.
 
 use std::borrow::Cow;
 
@@ -61,7 +61,7 @@ impl WireValue for EndpointUrl {
     }
 }
 
-/// The address of a webhook over the wire.
+/// URL of a webhook in requests.
 type WebhookUrl = In<EndpointUrl>;
 
 #[derive(Serialize, ToSchema)]
@@ -69,6 +69,7 @@ struct WebhookRecord {
     id: i64,
     name: Option<String>,
     url: String,
+    /// `false` if deliveries wait until the webhook is activated.
     is_active: bool,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -94,7 +95,7 @@ one!(OneWebhook { webhook: WebhookRecord });
 struct IssuedWebhookRecord {
     #[serde(flatten)]
     record: WebhookRecord,
-    /// The key of the signatures, shown this once. Its bytes are the key, `whsec_` included.
+    /// Signature secret. Shown only in this response. The bytes of the whole text, including `whsec_`, are the key.
     secret: String,
 }
 
@@ -115,7 +116,9 @@ fn webhook_id(path: &TwoIds) -> Result<WebhookId, ApiError> {
     path.1.parse()
 }
 
-/// Every webhook of an application. Secrets are never shown again.
+/// List webhooks
+///
+/// Returns every webhook of an application. Secrets are not included.
 #[utoipa::path(tag = "Webhooks", responses((status = 200, body = WebhookList)))]
 #[get("/api/applications/{application}/webhooks")]
 async fn list_webhooks(
@@ -131,13 +134,16 @@ async fn list_webhooks(
 struct NewWebhook {
     #[deserr(default)]
     name: Option<wire::Name>,
+    /// Absolute https URL.
     url: WebhookUrl,
-    /// `true` when absent.
+    /// `true` by default.
     #[deserr(default)]
     is_active: Option<wire::Flag>,
 }
 
-/// Adds a webhook. The answer shows its secret once.
+/// Create a webhook
+///
+/// The response contains the secret. It is not shown again.
 #[utoipa::path(tag = "Webhooks", request_body = NewWebhook, responses((status = 201, body = OneIssuedWebhook)))]
 #[post("/api/applications/{application}/webhooks")]
 async fn create_webhook(
@@ -156,7 +162,7 @@ async fn create_webhook(
     created(issued)
 }
 
-/// One webhook.
+/// Get a webhook
 #[utoipa::path(tag = "Webhooks", responses((status = 200, body = OneWebhook)))]
 #[get("/api/applications/{application}/webhooks/{webhook}")]
 async fn show_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<OneWebhook> {
@@ -184,7 +190,9 @@ impl From<ChangedWebhook> for WebhookChange {
     }
 }
 
-/// Changes the fields that are sent. The deliveries of an inactive webhook wait until it is active again.
+/// Update a webhook
+///
+/// Fields that are not sent keep their values. Deliveries of an inactive webhook wait until it is active again.
 #[utoipa::path(tag = "Webhooks", request_body = ChangedWebhook, responses((status = 200, body = OneWebhook)))]
 #[patch("/api/applications/{application}/webhooks/{webhook}")]
 async fn change_webhook(
@@ -196,7 +204,9 @@ async fn change_webhook(
     answer(service.update(&staff, path.0.parse()?, webhook_id(&path)?, body.0.into()).await?)
 }
 
-/// Deletes a webhook with its deliveries.
+/// Delete a webhook
+///
+/// Its deliveries are deleted with it.
 #[utoipa::path(tag = "Webhooks", responses((status = 200, body = Deleted)))]
 #[delete("/api/applications/{application}/webhooks/{webhook}")]
 async fn delete_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<Deleted> {
@@ -204,7 +214,9 @@ async fn delete_webhook(staff: SignedInStaff, service: Data<WebhookService>, pat
     answer(Deleted { message: "The webhook was deleted." })
 }
 
-/// Replaces the secret; every attempt from now on is signed with the new one. The answer shows it once.
+/// Rotate the secret of a webhook
+///
+/// All later attempts are signed with the new secret. The response contains it; it is not shown again.
 #[utoipa::path(tag = "Webhooks", responses((status = 200, body = OneIssuedWebhook)))]
 #[post("/api/applications/{application}/webhooks/{webhook}/rotate-secret")]
 async fn rotate_secret(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<OneIssuedWebhook> {

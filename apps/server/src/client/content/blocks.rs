@@ -1,4 +1,4 @@
-//! Blocks.
+//! Content blocks of the storefront.
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
@@ -18,21 +18,24 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_block_by_identifier).service(show_block_by_code);
 }
 
-/// A block with those below it.
+/// Block with its child blocks.
 #[derive(Serialize, ToSchema)]
 struct ClientBlockRecord {
     id: i64,
+    /// Code of the block, unique in the application.
     code: i64,
+    /// Text identifier of the block, unique in the application.
     identifier: String,
     name: String,
     avatar: Option<PhotoRecord>,
     block_type: NamedRecord,
     link: Option<String>,
     file: Option<PhotoRecord>,
-    /// HTML, cleaned as that of pages is.
+    /// HTML, sanitized like the content of pages.
     text: Option<String>,
+    /// Parent block. `null` for a root block.
     parent: Option<NamedRecord>,
-    /// Blocks of the same shape, by code.
+    /// Child blocks, ordered by code.
     #[schema(no_recursion)]
     children: Vec<ClientBlockRecord>,
     created_at: DateTime<Utc>,
@@ -58,10 +61,12 @@ impl From<Node<ShownBlock>> for ClientBlockRecord {
     }
 }
 
-one!(/// One block.
+one!(/// Content block.
     OneClientBlock { block: ClientBlockRecord });
 
-/// A block of the calling application by its code, with those below it.
+/// Get a content block by code
+///
+/// Returns a block of the calling application with its children.
 #[utoipa::path(
     tag = "Client: content",
     params(("code" = i64, Path)),
@@ -73,7 +78,9 @@ async fn show_block_by_code(app: CallingApp, parts: Data<PartShelf>, code: Path<
     answer(parts.block(*app, BlockKey::Code(code)).await?)
 }
 
-/// A block of the calling application by its identifier, with those below it.
+/// Get a content block by identifier
+///
+/// Returns a block of the calling application with its children.
 #[utoipa::path(
     tag = "Client: content",
     params(("identifier" = String, Path)),

@@ -1,4 +1,4 @@
-//! Menus.
+//! Menus of the storefront.
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
@@ -17,24 +17,25 @@ use crate::http::file_contents::placeholder_url;
 use crate::http::wire::PhotoRecord;
 use crate::http::{ApiError, CallingApp};
 
-/// The menu that is asked for without a slug.
+/// Slug of the default menu.
 const DEFAULT_MENU: &str = "navpanel";
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_default_menu).service(list_project_menu).service(show_menu);
 }
 
-/// An item of a menu with those below it.
+/// Menu item with its child items.
 #[derive(Serialize, ToSchema)]
 struct MenuNode {
+    /// Code of the item, unique in the application.
     code: i64,
     avatar: Option<PhotoRecord>,
-    /// The address of a picture; of a placeholder when the item has none.
+    /// URL of the picture, or of a placeholder if the item has none.
     preview: String,
     name: String,
-    /// The address of the application and the slug; without an address of the application the slug alone, after `/`.
+    /// URL of the application followed by the slug. If the application has no URL: `/` and the slug.
     url: String,
-    /// Items of the same shape, in their order.
+    /// Child items, in menu order.
     #[schema(no_recursion)]
     children: Vec<MenuNode>,
 }
@@ -67,7 +68,9 @@ async fn menu(app: &CallingApp, parts: &PartShelf, config: &Config, slug: &str) 
     Ok(actix_web::web::Json(Menu { menu_items }))
 }
 
-/// The menu `navpanel` of the calling application.
+/// Get the default menu
+///
+/// Returns the menu `navpanel` of the calling application.
 #[utoipa::path(
     tag = "Client: content",
     responses((status = 200, body = Menu), (status = 404, description = "The application has no menu `navpanel`.")),
@@ -77,7 +80,9 @@ async fn show_default_menu(app: CallingApp, parts: Data<PartShelf>, config: Data
     menu(&app, &parts, &config, DEFAULT_MENU).await
 }
 
-/// A menu of the calling application: the item with this slug and those below it.
+/// Get a menu by slug
+///
+/// Returns the root item with this slug and its children.
 #[utoipa::path(
     tag = "Client: content",
     params(("slug" = String, Path)),
@@ -95,7 +100,9 @@ struct ProjectMenu {
     menu_items_count: usize,
 }
 
-/// The items of the project's menu, when it has exactly this name.
+/// List the items of the project's menu
+///
+/// The name must match exactly.
 #[utoipa::path(
     tag = "Client: content",
     params(("name" = String, Path)),

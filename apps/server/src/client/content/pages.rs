@@ -1,4 +1,4 @@
-//! Pages.
+//! Content pages of the storefront.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage as _, HttpRequest, get};
@@ -36,17 +36,17 @@ impl From<PageType> for PageTypeRecord {
     }
 }
 
-list!(/// Types of pages.
+list!(/// Content page types.
     ClientPageTypeList { items: [PageTypeRecord], items_count });
 
-/// The types of pages.
+/// List content page types
 #[utoipa::path(tag = "Client: content", responses((status = 200, body = ClientPageTypeList)))]
 #[get("/api/counterparty/page_types")]
 async fn list_page_types(_app: CallingApp, pages: Data<PageShelf>) -> Answer<ClientPageTypeList> {
     answer(pages.types().await?)
 }
 
-/// A page.
+/// Content page.
 #[derive(Serialize, ToSchema)]
 struct ClientPageRecord {
     id: i64,
@@ -54,7 +54,7 @@ struct ClientPageRecord {
     title: String,
     description: Option<String>,
     preview: Option<PhotoRecord>,
-    /// HTML without scripts, styles and foreign frames.
+    /// HTML without scripts, styles and frames of other sites.
     content: String,
     views_count: u64,
     author: Option<NamedRecord>,
@@ -81,12 +81,14 @@ impl From<ShownPage> for ClientPageRecord {
 }
 
 paginated!(
-    /// A page of the list of pages.
+    /// One page of the list of content pages.
     PagesRecord [ClientPageRecord]
 );
 one!(ClientPages { pages: PagesRecord });
 
-/// The pages of the project that are shown.
+/// List content pages
+///
+/// Returns the visible content pages of the project.
 #[utoipa::path(tag = "Client: content", params(PagesQuery), responses((status = 200, body = ClientPages)))]
 #[get("/api/counterparty/pages")]
 async fn list_pages(
@@ -100,11 +102,13 @@ async fn list_pages(
     answer(pages.list(*app, filter, order, page).await?)
 }
 
-one!(/// One page.
+one!(/// Content page.
     OneClientPage { page: ClientPageRecord });
 
-/// One page. Looking at it counts as a view, once in 10 minutes per address. A project may have a page that is shown in the place of
-/// those that are not there: compare its `slug`.
+/// Get a content page
+///
+/// Counts a view, at most once in 10 minutes per IP address. A project can define a fallback page, which is returned
+/// instead of pages that do not exist. To detect it, compare `slug`.
 #[utoipa::path(
     tag = "Client: content",
     params(("slug" = String, Path)),
@@ -121,7 +125,7 @@ async fn show_page(
     viewer: ClientIp,
     request: HttpRequest,
 ) -> Answer<OneClientPage> {
-    // What is no slug names no page.
+    // An invalid slug matches no page.
     let shown = pages.read(*app, Slug::parse(&slug).ok(), &viewer.subject()).await?;
     let looked = ShownViews {
         viewed: Viewed::Page(shown.page.id),

@@ -1,4 +1,4 @@
-//! Query strings of content.
+//! Query parameters of content.
 
 use deserr::Deserr;
 use kontor_content::model::{PageFilter, PageOrder};
@@ -8,24 +8,24 @@ use utoipa::IntoParams;
 use crate::http::paging::{PageNumber, PageSize, page_of};
 use crate::http::wire::{self, InputErrors};
 
-/// Of `GET /api/counterparty/pages`.
+/// Query parameters of `GET /api/counterparty/pages`.
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PagesQuery {
-    /// Of this type.
+    /// Filter by page type.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     page_type_id: Option<wire::PageTypeId>,
-    /// Every word has to be part of one in title, description or text.
+    /// Words to search in title, description and content. Each word must match a part of a word.
     #[deserr(default)]
     #[param(value_type = Option<String>, min_length = 3, max_length = 255)]
     query: Option<wire::PageQueryText>,
-    /// `date_asc`, `date_desc`, `popularity_asc` or `popularity_desc`; without it the newest come first.
+    /// `date_asc`, `date_desc`, `popularity_asc` or `popularity_desc`. Newest first by default.
     #[deserr(default)]
     #[param(value_type = Option<String>)]
     order_by: Option<wire::PageOrder>,
-    /// Plays no part.
+    /// Ignored.
     #[expect(dead_code, reason = "it is checked and not used, as the contract says")]
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
@@ -33,14 +33,14 @@ pub(super) struct PagesQuery {
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     page: Option<PageNumber>,
-    /// At most 100, without it 10.
+    /// At most 100, 10 by default.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
     per_page: Option<PageSize>,
 }
 
 impl PagesQuery {
-    /// The filter, the order and the page.
+    /// Returns the filter, the order and the page.
     pub fn list(self) -> Result<(PageFilter, PageOrder, PageRequest), Violations> {
         let page = page_of(self.page.as_ref(), self.per_page.as_ref(), 10)?;
         let filter =

@@ -1,4 +1,4 @@
-//! What stands around subscriptions in answers to customers.
+//! Response envelopes of the customer's subscriptions.
 
 use kontor_subscriptions::model::SubscriptionView;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What customers send about their subscriptions.
+//! Request bodies of the customer's subscriptions.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use super::refusals::Fields;
 use crate::http::ClientIp;
 use crate::http::wire::{self, Given, In, InputErrors, Scalar, WireValue};
 
-/// The consent to recurring charges: `true`, and nothing that means it elsewhere.
+/// Consent to recurring charges. Only `true` is accepted, not the other values of a flag.
 pub(super) struct Consent;
 
 impl WireValue for Consent {
@@ -42,12 +42,12 @@ impl WireValue for Consent {
 
 type AutopayConsent = In<Consent>;
 
-/// The circumstances of a consent that was given.
+/// Returns the agreement to store for a given consent.
 pub(super) fn agreement(_given: &Consent, address: ClientIp) -> Agreement {
     Agreement { address: Some(address.0.to_string()) }
 }
 
-/// The numbers of plans that are paid together.
+/// Ids of plans that are paid together.
 struct PlanNumbers(Vec<NomenclatureId>);
 
 impl PlanNumbers {
@@ -73,24 +73,26 @@ impl Deserr<InputErrors> for PlanNumbers {
     }
 }
 
-/// What is bought, paid by the customer themselves. Exactly one of `nomenclature_id` and `nomenclature_ids`.
+/// Purchase that the customer pays on the acquirer's page. Send exactly one of `nomenclature_id` and
+/// `nomenclature_ids`.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewCheckout {
+    /// Id of the plan.
     #[deserr(default)]
     nomenclature_id: Option<wire::NomenclatureId>,
-    /// Plans with one currency and one billing period: each becomes a subscription of its own.
+    /// Plans with the same currency and billing period. Each becomes a separate subscription.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::NomenclatureId>>, min_items = 1, max_items = 20)]
     nomenclature_ids: Option<PlanNumbers>,
     pub autopay_consent: AutopayConsent,
-    /// `bank_card` unless told.
+    /// `bank_card` by default.
     #[deserr(default)]
     payment_method_type: Option<wire::PaymentMethodType>,
 }
 
 impl NewCheckout {
-    /// What is bought, and which fields say so.
+    /// Returns the purchase and the names of its fields.
     pub fn purchase(self) -> Result<(Purchase, Fields), Violations> {
         let several = self.nomenclature_ids.is_some();
         let numbers = match (self.nomenclature_id, self.nomenclature_ids) {
@@ -114,7 +116,7 @@ fn together(field: &str) -> Violations {
     Violations::one(field, "cannot be sent together with nomenclature_id")
 }
 
-/// The plan that is named in one of two ways.
+/// Returns the plan selected by id or by slug.
 fn choice(
     number: Option<wire::NomenclatureId>,
     slug: Option<wire::PlanSlug>,
@@ -127,20 +129,23 @@ fn choice(
     }
 }
 
-/// What is bought, charged by a saved method at once. Exactly one of `nomenclature_id` and `plan_slug`.
+/// Purchase that is charged to a saved payment method at once. Send exactly one of `nomenclature_id` and `plan_slug`.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewSubscription {
+    /// Id of the plan.
     #[deserr(default)]
     nomenclature_id: Option<wire::NomenclatureId>,
+    /// Slug of the plan.
     #[deserr(default)]
     plan_slug: Option<wire::PlanSlug>,
+    /// Saved payment method to charge.
     saved_payment_method_id: wire::SavedMethodId,
     pub autopay_consent: AutopayConsent,
 }
 
 impl NewSubscription {
-    /// What is bought, and which fields say so.
+    /// Returns the purchase and the names of its fields.
     pub fn purchase(self) -> Result<(Purchase, Fields), Violations> {
         let plan = choice(self.nomenclature_id, self.plan_slug)?;
         let fields = Fields::of_terms(plan.as_ref());
@@ -150,32 +155,35 @@ impl NewSubscription {
     }
 }
 
-/// Other terms. At most one of `nomenclature_id` and `plan_slug`.
+/// New terms of a subscription. Send at most one of `nomenclature_id` and `plan_slug`.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct ChangedSubscription {
+    /// Id of the new plan.
     #[deserr(default)]
     #[schema(value_type = Option<wire::NomenclatureId>, nullable = false)]
     nomenclature_id: Given<wire::NomenclatureId>,
+    /// Slug of the new plan.
     #[deserr(default)]
     #[schema(value_type = Option<wire::PlanSlug>, nullable = false)]
     plan_slug: Given<wire::PlanSlug>,
+    /// Saved payment method for the next charges.
     #[deserr(default)]
     #[schema(value_type = Option<wire::SavedMethodId>, nullable = false)]
     saved_payment_method_id: Given<wire::SavedMethodId>,
-    /// Must be `true` when plan, price, period or method change.
+    /// Must be `true` if plan, price, period or payment method change.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     autopay_consent: Given<wire::Flag>,
 }
 
 impl ChangedSubscription {
-    /// The consent, if it was given.
+    /// Returns the consent, if it was given.
     pub fn consent(&self) -> Option<Consent> {
         self.autopay_consent.0.as_ref().filter(|given| given.0).map(|_| Consent)
     }
 
-    /// What is to change, and which fields say so.
+    /// Returns the change and the names of its fields.
     pub fn edit(self) -> Result<(TermsEdit, Fields), Violations> {
         let plan = choice(self.nomenclature_id.0, self.plan_slug.0)?;
         let fields = Fields::of_terms(plan.as_ref());
@@ -190,7 +198,7 @@ pub(super) struct ResumedSubscription {
     pub autopay_consent: AutopayConsent,
 }
 
-/// What must not be sent here, whatever its value: it belongs on the acquirer's page, or is decided by the service.
+/// Field that must not be sent, with any value. It is entered on the acquirer's page or set by the service.
 #[derive(Default)]
 struct Forbidden;
 
@@ -201,7 +209,8 @@ impl Deserr<InputErrors> for Forbidden {
     }
 }
 
-/// The wish for another payment method. `card`, `card_number`, `cvc`, `payment_method_data` and `return_url` are refused.
+/// Request for another payment method. `card`, `card_number`, `cvc`, `payment_method_data` and `return_url` are
+/// rejected.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewMethodChange {

@@ -1,4 +1,4 @@
-//! Subscribing by a payment that the customer makes themselves.
+//! Subscription checkout: the customer pays the first period on the acquirer's page.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json};
@@ -17,22 +17,25 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(check_out_subscriptions);
 }
 
-/// A first payment.
+/// First payment of subscriptions.
 #[derive(Serialize, ToSchema)]
 struct CheckoutRecord {
+    /// Id of the order that the payment belongs to.
     order_id: i64,
-    /// The first of the plans.
+    /// Id of the first plan.
     nomenclature_id: i64,
-    /// All of them.
+    /// Ids of all plans.
     nomenclature_ids: Vec<i64>,
-    /// What all of them cost together.
+    /// Total amount of all plans.
     #[schema(examples("990.00"))]
     amount: String,
+    /// ISO 4217 code.
     #[schema(examples("RUB"))]
     currency: String,
+    /// Length of a period, in months.
     billing_period_months: u8,
     payment_method_type: &'static str,
-    /// Where the customer pays, while they have to; `null` also while the payment is being clarified.
+    /// Payment page while the payment is open. `null` also while the payment outcome is unknown.
     payment_link: Option<String>,
 }
 
@@ -57,8 +60,11 @@ impl TryFrom<Checkout> for CheckoutRecord {
     }
 }
 
-/// Subscribes to plans that the customer pays for on the acquirer's page; the method they pay with is saved for the charges
-/// to come. They are active once the money has arrived. While the payment is not finished, the same again gives the same one.
+/// Check out subscriptions
+///
+/// Creates a payment on the acquirer's page for one or several plans. The payment method is saved for later charges.
+/// The subscriptions become active when the payment succeeds. While the payment is open, the same request returns the
+/// same payment.
 #[utoipa::path(
     tag = "Client: subscriptions",
     request_body = NewCheckout,

@@ -1,4 +1,4 @@
-//! The consents of a customer to recurring charges.
+//! Consents of a customer to recurring charges.
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
@@ -16,11 +16,13 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 }
 
 paginated!(
-    /// Consents of the customer, a page at a time.
+    /// One page of consents.
     SubscriptionConsentPage [ConsentRecord]
 );
 
-/// List what the customer consented to for a subscription, the latest first.
+/// List the consents of a subscription
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Client: subscriptions",
     params(("id" = i64, Path), SubscriptionPaymentQuery),

@@ -1,4 +1,4 @@
-//! Another payment method for a subscription, entered on the acquirer's page.
+//! Change of a subscription's payment method on the acquirer's page.
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, post};
@@ -17,7 +17,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(change_payment_method).service(sync_payment_method_change);
 }
 
-/// A change of the payment method.
+/// Change of the payment method.
 #[derive(Serialize, ToSchema)]
 struct MethodChangeRecord {
     id: i64,
@@ -25,11 +25,12 @@ struct MethodChangeRecord {
     /// `pending`, `completed`, `failed` or `expired`.
     #[schema(examples("pending"))]
     status: &'static str,
-    /// Where the customer enters the method, while it is `pending`; `null` also while that is being clarified.
+    /// Page where the customer enters the method while the change is `pending`. `null` also while the outcome is
+    /// unknown.
     confirmation_url: Option<String>,
-    /// The new method, once it is `completed`.
+    /// Id of the new method, once `completed`.
     saved_payment_method_id: Option<i64>,
-    /// Until when it can be entered.
+    /// End of the time to enter the method.
     expires_at: DateTime<Utc>,
 }
 
@@ -47,8 +48,10 @@ impl From<MethodChange> for MethodChangeRecord {
     }
 }
 
-/// Begins to charge a subscription by another method, which the customer enters at `confirmation_url`. The little that is paid
-/// there goes back at once. Card data is never taken here.
+/// Change the payment method of a subscription
+///
+/// The customer enters the new method at `confirmation_url`. The small amount paid there is refunded at once. Never
+/// send card data to this endpoint.
 #[utoipa::path(
     tag = "Client: subscriptions",
     request_body = NewMethodChange,
@@ -75,7 +78,9 @@ async fn change_payment_method(
     Ok(Json(change.into()))
 }
 
-/// How a change of the payment method stands. The acquirer is asked while that is not known.
+/// Check a payment method change
+///
+/// Returns the state of the change. While it is unknown, the acquirer is queried.
 #[utoipa::path(
     tag = "Client: subscriptions",
     responses((status = 200, body = MethodChangeRecord)),

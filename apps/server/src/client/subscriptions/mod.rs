@@ -1,4 +1,4 @@
-//! Subscriptions of the signed-in customer.
+//! Subscriptions of the logged-in customer.
 
 mod answers;
 mod bodies;
@@ -34,7 +34,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(resume_subscription);
 }
 
-/// The customer's subscriptions, newest first: those of this application, and those that the project has as a whole.
+/// List the customer's subscriptions
+///
+/// Returns subscriptions of this application and those that belong to the whole project, newest first.
 #[utoipa::path(
     tag = "Client: subscriptions",
     responses((status = 200, body = SubscriptionList)),
@@ -47,7 +49,7 @@ async fn list_subscriptions(
     answer(service.list(*customer).await?)
 }
 
-/// One subscription of the customer.
+/// Get a subscription of the customer
 #[utoipa::path(
     tag = "Client: subscriptions",
     params(("id" = i64, Path)),
@@ -62,7 +64,9 @@ async fn show_subscription(
     answer(service.read(*customer, id.parse()?).await?)
 }
 
-/// Subscribes to a plan, and charges a saved method for its first period at once. Card data is never taken.
+/// Create a subscription with a saved payment method
+///
+/// The first period is charged at once. Never send card data to this endpoint.
 #[utoipa::path(
     tag = "Client: subscriptions",
     request_body = NewSubscription,
@@ -93,8 +97,10 @@ async fn subscribe(
     Ok((Json(view.into()), status))
 }
 
-/// Agrees on another plan or another saved method. A plan counts from the next period on, a method from the next charge on.
-/// Card data is never taken.
+/// Update the plan or payment method of a subscription
+///
+/// A new plan applies from the next period, a new saved method from the next charge. Never send card data to this
+/// endpoint.
 #[utoipa::path(
     tag = "Client: subscriptions",
     request_body = ChangedSubscription,
@@ -122,7 +128,9 @@ async fn change_subscription(
     answer(changed.map_err(|error| fields.told(error))?)
 }
 
-/// Ends a subscription: nothing is charged any more.
+/// Cancel a subscription
+///
+/// Nothing is charged any more.
 #[utoipa::path(
     tag = "Client: subscriptions",
     responses(
@@ -139,7 +147,9 @@ async fn cancel_subscription(
     answer(service.cancel(*customer, id.parse()?).await?)
 }
 
-/// Takes a cancellation back: the subscription is `active` while its paid period runs, else `past_due` until it is paid.
+/// Resume a canceled subscription
+///
+/// The subscription becomes `active` while its paid period lasts; otherwise it is `past_due` until it is paid.
 #[utoipa::path(
     tag = "Client: subscriptions",
     request_body = ResumedSubscription,

@@ -1,4 +1,4 @@
-//! Payments of a subscription, and trying one of them again.
+//! Payments of a subscription, and their retry.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, get, post};
@@ -18,11 +18,13 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 }
 
 paginated!(
-    /// Payments of a subscription, a page at a time.
+    /// One page of payments of a subscription.
     SubscriptionPaymentPage [SubscriptionPaymentRecord]
 );
 
-/// The payments of a subscription, newest first.
+/// List the payments of a subscription
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Client: subscriptions",
     params(("id" = i64, Path), SubscriptionPaymentQuery),
@@ -39,8 +41,10 @@ async fn list_subscription_payments(
     answer(page)
 }
 
-/// Tries the last payment of a subscription again, when it failed and the terms are still the same. What the subscription
-/// says in `can_retry_payment` and `retry_payment_reason` decides.
+/// Retry the last payment of a subscription
+///
+/// The payment must have failed, and the terms must be unchanged. `can_retry_payment` and `retry_payment_reason` of the
+/// subscription show if it is possible.
 #[utoipa::path(
     tag = "Client: subscriptions",
     responses(

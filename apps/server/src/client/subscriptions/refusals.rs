@@ -1,4 +1,4 @@
-//! What subscriptions refuse, as it is told.
+//! Error responses for refusals of subscriptions.
 
 use actix_web::http::StatusCode;
 use kontor_subscriptions::model::PlanChoice;
@@ -6,26 +6,26 @@ use kontor_subscriptions::{RefusalKind, SubscriptionError, SubscriptionRefusal};
 
 use crate::http::ApiError;
 
-/// The fields of a request that a refusal may be about.
+/// Names of the request fields that a refusal can refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields {
-    /// What names the plan.
+    /// Field that selects the plan.
     plan: &'static str,
-    /// What says how it is paid.
+    /// Field that selects the payment method.
     payment: &'static str,
 }
 
 impl Fields {
-    /// Of a request that names nothing but the subscription.
+    /// Fields of a request that contains only the subscription id, in its path.
     const OF_PATH: Self = Self { plan: "id", payment: "id" };
 
-    /// Of a checkout of one plan or of several.
+    /// Returns the fields of a checkout of one or several plans.
     pub fn of_checkout(several: bool) -> Self {
         let plan = if several { "nomenclature_ids" } else { "nomenclature_id" };
         Self { plan, payment: "payment_method_type" }
     }
 
-    /// Of a request that names a saved method, and a plan like this.
+    /// Returns the fields of a request with a saved method and this choice of plan.
     pub fn of_terms(plan: Option<&PlanChoice>) -> Self {
         let plan = match plan {
             Some(PlanChoice::Slug(_)) => "plan_slug",
@@ -34,7 +34,7 @@ impl Fields {
         Self { plan, payment: "saved_payment_method_id" }
     }
 
-    /// The answer.
+    /// Returns the error response, with refusals assigned to these fields.
     pub fn told(self, error: SubscriptionError) -> ApiError {
         match error {
             SubscriptionError::Denied(denied) => denied.into(),

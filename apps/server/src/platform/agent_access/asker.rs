@@ -1,4 +1,4 @@
-//! The asker's own steps. They need no token; the secret of the request proves who is asking.
+//! Operations of the requesting program. They need no token; the secret of the request authenticates the program.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
@@ -29,27 +29,31 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct AccessWanted {
-    /// How the program calls itself.
+    /// Name of the program, chosen by itself.
     name: wire::Name,
-    /// What it wants to do, for the employee who decides.
+    /// Purpose of the access, shown to the employee who decides.
     reason: wire::Reason,
-    /// Names of the permissions it needs; at least one.
+    /// Names of the requested permissions, at least one.
     #[schema(value_type = Vec<wire::SystemPermission>, min_items = 1)]
     permissions: wire::SystemPermissions,
 }
 
 #[derive(Serialize, ToSchema)]
 struct OpenedRequest {
+    /// Id of the request, used in paths.
     #[serde(rename = "publicId")]
     public_id: Uuid,
-    /// Proves who is asking, in `status` and `consume`. Shown this once.
+    /// Secret of the request, for `status` and `consume`. Shown only in this response.
     secret: String,
-    /// The page where an employee decides: to be shown to him.
+    /// Page where an employee decides. Show it to the employee.
     review_url: String,
+    /// Time when the request expires.
     expires_at: DateTime<Utc>,
 }
 
-/// Asks for access. At most 5 times a minute and 20 times an hour per address. The request lives 30 minutes.
+/// Request access for an agent
+///
+/// The request expires after 30 minutes. Rate limits per IP address: 5 requests a minute and 20 an hour.
 #[utoipa::path(
     tag = "Agent access",
     request_body = AccessWanted,
@@ -85,7 +89,7 @@ async fn open_request(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct Proof {
-    /// The secret of the request.
+    /// Secret of the request.
     secret: wire::Secret,
 }
 
@@ -93,11 +97,13 @@ struct Proof {
 struct RequestState {
     /// `pending`, `approved`, `declined`, `consumed` or `expired`.
     status: &'static str,
-    /// Names of the permissions that are left of those that were asked for.
+    /// Names of the requested permissions that remain after the review.
     permissions: Vec<String>,
+    /// Reason of the employee, if the request was declined with one.
     decline_reason: Option<String>,
+    /// Time when the request expires.
     expires_at: DateTime<Utc>,
-    /// How long to wait before the next look, while `pending`.
+    /// Time to wait before the next check, in seconds. Only while `pending`.
     next_poll_in_seconds: Option<u64>,
 }
 
@@ -113,7 +119,9 @@ impl From<(AccessRequest, RequestStatus)> for RequestState {
     }
 }
 
-/// What became of a request. A wrong secret is answered as an unknown request. At most 30 times a minute per request.
+/// Check an access request
+///
+/// A wrong secret gets the same response as an unknown request. Rate limit: 30 a minute per request.
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
@@ -143,7 +151,10 @@ struct FetchedAccess {
     agent: AgentRecord,
 }
 
-/// Fetches the token of an approved request, once. The answer shows its value once. At most 30 tries a minute per request.
+/// Consume an approved access request
+///
+/// Creates the token of the agent. This works once, and the response contains the token value only this time. Rate
+/// limit: 30 attempts a minute per request.
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),

@@ -1,4 +1,5 @@
-//! How a program without credentials becomes an agent: it asks, an employee decides, it fetches its token.
+//! Access requests of programs without credentials: a program requests access, an employee decides, the program gets
+//! its token.
 
 mod asker;
 mod reviewer;
@@ -23,7 +24,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     reviewer::routes(config);
 }
 
-/// How long a client waits between two looks at the status, in seconds.
+/// Time between two status checks of a client, in seconds.
 const POLL_SECONDS: u64 = 5;
 
 impl From<AccessRequestRefusal> for ApiError {
@@ -38,7 +39,7 @@ impl From<AccessRequestRefusal> for ApiError {
     }
 }
 
-/// A step that the request has not come to yet, or has passed.
+/// Returns the error for a step that does not fit the status of the request.
 fn conflict(status: RequestStatus) -> NamedError {
     let refusal =
         |code, next, text: &str| NamedError::new(StatusCode::CONFLICT, code, next, format!("The request {text}."));
@@ -57,28 +58,31 @@ fn names(permissions: &BTreeSet<Permission>) -> Vec<String> {
     permissions.iter().map(ToString::to_string).collect()
 }
 
-/// A text that is no identifier of a request names no request.
+/// Parses the public id of a request. An invalid UUID is reported as not found.
 fn public_id(path: &Path<String>) -> Result<Uuid, ApiError> {
     Uuid::parse_str(path).map_err(|_| ApiError::not_found())
 }
 
-/// A request for access as employees see it.
+/// Access request as shown to employees.
 #[derive(Serialize, ToSchema)]
 struct AccessRequestRecord {
+    /// Id of the request, used in paths.
     #[serde(rename = "publicId")]
     public_id: Uuid,
-    /// How the program calls itself. Nobody checked this.
+    /// Name of the program, chosen by itself. Not verified.
     name: String,
-    /// What it says it wants to do. Nobody checked this.
+    /// Purpose of the access, as stated by the program. Not verified.
     reason: String,
-    /// Names of the permissions that are left of those it asked for.
+    /// Names of the requested permissions that remain after the review.
     permissions: Vec<String>,
-    /// Names of the permissions it asked for.
+    /// Names of the permissions that the program requested.
     requested_permissions: Vec<String>,
     /// `pending`, `approved`, `declined`, `consumed` or `expired`.
     status: &'static str,
+    /// Reason of the employee, if the request was declined with one.
     decline_reason: Option<String>,
     created_at: DateTime<Utc>,
+    /// Time when the request expires.
     expires_at: DateTime<Utc>,
 }
 

@@ -1,4 +1,4 @@
-//! The employee's steps.
+//! Operations of the employee who reviews a request.
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post};
@@ -24,7 +24,9 @@ struct OneRequest {
     agent_access_request: AccessRequestRecord,
 }
 
-/// A request for access as employees see it. In a browser there is a page for it, the `review_url` of the request.
+/// Get an access request for review
+///
+/// The `review_url` of the request shows the same in a browser.
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
@@ -43,14 +45,16 @@ async fn show_review(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct Narrowing {
-    /// What is left of the permissions, by name; absent leaves them as they are.
+    /// Names of the permissions that remain. By default, all of them.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
     permissions: Given<wire::SystemPermissions>,
 }
 
-/// Takes a request on for the caller's project, and takes permissions away from it. From now on the request does not
-/// exist for other projects, and what was taken away does not come back.
+/// Review an access request
+///
+/// Claims the request for the caller's project and optionally removes permissions from it. Afterwards other projects
+/// cannot see the request, and removed permissions cannot be added again.
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
@@ -75,11 +79,11 @@ async fn review(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct Approved {
-    /// What the agent gets of what is left of the request, by name; absent: all of it.
+    /// Names of the permissions to grant, out of those that remain. By default, all of them.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
     permissions: Given<wire::SystemPermissions>,
-    /// What the agent is called; absent: as it called itself.
+    /// Name of the agent. By default, the name from the request.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
     name: Given<wire::Name>,
@@ -92,7 +96,9 @@ struct ApprovedRequest {
     agent: AgentRecord,
 }
 
-/// Makes the agent. Nobody grants what he does not have himself.
+/// Approve an access request
+///
+/// Creates the agent. Callers cannot grant permissions that they do not hold.
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
@@ -118,12 +124,12 @@ async fn approve(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct Declined {
-    /// What the asker is told.
+    /// Reason, shown to the requesting program.
     #[deserr(default)]
     reason: Option<wire::Reason>,
 }
 
-/// Refuses.
+/// Decline an access request
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),

@@ -34,7 +34,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-/// `permissions` or `abilities` is the field that names permissions, `expiry` the one that names the end.
+/// Converts a refusal to an error. `permissions` is the field that lists permissions (`permissions` or `abilities`);
+/// `expiry` is the field that sets the expiry time.
 fn refused(refusal: AgentRefusal, permissions: &str, expiry: &str) -> ApiError {
     match refusal {
         AgentRefusal::BeyondReach(denied) => denied.into(),
@@ -60,7 +61,7 @@ impl From<AgentRefusal> for ApiError {
     }
 }
 
-/// The agents of the project.
+/// List agents
 #[utoipa::path(
     tag = "Agents",
     params(AgentParams),
@@ -75,7 +76,7 @@ async fn list_agents(
     Ok(Json(service.list(&staff, TABLE.listing(asked, 100)?).await?.into()))
 }
 
-/// The agents of the project as a table.
+/// List agents as a table
 #[utoipa::path(
     tag = "Agents",
     params(AgentParams),
@@ -96,15 +97,17 @@ struct NewAgent {
     name: wire::Name,
     #[deserr(default)]
     description: Option<wire::Prose>,
-    /// By number or name. Nobody grants what he does not have himself. None when absent.
+    /// Ids or names of the permissions. None by default. Callers cannot grant permissions that they do not hold.
     #[deserr(default)]
     permissions: Option<Vec<wire::PermissionRef>>,
-    /// Whether it starts paused; `false` when absent.
+    /// `true` creates the agent paused. `false` by default.
     #[deserr(default)]
     is_banned: Option<wire::Flag>,
 }
 
-/// Adds an agent. It has no token yet.
+/// Create an agent
+///
+/// The agent has no token yet.
 #[utoipa::path(
     tag = "Agents",
     request_body = NewAgent,
@@ -126,7 +129,7 @@ async fn create_agent(
     Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
 }
 
-/// One agent.
+/// Get an agent
 #[utoipa::path(
     tag = "Agents",
     params(("agent" = i64, Path)),
@@ -150,17 +153,19 @@ struct ChangedAgent {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     description: Patch<wire::Prose>,
-    /// All that the agent may do from now on, by number or name; its tokens follow at once.
+    /// Ids or names of the permissions. Replaces all permissions of the agent and applies to its tokens at once.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::PermissionRef>>, nullable = false)]
     permissions: Given<Vec<wire::PermissionRef>>,
-    /// Pauses the agent or lets it go on.
+    /// `true` pauses the agent, `false` resumes it.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     is_banned: Given<wire::Flag>,
 }
 
-/// Changes an agent that may do no more than the caller.
+/// Update an agent
+///
+/// The agent must not have permissions that the caller does not hold.
 #[utoipa::path(
     tag = "Agents",
     params(("agent" = i64, Path)),
@@ -184,7 +189,9 @@ async fn change_agent(
     Ok(Json(service.update(&staff, agent.parse()?, change).await?.into()))
 }
 
-/// Removes an agent that may do no more than the caller. Its tokens end at once.
+/// Delete an agent
+///
+/// Its tokens are revoked at once. The agent must not have permissions that the caller does not hold.
 #[utoipa::path(
     tag = "Agents",
     params(("agent" = i64, Path)),

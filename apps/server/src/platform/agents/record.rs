@@ -1,4 +1,4 @@
-//! How agents are shown.
+//! Records of agents.
 
 use chrono::{DateTime, Utc};
 use kontor_auth::model::{Agent, GrantedPermission};
@@ -10,7 +10,7 @@ use crate::http::envelope::{list, one};
 use crate::http::wire::NamedRecord;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 
-/// A permission of an agent.
+/// Permission of an agent.
 #[derive(Serialize, ToSchema)]
 struct AgentPermission {
     id: i64,
@@ -30,17 +30,17 @@ impl From<GrantedPermission> for AgentPermission {
     }
 }
 
-/// An agent: a program that works on the platform surface with tokens of its own.
+/// Agent: a program that uses the platform surface with its own tokens.
 #[derive(Serialize, ToSchema)]
 pub(in crate::platform) struct AgentRecord {
-    /// Its number, among those of the employees.
+    /// Id of the agent. Agents and employees share one sequence of ids.
     id: i64,
     name: String,
     description: Option<String>,
-    /// Whether it is paused: none of its tokens opens anything.
+    /// `true` if the agent is paused. The tokens of a paused agent are rejected.
     is_banned: bool,
     creator: Option<NamedRecord>,
-    /// What it may do at most.
+    /// Permissions of the agent. Its tokens can be limited further.
     permissions: Vec<AgentPermission>,
     last_activity_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
@@ -64,15 +64,15 @@ impl From<Agent> for AgentRecord {
 }
 
 one! {
-    /// One agent.
+    /// Agent.
     pub(super) OneAgent { agent: AgentRecord }
 }
 list! {
-    /// A page of agents, and how many there are in all.
+    /// One page of agents with the total number of agents.
     pub(super) AgentList { agents: [AgentRecord], agents_count of all }
 }
 
-/// `GET /api/tables/agents`
+/// Table of `GET /api/tables/agents`.
 pub(super) const TABLE: Table<Agent> = Table {
     id: 16,
     resource: "agents",
@@ -103,6 +103,6 @@ pub(super) const TABLE: Table<Agent> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/agents` and `GET /api/agents`.
+    /// Query parameters of `GET /api/tables/agents` and `GET /api/agents`.
     AgentParams of TABLE
 }

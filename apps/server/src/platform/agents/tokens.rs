@@ -21,13 +21,13 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_tokens).service(issue_token).service(revoke_token);
 }
 
-/// A token of an agent, without its secret.
+/// Token of an agent, without its secret.
 #[derive(Serialize, ToSchema)]
 struct AgentTokenRecord {
-    /// The part of the value before the `|`.
+    /// Part of the token value before `|`.
     id: i64,
     name: Option<String>,
-    /// Names of the permissions it is held to; `null` for all that the agent has.
+    /// Names of the permissions that the token is limited to. `null` for all permissions of the agent.
     abilities: Option<Vec<String>>,
     last_used_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
@@ -58,7 +58,9 @@ struct IssuedToken {
     access_token: AccessTokenRecord,
 }
 
-/// The tokens of an agent. Their values are never shown again.
+/// List the tokens of an agent
+///
+/// Token values are not included.
 #[utoipa::path(
     tag = "Agents",
     params(("agent" = i64, Path)),
@@ -77,18 +79,20 @@ async fn list_tokens(
 #[deserr(error = InputErrors)]
 struct NewToken {
     name: wire::Name,
-    /// Some of the agent's permissions, by number or name. Absent: all of them, as they are at any time.
+    /// Ids or names of permissions of the agent. By default, the token always has all permissions of the agent.
     #[deserr(default)]
     abilities: Option<Vec<wire::PermissionRef>>,
-    /// At most 365 days away; 30 days when neither this nor `expires_in_days` is given.
+    /// At most 365 days ahead. By default 30 days, unless `expires_in_days` is sent.
     #[deserr(default)]
     expires_at: Option<wire::Moment>,
-    /// 1 to 365; not together with `expires_at`.
+    /// 1 to 365 days. Not allowed together with `expires_at`.
     #[deserr(default)]
     expires_in_days: Option<wire::Integer>,
 }
 
-/// Issues a token. The answer shows its value once.
+/// Create a token for an agent
+///
+/// The response contains the token value. It is not shown again.
 #[utoipa::path(
     tag = "Agents",
     params(("agent" = i64, Path)),
@@ -121,7 +125,9 @@ async fn issue_token(
     Ok((Json(answer), StatusCode::CREATED))
 }
 
-/// Ends a token at once.
+/// Revoke a token of an agent
+///
+/// The token stops working at once.
 #[utoipa::path(
     tag = "Agents",
     params(("agent" = i64, Path), ("token" = i64, Path)),

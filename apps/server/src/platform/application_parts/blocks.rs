@@ -1,4 +1,4 @@
-//! Blocks of an application.
+//! Content blocks of an application.
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
@@ -32,7 +32,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(block_history);
 }
 
-/// The slug of a block is its identifier.
+/// Converts an error. The slug of a block is its field `identifier`.
 fn refusal(error: PartError) -> ApiError {
     match error {
         RecordError::Refused(PartRefusal::SlugTaken) => ApiError::invalid("identifier", "is that of another block"),
@@ -75,12 +75,14 @@ impl From<Block> for BlockRecord {
     }
 }
 
-one!(/// One block.
+one!(/// Content block.
     OneBlock { block: BlockRecord });
-list!(/// Blocks of an application.
+list!(/// Content blocks of an application.
     BlockList { blocks: [BlockRecord], blocks_count of all, pagination });
 
-/// The blocks of an application, by code; of each the one above it is told.
+/// List the content blocks of an application
+///
+/// Ordered by code. Each block contains a reference to its parent.
 #[utoipa::path(tag = "Content", params(("id" = i64, Path), BlockParams), responses((status = 200, body = BlockList)))]
 #[get("/api/applications/{id}/blocks")]
 async fn list_blocks(
@@ -97,13 +99,13 @@ async fn list_blocks(
 struct NewBlock {
     name: wire::Name,
     block_type_id: wire::BlockTypeId,
-    /// Unique in the application; without it the next after the largest.
+    /// Unique in the application. By default, one more than the largest code.
     #[deserr(default)]
     code: Option<wire::PartCode>,
-    /// Unique in the application; without it one is made of the name.
+    /// Unique in the application. By default, derived from the name.
     #[deserr(default)]
     identifier: Option<wire::Slug>,
-    /// The block above it, of the same application.
+    /// Parent block in the same application.
     #[deserr(default)]
     #[schema(value_type = Option<wire::BlockId>)]
     parent_id: ZeroIsNull<wire::BlockId>,
@@ -135,7 +137,9 @@ impl From<NewBlock> for BlockDraft {
     }
 }
 
-/// Adds a block to an application, at most 2,000 in 16 levels.
+/// Create a content block
+///
+/// An application can have at most 2,000 blocks in 16 levels.
 #[utoipa::path(
     tag = "Content",
     params(("id" = i64, Path)),
@@ -153,7 +157,7 @@ async fn create_block(
     created(service.create(&staff, id.parse()?, body.0.into()).await.map_err(refusal)?)
 }
 
-/// One block of an application.
+/// Get a content block
 #[utoipa::path(tag = "Content", responses((status = 200, body = OneBlock)))]
 #[get("/api/applications/{id}/blocks/{block_id}")]
 async fn show_block(staff: SignedInStaff, service: Data<PartService<Block>>, path: TwoIds) -> Answer<OneBlock> {
@@ -175,7 +179,7 @@ struct ChangedBlock {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Slug>, nullable = false)]
     identifier: Given<wire::Slug>,
-    /// `null` makes the block a root. All below it moves along.
+    /// `null` makes the block a root. Its children move with it.
     #[deserr(default)]
     #[schema(value_type = Option<wire::BlockId>)]
     parent_id: Patch<ZeroIsNull<wire::BlockId>>,
@@ -211,7 +215,9 @@ impl From<ChangedBlock> for BlockChange {
     }
 }
 
-/// Changes a block. Fields that are not sent stay as they are.
+/// Update a content block
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Content",
     request_body = ChangedBlock,
@@ -229,7 +235,9 @@ async fn update_block(
     answer(changed.map_err(refusal)?)
 }
 
-/// Deletes a block that no others lie below.
+/// Delete a content block
+///
+/// The block must have no children.
 #[utoipa::path(tag = "Content", responses((status = 200, body = Message), (status = 422, description = "Others lie below it.")))]
 #[delete("/api/applications/{id}/blocks/{block_id}")]
 async fn delete_block(staff: SignedInStaff, service: Data<PartService<Block>>, path: TwoIds) -> Answer<Message> {
@@ -237,7 +245,9 @@ async fn delete_block(staff: SignedInStaff, service: Data<PartService<Block>>, p
     answer(Message::new("The block was deleted."))
 }
 
-/// What happened to a block, the latest first.
+/// List the history of a content block
+///
+/// Newest first.
 #[utoipa::path(tag = "Content", params(PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/applications/{id}/blocks/{block_id}/history")]
 async fn block_history(
@@ -250,7 +260,7 @@ async fn block_history(
     answer(service.history(&staff, path.0.parse()?, path.1.parse()?, page).await?)
 }
 
-/// The blocks of an application as a table.
+/// List the content blocks of an application as a table
 #[utoipa::path(
     tag = "Content",
     params(("id" = i64, Path), BlockParams),
@@ -266,7 +276,7 @@ async fn blocks_table(
     Ok(Json(TABLE.render(&service.page(&staff, id.parse()?, TABLE.listing(asked, 15)?).await?)))
 }
 
-/// `GET /api/tables/applications/{id}/blocks`
+/// Table of `GET /api/tables/applications/{id}/blocks`.
 const TABLE: Table<Block> = Table {
     id: 52,
     resource: "blocks",
@@ -296,6 +306,6 @@ const TABLE: Table<Block> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/applications/{id}/blocks` and `GET /api/tables/applications/{id}/blocks`.
+    /// Query parameters of `GET /api/applications/{id}/blocks` and `GET /api/tables/applications/{id}/blocks`.
     BlockParams of TABLE
 }

@@ -1,4 +1,4 @@
-//! Items of the menus of an application.
+//! Menu items of an application.
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
@@ -36,7 +36,7 @@ struct MenuItemRecord {
     id: i64,
     code: i64,
     slug: String,
-    /// The smaller, the sooner among those beside it.
+    /// Position among the items with the same parent, lowest first.
     position: i64,
     name: String,
     avatar: Option<PhotoRecord>,
@@ -63,20 +63,21 @@ impl From<MenuItem> for MenuItemRecord {
     }
 }
 
-one!(/// One menu item.
+one!(/// Menu item.
     OneMenuItem { menu_item: MenuItemRecord });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewMenuItem {
     name: wire::Name,
-    /// Unique in the application; without it the next after the largest.
+    /// Unique in the application. By default, one more than the largest code.
     #[deserr(default)]
     code: Option<wire::PartCode>,
-    /// Unique in the application; without it one is made of the name. A root is a menu, which customers ask for by its slug.
+    /// Unique in the application. By default, derived from the name. A root item is a menu; clients request it by its
+    /// slug.
     #[deserr(default)]
     slug: Option<wire::Slug>,
-    /// The item above it, of the same application.
+    /// Parent item in the same application.
     #[deserr(default)]
     #[schema(value_type = Option<wire::MenuItemId>)]
     parent_id: ZeroIsNull<wire::MenuItemId>,
@@ -101,7 +102,10 @@ impl From<NewMenuItem> for MenuItemDraft {
     }
 }
 
-/// Adds an item to the menus of an application, the last of those beside it; at most 1,000 in 16 levels.
+/// Create a menu item
+///
+/// The item is added last among the items with the same parent. An application can have at most 1,000 items in 16
+/// levels.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path)),
@@ -131,7 +135,7 @@ struct ChangedMenuItem {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Slug>, nullable = false)]
     slug: Given<wire::Slug>,
-    /// `null` makes the item a root. All below it moves along.
+    /// `null` makes the item a root. Its children move with it.
     #[deserr(default)]
     #[schema(value_type = Option<wire::MenuItemId>)]
     parent_id: Patch<ZeroIsNull<wire::MenuItemId>>,
@@ -158,7 +162,9 @@ impl From<ChangedMenuItem> for MenuItemChange {
     }
 }
 
-/// Changes a menu item. Fields that are not sent stay as they are; below another parent it comes last.
+/// Update a menu item
+///
+/// Fields that are not sent keep their values. Below a new parent, the item is placed last.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     request_body = ChangedMenuItem,
@@ -175,7 +181,9 @@ async fn update_menu_item(
     answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
 }
 
-/// Deletes a menu item that no others lie below.
+/// Delete a menu item
+///
+/// The item must have no children.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     responses((status = 200, body = Message), (status = 422, description = "Others lie below it.")),
@@ -186,7 +194,9 @@ async fn delete_menu_item(staff: SignedInStaff, service: Data<PartService<MenuIt
     answer(Message::new("The menu item was deleted."))
 }
 
-/// Moves a menu item one place up among those beside it; the first stays where it is.
+/// Move a menu item up
+///
+/// Moves it one position up among the items with the same parent. The first item is not changed.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     responses((status = 200, body = OneMenuItem)),
@@ -196,7 +206,9 @@ async fn raise_menu_item(staff: SignedInStaff, service: Data<MenuOrderService>, 
     answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, Shift::Up).await?)
 }
 
-/// Moves a menu item one place down among those beside it; the last stays where it is.
+/// Move a menu item down
+///
+/// Moves it one position down among the items with the same parent. The last item is not changed.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     responses((status = 200, body = OneMenuItem)),
@@ -206,7 +218,7 @@ async fn lower_menu_item(staff: SignedInStaff, service: Data<MenuOrderService>, 
     answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, Shift::Down).await?)
 }
 
-/// The menu items of an application as a table.
+/// List the menu items of an application as a table
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path), MenuItemParams),
@@ -222,7 +234,7 @@ async fn menu_items_table(
     Ok(Json(TABLE.render(&service.page(&staff, id.parse()?, TABLE.listing(asked, 15)?).await?)))
 }
 
-/// `GET /api/tables/applications/{id}/menu_items`
+/// Table of `GET /api/tables/applications/{id}/menu_items`.
 const TABLE: Table<MenuItem> = Table {
     id: 37,
     resource: "menu_items",
@@ -249,6 +261,6 @@ const TABLE: Table<MenuItem> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/applications/{id}/menu_items`.
+    /// Query parameters of `GET /api/tables/applications/{id}/menu_items`.
     MenuItemParams of TABLE
 }

@@ -1,4 +1,4 @@
-//! What an application shows beside goods: blocks, and the items of its menus.
+//! Content of an application: blocks and menu items.
 
 mod blocks;
 mod menu_items;
@@ -9,7 +9,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::ApiError;
 
-/// The tables lie elsewhere.
+/// Registers the tables, whose paths are outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     blocks::table_routes(config);
     menu_items::table_routes(config);
@@ -20,7 +20,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     menu_items::routes(config);
 }
 
-/// Both kinds name their fields alike but for the slug, which is the `identifier` of a block; each maps that one by itself.
+/// Errors shared by blocks and menu items. Only the slug has different field names: it is the `identifier` of a block,
+/// so each module maps it itself.
 impl From<PartRefusal> for ApiError {
     fn from(refusal: PartRefusal) -> Self {
         match refusal {

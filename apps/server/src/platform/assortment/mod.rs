@@ -1,4 +1,4 @@
-//! Which categories and which brands an application shows.
+//! Categories and brands that an application shows.
 
 mod one;
 
@@ -26,7 +26,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     one::routes(config);
 }
 
-/// The answer to a refusal; `field` is the one that names the record to show.
+/// Converts a refusal to an error. `field` is the field that contains the id of the category or brand.
 pub(super) fn refusal(error: AssortmentError, field: &str) -> ApiError {
     match error {
         AssortmentError::Denied(denied) => denied.into(),
@@ -58,7 +58,9 @@ async fn assign<R: Assignable, Answer: From<R>>(
     record.map(|record| (Json(record.into()), StatusCode::CREATED)).map_err(|error| refusal(error, field))
 }
 
-/// The categories an application shows, first shown first.
+/// List the categories of an application
+///
+/// Ordered as in the application.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path)),
@@ -79,7 +81,9 @@ struct CategoryToShow {
     category_id: wire::CategoryId,
 }
 
-/// Shows a category in an application, after all others. Showing it again changes nothing.
+/// Add a category to an application
+///
+/// The category is added last. A category that is already shown is not changed.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path)),
@@ -96,7 +100,9 @@ async fn assign_category(
     assign(&staff, &service, &id, body.0.category_id.0, "category_id").await
 }
 
-/// The brands an application shows, by descending priority.
+/// List the brands of an application
+///
+/// Ordered by priority, highest first.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path)),
@@ -117,7 +123,9 @@ struct BrandToShow {
     brand_id: wire::BrandId,
 }
 
-/// Shows a brand in an application, at the lowest priority. Showing it again changes nothing.
+/// Add a brand to an application
+///
+/// The brand gets the lowest priority. A brand that is already shown is not changed.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path)),

@@ -1,4 +1,4 @@
-//! One category, or one brand, of what an application shows: read, moved, taken away.
+//! Operations on one category or brand of an application: read, move, remove.
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post};
@@ -45,7 +45,7 @@ async fn withdraw<R: Assignable<Id: TryFrom<i64, Error = InvalidId>>>(
     gone.map(|()| Json(Message::new(done))).map_err(|error| refusal(error, "id"))
 }
 
-/// Categories and brands differ in their paths alone.
+/// Defines the operations of one record type. Categories and brands differ only in path and type.
 #[rustfmt::skip] // It would indent the attributes further each time.
 macro_rules! one_shown {
     ($record:ty as $answer:ident, $what:literal in $id:literal, $path:literal

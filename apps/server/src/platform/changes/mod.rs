@@ -36,7 +36,7 @@ impl From<ChangesError> for ApiError {
     }
 }
 
-/// Reads the records of `$service` whose numbers changed.
+/// Reads the records of `$service` whose ids are in the changes.
 macro_rules! changed {
     ($staff:ident, $log:ident, $query:ident, $list:ident, $service:ident, $answer:ident, $id:expr, $record:expr) => {{
         let (changes, listing) = $query.0.read(&$staff, &$log, ChangedList::$list).await?;
@@ -48,7 +48,9 @@ macro_rules! changed {
     }};
 }
 
-/// List customers in the order in which they changed
+/// List changed customers
+///
+/// Ordered by the time of change, oldest first.
 #[utoipa::path(
     tag = "Customers",
     params(ChangesQuery),
@@ -75,7 +77,9 @@ async fn changed_counterparties(
     )
 }
 
-/// List stock in the order in which it changed
+/// List changed stock
+///
+/// Ordered by the time of change, oldest first.
 #[utoipa::path(
     tag = "Stock",
     params(ChangesQuery),
@@ -91,7 +95,9 @@ async fn changed_inventories(
     changed!(staff, log, query, Inventories, service, ChangedInventories, |stock| stock.id.get(), Into::into)
 }
 
-/// List items in the order in which they changed
+/// List changed items
+///
+/// Ordered by the time of change, oldest first.
 #[utoipa::path(
     tag = "Catalog",
     params(ChangesQuery),
@@ -107,7 +113,9 @@ async fn changed_nomenclatures(
     changed!(staff, log, query, Nomenclatures, service, ChangedNomenclatures, |item| item.id.get(), Into::into)
 }
 
-/// List orders in the order in which they changed
+/// List changed orders
+///
+/// Ordered by the time of change, oldest first.
 #[utoipa::path(
     tag = "Orders",
     params(ChangesQuery),
@@ -123,7 +131,9 @@ async fn changed_orders(
     changed!(staff, log, query, Orders, service, ChangedOrders, |order| order.id.get(), Into::into)
 }
 
-/// List subscriptions in the order in which they changed
+/// List changed subscriptions
+///
+/// Ordered by the time of change, oldest first.
 #[utoipa::path(
     tag = "Subscriptions",
     params(ChangesQuery),

@@ -1,4 +1,4 @@
-//! Question for the changes of a list.
+//! Query parameters of changes of a list.
 
 use deserr::Deserr;
 use kontor_kernel::listing::Sort;
@@ -9,27 +9,28 @@ use crate::http::ApiError;
 use crate::http::paging::{PageSize, page_of};
 use crate::http::wire::{self, InputErrors};
 
-/// Place at which to begin, or to go on.
+/// Start position and page size.
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ChangesQuery {
-    /// Records that changed at this moment or later, and some that changed up to two minutes before. Without it, all records.
+    /// Returns records changed at this time or later. Some records changed up to two minutes earlier may be included.
+    /// Without it, all records are returned.
     #[deserr(default)]
     #[param(value_type = Option<String>, format = DateTime)]
     updated_since: Option<wire::Moment>,
-    /// `next_cursor` of the answer before. Takes the place of `updated_since`.
+    /// `next_cursor` of the previous response. Takes precedence over `updated_since`.
     #[deserr(default)]
     #[param(value_type = Option<String>)]
     cursor: Option<wire::Line250>,
-    /// At most 100, without it 100.
+    /// At most 100, 100 by default.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
     per_page: Option<PageSize>,
 }
 
 impl ChangesQuery {
-    /// The changes of the list, and the page of the records that are there.
+    /// Reads the changes of the list, and the records that still exist.
     pub(super) async fn read(
         &self,
         staff: &Staff,

@@ -1,4 +1,4 @@
-//! Answer with the changes of a list.
+//! Response with the changes of a list.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::Changes;
@@ -11,27 +11,27 @@ use crate::platform::nomenclatures::NomenclatureRecord;
 use crate::platform::orders::StaffOrder;
 use crate::platform::subscriptions::StaffSubscription;
 
-/// `changed_records!(ChangedOrders [StaffOrder]);`: part of the changes of a list.
+/// Defines the response of one record type: `changed_records!(ChangedOrders [StaffOrder]);`.
 macro_rules! changed_records {
     ($name:ident [$record:ty]) => {
         /// Part of the changes of a list.
         #[derive(Serialize, ToSchema)]
         pub(super) struct $name {
-            /// Records as they are now, the one that changed first first.
+            /// Current records, ordered by the time of change, oldest first.
             data: Vec<$record>,
-            /// Ids of records that were deleted.
+            /// Ids of deleted records.
             deleted: Vec<i64>,
-            /// Where to go on: at once if there is more, else at the next look.
+            /// Cursor of the next request. Send it at once if `has_more` is `true`, otherwise at the next check.
             next_cursor: String,
-            /// `true` if there are more changes now.
+            /// `true` if more changes are available now.
             has_more: bool,
-            /// Deletions before this moment are not reported.
+            /// Deletions before this time are not reported.
             deletions_since: DateTime<Utc>,
         }
 
         impl $name {
-            /// The answer with these records, which come in whatever order. Of those that were deleted since, the next part
-            /// tells.
+            /// Builds the response. `records` may be in any order. Records deleted in the meantime are missing and are
+            /// reported with the next part.
             pub(super) fn new<R>(
                 changes: Changes,
                 mut records: Vec<R>,

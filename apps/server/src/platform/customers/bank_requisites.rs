@@ -1,4 +1,4 @@
-//! Accounts of a customer in banks.
+//! Bank accounts of a customer.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, get, post, put};
@@ -18,7 +18,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(update_counterparty_bank_requisite);
 }
 
-/// The accounts of a customer, oldest first.
+/// List the bank accounts of a customer
+///
+/// Oldest first.
 #[utoipa::path(tag = "Customers", responses((status = 200, body = BankRequisiteList)))]
 #[get("/api/counterparties/{id}/bank_requisites")]
 async fn list_counterparty_bank_requisites(
@@ -29,7 +31,7 @@ async fn list_counterparty_bank_requisites(
     answer(service.list(&staff, id.parse()?).await?)
 }
 
-/// Notes another account of a customer.
+/// Add a bank account to a customer
 #[utoipa::path(
     tag = "Customers",
     request_body = NewBankRequisite,
@@ -53,7 +55,9 @@ async fn create_counterparty_bank_requisite(
     created(service.create(&staff, customer, draft).await?)
 }
 
-/// Changes an account of a customer. Fields that are not sent stay as they are.
+/// Update a bank account of a customer
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(tag = "Customers", request_body = ChangedBankRequisite, responses((status = 200, body = OneBankRequisite)))]
 #[put("/api/counterparties/{id}/bank_requisites/{requisiteId}")]
 async fn update_counterparty_bank_requisite(

@@ -1,4 +1,4 @@
-//! Ways to reach a customer.
+//! Contacts of a customer.
 
 use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
@@ -25,7 +25,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Serialize, ToSchema)]
 struct ContactRecord {
     id: i64,
-    /// `phone`, `email`, `whatsapp`, `telegram`, `max`, `website` or `other`
+    /// `phone`, `email`, `whatsapp`, `telegram`, `max`, `website` or `other`.
     kind: &'static str,
     value: String,
     name: Option<String>,
@@ -52,7 +52,9 @@ impl From<CustomerContact> for ContactRecord {
 one!(OneContact { contact: ContactRecord });
 list!(ContactList { contacts: [ContactRecord], contacts_count });
 
-/// The ways to reach a customer, oldest first.
+/// List the contacts of a customer
+///
+/// Oldest first.
 #[utoipa::path(tag = "Customers", responses((status = 200, body = ContactList)))]
 #[get("/api/counterparties/{id}/contacts")]
 async fn list_counterparty_contacts(
@@ -67,9 +69,9 @@ async fn list_counterparty_contacts(
 #[deserr(error = InputErrors)]
 struct NewContact {
     kind: wire::ContactKind,
-    /// A phone, an e-mail address or whatever the kind asks for.
+    /// Phone, e-mail address or other value, depending on `kind`.
     value: wire::Name,
-    /// Who is reached there.
+    /// Name of the person reached by this contact.
     #[deserr(default)]
     name: Option<wire::Name>,
     #[deserr(default)]
@@ -87,7 +89,9 @@ impl From<NewContact> for ContactDraft {
     }
 }
 
-/// Notes another way to reach a customer. It signs nobody in.
+/// Add a contact to a customer
+///
+/// The contact cannot be used for login.
 #[utoipa::path(tag = "Customers", request_body = NewContact, responses((status = 201, body = OneContact)))]
 #[post("/api/counterparties/{id}/contacts")]
 async fn create_counterparty_contact(
@@ -105,7 +109,7 @@ struct ChangedContact {
     #[deserr(default)]
     #[schema(value_type = Option<wire::ContactKind>, nullable = false)]
     kind: Given<wire::ContactKind>,
-    /// A phone, an e-mail address or whatever the kind asks for.
+    /// Phone, e-mail address or other value, depending on `kind`.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
     value: Given<wire::Name>,
@@ -128,7 +132,9 @@ impl From<ChangedContact> for ContactChange {
     }
 }
 
-/// Changes a way to reach a customer. Fields that are not sent stay as they are.
+/// Update a contact of a customer
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(tag = "Customers", request_body = ChangedContact, responses((status = 200, body = OneContact)))]
 #[put("/api/counterparties/{id}/contacts/{contactId}")]
 async fn update_counterparty_contact(

@@ -1,4 +1,4 @@
-//! What staff write about customers.
+//! Request bodies for customers.
 
 use deserr::Deserr;
 use kontor_customers::model::{CustomerChange, CustomerDraft};
@@ -6,18 +6,19 @@ use utoipa::ToSchema;
 
 use crate::http::wire::{self, InputErrors, Patch};
 
-/// A new customer. A company has a `name`, a person a `first_name`.
+/// Customer to create. A company requires `name`, a person requires `first_name`.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewCustomer {
+    /// `true` for a company, `false` for a person.
     is_company: wire::Flag,
-    /// Of a company.
+    /// Name of a company.
     #[deserr(default)]
     name: Option<wire::Name>,
-    /// Taxpayer's number: 10 digits of a company, 12 of a person, an entrepreneur included.
+    /// Taxpayer number (INN): 10 digits for a company, 12 for a person or an entrepreneur.
     #[deserr(default)]
     inn: Option<wire::Inn>,
-    /// Of a company with an INN of 10 digits.
+    /// Only for a company with an INN of 10 digits.
     #[deserr(default)]
     kpp: Option<wire::Kpp>,
     #[deserr(default)]
@@ -26,20 +27,21 @@ pub(super) struct NewCustomer {
     last_name: Option<wire::Name>,
     #[deserr(default)]
     middle_name: Option<wire::Name>,
-    /// Not in the future, not before 1900.
+    /// Not in the future and not before 1900.
     #[deserr(default)]
     birthday: Option<wire::Date>,
     #[deserr(default)]
     address: Option<wire::Line500>,
-    /// Signs the customer in. Not one that signs another customer in.
+    /// Phone for login. Must not be the login phone of another customer.
     #[deserr(default)]
     phone_1: Option<wire::Phone>,
+    /// Additional phone. Not used for login.
     #[deserr(default)]
     phone_2: Option<wire::Phone>,
-    /// Signs the customer in. Not one that signs another customer in.
+    /// E-mail address for login. Must not be the login address of another customer.
     #[deserr(default)]
     email: Option<wire::Email>,
-    /// An employee of the project.
+    /// Employee of the project.
     #[deserr(default)]
     manager_id: Option<wire::UserId>,
 }
@@ -67,11 +69,11 @@ impl From<NewCustomer> for CustomerDraft {
     }
 }
 
-/// A change of a customer. A company that turns out to be a person loses what only companies have.
+/// Change of a customer. If a company becomes a person, the fields of companies are cleared.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct ChangedCustomer {
-    /// Whether it is a company from now on.
+    /// `true` if the customer is a company after the change.
     is_company: wire::Flag,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>)]
@@ -97,18 +99,19 @@ pub(super) struct ChangedCustomer {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     address: Patch<wire::Line500>,
-    /// Not one that signs another customer in.
+    /// Must not be the login phone of another customer.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Phone>)]
     phone_1: Patch<wire::Phone>,
+    /// Additional phone. Not used for login.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Phone>)]
     phone_2: Patch<wire::Phone>,
-    /// Not one that signs another customer in.
+    /// Must not be the login address of another customer.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Email>)]
     email: Patch<wire::Email>,
-    /// An employee of the project.
+    /// Employee of the project.
     #[deserr(default)]
     #[schema(value_type = Option<wire::UserId>)]
     manager_id: Patch<wire::UserId>,

@@ -36,7 +36,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     bank_requisites::routes(config);
 }
 
-/// The table lies elsewhere.
+/// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(table_of_counterparties);
 }
@@ -73,7 +73,9 @@ impl From<CustomerPartRefusal> for ApiError {
     }
 }
 
-/// The customers of the project who have not left, the latest first.
+/// List customers
+///
+/// Newest first, without deleted customers.
 #[utoipa::path(tag = "Customers", params(CustomerParams), responses((status = 200, body = CustomerList)))]
 #[get("/api/counterparties")]
 async fn list_counterparties(
@@ -86,7 +88,9 @@ async fn list_counterparties(
     answer(shown(page, &config))
 }
 
-/// Adds a customer, a person or a company. Several customers may have a contact that signs none of them in.
+/// Create a customer
+///
+/// The customer is a person or a company. Several customers may share a contact that none of them uses for login.
 #[utoipa::path(tag = "Customers", request_body = NewCustomer, responses((status = 201, body = OneCounterparty)))]
 #[post("/api/counterparties")]
 async fn create_counterparty(
@@ -98,7 +102,7 @@ async fn create_counterparty(
     created(StaffCustomerRecord::of(service.create(&staff, body.0.into()).await?, &config))
 }
 
-/// One customer.
+/// Get a customer
 #[utoipa::path(tag = "Customers", responses((status = 200, body = OneCounterparty)))]
 #[get("/api/counterparties/{id}")]
 async fn show_counterparty(
@@ -110,8 +114,10 @@ async fn show_counterparty(
     answer(StaffCustomerRecord::of(service.read(&staff, id.parse()?).await?, &config))
 }
 
-/// Changes a customer. Fields that are not sent stay as they are. A phone or an e-mail address that is taken away signs
-/// nobody in any more, and who signed in by it has to come anew.
+/// Update a customer
+///
+/// Fields that are not sent keep their values. If a login phone or e-mail address is changed or removed, the old one
+/// cannot be used for login any more. All tokens of the customer are then revoked.
 #[utoipa::path(tag = "Customers", request_body = ChangedCustomer, responses((status = 200, body = OneCounterparty)))]
 #[put("/api/counterparties/{id}")]
 async fn update_counterparty(
@@ -124,7 +130,10 @@ async fn update_counterparty(
     answer(StaffCustomerRecord::of(service.update(&staff, id.parse()?, body.0.into()).await?, &config))
 }
 
-/// Lets a customer leave as they could themselves: everything personal is cleared, in the history, too; orders stay.
+/// Delete a customer
+///
+/// Has the same effect as deletion by the customer: personal data is cleared, including in the history. Orders are
+/// kept.
 #[utoipa::path(
     tag = "Customers",
     responses(
@@ -142,7 +151,9 @@ async fn delete_counterparty(
     answer(Message::new("The customer was deleted."))
 }
 
-/// Everything that happened to a customer, the latest first.
+/// List the history of a customer
+///
+/// Newest first.
 #[utoipa::path(tag = "Customers", responses((status = 200, body = CustomerHistory)))]
 #[get("/api/counterparties/{id}/history")]
 async fn show_counterparty_history(
@@ -153,7 +164,7 @@ async fn show_counterparty_history(
     answer(service.history(&staff, id.parse()?).await?)
 }
 
-/// Customers for the staff screen.
+/// List customers as a table
 #[utoipa::path(tag = "Customers", params(CustomerParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/counterparties")]
 async fn table_of_counterparties(

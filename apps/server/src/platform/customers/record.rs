@@ -1,4 +1,4 @@
-//! A customer as staff see them.
+//! Record of a customer as shown to staff.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use kontor_customers::model::StaffCustomer;
@@ -13,17 +13,18 @@ use crate::http::file_contents::avatar;
 use crate::http::history::HistoryRecord;
 use crate::http::records::Picture;
 
-/// The record of a customer as staff see it.
+/// Customer as shown to staff.
 #[derive(Serialize, ToSchema)]
 pub(in crate::platform) struct StaffCustomerRecord {
     id: i64,
     r#type: CustomerType,
+    /// Employee responsible for the customer.
     manager: Option<ManagerRecord>,
     avatar: Option<Picture>,
-    /// Of a company.
+    /// Name of a company.
     name: Option<String>,
     inn: Option<String>,
-    /// Of a company.
+    /// Only for companies.
     kpp: Option<String>,
     first_name: Option<String>,
     last_name: Option<String>,
@@ -33,6 +34,7 @@ pub(in crate::platform) struct StaffCustomerRecord {
     phone_1: Option<String>,
     phone_2: Option<String>,
     email: Option<String>,
+    /// Number of orders.
     orders_count: u64,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -66,10 +68,10 @@ impl StaffCustomerRecord {
 
 one!(pub(super) OneCounterparty { counterparty: StaffCustomerRecord });
 list!(pub(super) CustomerList { counterparties: [StaffCustomerRecord], counterparties_count of all });
-list!(/// The whole history of a customer, the latest first.
+list!(/// Complete history of a customer, newest first.
     pub(super) CustomerHistory { histories: [HistoryRecord], histories_count });
 
-/// A page of customers on the wire.
+/// Converts a page of customers to records.
 pub(super) fn shown(page: Page<StaffCustomer>, config: &Config) -> Page<StaffCustomerRecord> {
     let items = page.items.into_iter().map(|customer| StaffCustomerRecord::of(customer, config)).collect();
     Page { items, total: page.total, request: page.request }

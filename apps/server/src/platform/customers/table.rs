@@ -1,4 +1,4 @@
-//! Customers as a table, and what their lists can be filtered by.
+//! Table of customers, and the filters of customer lists.
 
 use kontor_customers::model::{Manager, StaffCustomer};
 use kontor_kernel::UserId;
@@ -6,7 +6,7 @@ use kontor_kernel::listing::Sort;
 
 use crate::table::{Cell, Column, Filter, Table, list_params};
 
-/// `GET /api/tables/counterparties` and `GET /api/counterparties`.
+/// Table of `GET /api/tables/counterparties` and `GET /api/counterparties`.
 pub(super) const TABLE: Table<StaffCustomer> = Table {
     id: 17,
     resource: "counterparties",
@@ -37,6 +37,6 @@ pub(super) const TABLE: Table<StaffCustomer> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/counterparties` and `GET /api/counterparties`.
+    /// Query parameters of `GET /api/tables/counterparties` and `GET /api/counterparties`.
     CustomerParams of TABLE
 }

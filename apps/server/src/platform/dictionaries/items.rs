@@ -1,4 +1,4 @@
-//! The dictionaries of one shape, `{id, name, avatar, created_at}`: one declaration each.
+//! Dictionaries with the same shape, `{id, name, avatar, created_at}`, each defined by one declaration.
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
@@ -29,7 +29,7 @@ impl From<DictionaryItem> for DictionaryRecord {
     }
 }
 
-/// Dictionaries differ in their paths and keys alone; some have no path for one entry.
+/// Defines the dictionaries, which differ only in paths and keys. Some have no endpoint for one entry.
 macro_rules! dictionaries {
     ($($dictionary:ident, $doc:literal:
         $path:literal as $list:ident $list_of:ident { $items:ident, $count:ident }

@@ -1,4 +1,4 @@
-//! System-wide dictionaries, and what else staff choose from.
+//! System-wide dictionaries, and other lists that staff select from.
 
 mod items;
 mod places;
@@ -24,7 +24,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 
 list!(StaffDeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_types_count });
 
-/// The delivery types of the project.
+/// List delivery types
+///
+/// Returns the delivery types of the project.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffDeliveryTypeList)))]
 #[get("/api/delivery_types")]
 async fn list_delivery_types(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StaffDeliveryTypeList> {

@@ -29,7 +29,9 @@ impl From<Country> for StaffCountryRecord {
 
 list!(StaffCountryList { countries: [StaffCountryRecord], countries_count });
 
-/// The countries goods come from.
+/// List countries
+///
+/// Returns the countries of origin of goods.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffCountryList)))]
 #[get("/api/countries")]
 pub(super) async fn list_countries(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StaffCountryList> {

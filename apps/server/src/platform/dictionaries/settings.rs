@@ -19,8 +19,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Serialize, ToSchema)]
 struct SettingRecord {
     id: i64,
-    /// `project_name`, `currency` (ISO 4217), `time_zone` (IANA), in which days of filters are counted, or `language` (`ru`,
-    /// `en`), in which customers are told.
+    /// `project_name`, `currency` (ISO 4217), `time_zone` (IANA) or `language` (`ru`, `en`). Date filters use days of
+    /// the time zone. Notifications to customers use the language.
     name: &'static str,
     value: String,
     created_at: DateTime<Utc>,
@@ -35,7 +35,7 @@ impl From<Setting> for SettingRecord {
 
 list!(SettingList { settings: [SettingRecord], settings_count });
 
-/// The settings of the project.
+/// List the project's settings
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = SettingList)))]
 #[get("/api/settings")]
 async fn list_settings(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<SettingList> {
@@ -44,7 +44,7 @@ async fn list_settings(staff: SignedInStaff, service: Data<DictionaryService>) -
 
 one!(OneSetting { setting: SettingRecord });
 
-/// One setting of the project.
+/// Get a setting of the project
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneSetting)))]
 #[get("/api/settings/{id}")]
 async fn show_setting(staff: SignedInStaff, service: Data<DictionaryService>, id: Path<PathId>) -> Answer<OneSetting> {

@@ -1,4 +1,4 @@
-//! Storage units, which have a shape of their own.
+//! Storage units, which have their own record shape.
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
@@ -15,7 +15,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 
 list!(StorageUnitList { units: [StorageUnitRecord], units_count });
 
-/// Units in which goods are counted or measured.
+/// List storage units
+///
+/// Storage units are units of count or measure for goods.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StorageUnitList)))]
 #[get("/api/storage_units")]
 async fn list_storage_units(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StorageUnitList> {
@@ -24,7 +26,7 @@ async fn list_storage_units(staff: SignedInStaff, service: Data<DictionaryServic
 
 one!(OneStorageUnit { unit: StorageUnitRecord });
 
-/// One unit.
+/// Get a storage unit
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneStorageUnit)))]
 #[get("/api/storage_units/{id}")]
 async fn show_storage_unit(

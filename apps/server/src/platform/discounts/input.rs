@@ -1,4 +1,4 @@
-//! What staff send about a discount.
+//! Request bodies for discounts.
 
 use deserr::Deserr;
 use kontor_catalog::model::{DiscountChange, DiscountDraft, Edit, TargetChange};
@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use crate::http::wire::{self, Given, In, InputErrors, Patch};
 
-/// A new discount. Without `category_id` and `nomenclature_id` it is one on the whole cart, without `code` it applies by
-/// itself.
+/// Discount to create. Without `category_id` and `nomenclature_id`, it applies to the whole cart. Without `code`, it
+/// applies automatically.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewDiscount {
@@ -16,34 +16,35 @@ pub(super) struct NewDiscount {
     #[deserr(rename = "type")]
     #[schema(rename = "type")]
     kind: wire::DiscountType,
-    /// Percent, 0.01 to 100.00, or an amount.
+    /// Percentage from 0.01 to 100.00, or an amount.
     value: wire::Money,
     #[deserr(default)]
     description: Option<wire::Prose>,
-    /// What it is for; by default what the other fields say.
+    /// Target of the discount. By default derived from the other fields.
     #[deserr(default)]
     target: Option<wire::DiscountTargetKind>,
-    /// The category; those below it are meant, too.
+    /// Id of the category. Its descendants are included.
     #[deserr(default)]
     category_id: Option<wire::CategoryId>,
-    /// The product.
+    /// Id of the product.
     #[deserr(default)]
     nomenclature_id: Option<wire::NomenclatureId>,
-    /// The promo code.
+    /// Promo code.
     #[deserr(default)]
     code: Option<wire::PromoCode>,
-    /// The cart's original price from which it applies; nothing by default.
+    /// Minimum original price of the cart. `0` by default.
     #[deserr(default)]
     minimum_sum: Option<wire::Money>,
+    /// Start of the discount. Without it, the discount applies at once.
     #[deserr(default)]
     starts_at: Option<wire::Moment>,
-    /// Exclusive.
+    /// End of the discount, exclusive.
     #[deserr(default)]
     ends_at: Option<wire::Moment>,
-    /// How many orders may use the promo code.
+    /// Maximum number of orders with the promo code.
     #[deserr(default)]
     usage_limit: Option<wire::Quantity>,
-    /// How many orders of one customer may use the promo code.
+    /// Maximum number of orders per customer with the promo code.
     #[deserr(default)]
     customer_limit: Option<wire::Quantity>,
     /// `active` by default.
@@ -81,14 +82,14 @@ impl From<NewDiscount> for DiscountDraft {
     }
 }
 
-/// What of a discount changes.
+/// Change of a discount.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct ChangedDiscount {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
     name: Given<wire::Name>,
-    /// With another `value`.
+    /// Requires `value`.
     #[deserr(default, rename = "type")]
     #[schema(rename = "type", value_type = Option<wire::DiscountType>, nullable = false)]
     kind: Given<wire::DiscountType>,
@@ -107,7 +108,8 @@ pub(super) struct ChangedDiscount {
     #[deserr(default)]
     #[schema(value_type = Option<wire::NomenclatureId>)]
     nomenclature_id: Patch<wire::NomenclatureId>,
-    /// Stays as it is once orders use it. `null` only where there is none: a promo code does not become an automatic discount.
+    /// Cannot be changed once orders use it. `null` is allowed only if there is no code: a promo code cannot become an
+    /// automatic discount.
     #[deserr(default)]
     #[schema(value_type = Option<wire::PromoCode>)]
     code: Patch<wire::PromoCode>,
@@ -117,10 +119,11 @@ pub(super) struct ChangedDiscount {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Moment>)]
     starts_at: Patch<wire::Moment>,
+    /// End of the discount, exclusive. `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Moment>)]
     ends_at: Patch<wire::Moment>,
-    /// Not below the orders that use the code.
+    /// At least the number of orders that already use the code.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Quantity>)]
     usage_limit: Patch<wire::Quantity>,

@@ -23,7 +23,7 @@ use crate::http::records::Message;
 use crate::http::resource_page::ListAddress;
 use crate::http::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 
-/// The figures stand before the discounts: their path would be taken for a number.
+/// Registers the routes. `stats` precedes `{id}`, because it would match as an id.
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(list_discounts)
@@ -76,7 +76,9 @@ impl From<DiscountRefusal> for ApiError {
 
 type Shown = Result<Json<OneDiscount>, ApiError>;
 
-/// The discounts of the project, newest first.
+/// List discounts
+///
+/// Newest first.
 #[utoipa::path(tag = "Sales", params(DiscountQuery), responses((status = 200, body = DiscountList)))]
 #[get("/api/discounts")]
 async fn list_discounts(
@@ -93,7 +95,7 @@ async fn list_discounts(
     Ok(Json(DiscountList::of(page, &address, clock.now())))
 }
 
-/// Adds a discount.
+/// Create a discount
 #[utoipa::path(tag = "Sales", request_body = NewDiscount, responses((status = 201, body = OneDiscount)))]
 #[post("/api/discounts")]
 async fn create_discount(
@@ -106,14 +108,14 @@ async fn create_discount(
     Ok((Json(OneDiscount::of(discount, clock.now())), StatusCode::CREATED))
 }
 
-/// The discounts of the project in figures.
+/// Get discount statistics
 #[utoipa::path(tag = "Sales", responses((status = 200, body = DiscountFigures)))]
 #[get("/api/discounts/stats")]
 async fn show_discount_stats(staff: SignedInStaff, service: Data<DiscountService>) -> Answer<DiscountFigures> {
     answer(service.stats(&staff).await?)
 }
 
-/// One discount.
+/// Get a discount
 #[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = OneDiscount)))]
 #[get("/api/discounts/{id}")]
 async fn show_discount(
@@ -125,7 +127,9 @@ async fn show_discount(
     Ok(Json(OneDiscount::of(service.read(&staff, id.parse()?).await?, clock.now())))
 }
 
-/// Changes a discount. Fields that are not sent stay as they are; orders keep what they were priced with.
+/// Update a discount
+///
+/// Fields that are not sent keep their values. Existing orders keep their prices.
 #[utoipa::path(
     tag = "Sales",
     params(("id" = i64, Path)),
@@ -144,7 +148,9 @@ async fn update_discount(
     Ok(Json(OneDiscount::of(discount, clock.now())))
 }
 
-/// Deletes a discount that no order was made with; others can be archived.
+/// Delete a discount
+///
+/// The discount must not be used by an order. Archive it instead if it is.
 #[utoipa::path(
     tag = "Sales",
     params(("id" = i64, Path)),
@@ -156,7 +162,7 @@ async fn delete_discount(staff: SignedInStaff, service: Data<DiscountService>, i
     Ok(Json(Message::new("The discount is deleted.")))
 }
 
-/// Stops a discount for now.
+/// Pause a discount
 #[utoipa::path(
     tag = "Sales",
     params(("id" = i64, Path)),
@@ -172,7 +178,9 @@ async fn pause_discount(
     Ok(Json(OneDiscount::of(service.pause(&staff, id.parse()?).await?, clock.now())))
 }
 
-/// Puts a discount in force within its dates.
+/// Activate a discount
+///
+/// The discount applies within its dates.
 #[utoipa::path(
     tag = "Sales",
     params(("id" = i64, Path)),
@@ -191,7 +199,9 @@ async fn activate_discount(
     Ok(Json(OneDiscount::of(service.activate(&staff, id.parse()?).await?, clock.now())))
 }
 
-/// Stops a discount for good.
+/// Archive a discount
+///
+/// The discount is stopped permanently.
 #[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = OneDiscount)))]
 #[post("/api/discounts/{id}/archive")]
 async fn archive_discount(
@@ -203,7 +213,9 @@ async fn archive_discount(
     Ok(Json(OneDiscount::of(service.archive(&staff, id.parse()?).await?, clock.now())))
 }
 
-/// The orders that use the promo code, newest first.
+/// List the orders that used a promo code
+///
+/// Newest first.
 #[utoipa::path(tag = "Sales", params(("id" = i64, Path), PageQuery), responses((status = 200, body = UsageList)))]
 #[get("/api/discounts/{id}/usages")]
 async fn list_discount_usages(

@@ -1,4 +1,4 @@
-//! Which discounts are asked for.
+//! Query parameters of discounts.
 
 use deserr::Deserr;
 use kontor_catalog::model::DiscountFilter;
@@ -13,29 +13,29 @@ use crate::http::wire::{self, InputErrors};
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct DiscountQuery {
-    /// Part of the name or of the promo code, in any case.
+    /// Part of the name or the promo code, in any case.
     #[deserr(default)]
     #[param(inline)]
     query: Option<wire::Name>,
-    /// What they are now.
+    /// Current status.
     #[deserr(default)]
     #[param(inline)]
     status: Option<wire::DiscountState>,
-    /// With a promo code, or without.
+    /// `1` returns only discounts with a promo code, `0` only those without.
     #[deserr(default)]
     #[param(value_type = Option<bool>)]
     has_code: Option<wire::Flag>,
     #[deserr(default)]
     #[param(inline)]
     page: Option<PageNumber>,
-    /// 15 unless told.
+    /// 15 by default.
     #[deserr(default)]
     #[param(inline)]
     per_page: Option<PageSize>,
 }
 
 impl DiscountQuery {
-    /// The filter and the page.
+    /// Returns the filter and the page.
     pub(super) fn checked(self) -> Result<(DiscountFilter, PageRequest), Violations> {
         let page = page_of(self.page.as_ref(), self.per_page.as_ref(), 15)?;
         let filter = DiscountFilter {

@@ -1,4 +1,4 @@
-//! Discounts as staff see them.
+//! Records of discounts as shown to staff.
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{Discount, DiscountStats, DiscountUsage};
@@ -16,29 +16,31 @@ struct DiscountRecord {
     id: i64,
     name: String,
     description: Option<String>,
-    /// The promo code; `null` for a discount that applies by itself.
+    /// Promo code. `null` if the discount applies automatically.
     code: Option<String>,
     /// `percent` or `fixed`.
     #[serde(rename = "type")]
     kind: &'static str,
-    /// Decimal string: percent, or an amount.
+    /// Percentage or amount, decimal string.
     value: String,
     /// `cart`, `category` or `product`.
     target: &'static str,
-    /// What a discount on a category is for.
+    /// Category of a discount on a category.
     category: Option<NamedRecord>,
-    /// What a discount on a product is for.
+    /// Product of a discount on a product.
     nomenclature: Option<NamedRecord>,
-    /// Decimal string: the cart's original price from which it applies.
+    /// Minimum original price of the cart, decimal string.
     minimum_sum: String,
     starts_at: Option<DateTime<Utc>>,
-    /// Exclusive.
+    /// End of the discount, exclusive.
     ends_at: Option<DateTime<Utc>>,
+    /// Maximum number of orders with the promo code. `null` if unlimited.
     usage_limit: Option<u32>,
+    /// Maximum number of orders per customer with the promo code. `null` if unlimited.
     customer_limit: Option<u32>,
-    /// Orders that use the promo code.
+    /// Number of orders that use the promo code.
     used_count: u64,
-    /// Decimal string: what the promo code let them off.
+    /// Total discount that the promo code gave these orders, decimal string.
     used_amount: String,
     /// `active`, `scheduled`, `expired`, `paused` or `archived`.
     status: &'static str,
@@ -88,7 +90,7 @@ pub(super) struct OneDiscount {
 }
 
 impl OneDiscount {
-    /// A discount as it is at `at`.
+    /// Builds the record with the status at `at`.
     pub(super) fn of(discount: Discount, at: DateTime<Utc>) -> Self {
         Self { discount: DiscountRecord::of(discount, at) }
     }
@@ -110,7 +112,7 @@ pub(super) struct DiscountList {
 }
 
 impl DiscountList {
-    /// A page of discounts as they are at `at`.
+    /// Builds a page of records with their status at `at`.
     pub(super) fn of(page: Page<Discount>, address: &ListAddress, at: DateTime<Utc>) -> Self {
         let (links, meta, pagination) = (address.links(&page), address.meta(&page), Pagination::from(&page));
         let discounts_count = page.total;
@@ -119,14 +121,14 @@ impl DiscountList {
     }
 }
 
-/// The use of a promo code by an order. Orders that were canceled have given it back.
+/// Use of a promo code by an order. Canceled orders are not included.
 #[derive(Serialize, ToSchema)]
 struct UsageRecord {
     order_id: i64,
     counterparty_id: i64,
-    /// Decimal string: what the code took off.
+    /// Discount by the code, decimal string.
     discount_amount: String,
-    /// Decimal string: what was left to pay.
+    /// Price after all discounts, decimal string.
     final_price: String,
     created_at: DateTime<Utc>,
 }
@@ -145,7 +147,7 @@ impl From<DiscountUsage> for UsageRecord {
 
 list!(pub(super) UsageList { usages: [UsageRecord], usages_count of all, pagination });
 
-/// The discounts of the project in figures.
+/// Discount statistics of the project.
 #[derive(Serialize, ToSchema)]
 struct StatsRecord {
     total: u64,
@@ -154,11 +156,11 @@ struct StatsRecord {
     expired: u64,
     paused: u64,
     archived: u64,
-    /// Discounts with a promo code.
+    /// Number of discounts with a promo code.
     promo_codes: u64,
-    /// Orders that use a promo code.
+    /// Number of orders that use a promo code.
     usages: u64,
-    /// Decimal string: what promo codes let them off.
+    /// Total discount that promo codes gave these orders, decimal string.
     discount_amount: String,
 }
 

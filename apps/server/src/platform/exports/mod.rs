@@ -1,4 +1,4 @@
-//! Exports of stock, orders and customers: each becomes a job.
+//! Exports of stock, orders and customers, each run as a job.
 
 mod query;
 
@@ -11,7 +11,9 @@ use super::jobs::{OneJob, queued};
 use crate::http::sheets::ExportQuery;
 use crate::http::{ApiError, Query, SignedInStaff};
 
-/// Starts an export of the stock of the project, one row per item and warehouse. Uploaded again the file changes nothing.
+/// Export stock
+///
+/// Starts a job. The file has one row per item and warehouse. It can be uploaded again; unchanged rows have no effect.
 #[utoipa::path(
     tag = "Stock",
     params(ExportQuery),
@@ -29,7 +31,9 @@ pub(super) async fn export_inventories(
     Ok(queued(service.export(&staff, ExportKind::Stock.into(), query.0.format()?).await?))
 }
 
-/// Starts an export of the customers of the project. Deleted customers are left out.
+/// Export customers
+///
+/// Starts a job. Deleted customers are not included.
 #[utoipa::path(
     tag = "Customers",
     params(ExportQuery),
@@ -47,7 +51,9 @@ pub(super) async fn export_counterparties(
     Ok(queued(service.export(&staff, ExportKind::Customers.into(), query.0.format()?).await?))
 }
 
-/// Starts an export of the orders of the project, one row per line.
+/// Export orders
+///
+/// Starts a job. The file has one row per order line.
 #[utoipa::path(
     tag = "Orders",
     params(OrderExportQuery),

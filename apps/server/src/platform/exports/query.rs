@@ -1,4 +1,4 @@
-//! Orders that are exported.
+//! Query parameters of order exports.
 
 use deserr::Deserr;
 use kontor_catalog::bulk::{ExportKind, ExportScope};
@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 use crate::http::sheets::{SheetFormatName, format_of};
 use crate::http::wire::{self, InputErrors};
 
-/// The file of an export of orders, and the days on which its orders were made.
+/// File format, and the creation dates of the orders to export.
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -18,18 +18,18 @@ pub(super) struct OrderExportQuery {
     #[deserr(default)]
     #[param(value_type = Option<String>)]
     format: Option<SheetFormatName>,
-    /// Orders made on this day of the project's time zone or later.
+    /// First creation day to export, in the project's time zone.
     #[deserr(default)]
     #[param(inline)]
     created_from: Option<wire::Date>,
-    /// Orders made on this day of the project's time zone or earlier.
+    /// Last creation day to export, in the project's time zone.
     #[deserr(default)]
     #[param(inline)]
     created_to: Option<wire::Date>,
 }
 
 impl OrderExportQuery {
-    /// The orders and the format asked for, or everything that is wrong.
+    /// Returns the scope and the format of the export, or all violations.
     pub(super) fn asked(&self) -> Result<(ExportScope, SheetFormat), Violations> {
         let day = |day: Option<&wire::Date>| day.map(|day| day.0);
         let (created_from, created_to) = (day(self.created_from.as_ref()), day(self.created_to.as_ref()));

@@ -1,4 +1,4 @@
-//! What happened to stock: its movements.
+//! Stock movements.
 
 use kontor_catalog::model::{StockEntry, StockSource};
 use kontor_kernel::Word as _;
@@ -8,16 +8,17 @@ use utoipa::ToSchema;
 use crate::http::envelope::list;
 use crate::http::history::HistoryRecord;
 
-/// One movement. The fields that change are `quantity`, `reserved` and `price`.
+/// Stock movement. The fields that change are `quantity`, `reserved` and `price`.
 #[derive(Serialize, ToSchema)]
 struct StockHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
-    /// `opening`, `creation`, `edit`, `upload`, `reservation`, `release`, `sale`, `correction`, `return` or `write_off`
+    /// `opening`, `creation`, `edit`, `upload`, `reservation`, `release`, `sale`, `correction`, `return` or
+    /// `write_off`.
     reason: &'static str,
-    /// The order it was done for.
+    /// Id of the order that caused the movement.
     order_id: Option<i64>,
-    /// The job in the background that did it.
+    /// Id of the job that made the movement.
     job_id: Option<i64>,
 }
 
@@ -34,5 +35,5 @@ impl From<StockEntry> for StockHistoryRecord {
     }
 }
 
-list!(/// A page of movements, the latest first.
+list!(/// One page of stock movements, newest first.
     pub(super) StockHistoryList { histories: [StockHistoryRecord], histories_count of all, pagination });

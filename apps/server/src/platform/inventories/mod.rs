@@ -1,4 +1,4 @@
-//! Stock: how many pieces of an item lie in a warehouse, and what one costs there.
+//! Stock levels: quantity and price of an item in a warehouse.
 
 mod history;
 mod record;
@@ -24,7 +24,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_inventories).service(inventories_table).service(create_inventory);
 }
 
-/// Routes with placeholders.
+/// Registers the routes with placeholders.
 pub(super) fn placed_routes(config: &mut ServiceConfig<'_>) {
     config.service(show_inventory).service(update_inventory).service(inventory_history);
 }
@@ -53,7 +53,7 @@ impl From<InventoryRefusal> for ApiError {
     }
 }
 
-/// The stock of the project.
+/// List stock levels
 #[utoipa::path(
     tag = "Stock",
     params(InventoryParams),
@@ -68,7 +68,7 @@ async fn list_inventories(
     answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
 }
 
-/// The stock of the project as a table.
+/// List stock levels as a table
 #[utoipa::path(
     tag = "Stock",
     params(InventoryParams),
@@ -83,14 +83,17 @@ async fn inventories_table(staff: SignedInStaff, service: Data<InventoryService>
 #[deserr(error = InputErrors)]
 struct NewInventory {
     warehouse_id: wire::WarehouseId,
-    /// Goods.
+    /// Id of the item. It must be goods.
     nomenclature_id: wire::NomenclatureId,
+    /// Units in the warehouse.
     quantity: wire::StockLevel,
-    /// The price of one piece.
+    /// Price of one unit.
     price: wire::Money,
 }
 
-/// Adds stock of goods to a warehouse that has none of them.
+/// Create a stock level
+///
+/// The warehouse must not have a stock level of this item yet.
 #[utoipa::path(
     tag = "Stock",
     request_body = NewInventory,
@@ -112,7 +115,7 @@ async fn create_inventory(
     created(service.create(&staff, draft).await?)
 }
 
-/// One stock record.
+/// Get a stock level
 #[utoipa::path(
     tag = "Stock",
     params(("id" = i64, Path)),
@@ -130,17 +133,19 @@ async fn show_inventory(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct ChangedInventory {
-    /// Pieces in the warehouse, reserved ones included; never fewer than these.
+    /// Units in the warehouse, including reserved units. At least the number of reserved units.
     #[deserr(default)]
     #[schema(value_type = Option<wire::StockLevel>, nullable = false)]
     quantity: Given<wire::StockLevel>,
-    /// The price of one piece.
+    /// Price of one unit.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
     price: Given<wire::Money>,
 }
 
-/// Sets pieces and price of stock. Fields that are not sent stay as they are.
+/// Update a stock level
+///
+/// Sets quantity and price. Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Stock",
     params(("id" = i64, Path)),
@@ -158,7 +163,9 @@ async fn update_inventory(
     answer(service.set_stock(&staff, id.parse()?, change).await?)
 }
 
-/// What happened to stock, the latest first: its movements.
+/// List the movements of a stock level
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Stock",
     params(("id" = i64, Path), PageQuery),

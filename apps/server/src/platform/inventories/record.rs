@@ -1,4 +1,4 @@
-//! What staff see of stock.
+//! Records of stock levels as shown to staff.
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{Inventory, StockedItem};
@@ -29,13 +29,13 @@ pub(in crate::platform) struct InventoryRecord {
     id: i64,
     warehouse: NamedRecord,
     nomenclature: StockedItemRecord,
-    /// Pieces in the warehouse.
+    /// Units in the warehouse.
     quantity: u32,
-    /// Of these, pieces reserved by orders.
+    /// Reserved units, included in `quantity`.
     reserved: u32,
-    /// Pieces that can still be ordered.
+    /// Units that can still be ordered.
     available: u32,
-    /// The price of one piece; `null` when nobody has written one, and then nothing is sold from here.
+    /// Price of one unit. `null` if no price is set; then nothing is sold from this warehouse.
     #[schema(examples("265.00"))]
     price: Option<String>,
     created_at: DateTime<Utc>,
@@ -58,12 +58,12 @@ impl From<Inventory> for InventoryRecord {
     }
 }
 
-one!(/// One stock record.
+one!(/// Stock level.
     pub(super) OneInventory { inventory: InventoryRecord });
-list!(/// A page of stock, and how much there is in all.
+list!(/// One page of stock levels, with the total number of records.
     pub(super) InventoryList { inventories: [InventoryRecord], inventories_count of all });
 
-/// `GET /api/tables/inventories`
+/// Table of `GET /api/tables/inventories`.
 pub(super) const TABLE: Table<Inventory> = Table {
     id: 2,
     resource: "inventories",
@@ -99,6 +99,6 @@ pub(super) const TABLE: Table<Inventory> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/inventories` and `GET /api/inventories`.
+    /// Query parameters of `GET /api/tables/inventories` and `GET /api/inventories`.
     InventoryParams of TABLE
 }

@@ -11,7 +11,9 @@ use crate::http::blocking::blocking;
 use crate::http::sheets::download;
 use crate::http::{ApiError, PathId, SignedInStaff};
 
-/// The file of an export that has succeeded. It is kept for 24 hours.
+/// Download the file of an export
+///
+/// Available after the export has succeeded, for 24 hours.
 #[utoipa::path(
     tag = "Jobs",
     params(("id" = i64, Path)),

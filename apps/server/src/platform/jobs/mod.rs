@@ -1,4 +1,4 @@
-//! Imports and exports in the background: their progress, their problems and files, stopping them.
+//! Import and export jobs: progress, errors, files, cancellation.
 
 mod file;
 mod query;
@@ -29,12 +29,14 @@ impl From<JobRefusal> for ApiError {
     }
 }
 
-/// `202` with the job that was queued.
+/// Returns `202` with the queued job.
 pub(super) fn queued(job: Job) -> HttpResponse {
     HttpResponse::Accepted().json(OneJob::from(job))
 }
 
-/// Imports and exports of the project that run, wait or are over, newest first.
+/// List import and export jobs
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Jobs",
     params(JobQuery),
@@ -46,7 +48,7 @@ async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Quer
     answer(service.list(&staff, query.0.into(), page).await?)
 }
 
-/// One import or export.
+/// Get an import or export job
 #[utoipa::path(
     tag = "Jobs",
     params(("id" = i64, Path)),
@@ -57,7 +59,9 @@ async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<Pat
     answer(service.read(&staff, id.parse()?).await?)
 }
 
-/// Stops an import or export. What an import has written stays.
+/// Cancel an import or export job
+///
+/// Rows already written by an import are kept.
 #[utoipa::path(
     tag = "Jobs",
     params(("id" = i64, Path)),
@@ -68,7 +72,9 @@ async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<P
     answer(service.cancel(&staff, id.parse()?).await?)
 }
 
-/// What is wrong with the rows of an import, as a spreadsheet: row, column, reason. The first 10,000 problems are kept.
+/// Download the errors of an import job
+///
+/// Returns a spreadsheet with row, column and reason. Only the first 10,000 errors are stored.
 #[utoipa::path(
     tag = "Jobs",
     params(("id" = i64, Path), ExportQuery),

@@ -1,4 +1,4 @@
-//! Which jobs are asked for.
+//! Query parameters of jobs.
 
 use deserr::Deserr;
 use kontor_catalog::bulk::JobFilter;
@@ -13,11 +13,12 @@ use crate::http::wire::{self, InputErrors, Many};
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct JobQuery {
-    /// `nomenclatures_import`, `inventories_upload`, `inventories_export`, `orders_export` or `counterparties_export`; one may be given without the brackets, too.
+    /// `nomenclatures_import`, `inventories_upload`, `inventories_export`, `orders_export` or `counterparties_export`.
+    /// A single value may be sent without brackets.
     #[deserr(default)]
     #[param(rename = "kind[]", value_type = Option<Vec<String>>)]
     kind: Many<wire::JobKind>,
-    /// `queued`, `running`, `succeeded`, `failed` or `canceled`; one may be given without the brackets, too.
+    /// `queued`, `running`, `succeeded`, `failed` or `canceled`. A single value may be sent without brackets.
     #[deserr(default)]
     #[param(rename = "status[]", value_type = Option<Vec<String>>)]
     status: Many<wire::JobState>,
@@ -31,7 +32,7 @@ pub(super) struct JobQuery {
 }
 
 impl JobQuery {
-    /// The page asked for.
+    /// Returns the requested page.
     pub(super) fn page(&self) -> Result<PageRequest, Violations> {
         page_of(self.page.as_ref(), self.per_page.as_ref(), 15)
     }

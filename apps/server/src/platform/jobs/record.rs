@@ -1,4 +1,4 @@
-//! What staff see of a job.
+//! Record of a job.
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::bulk::Job;
@@ -17,40 +17,44 @@ struct JobRecord {
     kind: &'static str,
     /// `queued`, `running`, `succeeded`, `failed` or `canceled`.
     status: &'static str,
-    /// `checking`: every row is looked at and nothing is written; then `writing`. Exports are always `writing`.
+    /// `checking`: all rows are checked and nothing is written; then `writing`. Exports are always `writing`.
     phase: &'static str,
-    /// Whether it ends after checking.
+    /// `true` if the job ends after checking and writes nothing.
     dry_run: bool,
-    /// Whether good rows are written although others are bad.
+    /// `true` if valid rows are written even if others are invalid.
     partial: bool,
     file_name: Option<String>,
-    /// Bytes; 0 until an export has succeeded.
+    /// Size of the file in bytes. `0` until an export has succeeded.
     file_size: u64,
-    /// The moment after which the file of an export is gone; `null` for imports and until the export has succeeded.
+    /// Time when the file of an export is deleted. `null` for imports, and until the export has succeeded.
     file_expires_at: Option<DateTime<Utc>>,
-    /// Rows below the headers; `null` until checking is over, or until an export has begun.
+    /// Number of rows below the headers. `null` until checking is complete, or until an export has started.
     total_rows: Option<u64>,
-    /// Rows done in this phase.
+    /// Number of rows processed in this phase.
     done_rows: u64,
+    /// Number of records created.
     created: u64,
+    /// Number of records updated.
     updated: u64,
+    /// Number of records that already match the file.
     unchanged: u64,
-    /// Rows left out because of a problem.
+    /// Number of rows skipped because of errors.
     skipped: u64,
-    /// Problems found; `GET /api/jobs/{id}/errors` has the first 10,000.
+    /// Number of errors found. `GET /api/jobs/{id}/errors` returns the first 10,000.
     errors_total: u64,
+    /// Headers that are not imported.
     ignored_columns: Vec<String>,
-    /// Whether empty cells change nothing.
+    /// `true` if empty cells change nothing.
     keep_empty: bool,
-    /// The sheet that was read; `null` for csv, and until checking is over.
+    /// Name of the sheet that was read. `null` for csv, and until checking is complete.
     sheet: Option<String>,
-    /// The row of headers; `null` until checking is over.
+    /// Number of the header row. `null` until checking is complete.
     header_row: Option<u32>,
-    /// The headers from left to right; none until checking is over.
+    /// Headers from left to right. Empty until checking is complete.
     columns: Vec<HeaderRecord>,
-    /// Why it failed.
+    /// Reason of the failure.
     message: Option<String>,
-    /// Employee who started it; `null` when it came from the command line.
+    /// Id of the employee who started the job. `null` if it was started from the command line.
     user_id: Option<i64>,
     created_at: DateTime<Utc>,
     started_at: Option<DateTime<Utc>>,
@@ -94,7 +98,7 @@ impl From<Job> for JobRecord {
     }
 }
 
-one!(/// One job.
+one!(/// Job.
     pub OneJob { job: JobRecord });
-list!(/// A page of jobs, and how many there are in all.
+list!(/// One page of jobs, with the total number of jobs.
     pub(super) JobList { jobs: [JobRecord], jobs_count of all, pagination });

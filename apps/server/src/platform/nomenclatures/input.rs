@@ -1,4 +1,4 @@
-//! What staff send about an item.
+//! Request bodies for items.
 
 use deserr::Deserr;
 use kontor_catalog::model::{BillingPeriod, Card, CardChange, Packaging, PriceRequired};
@@ -7,28 +7,32 @@ use utoipa::ToSchema;
 
 use crate::http::wire::{self, Given, In, InputErrors, Patch, ZeroIsNull};
 
-/// How an item is packed.
+/// Packaging of an item.
 #[derive(Deserr, ToSchema, Default)]
 #[deserr(error = InputErrors)]
 pub(super) struct Parameters {
+    /// `true` if the item is sold wholesale.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     wholesale: Given<wire::Flag>,
+    /// Units in one pack.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Quantity>, nullable = false)]
     pieces_per_pack: Given<wire::Quantity>,
+    /// Packs in one unit of sale.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Quantity>, nullable = false)]
     quantity_pack: Given<wire::Quantity>,
 }
 
-/// A new item.
+/// Item to create.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct NewNomenclature {
     name: wire::Name,
+    /// `1` service, `2` goods.
     kind_id: wire::NomenclatureKind,
-    /// What staff call it beside its kind.
+    /// Type of the item, a classification by staff in addition to the kind.
     #[deserr(default)]
     #[schema(value_type = Option<wire::NomenclatureTypeId>)]
     type_id: ZeroIsNull<wire::NomenclatureTypeId>,
@@ -58,12 +62,13 @@ pub(super) struct NewNomenclature {
     /// HTML.
     #[deserr(default)]
     characteristics: Option<wire::Prose>,
-    /// By which customers pass the item on.
+    /// Link by which customers share the item.
     #[deserr(default)]
     share_link: Option<wire::ShareLink>,
+    /// `true` if the item is a subscription plan.
     #[deserr(default)]
     is_subscription: Option<wire::Flag>,
-    /// Required for subscription plans and forbidden for anything else.
+    /// Required for subscription plans, not allowed for other items.
     #[deserr(default)]
     billing_period_months: Option<wire::BillingPeriod>,
     #[deserr(default)]
@@ -80,7 +85,7 @@ fn inner<T>(value: ZeroIsNull<In<T>>) -> Option<T> {
 }
 
 impl NewNomenclature {
-    /// The card, unless its terms contradict each other.
+    /// Returns the card, or violations if its terms contradict each other.
     pub(super) fn card(self) -> Result<Card, Violations> {
         let is_subscription = self.is_subscription.is_some_and(|flag| flag.0);
         let kind = self.kind_id.0;
@@ -118,7 +123,7 @@ impl NewNomenclature {
     }
 }
 
-/// Changes of an item.
+/// Change of an item.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct ChangedNomenclature {
@@ -160,11 +165,11 @@ pub(super) struct ChangedNomenclature {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     characteristics: Patch<wire::Prose>,
-    /// By which customers pass the item on.
+    /// Link by which customers share the item.
     #[deserr(default)]
     #[schema(value_type = Option<wire::ShareLink>)]
     share_link: Patch<wire::ShareLink>,
-    /// An item that stops being a subscription plan loses its billing period.
+    /// If set to `false`, the billing period is cleared.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     is_subscription: Given<wire::Flag>,
@@ -174,11 +179,11 @@ pub(super) struct ChangedNomenclature {
     #[deserr(default)]
     #[schema(value_type = Option<Parameters>, nullable = false)]
     parameters: Given<Parameters>,
-    /// In the place of all photos the item had.
+    /// Replaces all photos of the item.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::PhotoUrl>>, nullable = false, max_items = 20)]
     photos: Given<wire::Gallery>,
-    /// In the place of all tags the item had.
+    /// Replaces all tags of the item.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::TagId>>, nullable = false)]
     tags: Given<Vec<wire::TagId>>,

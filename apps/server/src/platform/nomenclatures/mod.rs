@@ -1,4 +1,4 @@
-//! Items of the catalogue: goods, services and subscription plans.
+//! Items of the catalog: goods, services and subscription plans.
 
 mod input;
 mod record;
@@ -62,7 +62,7 @@ impl From<NomenclatureRefusal> for ApiError {
     }
 }
 
-/// The items of the project.
+/// List items
 #[utoipa::path(
     tag = "Catalog",
     params(NomenclatureParams),
@@ -77,7 +77,7 @@ async fn list_nomenclatures(
     answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
 }
 
-/// The items of the project as a table.
+/// List items as a table
 #[utoipa::path(
     tag = "Catalog",
     params(NomenclatureParams),
@@ -92,7 +92,9 @@ async fn nomenclatures_table(
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
-/// Adds an item. Goods need no price: warehouses have their own.
+/// Create an item
+///
+/// Goods need no price; it is set per warehouse.
 #[utoipa::path(
     tag = "Catalog",
     request_body = NewNomenclature,
@@ -111,7 +113,7 @@ async fn create_nomenclature(
     created(item)
 }
 
-/// One item.
+/// Get an item
 #[utoipa::path(
     tag = "Catalog",
     params(("id" = i64, Path)),
@@ -126,7 +128,9 @@ async fn show_nomenclature(
     answer(service.read(&staff, id.parse()?).await?)
 }
 
-/// Changes an item. Fields that are not sent stay as they are.
+/// Update an item
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Catalog",
     params(("id" = i64, Path)),
@@ -146,7 +150,9 @@ async fn update_nomenclature(
     answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
-/// What happened to an item, the latest first.
+/// List the history of an item
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Catalog",
     params(("id" = i64, Path), PageQuery),

@@ -1,4 +1,4 @@
-//! What staff see of an item.
+//! Record of an item.
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{BillingPeriod, Nomenclature, NomenclatureKind, Packaging, Reference};
@@ -14,8 +14,11 @@ use crate::table::{Cell, Column, Filter, Table, list_params};
 
 #[derive(Serialize, ToSchema)]
 struct ParametersRecord {
+    /// `true` if the item is sold wholesale.
     wholesale: bool,
+    /// Units in one pack.
     pieces_per_pack: u32,
+    /// Packs in one unit of sale.
     quantity_pack: u32,
 }
 
@@ -34,6 +37,7 @@ pub(in crate::platform) struct NomenclatureRecord {
     id: i64,
     article: Option<String>,
     name: String,
+    /// `1` service, `2` goods.
     kind_id: i64,
     kind: NamedRecord,
     type_id: Option<i64>,
@@ -48,16 +52,18 @@ pub(in crate::platform) struct NomenclatureRecord {
     storage_unit: Option<StorageUnitRecord>,
     vat_id: Option<i64>,
     vat: Option<NamedRecord>,
-    /// The card price; `null` when nobody has written one.
+    /// Price of the item. `null` if none is set.
     #[schema(examples("265.00"))]
     price: Option<String>,
     /// HTML.
     description: Option<String>,
     /// HTML.
     characteristics: Option<String>,
-    /// By which customers pass the item on.
+    /// Link by which customers share the item.
     share_link: Option<String>,
+    /// `true` if the item is a subscription plan.
     is_subscription: bool,
+    /// Length of a billing period, in months. `null` unless the item is a subscription plan.
     billing_period_months: Option<u8>,
     parameters: ParametersRecord,
     photos: Vec<PhotoRecord>,
@@ -102,16 +108,16 @@ impl From<Nomenclature> for NomenclatureRecord {
     }
 }
 
-one!(/// One item.
+one!(/// Item.
     pub(super) OneNomenclature { nomenclature: NomenclatureRecord });
-list!(/// A page of items, and how many there are in all.
+list!(/// One page of items, with the total number of items.
     pub(super) NomenclatureList { nomenclatures: [NomenclatureRecord], nomenclatures_count of all });
 
 fn named<Id>(reference: Option<&Reference<Id>>) -> Cell {
     Cell::plain(reference.map(|reference| reference.name.as_str()))
 }
 
-/// `GET /api/tables/nomenclatures`
+/// Table of `GET /api/tables/nomenclatures`.
 pub(super) const TABLE: Table<Nomenclature> = Table {
     id: 1,
     resource: "nomenclatures",
@@ -147,6 +153,6 @@ pub(super) const TABLE: Table<Nomenclature> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/nomenclatures` and `GET /api/nomenclatures`.
+    /// Query parameters of `GET /api/tables/nomenclatures` and `GET /api/nomenclatures`.
     NomenclatureParams of TABLE
 }

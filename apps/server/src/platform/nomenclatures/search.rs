@@ -1,4 +1,4 @@
-//! Looking items up while somebody types.
+//! Item search while typing.
 
 use actix_web::post;
 use actix_web::web::Data;
@@ -15,18 +15,20 @@ use crate::http::{Body, SignedInStaff};
 
 const BEST: i64 = 20;
 
-/// What is looked for.
+/// Search text and maximum number of results.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub(super) struct ItemSearch {
-    /// Words of the name and the article in any order and case, or parts of them.
+    /// Words of the name and the article, or parts of them, in any order and case.
     query: wire::Name,
-    /// How many items at most; 20 when it is absent.
+    /// Maximum number of items, 20 by default.
     #[deserr(default)]
     limit: Option<PageSize>,
 }
 
-/// The items of the project that fit best, and how many there are in all (10,000 at most).
+/// Search items
+///
+/// Returns the best matches and the total number of matches, at most 10,000.
 #[utoipa::path(
     tag = "Catalog",
     request_body = ItemSearch,

@@ -1,4 +1,4 @@
-//! What staff say about pages.
+//! Request bodies for content pages.
 
 use deserr::Deserr;
 use kontor_content::model::{PageChange, PageDraft, TagNames};
@@ -12,28 +12,29 @@ use crate::http::wire::{self, Given, InputErrors, Patch, ZeroIsNull};
 #[deserr(error = InputErrors)]
 pub(super) struct NewPage {
     title: wire::Name,
-    /// Unique in the project; without it one is made of the title.
+    /// Unique in the project. By default, derived from the title.
     #[deserr(default)]
     slug: Option<wire::Slug>,
     #[deserr(default)]
     description: Option<wire::Line500>,
-    /// A picture, by its address.
+    /// URL of a picture.
     #[deserr(default)]
     preview: Option<wire::PhotoUrl>,
-    /// HTML. Customers see what is left of it without scripts, styles and foreign frames.
+    /// HTML. Customers get it without scripts, styles and frames of other sites.
     #[deserr(default)]
     content: Option<wire::Prose>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::PageTypeId>)]
     page_type_id: ZeroIsNull<wire::PageTypeId>,
-    /// Names of tags, at most 20. Those that are new are made.
+    /// Names of tags, at most 20. New tags are created.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::Line100>>)]
     tags: Option<Vec<wire::Named<wire::Line100>>>,
-    /// Whether customers see it; they do unless told otherwise.
+    /// `true` if customers can see the page. `true` by default.
     #[deserr(default)]
     is_active: Option<wire::Flag>,
-    /// Whether customers get it in the place of pages that are not there; then no other page is.
+    /// `true` if customers get this page instead of pages that do not exist. The previous fallback page loses this
+    /// role.
     #[deserr(default)]
     is_fallback: Option<wire::Flag>,
 }
@@ -43,7 +44,7 @@ fn tags(names: Vec<wire::Named<wire::Line100>>) -> Result<TagNames, ApiError> {
 }
 
 impl NewPage {
-    /// The draft.
+    /// Returns the draft of the page.
     pub fn draft(self) -> Result<PageDraft, ApiError> {
         Ok(PageDraft {
             slug: self.slug.map(|slug| slug.0),
@@ -81,7 +82,7 @@ pub(super) struct ChangedPage {
     #[deserr(default)]
     #[schema(value_type = Option<wire::PageTypeId>)]
     page_type_id: Patch<ZeroIsNull<wire::PageTypeId>>,
-    /// In the place of all tags that it has.
+    /// Replaces all tags of the page.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::Line100>>, nullable = false)]
     tags: Given<Vec<wire::Named<wire::Line100>>>,
@@ -94,7 +95,7 @@ pub(super) struct ChangedPage {
 }
 
 impl ChangedPage {
-    /// The change.
+    /// Returns the change of the page.
     pub fn change(self) -> Result<PageChange, ApiError> {
         Ok(PageChange {
             slug: self.slug.into(),

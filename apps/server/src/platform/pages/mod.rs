@@ -1,4 +1,4 @@
-//! Pages of a project.
+//! Content pages of a project.
 
 mod input;
 mod record;
@@ -17,7 +17,7 @@ use crate::http::records::Message;
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 
-/// The table and the tags lie elsewhere.
+/// Registers the table and the tags, whose paths are outside the prefix of the other routes.
 pub(super) fn outer_routes(config: &mut ServiceConfig<'_>) {
     config.service(pages_table).service(list_page_tags);
 }
@@ -35,7 +35,9 @@ impl From<PageRefusal> for ApiError {
     }
 }
 
-/// Adds a page. Without a slug it gets one made of its title, in Latin letters.
+/// Create a content page
+///
+/// Without a slug, one is derived from the title in Latin letters.
 #[utoipa::path(
     tag = "Content",
     request_body = NewPage,
@@ -47,14 +49,18 @@ async fn create_page(staff: SignedInStaff, service: Data<PageService>, body: Bod
     created(service.create(&staff, body.0.draft()?).await?)
 }
 
-/// One page, with its HTML as staff wrote it.
+/// Get a content page
+///
+/// Returns the HTML as written by staff, not sanitized.
 #[utoipa::path(tag = "Content", params(("id" = i64, Path)), responses((status = 200, body = OnePage)))]
 #[get("/api/pages/{id}")]
 async fn show_page(staff: SignedInStaff, service: Data<PageService>, id: Path<PathId>) -> Answer<OnePage> {
     answer(service.read(&staff, id.parse()?).await?)
 }
 
-/// Changes a page. Fields that are not sent stay as they are; another title leaves the slug as it is.
+/// Update a content page
+///
+/// Fields that are not sent keep their values. A new title does not change the slug.
 #[utoipa::path(
     tag = "Content",
     params(("id" = i64, Path)),
@@ -72,7 +78,7 @@ async fn update_page(
     answer(service.update(&staff, id.parse()?, body.0.change()?).await?)
 }
 
-/// Deletes a page.
+/// Delete a content page
 #[utoipa::path(tag = "Content", params(("id" = i64, Path)), responses((status = 200, body = Message)))]
 #[delete("/api/pages/{id}")]
 async fn delete_page(staff: SignedInStaff, service: Data<PageService>, id: Path<PathId>) -> Answer<Message> {
@@ -80,7 +86,9 @@ async fn delete_page(staff: SignedInStaff, service: Data<PageService>, id: Path<
     answer(Message::new("The page was deleted."))
 }
 
-/// What happened to a page, the latest first.
+/// List the history of a content page
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Content",
     params(("page" = i64, Path), PageQuery),
@@ -97,14 +105,16 @@ async fn page_history(
     answer(service.page(&staff, id.parse()?, page).await?)
 }
 
-/// The pages of the project as a table.
+/// List content pages as a table
 #[utoipa::path(tag = "Content", params(PageParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/pages")]
 async fn pages_table(staff: SignedInStaff, service: Data<PageService>, asked: Asked) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
-/// Every tag of the project's pages, by name. A page that is given a new tag makes it.
+/// List the tags of content pages
+///
+/// Returns every page tag of the project, ordered by name. New tags are created when a page uses them.
 #[utoipa::path(tag = "Content", responses((status = 200, body = PageTagList)))]
 #[get("/api/page_tags")]
 async fn list_page_tags(staff: SignedInStaff, pages: Data<PageShelf>) -> Answer<PageTagList> {

@@ -1,4 +1,4 @@
-//! Pages as staff see them.
+//! Records of content pages as shown to staff.
 
 use chrono::{DateTime, Utc};
 use kontor_content::model::{Page, PageTag};
@@ -16,7 +16,7 @@ pub(super) struct PageRecord {
     title: String,
     description: Option<String>,
     preview: Option<PhotoRecord>,
-    /// HTML as staff wrote it.
+    /// HTML as written by staff, not sanitized.
     content: Option<String>,
     page_type: Option<NamedRecord>,
     tags: Vec<PageTagRecord>,
@@ -50,7 +50,7 @@ impl From<Page> for PageRecord {
     }
 }
 
-one!(/// One page.
+one!(/// Content page.
     pub(super) OnePage { page: PageRecord });
 
 #[derive(Serialize, ToSchema)]
@@ -66,5 +66,5 @@ impl From<PageTag> for DatedTagRecord {
     }
 }
 
-list!(/// Tags of pages.
+list!(/// Tags of content pages.
     pub(super) PageTagList { page_tags: [DatedTagRecord], page_tags_count });

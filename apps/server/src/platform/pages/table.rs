@@ -1,4 +1,4 @@
-//! Pages as a table.
+//! Table of content pages.
 
 use kontor_content::model::Page;
 use kontor_kernel::PageTypeId;
@@ -6,7 +6,7 @@ use kontor_kernel::listing::Sort;
 
 use crate::table::{Cell, Column, Filter, Table, list_params};
 
-/// `GET /api/tables/pages`
+/// Table of `GET /api/tables/pages`.
 pub(super) const TABLE: Table<Page> = Table {
     id: 51,
     resource: "pages",
@@ -42,6 +42,6 @@ pub(super) const TABLE: Table<Page> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/pages`.
+    /// Query parameters of `GET /api/tables/pages`.
     PageParams of TABLE
 }

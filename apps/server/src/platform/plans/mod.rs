@@ -1,4 +1,4 @@
-//! Which subscription plans an application offers.
+//! Subscription plans that an application offers.
 
 mod query;
 mod record;
@@ -33,7 +33,9 @@ impl From<PlanRefusal> for ApiError {
     }
 }
 
-/// The subscription plans of the project, each with how the application offers it.
+/// List the subscription plans of the project for an application
+///
+/// Each plan contains its assignment to the application, if any.
 #[utoipa::path(
     tag = "Applications",
     params(("application" = i64, Path), PlanQuery),
@@ -54,14 +56,15 @@ async fn show_catalog(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewPlanAssignment {
+    /// Id of the item that is the plan.
     nomenclature_id: wire::NomenclatureId,
-    /// What programs call the plan; `plan-` and the number of the item when absent.
+    /// Identifier of the plan for programs. By default, `plan-` and the id of the item.
     #[deserr(default)]
     plan_slug: Option<wire::PlanSlug>,
-    /// After all others when absent.
+    /// Last position by default.
     #[deserr(default)]
     position: Option<wire::PlanPosition>,
-    /// `true` when absent.
+    /// `true` by default.
     #[deserr(default)]
     is_active: Option<wire::Flag>,
 }
@@ -77,7 +80,9 @@ impl From<NewPlanAssignment> for PlanDraft {
     }
 }
 
-/// Offers a plan in an application: customers see it from now on. One that is assigned already stays as it is.
+/// Assign a subscription plan to an application
+///
+/// Customers see the plan at once. A plan that is already assigned is not changed.
 #[utoipa::path(
     tag = "Applications",
     params(("application" = i64, Path)),
@@ -107,11 +112,11 @@ struct ChangedPlanAssignment {
     #[deserr(default)]
     #[schema(value_type = Option<wire::PlanSlug>, nullable = false)]
     plan_slug: Given<wire::PlanSlug>,
-    /// The lowest comes first, equal ones by the number of the assignment.
+    /// Position in the list, lowest first. Equal positions are ordered by the id of the assignment.
     #[deserr(default)]
     #[schema(value_type = Option<wire::PlanPosition>, nullable = false)]
     position: Given<wire::PlanPosition>,
-    /// Customers see active ones only.
+    /// `true` if customers can see the plan.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
     is_active: Given<wire::Flag>,
@@ -125,7 +130,9 @@ impl From<ChangedPlanAssignment> for PlanChange {
 
 type Ids = Path<(PathId, PathId)>;
 
-/// Changes how an application offers a plan. Fields that are not sent stay as they are.
+/// Update a plan assignment
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Applications",
     params(("application" = i64, Path), ("assignment" = i64, Path)),
@@ -143,7 +150,9 @@ async fn change_plan(
     answer(changed)
 }
 
-/// Takes a plan away from an application: its customers see it no more.
+/// Remove a subscription plan from an application
+///
+/// Customers of the application no longer see the plan.
 #[utoipa::path(
     tag = "Applications",
     params(("application" = i64, Path), ("assignment" = i64, Path)),

@@ -1,4 +1,4 @@
-//! What staff see of plans and of how an application offers them.
+//! Records of plans and their assignments.
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{BillingPeriod, CatalogPlan, PlanAssignment};
@@ -13,8 +13,10 @@ struct PlanAssignmentRecord {
     id: i64,
     application_id: i64,
     nomenclature_id: i64,
+    /// Identifier of the plan for programs.
     plan_slug: String,
     position: i64,
+    /// `true` if customers can see the plan.
     is_active: bool,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -35,24 +37,26 @@ impl From<PlanAssignment> for PlanAssignmentRecord {
     }
 }
 
-one!(/// How an application offers a plan.
+one!(/// Assignment of a plan to an application.
     pub(super) OneAssignment { assignment: PlanAssignmentRecord });
 
 #[derive(Serialize, ToSchema)]
 struct CatalogPlanRecord {
-    /// The number of the item.
+    /// Id of the item.
     id: i64,
     article: Option<String>,
     name: String,
-    /// What one period costs; a plan without a price is not offered.
+    /// Price of one period, decimal string. Plans without a price are not offered.
     #[schema(examples("490.00"))]
     price: Option<String>,
+    /// ISO 4217 code.
     #[schema(examples("RUB"))]
     currency: String,
+    /// Length of a period, in months.
     billing_period_months: Option<u8>,
     category: Option<NamedRecord>,
     photos: Vec<PhotoRecord>,
-    /// How the application offers it; `null` when it does not.
+    /// Assignment to the application. `null` if the plan is not assigned.
     assignment: Option<PlanAssignmentRecord>,
 }
 
@@ -73,7 +77,7 @@ impl From<CatalogPlan> for CatalogPlanRecord {
     }
 }
 
-list!(/// A page of the plans of the project.
+list!(/// One page of the plans of the project.
 pub(super) PlanPage {
     subscription_nomenclatures: [CatalogPlanRecord], subscription_nomenclatures_count of all, pagination
 });

@@ -1,4 +1,4 @@
-//! What staff say about shops.
+//! Request bodies for shops.
 
 use deserr::Deserr;
 use kontor_organization::model::{ShopChange, ShopDetails};
@@ -14,7 +14,7 @@ pub(super) struct NewShop {
     branch_id: wire::BranchId,
     #[deserr(default)]
     phone: Option<wire::Phone>,
-    /// A picture, by its address.
+    /// URL of a picture.
     #[deserr(default)]
     photo: Option<wire::PhotoUrl>,
     /// Degrees north.
@@ -23,10 +23,10 @@ pub(super) struct NewShop {
     /// Degrees east.
     #[deserr(default)]
     longitude: Option<wire::Longitude>,
-    /// Whose clocks count, by its name in the IANA database; those of the project unless told.
+    /// IANA name of the time zone. By default, the time zone of the project.
     #[deserr(default)]
     time_zone: Option<wire::ZoneName>,
-    /// Whether customers see it; they do unless told otherwise.
+    /// `true` if customers can see the shop. `true` by default.
     #[deserr(default)]
     is_active: Option<wire::Flag>,
 }
@@ -71,7 +71,7 @@ pub(super) struct ChangedShop {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Longitude>)]
     longitude: Patch<wire::Longitude>,
-    /// `null`: the clocks of the project count.
+    /// `null` sets the time zone of the project.
     #[deserr(default)]
     #[schema(value_type = Option<wire::ZoneName>)]
     time_zone: Patch<wire::ZoneName>,

@@ -1,4 +1,4 @@
-//! Shops as staff keep them.
+//! Shops, managed by staff.
 
 mod input;
 mod record;
@@ -22,7 +22,7 @@ use crate::http::records::Message;
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 
-/// The table lies elsewhere.
+/// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(shops_table);
 }
@@ -50,7 +50,9 @@ impl From<ShopRefusal> for ApiError {
     }
 }
 
-/// The shops of the project, closed ones included.
+/// List shops
+///
+/// Includes closed shops.
 #[utoipa::path(tag = "Shops", params(ShopParams), responses((status = 200, body = StaffShopList)))]
 #[get("/api/shops")]
 async fn list_staff_shops(
@@ -64,7 +66,7 @@ async fn list_staff_shops(
     answer(page.map(|shop| ShopView { shop, now }))
 }
 
-/// Adds a shop.
+/// Create a shop
 #[utoipa::path(tag = "Shops", request_body = NewShop, responses((status = 201, body = OneStaffShop)))]
 #[post("/api/shops")]
 async fn create_shop(
@@ -77,7 +79,7 @@ async fn create_shop(
     created(ShopView { shop, now: clock.now() })
 }
 
-/// One shop with its opening times.
+/// Get a shop with its opening times
 #[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = OneStaffShop)))]
 #[get("/api/shops/{id}")]
 async fn show_staff_shop(
@@ -90,7 +92,9 @@ async fn show_staff_shop(
     answer(ShopView { shop, now: clock.now() })
 }
 
-/// Changes a shop. Fields that are not sent stay as they are.
+/// Update a shop
+///
+/// Fields that are not sent keep their values.
 #[utoipa::path(
     tag = "Shops",
     params(("id" = i64, Path)),
@@ -109,7 +113,9 @@ async fn update_shop(
     answer(ShopView { shop, now: clock.now() })
 }
 
-/// Deletes a shop. Orders go on naming it.
+/// Delete a shop
+///
+/// Orders keep their reference to the shop.
 #[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}")]
 async fn delete_shop(staff: SignedInStaff, service: Data<StaffShopService>, id: Path<PathId>) -> Answer<Message> {
@@ -117,7 +123,9 @@ async fn delete_shop(staff: SignedInStaff, service: Data<StaffShopService>, id: 
     answer(Message::new("The shop was deleted."))
 }
 
-/// What happened to a shop, its opening times included, the latest first.
+/// List the history of a shop
+///
+/// Newest first, including changes of opening times.
 #[utoipa::path(tag = "Shops", params(("id" = i64, Path), PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/shops/{id}/history")]
 async fn shop_history(
@@ -130,7 +138,7 @@ async fn shop_history(
     answer(service.page(&staff, id.parse()?, page).await?)
 }
 
-/// The shops of the project as a table.
+/// List shops as a table
 #[utoipa::path(tag = "Shops", params(ShopParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/shops")]
 async fn shops_table(staff: SignedInStaff, service: Data<StaffShopService>, asked: Asked) -> Answer<TableAnswer> {

@@ -1,4 +1,4 @@
-//! Shops and their opening times as staff see them.
+//! Records of shops and their opening times.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use kontor_organization::model::{ShopException, ShopHoliday, ShopHours, StaffShop};
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::http::envelope::{list, one};
 use crate::http::wire::{NamedRecord, PhotoRecord};
 
-/// A shop at a moment.
+/// Shop with the time for which its status is computed.
 pub(super) struct ShopView {
     pub shop: StaffShop,
     pub now: DateTime<Utc>,
@@ -19,8 +19,9 @@ pub(super) struct HoursRecord {
     id: i64,
     /// `1` Monday to `7` Sunday.
     weekday: i64,
+    /// `00:00` to `23:59`.
     opens_at: String,
-    /// Earlier than `opens_at`: on the next day.
+    /// If earlier than `opens_at`, the shop closes on the next day.
     closes_at: String,
 }
 
@@ -41,6 +42,7 @@ pub(super) struct HolidayRecord {
     #[schema(value_type = String, format = Date)]
     date: NaiveDate,
     name: Option<String>,
+    /// `true` if the holiday repeats every year.
     is_yearly: bool,
 }
 
@@ -60,7 +62,7 @@ pub(super) struct ExceptionRecord {
     id: i64,
     #[schema(value_type = String, format = Date)]
     date: NaiveDate,
-    /// `null`: it stays closed.
+    /// `null` if the shop is closed on this day.
     opens_at: Option<String>,
     closes_at: Option<String>,
     note: Option<String>,
@@ -86,14 +88,18 @@ pub(super) struct StaffShopRecord {
     address: String,
     phone: Option<String>,
     photo: Option<PhotoRecord>,
+    /// Degrees north, decimal string.
     latitude: Option<String>,
+    /// Degrees east, decimal string.
     longitude: Option<String>,
     branch: NamedRecord,
-    /// Whose clocks count.
+    /// IANA name of the shop's time zone.
     time_zone: String,
+    /// `true` if customers can see the shop.
     is_active: bool,
+    /// `true` if the shop is open now, by its opening times.
     is_open_now: bool,
-    /// When it closes if it is open, or opens if it is closed; `null` when that is more than a year ahead.
+    /// Time when the shop next opens or closes. `null` if that is more than a year ahead.
     next_change_at: Option<DateTime<Utc>>,
     hours: Vec<HoursRecord>,
     holidays: Vec<HolidayRecord>,
@@ -127,19 +133,19 @@ impl From<ShopView> for StaffShopRecord {
     }
 }
 
-one!(/// One shop.
+one!(/// Shop.
     pub(super) OneStaffShop { shop: StaffShopRecord });
 list!(/// Shops of the project.
     pub(super) StaffShopList { shops: [StaffShopRecord], shops_count of all, pagination });
-list!(/// The opening hours of a shop.
+list!(/// Opening hours of a shop.
     pub(super) HoursList { hours: [HoursRecord], hours_count });
-one!(/// Opening hours of one day of every week.
+one!(/// Opening hours of a weekday.
     pub(super) OneHours { hour: HoursRecord });
-list!(/// The holidays of a shop.
+list!(/// Holidays of a shop.
     pub(super) HolidayList { holidays: [HolidayRecord], holidays_count });
-one!(/// A day on which a shop stays closed.
+one!(/// Holiday of a shop.
     pub(super) OneHoliday { holiday: HolidayRecord });
-list!(/// Other hours of a shop on single days.
+list!(/// Special opening hours of a shop.
     pub(super) ExceptionList { exceptions: [ExceptionRecord], exceptions_count });
-one!(/// Other hours of a shop on one day.
+one!(/// Special opening hours of a shop on one day.
     pub(super) OneException { exception: ExceptionRecord });

@@ -1,4 +1,4 @@
-//! Shops as a table.
+//! Table of shops.
 
 use kontor_kernel::BranchId;
 use kontor_kernel::listing::Sort;
@@ -6,7 +6,7 @@ use kontor_organization::model::StaffShop;
 
 use crate::table::{Cell, Column, Filter, Table, list_params};
 
-/// `GET /api/tables/shops`, and what `GET /api/shops` can be asked.
+/// Table of `GET /api/tables/shops`, with the parameters of `GET /api/shops`.
 pub(super) const TABLE: Table<StaffShop> = Table {
     id: 62,
     resource: "shops",
@@ -39,6 +39,6 @@ pub(super) const TABLE: Table<StaffShop> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/shops` and `GET /api/tables/shops`.
+    /// Query parameters of `GET /api/shops` and `GET /api/tables/shops`.
     ShopParams of TABLE
 }

@@ -42,7 +42,7 @@ async fn times(staff: &SignedInStaff, shops: &StaffShopService, id: &PathId) -> 
     Ok(shops.read(staff, id.parse()?).await?.times)
 }
 
-/// Makes a change, and answers what it was about.
+/// Applies a change and returns the changed record.
 async fn changed<T>(
     staff: &SignedInStaff,
     service: &OpeningTimesService,
@@ -54,25 +54,30 @@ async fn changed<T>(
     of(shop.times, about).ok_or_else(ApiError::not_found)
 }
 
-/// The opening hours of a shop, by weekday and time.
+/// List the opening hours of a shop
+///
+/// Ordered by weekday and time.
 #[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = HoursList)))]
 #[get("/api/shops/{id}/hours")]
 async fn list_hours(staff: SignedInStaff, shops: Data<StaffShopService>, id: Path<PathId>) -> Answer<HoursList> {
     answer(times(&staff, &shops, &id).await?.hours)
 }
 
-/// From when to when a shop is open on a day of every week.
+/// Opening hours of a shop on a weekday.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct HoursInput {
+    /// `1` Monday to `7` Sunday.
     weekday: wire::Weekday,
     /// `00:00` to `23:59`.
     opens_at: wire::TimeOfDay,
-    /// Up to `24:00`; a time before `opens_at` is one of the next day.
+    /// Up to `24:00`. If earlier than `opens_at`, the shop closes on the next day.
     closes_at: wire::TimeOfDay,
 }
 
-/// Adds opening hours, at most 50 a week. Those that overlap others are refused.
+/// Add opening hours to a shop
+///
+/// At most 50 entries per week. Overlapping hours are rejected.
 #[utoipa::path(
     tag = "Shops",
     params(("id" = i64, Path)),
@@ -92,7 +97,7 @@ async fn add_hours(
     created(changed(&staff, &service, &id, change, one).await?)
 }
 
-/// Changes opening hours.
+/// Update opening hours of a shop
 #[utoipa::path(tag = "Shops", request_body = HoursInput, responses((status = 200, body = OneHours)))]
 #[put("/api/shops/{id}/hours/{hour_id}")]
 async fn change_hours(
@@ -108,7 +113,7 @@ async fn change_hours(
     answer(changed(&staff, &service, &path.0, change, one).await?)
 }
 
-/// Removes opening hours.
+/// Remove opening hours from a shop
 #[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}/hours/{hour_id}")]
 async fn remove_hours(staff: SignedInStaff, service: Data<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
@@ -116,26 +121,30 @@ async fn remove_hours(staff: SignedInStaff, service: Data<OpeningTimesService>, 
     answer(Message::new("The hours were removed."))
 }
 
-/// The days on which a shop stays closed.
+/// List the holidays of a shop
+///
+/// The shop is closed on these days.
 #[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = HolidayList)))]
 #[get("/api/shops/{id}/holidays")]
 async fn list_holidays(staff: SignedInStaff, shops: Data<StaffShopService>, id: Path<PathId>) -> Answer<HolidayList> {
     answer(times(&staff, &shops, &id).await?.holidays)
 }
 
-/// A day on which a shop stays closed.
+/// Day on which a shop is closed.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct HolidayInput {
     date: wire::Date,
     #[deserr(default)]
     name: Option<wire::Name>,
-    /// Whether it comes every year; it does not unless told.
+    /// `true` if the holiday repeats every year. `false` by default.
     #[deserr(default)]
     is_yearly: Option<wire::Flag>,
 }
 
-/// Sets a holiday, at most 500. One of the same day is replaced.
+/// Set a holiday of a shop
+///
+/// At most 500 holidays. A holiday on the same day is replaced.
 #[utoipa::path(
     tag = "Shops",
     params(("id" = i64, Path)),
@@ -159,7 +168,7 @@ async fn set_holiday(
     created(changed(&staff, &service, &id, change, one).await?)
 }
 
-/// Removes a holiday.
+/// Remove a holiday from a shop
 #[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}/holidays/{holiday_id}")]
 async fn remove_holiday(staff: SignedInStaff, service: Data<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
@@ -167,7 +176,9 @@ async fn remove_holiday(staff: SignedInStaff, service: Data<OpeningTimesService>
     answer(Message::new("The holiday was removed."))
 }
 
-/// Other hours of a shop on single days.
+/// List the special opening hours of a shop
+///
+/// Special hours apply to single days.
 #[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = ExceptionList)))]
 #[get("/api/shops/{id}/exceptions")]
 async fn list_exceptions(
@@ -178,7 +189,7 @@ async fn list_exceptions(
     answer(times(&staff, &shops, &id).await?.exceptions)
 }
 
-/// Other hours of a shop on one day. Without both times it stays closed.
+/// Special opening hours of a shop on one day. Without both times, the shop is closed.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct ExceptionInput {
@@ -209,7 +220,9 @@ impl ExceptionInput {
     }
 }
 
-/// Adds other hours on one day, at most 500 in all. They take the place of those of its weekday and of a holiday.
+/// Add special opening hours to a shop
+///
+/// At most 500 days in total. They replace the hours of the weekday, and a holiday.
 #[utoipa::path(
     tag = "Shops",
     params(("id" = i64, Path)),
@@ -228,7 +241,7 @@ async fn add_exception(
     created(changed(&staff, &service, &id, change, one).await?)
 }
 
-/// Changes other hours on one day.
+/// Update special opening hours of a shop
 #[utoipa::path(tag = "Shops", request_body = ExceptionInput, responses((status = 200, body = OneException)))]
 #[put("/api/shops/{id}/exceptions/{exception_id}")]
 async fn change_exception(
@@ -242,7 +255,9 @@ async fn change_exception(
     answer(changed(&staff, &service, &path.0, change, one).await?)
 }
 
-/// Removes other hours on one day: the usual ones count again.
+/// Remove special opening hours from a shop
+///
+/// The usual hours apply again.
 #[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}/exceptions/{exception_id}")]
 async fn remove_exception(staff: SignedInStaff, service: Data<OpeningTimesService>, path: TwoIds) -> Answer<Message> {

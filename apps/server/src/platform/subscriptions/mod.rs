@@ -1,4 +1,4 @@
-//! Subscriptions of the project. The contract names none of these endpoints: they are ours.
+//! Subscriptions of the project. These endpoints are not part of the service contract.
 
 mod query;
 mod record;
@@ -39,7 +39,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(skip_period).service(move_billing_day).service(charge_now).service(release_subscription);
 }
 
-/// Every subscription of the project as a table, the newest first.
+/// List subscriptions as a table
+///
+/// Newest first.
 #[utoipa::path(tag = "Subscriptions", params(SubscriptionParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/subscriptions")]
 async fn subscriptions_table(
@@ -50,7 +52,9 @@ async fn subscriptions_table(
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
-/// Every subscription of the project, the newest first.
+/// List subscriptions
+///
+/// Returns every subscription of the project, newest first.
 #[utoipa::path(
     tag = "Subscriptions",
     params(SubscriptionParams),
@@ -65,7 +69,10 @@ async fn list_subscriptions(
     answer(service.list(&staff, TABLE.listing(asked, 15)?).await?)
 }
 
-/// What will be charged until a moment, the next first: the next charge of each subscription. What is parked is not among them.
+/// List upcoming charges
+///
+/// Returns the next charge of each subscription until a given time, earliest first. Parked subscriptions are not
+/// included.
 #[utoipa::path(tag = "Subscriptions", params(UpcomingQuery), responses((status = 200, body = UpcomingList)))]
 #[get("/api/subscriptions/upcoming")]
 async fn upcoming_charges(
@@ -78,7 +85,7 @@ async fn upcoming_charges(
     Ok(Json(upcoming(service.upcoming(&staff, until, page).await?)))
 }
 
-/// One subscription.
+/// Get a subscription
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
@@ -93,7 +100,9 @@ async fn show_subscription(
     answer(service.read(&staff, id.parse()?).await?)
 }
 
-/// The attempts to charge a subscription, the newest first.
+/// List the charges of a subscription
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path), PageQuery),
@@ -109,7 +118,9 @@ async fn payments_of_subscription(
     answer(service.payments(&staff, id.parse()?, query.0.page()?).await?)
 }
 
-/// What happened to a subscription, the latest first: who did what, when, and what changed from what to what.
+/// List the history of a subscription
+///
+/// Newest first. Each entry has the author, the time and the old and new values.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path), PageQuery),
@@ -125,7 +136,9 @@ async fn subscription_history(
     answer(service.history(&staff, id.parse()?, query.0.page()?).await?)
 }
 
-/// What the customer consented to, the latest first.
+/// List the consents of a subscription
+///
+/// Newest first.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path), PageQuery),
@@ -155,7 +168,7 @@ async fn command(
     answer(service.command(staff, id, command).await.map_err(|error| told(field, error))?)
 }
 
-/// What staff are told where customers are told otherwise.
+/// Returns the error for staff where it differs from the error for customers.
 fn told(field: &str, error: SubscriptionError) -> ApiError {
     match error {
         SubscriptionError::CustomerGone => ApiError::invalid("id", "the customer has left"),
@@ -168,7 +181,9 @@ fn told(field: &str, error: SubscriptionError) -> ApiError {
     }
 }
 
-/// Cancels a subscription. Nothing is charged any more; what is paid stays paid.
+/// Cancel a subscription
+///
+/// Nothing is charged any more. Paid periods stay paid.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
@@ -189,11 +204,14 @@ async fn cancel_subscription(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct PauseInput {
-    /// When the next period begins: later than it would, within two years.
+    /// Start of the next period. Later than planned, at most two years ahead.
     until: wire::Moment,
 }
 
-/// Lets the next period begin later. What is paid ends as it does; nothing is charged, and no access granted, in between.
+/// Pause a subscription
+///
+/// The next period starts at `until`. The paid period ends as planned. Between the two, nothing is charged and no
+/// access is granted.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
@@ -213,8 +231,9 @@ async fn pause_subscription(
     command(&staff, &service, id.parse()?, StaffCommand::Retime(Timing::PauseUntil(body.0.until.0))).await
 }
 
-/// Leaves the next period out: nothing is charged, and no access granted, for as long as it would have lasted. The billing day
-/// stays.
+/// Skip the next period of a subscription
+///
+/// Nothing is charged and no access is granted for the length of that period. The billing day is not changed.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
@@ -235,12 +254,13 @@ async fn skip_period(
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct BillingDayInput {
-    /// A day of a month, 1 to 31; a shorter month has its last day for those it lacks.
+    /// Day of the month, 1 to 31. In shorter months, the last day is used.
     day: wire::Integer,
 }
 
-/// Moves the billing day. The next period begins on the first such day that is not earlier than planned; what is paid lasts
-/// until then.
+/// Move the billing day of a subscription
+///
+/// The next period starts on the first such day that is not earlier than planned. The paid period lasts until then.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
@@ -262,8 +282,10 @@ async fn move_billing_day(
     command(&staff, &service, id.parse()?, StaffCommand::Retime(Timing::BillingDay(day))).await
 }
 
-/// Charges now what is due or past due, or the next missed period. It counts for the limits of tries that are asked for, and leaves
-/// the plan of tries as it is.
+/// Charge a subscription now
+///
+/// Charges the amount that is due or past due, or the next missed period. The charge counts toward the limits of manual
+/// attempts and does not change the schedule of automatic ones.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
@@ -281,7 +303,10 @@ async fn charge_now(
     command(&staff, &service, id.parse()?, StaffCommand::ChargeNow).await
 }
 
-/// Lets a parked subscription go on, after somebody looked at it. What parked it is asked again before the next charge.
+/// Release a parked subscription
+///
+/// Resumes charging after an employee has resolved the cause. The condition that parked the subscription is checked
+/// again before the next charge.
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),

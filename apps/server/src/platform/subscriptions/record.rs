@@ -1,4 +1,4 @@
-//! What staff see of subscriptions.
+//! Records of subscriptions as shown to staff.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Page, SavedMethodId, Word as _};
@@ -12,7 +12,7 @@ use crate::http::history::HistoryRecord;
 use crate::http::subscription_record::{self as shared, ConsentRecord, SubscriptionPaymentRecord};
 use crate::http::wire::NamedRecord;
 
-/// Whose a subscription is.
+/// Customer of a subscription.
 #[derive(Serialize, ToSchema)]
 struct Subscriber {
     id: i64,
@@ -20,26 +20,27 @@ struct Subscriber {
     phone: Option<String>,
 }
 
-/// A subscription as staff see it.
+/// Subscription as shown to staff.
 #[derive(Serialize, ToSchema)]
 pub(in crate::platform) struct StaffSubscription {
     #[serde(flatten)]
     subscription: shared::SubscriptionRecord,
     counterparty: Subscriber,
-    /// `null` of one that the project has as a whole.
+    /// `null` if the subscription belongs to the whole project.
     application: Option<NamedRecord>,
-    /// `false` while the application is deactivated: nothing is charged until it is activated again.
+    /// `false` if the application is deactivated. Nothing is charged until it is activated again.
     application_is_active: bool,
     nomenclature: NamedRecord,
-    /// The saved method that is charged next.
+    /// Id of the saved method for the next charge.
     saved_payment_method_id: Option<i64>,
-    /// The number of the last period that is paid.
+    /// Number of the last paid period.
     period: Option<u32>,
-    /// Why nothing is charged until staff release it: `paid_today`, `customer_limit`, `above_consent`, `contradicting_answers` or
-    /// `work_failed`.
+    /// Reason why nothing is charged until staff release the subscription: `paid_today`, `customer_limit`,
+    /// `above_consent`, `contradicting_answers` or `work_failed`. `null` if it is not parked.
     parked: Option<&'static str>,
+    /// Time when the subscription was parked. `null` if it is not parked.
     parked_at: Option<DateTime<Utc>>,
-    /// The numbers of periods that went by without a charge, and are charged afterwards.
+    /// Numbers of periods that passed without a charge and will be charged later.
     missed_periods: Vec<u32>,
     version: i64,
     created_at: DateTime<Utc>,
@@ -81,21 +82,23 @@ impl From<SubscriptionRecord> for StaffSubscription {
 one!(pub(super) OneStaffSubscription { subscription: StaffSubscription });
 list!(pub(super) StaffSubscriptionList { subscriptions: [StaffSubscription], subscriptions_count of all, pagination });
 list!(pub(super) StaffPaymentList { payments: [StaffPayment], payments_count of all, pagination });
-list!(/// A page of what happened to a subscription, the latest first.
+list!(/// One page of the history of a subscription, newest first.
     pub(super) SubscriptionHistoryList { histories: [SubscriptionHistoryRecord], histories_count of all, pagination });
 list!(pub(super) ConsentList { consents: [ConsentRecord], consents_count of all, pagination });
 list!(pub(super) UpcomingList { charges: [UpcomingCharge], charges_count of all, pagination });
 
-/// An attempt to charge a period, as staff see it.
+/// Charge of a period, as shown to staff.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StaffPayment {
     #[serde(flatten)]
     payment: SubscriptionPaymentRecord,
-    /// `first`, `renewal`, `recovery` of a period past due, or `missed` of one that went by before.
+    /// `first`, `renewal`, `recovery` of a past-due period, or `missed` for an earlier missed period.
     origin: &'static str,
-    /// `false` when the customer or staff asked for it.
+    /// `false` if the customer or an employee requested the charge.
     planned: bool,
+    /// Id of the saved method that was charged.
     saved_payment_method_id: Option<i64>,
+    /// Time of the final result. `null` while the charge is open.
     ended_at: Option<DateTime<Utc>>,
 }
 
@@ -111,16 +114,17 @@ impl From<Attempt> for StaffPayment {
     }
 }
 
-/// One thing that happened to a subscription.
+/// History entry of a subscription.
 #[derive(Serialize, ToSchema)]
 pub(super) struct SubscriptionHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
-    /// `charge_started`, `charge_succeeded`, `charge_declined_soft`, `charge_declined_hard`, `charge_unknown`, `charge_pending`,
-    /// `charge_contradicted`, `cancel`, `resume`, `retry`, `change_plan`, `change_method`, `delete_method`, `refund_period`, `customer_leaves`,
-    /// `plan_withdrawn`, `charge_announced`, `pause`, `skip`, `move_day`, `release`, `period_due` or `dunning_exhausted`
+    /// `charge_started`, `charge_succeeded`, `charge_declined_soft`, `charge_declined_hard`, `charge_unknown`,
+    /// `charge_pending`, `charge_contradicted`, `cancel`, `resume`, `retry`, `change_plan`, `change_method`,
+    /// `delete_method`, `refund_period`, `customer_leaves`, `plan_withdrawn`, `charge_announced`, `pause`, `skip`,
+    /// `move_day`, `release`, `period_due` or `dunning_exhausted`.
     event: &'static str,
-    /// Where it stood afterwards: `active`, `charging`, `past_due` or `canceled`.
+    /// Status after the event: `active`, `charging`, `past_due` or `canceled`.
     status: &'static str,
 }
 
@@ -130,23 +134,25 @@ impl From<SubscriptionEntry> for SubscriptionHistoryRecord {
     }
 }
 
-/// A charge to come.
+/// Upcoming charge.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UpcomingCharge {
     subscription_id: i64,
-    /// Not before then.
+    /// Earliest time of the charge.
     charge_at: DateTime<Utc>,
+    /// Amount of the charge, decimal string.
     #[schema(examples("990.00"))]
     amount: String,
+    /// ISO 4217 code.
     #[schema(examples("RUB"))]
     currency: String,
     counterparty: Subscriber,
     nomenclature: NamedRecord,
-    /// Whether it is a further try of a period that is past due.
+    /// `true` if the charge is a retry for a past-due period.
     past_due: bool,
 }
 
-/// The charges to come of subscriptions that have one.
+/// Returns the upcoming charges of subscriptions that have one.
 pub(super) fn upcoming(page: Page<SubscriptionRecord>) -> UpcomingList {
     let charges = page.items.iter().filter_map(|record| {
         let one = &record.view.subscription;

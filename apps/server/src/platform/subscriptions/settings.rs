@@ -1,4 +1,4 @@
-//! How a project charges.
+//! Charging settings of a project.
 
 use actix_web::web::Data;
 use actix_web::{get, put};
@@ -13,26 +13,26 @@ use crate::http::envelope::{Answer, answer, one};
 use crate::http::wire::{self, Given, InputErrors};
 use crate::http::{Body, SignedInStaff};
 
-/// How a project charges subscriptions.
+/// Charging settings of subscriptions.
 #[derive(Serialize, ToSchema)]
 struct SubscriptionSettings {
-    /// How many days after the first try of a period the next ones come.
+    /// Days after the first attempt of a period on which retries are made.
     after_days: Vec<u8>,
-    /// On which days of a month salaries come: the last try waits for one.
+    /// Days of the month on which salaries are paid. The last retry waits for such a day.
     salary_days: Vec<u8>,
-    /// The local hour of a try on a salary day, and of missed periods.
+    /// Local hour of attempts on a salary day and for missed periods.
     hour: u8,
-    /// Maximum planned tries of a period. Customers and staff may ask for as many beside them.
+    /// Maximum automatic attempts per period. Customers and staff can request the same number in addition.
     tries_per_period: u8,
-    /// How many tries a saved method has in 30 days, over all its subscriptions.
+    /// Maximum attempts per saved method in 30 days, over all its subscriptions.
     tries_per_method: u8,
-    /// Maximum payments of one customer on a local day; further charges are made on the next day.
+    /// Maximum payments of one customer on a local day. Further charges are made on the next day.
     payments_per_customer_and_day: u16,
-    /// What becomes of periods that went by during a pause of the service: `forgive` or `collect`.
+    /// Handling of periods that passed while the service was down: `forgive` or `collect`.
     missed_periods: &'static str,
-    /// Whether those who have a plan that is not offered any more keep it; else it ends with the paid period.
+    /// `true` if existing subscriptions to a withdrawn plan are renewed. Otherwise they end with the paid period.
     withdrawn_plans_renew: bool,
-    /// How many days before a charge the customer is told.
+    /// Number of days before a charge when the customer is notified.
     notice_days: u8,
 }
 
@@ -58,11 +58,11 @@ one!(OneSettings { settings: SubscriptionSettings });
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct SettingsInput {
-    /// Ascending, 1 to 30, at most 7.
+    /// Ascending days from 1 to 30, at most 7.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::Integer>>, nullable = false)]
     after_days: Given<Vec<wire::Integer>>,
-    /// Ascending, 1 to 31.
+    /// Ascending days of the month, 1 to 31.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::Integer>>, nullable = false)]
     salary_days: Given<Vec<wire::Integer>>,
@@ -82,6 +82,7 @@ struct SettingsInput {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Integer>, nullable = false)]
     payments_per_customer_and_day: Given<wire::Integer>,
+    /// `forgive` or `collect`.
     #[deserr(default)]
     #[schema(value_type = Option<wire::MissedPeriodsWord>, nullable = false)]
     missed_periods: Given<wire::MissedPeriodsWord>,
@@ -94,7 +95,7 @@ struct SettingsInput {
     notice_days: Given<wire::Integer>,
 }
 
-/// A number that fits; one that does not is out of every range.
+/// Converts a number. Numbers outside of `u8` become `u8::MAX`, which no range accepts.
 fn small(number: Option<&wire::Integer>, default: u8) -> u8 {
     number.map_or(default, |number| u8::try_from(number.0).unwrap_or(u8::MAX))
 }
@@ -157,15 +158,17 @@ impl TryFrom<SettingsInput> for SubscriptionPolicy {
     }
 }
 
-/// How the project charges subscriptions.
+/// Get the charging settings of subscriptions
 #[utoipa::path(tag = "Subscriptions", responses((status = 200, body = OneSettings)))]
 #[get("/api/subscriptions/settings")]
 pub(super) async fn show_settings(staff: SignedInStaff, service: Data<StaffSubscriptions>) -> Answer<OneSettings> {
     answer(service.policy(&staff).await?)
 }
 
-/// Sets how the project charges subscriptions. What is not sent is the default. A subscription follows from the next time on
-/// that it is looked at: at its next notice, charge or change.
+/// Replace the charging settings of subscriptions
+///
+/// Fields that are not sent get their default values. The settings apply to a subscription from its next notice, charge
+/// or change.
 #[utoipa::path(tag = "Subscriptions", request_body = SettingsInput, responses((status = 200, body = OneSettings)))]
 #[put("/api/subscriptions/settings")]
 pub(super) async fn set_settings(

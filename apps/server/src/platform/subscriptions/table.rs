@@ -1,4 +1,4 @@
-//! Subscriptions as a table, and what their lists can be filtered by.
+//! Table of subscriptions, and the filters of subscription lists.
 
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{ApplicationId, CounterpartyId, NomenclatureId, Word as _};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::table::{Cell, Column, Filter, Table, list_params};
 
-/// `GET /api/tables/subscriptions` and `GET /api/subscriptions`
+/// Table of `GET /api/tables/subscriptions` and `GET /api/subscriptions`.
 pub(super) const TABLE: Table<SubscriptionRecord> = Table {
     id: 41,
     resource: "subscriptions",
@@ -54,6 +54,6 @@ pub(super) const TABLE: Table<SubscriptionRecord> = Table {
 };
 
 list_params! {
-    /// Of `GET /api/tables/subscriptions` and `GET /api/subscriptions`.
+    /// Query parameters of `GET /api/tables/subscriptions` and `GET /api/subscriptions`.
     SubscriptionParams of TABLE
 }
