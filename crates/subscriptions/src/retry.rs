@@ -104,8 +104,9 @@ pub struct RetryFacts {
     pub limit_reached: bool,
 }
 
-/// Returns if a payment may be retried, and the reason code. The contract: only the last finalized failed
-/// attempt, with unchanged terms and no pending reconciliation. Reasons in progress come before permanent ones.
+/// Returns `true` with [`RetryReason::Available`] if a payment may be retried, otherwise `false` with the
+/// reason. The contract: only the last finalized failed attempt, with unchanged terms and no pending
+/// reconciliation. Reasons in progress come before permanent ones.
 pub fn can_retry_payment(facts: RetryFacts) -> (bool, RetryReason) {
     let RetryFacts { status, paid, last, is_last, terms_changed, method, plan, parked, tries_left, limit_reached } =
         facts;
