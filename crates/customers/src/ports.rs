@@ -52,7 +52,7 @@ pub trait StaffCustomerRepository: Send + Sync {
     async fn insert(&self, stamp: Stamp, draft: CustomerDraft) -> Result<StaffCustomer, StaffCustomerError>;
 
     /// Changes a customer of the project, as [`CustomerChange::decide`] returns for the current record. A
-    /// removed contact can no longer log in, and its sessions end.
+    /// removed contact can no longer log in, and the customer must log in again.
     async fn update(
         &self,
         stamp: Stamp,

@@ -68,7 +68,7 @@ pub enum OrderRefusal {
     /// The refund is refused.
     #[error(transparent)]
     Refund(#[from] RefundRefused),
-    /// The order accepts no payment by hand.
+    /// The order accepts no payment taken by an employee.
     #[error(transparent)]
     Unpayable(TransitionRefused),
     /// The change of lines is refused.

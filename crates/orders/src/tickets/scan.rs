@@ -102,7 +102,7 @@ pub enum ScanOutcome {
     Expired,
 }
 
-/// Earlier admission that used the tickets of a refused scan.
+/// Last admission before a scan that was refused for lack of tickets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierScan {
     /// Time of the scan.
@@ -136,7 +136,7 @@ pub struct KeptScan {
     pub redeemed: u32,
     /// Tickets of the order at that time.
     pub total: u32,
-    /// Last admission before a scan refused as already redeemed.
+    /// Last admission, for a scan refused as [`ScanOutcome::AlreadyRedeemed`] or [`ScanOutcome::TooMany`].
     pub earlier: Option<EarlierScan>,
 }
 
