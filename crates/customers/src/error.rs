@@ -1,24 +1,24 @@
 use kontor_kernel::{RecordError, Refusal, StoreError, Violations};
 
-/// Why a use case of customers is refused.
+/// Errors of the use cases of customers.
 #[derive(Debug, thiserror::Error)]
 pub enum CustomerError {
     /// There is no such customer.
     #[error("there is no such customer")]
     NotFound,
-    /// These fields cannot be changed so.
+    /// These fields cannot have these values.
     #[error("the record cannot be changed as asked")]
     Invalid(Violations),
-    /// The e-mail address signs another customer of the project in.
+    /// Another customer of the project logs in with the e-mail address.
     #[error("belongs to another customer")]
     EmailTaken,
-    /// The named file is no avatar of his project.
+    /// The file is no avatar of the customer's project.
     #[error("there is no such avatar")]
     UnknownAvatar,
-    /// A payment of his may still take place.
+    /// A payment of the customer may still take place.
     #[error("a payment is still running; try again when it has ended")]
     ChargeRunning,
-    /// The storage failed.
+    /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -29,16 +29,16 @@ impl From<Violations> for CustomerError {
     }
 }
 
-/// Why a use case of customers is refused to staff.
+/// Error of a use case of customers for staff.
 pub type StaffCustomerError = RecordError<StaffCustomerRefusal>;
 
-/// What only customers refuse to staff.
+/// Refusals of customers, for staff.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StaffCustomerRefusal {
-    /// These fields do not go together, or cannot have these values.
+    /// These fields contradict each other, or cannot have these values.
     #[error("the record cannot be as asked")]
     Invalid(Violations),
-    /// What the record refers to is not there, or is somebody else's; every one that was found so.
+    /// Records that the customer refers to are missing or belong to another customer. Contains all of them.
     #[error("the customer cannot have these: {0:?}")]
     Unavailable(Vec<CustomerReference>),
     /// A payment of the customer may still take place.
@@ -48,27 +48,27 @@ pub enum StaffCustomerRefusal {
 
 impl Refusal for StaffCustomerRefusal {}
 
-/// What a customer refers to.
+/// Reference of a customer to another record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CustomerReference {
-    /// The employee who looks after them.
+    /// Employee in charge.
     Manager,
-    /// The phone that is to sign them in.
+    /// Phone for the login.
     Phone,
-    /// The e-mail address that is to sign them in.
+    /// E-mail address for the login.
     Email,
 }
 
-/// Why a use case of what belongs to a customer is refused.
+/// Error of a use case of contacts and bank accounts of customers.
 pub type CustomerPartError = RecordError<CustomerPartRefusal>;
 
-/// What only contacts and bank accounts of customers refuse.
+/// Refusals of contacts and bank accounts of customers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CustomerPartRefusal {
-    /// These fields do not go together, or cannot have these values.
+    /// These fields contradict each other, or cannot have these values.
     #[error("the record cannot be as asked")]
     Invalid(Violations),
-    /// The customer has as many as a customer may have.
+    /// The customer has the maximum number of them.
     #[error("the customer has as many as they may have")]
     TooMany,
 }

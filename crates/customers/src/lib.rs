@@ -1,17 +1,17 @@
-//! Customer records, their contacts, and what customers were told.
+//! Customer records, their contacts and bank accounts, and their notifications.
 //!
-//! **Owns** the record of a customer, whoever made it: staff, or a first login.
+//! **Owns** the record of a customer, created by staff or by a first login.
 //!
 //! **Invariants**
-//! - A customer belongs to one project and is seen from no other.
+//! - A customer belongs to one project and is not visible in others.
 //! - Phones and addresses are normalized before they are stored.
-//! - The phone that signs a customer in is not changed with the record.
-//! - A customer who left has no personal data, in their history neither, and nobody signs in as them.
-//! - A contact that signs one customer in is noted for no other.
-//! - What belongs to a customer is a customer's own: no other one of the project has it.
+//! - The phone that logs a customer in is not changed with the record.
+//! - Deleted customers are anonymized, including in history entries, and cannot log in.
+//! - A contact that logs one customer in is stored for no other.
+//! - Contacts and bank accounts of a customer are not visible for other customers of the project.
 //!
-//! **Ports**: [`ports::CustomerRepository`], [`ports::StaffCustomerRepository`], [`ports::CustomerPartRepository`],
-//! [`ports::NotificationReader`].
+//! **Ports**: [`ports::CustomerRepository`], [`ports::StaffCustomerRepository`],
+//! [`ports::CustomerPartRepository`], [`ports::NotificationReader`].
 
 mod error;
 pub mod model;
@@ -31,7 +31,7 @@ pub use profile::ProfileService;
 pub use registry::CustomerRegistry;
 pub use staff::StaffCustomerService;
 
-/// The example of the reuse guide, compiled and run.
+/// Compiles and runs the example of the reuse guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/reuse-customers.md")]
 struct ReuseGuide;

@@ -5,14 +5,14 @@ use kontor_kernel::{CustomerScope, Page, PageRequest, StoreError};
 use crate::model::Notification;
 use crate::ports::NotificationReader;
 
-/// What customers were told. Other areas write it, in the commits of what happened.
+/// Use cases of notifications. Other areas write them, in the commits of their events.
 pub struct NotificationService {
-    /// Where they are read.
+    /// Reads notifications.
     pub notifications: Arc<dyn NotificationReader>,
 }
 
 impl NotificationService {
-    /// One page of what the customer was told in the calling application, newest first.
+    /// Returns one page of the customer's notifications in the calling application, newest first.
     pub async fn list(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Notification>, StoreError> {
         self.notifications.page(customer, page).await
     }

@@ -6,24 +6,24 @@ use crate::model::{CustomerPart, Owned};
 use crate::ports::{CustomerPartRepository, StaffCustomerRepository};
 use crate::{CustomerPartError, CustomerPartRefusal};
 
-/// What staff do with what belongs to a customer: ways to reach them, accounts in banks.
+/// Use cases of contacts and bank accounts of customers, for staff.
 pub struct CustomerPartService<P: CustomerPart> {
-    /// Where customers are kept.
+    /// Storage of customers.
     pub customers: Arc<dyn StaffCustomerRepository>,
-    /// Where what belongs to them is kept.
+    /// Storage of their records.
     pub parts: Arc<dyn CustomerPartRepository<P>>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl<P: CustomerPart> CustomerPartService<P> {
-    /// Everything of a customer of the employee's project, oldest first.
+    /// Returns every record of a customer of the employee's project, oldest first.
     pub async fn list(&self, staff: &Staff, customer: CounterpartyId) -> Result<Vec<P>, CustomerPartError> {
         self.admit(staff, Permission::view(Resource::Counterparties), customer).await?;
         Ok(self.parts.of_customer(staff.project_id, customer).await?)
     }
 
-    /// Notes another one of a customer of the employee's project.
+    /// Adds a record to a customer of the employee's project.
     pub async fn create(
         &self,
         staff: &Staff,
@@ -35,7 +35,7 @@ impl<P: CustomerPart> CustomerPartService<P> {
         self.parts.insert(Stamp::of(staff, self.clock.now()), customer, draft).await
     }
 
-    /// Changes one of a customer of the employee's project. One of another customer is not there.
+    /// Changes a record of a customer of the employee's project. A record of another customer is not found.
     pub async fn update(
         &self,
         staff: &Staff,

@@ -1,4 +1,4 @@
-//! What customer records need from the outside.
+//! Ports of customers: the interfaces that the outside implements.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -11,19 +11,19 @@ use crate::model::{
 };
 use crate::{CustomerError, CustomerPartError, StaffCustomerError};
 
-/// Customers.
+/// Storage of customers.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CustomerRepository: Send + Sync {
-    /// A customer of any project who has not left.
+    /// Returns a customer of any project, unless deleted.
     async fn find(&self, id: CounterpartyId) -> Result<Option<OfProject<Customer>>, StoreError>;
 
-    /// Commits a change by the customer himself. A new e-mail address signs nobody in until it is proven. Refuses an
-    /// address that signs another customer of the project in, and a customer who has left.
+    /// Commits a change by the customer. A new e-mail address cannot log in until it is verified. Refuses an
+    /// address that another customer of the project logs in with, and a deleted customer.
     async fn change_profile(&self, change: DecidedChange) -> Result<(), CustomerError>;
 
-    /// Gives a customer another picture, or none. Refuses a customer who has left and a file that is no avatar of his
-    /// project.
+    /// Sets or removes the avatar of a customer. Refuses a deleted customer, and a file that is no avatar of
+    /// their project.
     async fn set_avatar(
         &self,
         id: CounterpartyId,
@@ -31,28 +31,28 @@ pub trait CustomerRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<(), CustomerError>;
 
-    /// Lets a customer leave, whole or not at all: his personal data is cleared, what signed him in is forgotten, his
-    /// tokens end, what he was told goes. Orders stay as they are. Refuses while a payment of his may still take place, and a customer who
-    /// has left before.
+    /// Deletes a customer, completely or not at all: clears personal data, removes their logins, revokes their
+    /// tokens, and deletes their notifications. Orders stay. Refuses while a payment of the customer may still
+    /// take place, and a customer deleted before.
     async fn leave(&self, project: ProjectId, id: CounterpartyId, at: DateTime<Utc>) -> Result<(), CustomerError>;
 }
 
-/// Customers as staff keep them. Each change is one commit with its line of the history, or nothing.
+/// Storage of customers for staff. Each change is one commit with its history entry, or nothing.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StaffCustomerRepository: Send + Sync {
-    /// One page of the customers of the project who have not left, by the fields `id`, `name`, `is_company`,
-    /// `manager_id` and `created_at`; a text is looked for among names, phones, addresses and numbers.
+    /// Returns one page of the customers of the project, without deleted ones. Fields: `id`, `name`,
+    /// `is_company`, `manager_id` and `created_at`. A text is searched in names, phones, addresses and numbers.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<StaffCustomer>, StoreError>;
 
-    /// A customer of any project who has not left.
+    /// Returns a customer of any project, unless deleted.
     async fn find(&self, id: CounterpartyId) -> Result<Option<OfProject<StaffCustomer>>, StoreError>;
 
-    /// Stores a new customer of the project. Refuses what others sign in with.
+    /// Stores a new customer of the project. Refuses contacts that other customers log in with.
     async fn insert(&self, stamp: Stamp, draft: CustomerDraft) -> Result<StaffCustomer, StaffCustomerError>;
 
-    /// Changes a customer of the project as [`CustomerChange::decide`] says of the record as it is then. A contact that
-    /// is taken away signs nobody in any more, and who came by it comes anew.
+    /// Changes a customer of the project, as [`CustomerChange::decide`] returns for the current record. A
+    /// removed contact can no longer log in, and the customer must log in again.
     async fn update(
         &self,
         stamp: Stamp,
@@ -60,24 +60,25 @@ pub trait StaffCustomerRepository: Send + Sync {
         change: CustomerChange,
     ) -> Result<StaffCustomer, StaffCustomerError>;
 
-    /// Lets a customer of the project leave, as [`CustomerRepository::leave`] does.
+    /// Deletes a customer of the project, as [`CustomerRepository::leave`] does.
     async fn delete(&self, stamp: Stamp, id: CounterpartyId) -> Result<(), StaffCustomerError>;
 }
 
-/// What belongs to customers. Each change is one commit with its line of the customer's history, or nothing.
+/// Storage of contacts and bank accounts of customers. Each change is one commit with its entry in the
+/// customer's history, or nothing.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CustomerPartRepository<P: CustomerPart>: Send + Sync {
-    /// Those of a customer of the project, oldest first; none of one who has left.
+    /// Returns the records of a customer of the project, oldest first; none for a deleted customer.
     async fn of_customer(&self, project: ProjectId, customer: CounterpartyId) -> Result<Vec<P>, StoreError>;
 
-    /// One of any project.
+    /// Returns a record of any project.
     async fn find(&self, id: P::Id) -> Result<Option<OfProject<Owned<P>>>, StoreError>;
 
-    /// Notes another one of a customer of the project, up to [`CustomerPart::MOST`].
+    /// Adds a record to a customer of the project, up to [`CustomerPart::MOST`].
     async fn insert(&self, stamp: Stamp, customer: CounterpartyId, draft: P::Draft) -> Result<P, CustomerPartError>;
 
-    /// Changes one of a customer of the project.
+    /// Changes a record of a customer of the project.
     async fn update(
         &self,
         stamp: Stamp,
@@ -87,10 +88,11 @@ pub trait CustomerPartRepository<P: CustomerPart>: Send + Sync {
     ) -> Result<P, CustomerPartError>;
 }
 
-/// Reads what customers were told.
+/// Reads notifications of customers.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait NotificationReader: Send + Sync {
-    /// One page of what this customer was told in this application, newest first, by a constant number of statements.
+    /// Returns one page of the notifications of this customer in this application, newest first, with a constant
+    /// number of statements.
     async fn page(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Notification>, StoreError>;
 }

@@ -6,22 +6,22 @@ use crate::CustomerError;
 use crate::model::{Customer, ProfileChange};
 use crate::ports::CustomerRepository;
 
-/// What a customer does with his own record.
+/// Use cases of a customer's own record.
 pub struct ProfileService {
-    /// Where they are kept.
+    /// Storage of customers.
     pub customers: Arc<dyn CustomerRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl ProfileService {
-    /// His own record.
+    /// Returns the customer's own record.
     pub async fn profile(&self, customer: CustomerScope) -> Result<Customer, CustomerError> {
         let record = self.customers.find(customer.counterparty_id).await?;
         record.and_then(|record| record.within(customer.app.project_id)).ok_or(CustomerError::NotFound)
     }
 
-    /// Changes his own record and gives it as it is then.
+    /// Changes the customer's own record and returns the result.
     pub async fn change(&self, customer: CustomerScope, change: ProfileChange) -> Result<Customer, CustomerError> {
         let record = self.profile(customer).await?;
         let decided = change.decide(customer.app.project_id, &record, self.clock.now())?;
@@ -29,7 +29,7 @@ impl ProfileService {
         self.profile(customer).await
     }
 
-    /// Lets him leave. His orders stay; the same contact makes a new customer afterwards.
+    /// Deletes the customer. Their orders stay; the same contact creates a new customer afterwards.
     pub async fn leave(&self, customer: CustomerScope) -> Result<(), CustomerError> {
         self.customers.leave(customer.app.project_id, customer.counterparty_id, self.clock.now()).await
     }

@@ -5,16 +5,17 @@ use kontor_kernel::{Clock, CounterpartyId, FileId};
 use crate::CustomerError;
 use crate::ports::CustomerRepository;
 
-/// Records of customers, as those who run the service change them.
+/// Use cases of customer records for operators.
 pub struct CustomerRegistry {
-    /// Where they are kept.
+    /// Storage of customers.
     pub customers: Arc<dyn CustomerRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl CustomerRegistry {
-    /// Gives a customer another picture: a file of the type for avatars that staff of his project uploaded; or none.
+    /// Sets or removes the avatar of a customer. The file must have the avatar type and be uploaded by staff of
+    /// their project.
     pub async fn set_avatar(&self, id: CounterpartyId, avatar: Option<FileId>) -> Result<(), CustomerError> {
         self.customers.set_avatar(id, avatar, self.clock.now()).await
     }

@@ -8,25 +8,25 @@ use crate::StaffCustomerRefusal::Invalid;
 use crate::model::{CustomerChange, CustomerDraft, StaffCustomer};
 use crate::ports::StaffCustomerRepository;
 
-/// What staff do with the records of customers.
+/// Use cases of customer records for staff.
 pub struct StaffCustomerService {
-    /// Where they are kept.
+    /// Storage of customers.
     pub customers: Arc<dyn StaffCustomerRepository>,
-    /// What happened to them.
+    /// History of customers.
     pub histories: Arc<dyn Histories>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl StaffCustomerService {
-    /// One page of the customers of the employee's project. Fields: `id`, `name`, `is_company`, `manager_id`,
-    /// `created_at`.
+    /// Returns one page of the customers of the employee's project. Fields: `id`, `name`, `is_company`,
+    /// `manager_id`, `created_at`.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<StaffCustomer>, StaffCustomerError> {
         staff.require(Permission::view(Resource::Counterparties))?;
         Ok(self.customers.list(staff.project_id, listing).await?)
     }
 
-    /// One customer of the employee's project.
+    /// Returns one customer of the employee's project.
     pub async fn read(&self, staff: &Staff, id: CounterpartyId) -> Result<StaffCustomer, StaffCustomerError> {
         staff.require(Permission::view(Resource::Counterparties))?;
         staff.own(self.customers.find(id).await?)
@@ -52,15 +52,15 @@ impl StaffCustomerService {
         self.customers.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
-    /// Lets a customer of the employee's project leave: their orders stay, everything personal goes. Refused while a
-    /// payment of theirs may still take place.
+    /// Deletes a customer of the employee's project: their orders stay, personal data is removed. Refused while
+    /// a payment of the customer may still take place.
     pub async fn delete(&self, staff: &Staff, id: CounterpartyId) -> Result<(), StaffCustomerError> {
         staff.require(Permission::edit(Resource::Counterparties))?;
         staff.own(self.customers.find(id).await?)?;
         self.customers.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
-    /// Everything that happened to a customer of the employee's project, the latest first.
+    /// Returns the history of a customer of the employee's project, latest first.
     pub async fn history(&self, staff: &Staff, id: CounterpartyId) -> Result<Vec<HistoryEntry>, StaffCustomerError> {
         staff.require(Permission::view(Resource::Counterparties))?;
         staff.own(self.customers.find(id).await?)?;

@@ -1,4 +1,4 @@
-//! What a change of an order changes, for its history: fields by their names on the wire, from what to what.
+//! Field changes of an order for its history: names on the wire, old and new values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -15,7 +15,7 @@ fn field(name: impl Into<String>, old: Option<impl Display>, new: Option<impl Di
     (old != new).then(|| FieldChange { field: name.into(), old, new })
 }
 
-/// A field that an order always has.
+/// Field that every order has.
 fn figure(name: &str, old: impl Display, new: impl Display) -> Option<FieldChange> {
     field(name, Some(old), Some(new))
 }
@@ -24,7 +24,7 @@ fn edited(name: &str, old: Option<&str>, edit: &Edit<Option<impl Deref<Target = 
     edit.as_set().and_then(|new| field(name, old, new.as_deref()))
 }
 
-/// What one item of an order looks like: pieces of all its lines, and what one costs in each of them.
+/// Figures of one item of an order: units of all its lines, and the unit prices of those lines.
 #[derive(Default)]
 struct ItemFigures {
     pieces: u64,
@@ -75,7 +75,7 @@ fn lines(order: &Order, rework: &Rework) -> Vec<FieldChange> {
 }
 
 fn refund(order: &Order, refund: &OrderedRefund) -> Vec<FieldChange> {
-    // Money that came otherwise than through the acquirer counts as given back at once.
+    // Money that was not paid through the acquirer counts as refunded at once.
     let (name, before) = match order.payment_method {
         Some(_) => ("refunding_amount", order.refunding),
         None => ("refunded_amount", order.refunded),
@@ -90,7 +90,7 @@ fn refund(order: &Order, refund: &OrderedRefund) -> Vec<FieldChange> {
 }
 
 impl OrderUpdate {
-    /// What happens to the order, by its code.
+    /// Event of the update in the order history.
     pub const fn event(&self) -> OrderEvent {
         match self {
             Self { refund: Some(_), .. } => OrderEvent::RefundRequested,
@@ -102,7 +102,7 @@ impl OrderUpdate {
         }
     }
 
-    /// What of `order`, as it was before, is another now.
+    /// Fields of `order` that the update changes. `order` is the state before.
     pub fn changes(&self, order: &Order) -> Vec<FieldChange> {
         let status = self.transition.and_then(|step| figure("status_id", step.from.id(), step.to.id()));
         let manager = order.manager.as_ref().map(|manager| manager.id);
@@ -118,16 +118,16 @@ impl OrderUpdate {
         details.into_iter().flatten().chain(lines).chain(refund).collect()
     }
 
-    /// Whether nothing is to be written: staff sent what stands there already.
+    /// Returns `true` if there is nothing to write: the new values equal the stored ones.
     pub fn is_nothing(&self, order: &Order) -> bool {
         self.event() == OrderEvent::Changed && self.changes(order).is_empty()
     }
 }
 
-/// The fields of a history whose values may tell who the customer is.
+/// History fields whose values may identify the customer.
 const PERSONAL: [&str; 2] = ["comment", "address"];
 
-/// The same lines, without what may tell who the customer is.
+/// Returns the same changes without values that may identify the customer.
 pub fn without_personal_values(changes: Vec<FieldChange>) -> Vec<FieldChange> {
     let emptied = |change: FieldChange| {
         if PERSONAL.contains(&&*change.field) { FieldChange { old: None, new: None, ..change } } else { change }

@@ -1,4 +1,4 @@
-//! Changes: values that name everything one commit writes.
+//! Changes: values that contain everything one commit writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,55 +22,54 @@ use crate::pricing::{LinePrice, Pricing};
 use crate::refund::DecidedRefund;
 use crate::tickets::TicketReference;
 
-/// A remark of the staff: 1 to 65,535 characters.
+/// Comment by staff: 1 to 65,535 characters.
 pub type Comment = kontor_kernel::Prose;
 
-/// A line of an order to be stored: pieces of one item from one place. A line of the cart that comes from several
-/// warehouses is several of these.
+/// Order line to store: units of one item from one stock level. A cart line from several warehouses becomes
+/// several of these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedLine {
-    /// The place of the line in the cart, counted from 0.
+    /// Index of the line in the cart, counted from 0.
     pub position: usize,
-    /// The item.
+    /// Item.
     pub item: NomenclatureId,
-    /// Its name at this moment.
+    /// Name of the item when the order is placed.
     pub name: String,
-    /// The stock it is taken from; `None` for a service.
+    /// Stock level the units come from; `None` for a service.
     pub inventory: Option<InventoryId>,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: Quantity,
-    /// What one piece costs. The stock, or the card of a service, must still have this price.
+    /// Price per unit. At the commit the stock level, or the item of a service, must still have this price.
     pub unit_price: Money,
-    /// What the line costs.
+    /// Price of the line.
     pub price: LinePrice,
-    /// Its VAT; `None` when the project has no receipts made.
+    /// VAT; `None` if the project has no fiscal receipts.
     pub vat: Option<VatCode>,
-    /// Whether its pieces are tickets.
+    /// `true` if each unit is a ticket.
     pub is_ticket: bool,
 }
 
-/// The use of a promo code.
+/// Use of a promo code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromoUse {
-    /// The discount.
+    /// Discount of the code.
     pub discount_id: DiscountId,
-    /// The code.
+    /// Promo code.
     pub code: String,
-    /// The version by which the cart was priced; it must still be the same.
+    /// Version of the discount that priced the cart; at the commit it must be the same.
     pub version: u64,
 }
 
-/// The automatic discounts by which an order was priced. When the order is stored, these and no others may concern its
-/// items.
+/// Automatic discounts that priced an order. At the commit, exactly these may apply to its items.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppliedDiscounts {
-    /// Every one that may concern the items, with its version.
+    /// Version of every discount that may apply to the items.
     pub seen: BTreeMap<DiscountId, u64>,
-    /// Of these, the ones that cover a line.
+    /// Discounts of these that cover a line.
     pub covering: BTreeSet<DiscountId>,
 }
 
-/// Who orders without having signed in.
+/// Person who orders without an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContactPerson {
     /// Given name.
@@ -79,30 +78,30 @@ pub struct ContactPerson {
     pub last_name: Name,
     /// Patronymic.
     pub middle_name: Option<Name>,
-    /// Where they are called.
+    /// Phone to call.
     pub phone: Phone,
 }
 
 impl ContactPerson {
-    /// The whole name, family name first.
+    /// Full name, family name first.
     pub fn full_name(&self) -> String {
         let names = [Some(&self.last_name), Some(&self.first_name), self.middle_name.as_ref()];
         names.into_iter().flatten().map(|name| &**name).collect::<Vec<&str>>().join(" ")
     }
 }
 
-/// Whom an order is for.
+/// Customer of a new order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Orderer {
-    /// A customer that is known.
+    /// Existing customer.
     Customer(CounterpartyId),
-    /// The customer with this phone, who is made one in the same commit if there is none. Of one who is there already
-    /// nothing is changed: whoever sent the form has not proved to be them.
+    /// Customer with this phone, created in the same commit if there is none. An existing customer is not
+    /// changed, since the form proves no identity.
     Contact(ContactPerson),
 }
 
 impl Orderer {
-    /// The customer, where one is known by now.
+    /// Returns the identifier of an existing customer.
     pub const fn known(&self) -> Option<CounterpartyId> {
         match self {
             Self::Customer(id) => Some(*id),
@@ -111,57 +110,57 @@ impl Orderer {
     }
 }
 
-/// A whole order to be stored.
+/// A whole order to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedOrder {
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// Where it is made; `None` when staff make it for the project.
+    /// Application; `None` if staff order for the project.
     pub application_id: Option<ApplicationId>,
-    /// Who gets it.
+    /// Customer.
     pub orderer: Orderer,
-    /// Who makes it.
+    /// Author of the order.
     pub author: Author,
-    /// Who takes care of it.
+    /// Employee in charge.
     pub manager_id: Option<UserId>,
-    /// A remark of the staff.
+    /// Comment by staff.
     pub comment: Option<Comment>,
     /// [`OrderStatus::Created`], or [`OrderStatus::WaitingForPayment`] with a payment.
     pub status: OrderStatus,
-    /// The lines.
+    /// Lines.
     pub lines: Vec<PlacedLine>,
-    /// Before any discount.
+    /// Price before any discount.
     pub original_price: Money,
-    /// What automatic discounts take off.
+    /// Automatic discounts.
     pub product_discount: Money,
-    /// What the promo code takes off.
+    /// Promo code discount.
     pub promo_discount: Money,
     /// Price of the lines.
     pub final_price: Money,
     /// Delivery price.
     pub delivery_charge: DeliveryCharge,
-    /// The automatic discounts.
+    /// Automatic discounts that priced the order.
     pub automatic: AppliedDiscounts,
-    /// The promo code.
+    /// Use of the promo code.
     pub promo: Option<PromoUse>,
-    /// How the goods reach the customer.
+    /// Delivery.
     pub delivery: Delivery,
-    /// How the customer pays on receipt.
+    /// Payment type on receipt.
     pub payment_type_id: Option<PaymentTypeId>,
-    /// The phone of the profile.
+    /// Phone of the customer's profile, or of the contact form.
     pub phone: Option<Phone>,
-    /// By what its tickets are found; `None` when it has none.
+    /// Reference of its tickets; `None` without tickets.
     pub tickets: Option<TicketReference>,
     /// Terms of an order from the contact form, `None` for every other order.
     pub contact: Option<ContactTerms>,
-    /// The payment to be asked for after the commit.
+    /// Payment to request after the commit.
     pub payment: Option<PreparedPayment>,
-    /// When.
+    /// Time of the order.
     pub at: DateTime<Utc>,
 }
 
 impl PlacedOrder {
-    /// The charge of this order, when it is paid online.
+    /// Returns the charge of this order if it is paid online.
     pub fn charge(&self, order_id: OrderId, counterparty_id: CounterpartyId) -> Option<NewCharge> {
         let payment = self.payment.as_ref()?;
         Some(NewCharge {
@@ -174,49 +173,49 @@ impl PlacedOrder {
         })
     }
 
-    /// What the order adds to the unconfirmed orders of its phone.
+    /// Stock and price that the order adds to the unconfirmed orders of its phone.
     pub fn unconfirmed(&self) -> Unconfirmed {
         Unconfirmed::of(self.lines.iter().map(|line| (line.inventory, line.quantity)), self.final_price)
     }
 
-    /// The moment at which the order is canceled unless it is confirmed before.
+    /// Time at which the order is canceled unless it is confirmed before.
     pub fn reserved_until(&self) -> Option<DateTime<Utc>> {
         self.contact.map(|terms| terms.reserved_until(self.at))
     }
 
-    /// How the customer pays online.
+    /// Online payment method, if any.
     pub fn payment_method(&self) -> Option<PaymentMethod> {
         self.payment.as_ref().map(|payment| payment.method)
     }
 }
 
-/// All that is written when an order changes.
+/// Everything to write when an order changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderUpdate {
-    /// Who changes it, and when.
+    /// Author and time.
     pub stamp: Stamp,
-    /// Where it moves.
+    /// Change of status.
     pub transition: Option<Transition>,
-    /// What arrives with the move.
+    /// Money that arrives with the change of status.
     pub captured: Option<Captured>,
-    /// How the money that arrives was taken, where an employee took it by hand.
+    /// Record of a payment taken by an employee.
     pub by_hand: Option<PaymentByHand>,
-    /// What goes back.
+    /// Refund.
     pub refund: Option<OrderedRefund>,
-    /// Who takes care of it.
+    /// Employee in charge.
     pub manager: Edit<Option<UserId>>,
-    /// The remark.
+    /// Comment.
     pub comment: Edit<Option<Comment>>,
-    /// Where the goods are handed over.
+    /// Address of the handover.
     pub address: Edit<Option<Address>>,
-    /// Its lines, as they are afterwards.
+    /// New lines and totals.
     pub rework: Option<Rework>,
-    /// The payment to be asked for after the commit. No other may be open.
+    /// Payment to request after the commit. No other payment may be open.
     pub payment: Option<PreparedPayment>,
 }
 
 impl OrderUpdate {
-    /// One that changes nothing yet.
+    /// Creates an update that changes nothing yet.
     pub fn of(stamp: Stamp) -> Self {
         Self {
             stamp,
@@ -233,35 +232,35 @@ impl OrderUpdate {
     }
 }
 
-/// A line of an order as it is after a change.
+/// Order line after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReworkedLine {
-    /// Its number; `None` for a new one.
+    /// Identifier; `None` for a new line.
     pub id: Option<ReservationId>,
-    /// The item.
+    /// Item.
     pub item: NomenclatureId,
-    /// The name it had when it was ordered.
+    /// Name of the item when it was ordered.
     pub name: String,
-    /// The stock it is taken from; `None` for a service.
+    /// Stock level the units come from; `None` for a service.
     pub inventory: Option<InventoryId>,
-    /// Where that lies.
+    /// Warehouse of the stock level.
     pub warehouse: Option<WarehouseId>,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: Quantity,
-    /// What one piece costs.
+    /// Price per unit.
     pub unit_price: Money,
-    /// What the line costs.
+    /// Price of the line.
     pub price: LinePrice,
-    /// Its VAT; `None` when the project has no receipts made.
+    /// VAT; `None` if the project has no fiscal receipts.
     pub vat: Option<VatCode>,
-    /// Whether its pieces are tickets.
+    /// `true` if each unit is a ticket.
     pub is_ticket: bool,
-    /// Whether anything of it is to be written.
+    /// `true` if the line must be written.
     pub is_changed: bool,
 }
 
 impl ReworkedLine {
-    /// The same as a line to be stored, at this place among the new ones.
+    /// Converts to a line to store, with this index among the new lines.
     pub fn placed(&self, position: usize) -> PlacedLine {
         PlacedLine {
             position,
@@ -277,63 +276,63 @@ impl ReworkedLine {
     }
 }
 
-/// Pieces of one stock that an order reserves more, or fewer.
+/// Change of the units that an order reserves of one stock level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StockClaim {
-    /// The stock.
+    /// Stock level.
     pub inventory: InventoryId,
-    /// Where it lies.
+    /// Warehouse of the stock level.
     pub warehouse: Option<WarehouseId>,
-    /// The item.
+    /// Item.
     pub item: NomenclatureId,
-    /// How many more; fewer when negative, never 0.
+    /// Additional units; negative to release units, never 0.
     pub pieces: i64,
-    /// What the stock must still ask for; `None` when pieces are given back.
+    /// Price that the stock level must still have; `None` when units are released.
     pub price: Option<Money>,
 }
 
-/// What a change does to the promo code of an order.
+/// Effect of a change on the promo code of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromoEffect {
-    /// It has none.
+    /// The order has no promo code.
     None,
-    /// It still counts, by another amount perhaps.
+    /// It still applies, possibly with another amount.
     Keep(PromoUse),
-    /// It no longer counts, and its use is returned.
+    /// It no longer applies; its use is returned.
     Return(PromoProblem),
 }
 
-/// Other lines of an order that is not paid, with all that follows from them.
+/// New lines of an unpaid order, with all consequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rework {
     /// All lines, new ones last.
     pub lines: Vec<ReworkedLine>,
-    /// Lines that go.
+    /// Lines to delete.
     pub removed: Vec<ReservationId>,
-    /// What changes of the stock, by ascending number.
+    /// Changes of reserved stock, by ascending stock level id.
     pub claims: Vec<StockClaim>,
-    /// Services of which there are more, with the prices their cards must still have.
+    /// Services with added units, with the prices their items must still have.
     pub services: Vec<(NomenclatureId, Money)>,
-    /// What the order costs.
+    /// Totals of the order.
     pub totals: Totals,
-    /// The items by which discounts were looked for.
+    /// Items for which discounts were read.
     pub items: Vec<NomenclatureId>,
-    /// The automatic discounts.
+    /// Automatic discounts.
     pub automatic: AppliedDiscounts,
-    /// The promo code.
+    /// Effect on the promo code.
     pub promo: PromoEffect,
-    /// By what tickets among new lines are found, unless the order had tickets before.
+    /// Reference for tickets among new lines, unless the order has one already.
     pub tickets: Option<TicketReference>,
 }
 
-/// What an order costs.
+/// Totals of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
-    /// Before any discount.
+    /// Price before any discount.
     pub original_price: Money,
-    /// What automatic discounts take off.
+    /// Automatic discounts.
     pub product_discount: Money,
-    /// What the promo code takes off.
+    /// Promo code discount.
     pub promo_discount: Money,
     /// Price of the lines.
     pub final_price: Money,
@@ -342,7 +341,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// What lines priced like this cost with a delivery.
+    /// Computes the totals of priced lines and a delivery.
     pub fn new(pricing: &Pricing, delivery_price: Money) -> Self {
         Self {
             delivery_price,
@@ -353,7 +352,7 @@ impl Totals {
         }
     }
 
-    /// What the customer pays: the lines and the delivery.
+    /// Amount the customer pays: the lines and the delivery.
     pub fn amount_due(&self) -> Money {
         self.final_price.checked_add(self.delivery_price).unwrap_or(Money::MAX)
     }
@@ -371,31 +370,31 @@ impl From<&Order> for Totals {
     }
 }
 
-/// Money that arrives with a move.
+/// Money that arrives with a change of status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
-    /// How much.
+    /// Amount.
     pub amount: Money,
-    /// What the outbox hears; `None` for an order of no application, which has no webhooks.
+    /// Event for the outbox; `None` for an order without application, which has no webhooks.
     pub event: Option<PaidEvent>,
 }
 
-/// How an employee took money by hand.
+/// Method of a payment taken by an employee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum HandMethod {
-    /// In cash.
+    /// Cash.
     Cash,
-    /// By card, at a terminal that is not connected to the service.
+    /// Card, at a terminal that is not connected to the service.
     Terminal,
 }
 
-/// A payment that an employee took by hand.
+/// Payment taken by an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentByHand {
-    /// How.
+    /// Method.
     pub method: HandMethod,
-    /// The number of the receipt that the cash register printed.
+    /// Number of the receipt that the cash register printed.
     pub receipt: Option<Line<100>>,
 }
 
@@ -406,23 +405,23 @@ impl fmt::Display for PaymentByHand {
     }
 }
 
-/// A refund to be stored.
+/// Refund to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderedRefund {
-    /// Names it for good.
+    /// Idempotency key of the refund.
     pub key: Uuid,
-    /// What goes back.
+    /// Amount and lines of the refund.
     pub decided: DecidedRefund,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// Whether the goods go back to their warehouses.
+    /// `true` if the goods return to their warehouses.
     pub restock: bool,
-    /// Whether the period of a subscription that the order paid ends with it.
+    /// `true` if the subscription period that the order paid ends with the refund.
     pub ends_period: bool,
 }
 
 impl OrderedRefund {
-    /// What the acquirer is asked for; `None` when no money goes back.
+    /// Refund request for the acquirer; `None` if no money is refunded.
     pub fn intent(&self, order: OrderId) -> Option<RefundIntent> {
         RefundIntent::new(self.key, self.decided.amount, format!("Refund of order {order}")).ok()
     }

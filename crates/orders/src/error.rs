@@ -5,73 +5,73 @@ use crate::model::{CartRefused, TransitionRefused};
 use crate::placement::OrderRefused;
 use crate::refund::RefundRefused;
 
-/// Why a cart cannot be priced.
+/// Errors of pricing a cart.
 #[derive(Debug, thiserror::Error)]
 pub enum CartError {
-    /// The employee may not.
+    /// The employee lacks the permission.
     #[error(transparent)]
     Denied(#[from] AccessDenied),
-    /// What the request names and the project does not have, by field.
+    /// Records named by the request that the project does not have, by field.
     #[error("the project does not have what the request names")]
     Missing(Violations),
-    /// These items cannot be sold as asked.
+    /// These items cannot be sold as requested.
     #[error(transparent)]
     Refused(#[from] CartRefused),
-    /// The storage failed.
+    /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why an order was not placed.
+/// Errors of placing an order.
 #[derive(Debug, thiserror::Error)]
 pub enum PlacementError {
-    /// The employee may not.
+    /// The employee lacks the permission.
     #[error(transparent)]
     Denied(#[from] AccessDenied),
-    /// Every reason against it.
+    /// Every reason for the refusal.
     #[error(transparent)]
     Refused(#[from] OrderRefused),
-    /// The acquirer refused the payment: the order is stored as canceled, its goods and promo use are returned.
+    /// The acquirer refused the payment. The order is stored as canceled; its stock and promo use are returned.
     #[error("the payment of order {order_id} was refused")]
     PaymentRefused {
         /// The canceled order.
         order_id: OrderId,
-        /// The acquirer's reason, for the log.
+        /// Reason given by the acquirer, for the log.
         reason: String,
     },
-    /// The customer has left.
+    /// The customer was deleted.
     #[error("the customer has left")]
     CustomerGone,
-    /// Prices changed faster than an order could be decided; the same call may succeed later.
+    /// Prices changed during every attempt; the same call may succeed later.
     #[error("prices or stock are changing too fast, try again")]
     Busy,
-    /// The storage failed.
+    /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a use case of stored orders is refused. An order is not found, either, by customers who did not make it.
+/// Error of a use case of stored orders. A customer gets not found for orders of other customers.
 pub type OrderError = RecordError<OrderRefusal>;
 
-/// What only orders refuse.
+/// Refusals specific to orders.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrderRefusal {
-    /// The order cannot move there.
+    /// The change of status is not allowed.
     #[error(transparent)]
     Transition(#[from] TransitionRefused),
     /// The named manager is not an employee of the project.
     #[error("there is no such employee")]
     UnknownManager,
-    /// A courier brings the order, and must know where to.
+    /// Delivery by courier requires an address.
     #[error("is required for a courier")]
     AddressRequired,
-    /// Nothing goes back.
+    /// The refund is refused.
     #[error(transparent)]
     Refund(#[from] RefundRefused),
-    /// The order takes no money by hand.
+    /// The order accepts no payment taken by an employee.
     #[error(transparent)]
     Unpayable(TransitionRefused),
-    /// The lines stay as they are.
+    /// The change of lines is refused.
     #[error(transparent)]
     Lines(#[from] LinesRefused),
 }

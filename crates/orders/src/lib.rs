@@ -1,22 +1,21 @@
 //! Cart pricing, order placement and the order lifecycle.
 //!
-//! **Owns** what a cart costs, which stock an order reserves, the states of orders, what the outcome of a charge means for
-//! an order, and the event `order.paid`. Charges themselves are the business of `kontor-payments`.
+//! **Owns** cart prices, the stock an order reserves, the states of orders, the effect of a charge outcome on an
+//! order, and the event `order.paid`. Charges themselves belong to `kontor-payments`.
 //!
 //! **Invariants**
 //! - Totals are the sums of the lines, exact to the minor unit, and never negative.
-//! - An order reserves stock in the commit that stores it; reservations never exceed the stock, a promo code is never used
-//!   more often than it may be.
-//! - The charge of an order stands in the order's own commit; an order becomes paid only in the commit that tells of the
-//!   money, or by staff when it is not paid online.
+//! - An order reserves stock in the commit that stores it. Reservations never exceed the stock; a promo code is
+//!   never used more often than allowed.
+//! - The charge of an order is stored in the order's own commit. An order becomes paid only in the commit that
+//!   records the charge outcome, or by staff if it is not paid online.
+//! - Orders from the contact form reserve no more than their project allows until they are confirmed. They are
+//!   canceled when their time has passed.
+//! - Tickets are redeemed at most as often as they were paid for and kept. Of two scans that race for the last
+//!   ticket, one is admitted.
 //!
-//! - Orders from the contact form reserve no more than their project allows until they are confirmed, and are canceled when
-//!   their time has passed.
-//! - Tickets are redeemed at most as often as they were paid for and kept; of two scans that race for the last one is
-//!   admitted.
-//!
-//! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`], [`ports::ReservationReader`],
-//! [`ports::TicketStore`], [`ports::ContactSettings`],
+//! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`],
+//! [`ports::ReservationReader`], [`ports::TicketStore`], [`ports::ContactSettings`],
 //! [`ports::DeliverySettings`].
 //!
 //! Pricing is a pure function:
@@ -55,7 +54,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A use case with mocked ports (feature `mocks`): a promo code that does not exist costs nothing.
+//! A use case with mocked ports (feature `mocks`): an unknown promo code does not change the price.
 //! ```
 //! # #[cfg(feature = "mocks")]
 //! # #[tokio::main(flavor = "current_thread")]
@@ -138,7 +137,7 @@ pub use placement::{
 
 pub use reservations::ReservationService;
 
-/// The example of the reuse guide, compiled and run.
+/// Compiles and runs the example of the reuse guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/reuse-orders.md")]
 struct ReuseGuide;

@@ -1,4 +1,4 @@
-//! Orders as customers and staff see and change them.
+//! Use cases of stored orders, for customers and staff.
 
 use std::sync::Arc;
 
@@ -15,38 +15,38 @@ use crate::model::{Address, Named, Order, OrderEntry, OrderStatus, PaidEvent, ne
 use crate::ports::{OrderReader, OrderStore};
 use crate::refund::{self, RefundCommand};
 
-/// What staff change about an order.
+/// Changes to an order, by staff.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderChange {
-    /// Where the order is to move.
+    /// Target status.
     pub status: Edit<OrderStatus>,
-    /// Who takes care of it.
+    /// Employee in charge.
     pub manager: Edit<Option<UserId>>,
-    /// The remark.
+    /// Comment.
     pub comment: Edit<Option<Comment>>,
-    /// Where the goods are handed over. An order that a courier brings keeps one.
+    /// Address of the handover. It cannot be removed if a courier delivers the order.
     pub address: Edit<Option<Address>>,
 }
 
 /// Use cases of stored orders.
 pub struct OrderService {
-    /// Where they are read.
+    /// Reads orders.
     pub orders: Arc<dyn OrderReader>,
-    /// Where they are written.
+    /// Writes orders.
     pub store: Arc<dyn OrderStore>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for the identifiers of events.
+    /// Source of event identifiers.
     pub random: Arc<dyn Random>,
 }
 
 impl OrderService {
-    /// The customer's orders in the calling application, newest first.
+    /// Returns the customer's orders in the calling application, newest first.
     pub async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
         self.orders.of_customer(customer).await
     }
 
-    /// One of these orders; any other is not found.
+    /// Returns one of these orders; any other is not found.
     pub async fn one_of_customer(&self, customer: CustomerScope, id: OrderId) -> Result<Order, OrderError> {
         let own = |order: &Order| {
             let here = order.application.as_ref().is_some_and(|made| made.id == customer.app.application_id);
@@ -56,19 +56,19 @@ impl OrderService {
         found.filter(own).ok_or(OrderError::NotFound)
     }
 
-    /// One page of the project's orders, newest first.
+    /// Returns one page of the project's orders, newest first.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Order>, OrderError> {
         staff.require(Permission::view(Resource::Orders))?;
         Ok(self.orders.list(staff.project_id, listing).await?)
     }
 
-    /// One order of the project.
+    /// Returns one order of the project.
     pub async fn read(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
         staff.require(Permission::view(Resource::Orders))?;
         staff.own(self.orders.find(id).await?)
     }
 
-    /// One page of what happened to an order of the project, the latest first.
+    /// Returns one page of the history of an order, latest first.
     pub async fn history(&self, staff: &Staff, id: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, OrderError> {
         self.read(staff, id).await?;
         Ok(self.orders.history(id, page).await?)
@@ -83,7 +83,7 @@ impl OrderService {
         self.reread(staff, id).await
     }
 
-    /// What a change would do, without doing it.
+    /// Returns the effect of a change without writing it.
     pub async fn preview_update(
         &self,
         staff: &Staff,
@@ -102,12 +102,12 @@ impl OrderService {
         Ok((order, preview))
     }
 
-    /// Cancels an order. Orders stay in the books: none is ever removed.
+    /// Cancels an order. Orders are never deleted.
     pub async fn cancel(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
         self.update(staff, id, OrderChange { status: Edit::Set(OrderStatus::Canceled), ..OrderChange::default() }).await
     }
 
-    /// Records that an employee took the money of an order by hand. The order becomes paid; one that was handed over stays
+    /// Records that an employee took the money of an order. The order becomes paid; an issued order stays
     /// issued.
     pub async fn record_payment(
         &self,
@@ -127,8 +127,8 @@ impl OrderService {
         self.reread(staff, id).await
     }
 
-    /// Gives money back, and with it goods. A worker asks the acquirer for the money of an order that was paid online; what
-    /// was paid otherwise counts as given back at once.
+    /// Refunds money, with or without goods. For an order paid online, a worker requests the refund at the
+    /// acquirer later. Money paid otherwise counts as refunded at once.
     pub async fn refund(&self, staff: &Staff, id: OrderId, command: RefundCommand) -> Result<Order, OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
         let (key, stamp, editor) = (self.random.uuid(), Stamp::of(staff, self.clock.now()), staff.clone());
@@ -144,7 +144,7 @@ impl OrderService {
         self.reread(staff, id).await
     }
 
-    /// What a refund would give back, without giving anything.
+    /// Returns the effect of a refund without writing it.
     pub async fn preview_refund(
         &self,
         staff: &Staff,
@@ -158,14 +158,14 @@ impl OrderService {
         Ok((order, preview))
     }
 
-    /// An order that was changed: when it cannot be read, nobody may believe that nothing was done.
+    /// Reads an order after a commit. A read error here must not look as if nothing was written.
     async fn reread(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
         let found = self.orders.find(id).await.map_err(StoreError::after_commit)?;
         staff.own(found)
     }
 }
 
-/// All of the money of an order, taken by hand.
+/// The whole amount of an order, taken by an employee.
 fn captured(order: &Order, stamp: Stamp, event_id: Uuid) -> Captured {
     let event = |application: &Named<ApplicationId>| PaidEvent {
         event_id,

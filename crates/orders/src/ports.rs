@@ -1,4 +1,4 @@
-//! What orders need from the outside.
+//! Ports of orders: the interfaces that the outside implements.
 
 use async_trait::async_trait;
 use kontor_kernel::{
@@ -13,12 +13,12 @@ use crate::model::{DeliveryChoice, DeliveryRequest, Order, OrderEntry, PromoCode
 use crate::placement::{CartSnapshot, ContactProblem, ContactTerms};
 use crate::tickets::{KeptScan, ScanAnswer, ScanBatch};
 
-/// Where something is sold: in an application, or by staff from all warehouses of the project.
+/// Point of sale: an application, or staff with all warehouses of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SalesPoint {
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// The application, if it is one.
+    /// Application; `None` for staff.
     pub application_id: Option<ApplicationId>,
 }
 
@@ -28,57 +28,57 @@ impl From<AppScope> for SalesPoint {
     }
 }
 
-/// What to read for pricing or placing a cart.
+/// Query for the data that prices or places a cart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CartQuery {
-    /// Where it is sold.
+    /// Point of sale.
     pub point: SalesPoint,
-    /// To whom, when somebody is signed in.
+    /// Customer, if known.
     pub customer: Option<CounterpartyId>,
-    /// What.
+    /// Items.
     pub items: Vec<NomenclatureId>,
-    /// With which promo code.
+    /// Promo code.
     pub promo: Option<PromoCode>,
-    /// How it is delivered; `None` while only prices are asked.
+    /// Delivery; `None` if only prices are requested.
     pub delivery: Option<DeliveryRequest>,
-    /// Whether application and customer are numbers that staff sent, and may be wrong.
+    /// `true` if application and customer are ids from a staff request, which may not exist.
     pub by_staff: bool,
 }
 
-/// Everything that decides about a cart.
+/// Reads the data that carts are priced from.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CartReader: Send + Sync {
-    /// Cards, stock, discounts and references as they are at one moment, by a number of statements that does not grow
-    /// with the cart.
+    /// Reads items, stock, discounts and references in one consistent snapshot. The number of statements does
+    /// not grow with the cart.
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError>;
 }
 
-/// What a commit of an order gave.
+/// Result of a committed order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
-    /// The number of the new order.
+    /// Identifier of the new order.
     pub order_id: OrderId,
-    /// The charge stored with it.
+    /// Charge stored with it.
     pub charge: Option<Charge>,
 }
 
-/// Why an order could not be committed. Nothing of it is stored.
+/// Reasons why an order was not committed. Nothing of it is stored.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceRefused {
-    /// Somebody else took the pieces of this line (counted from 0).
+    /// The units of this line (counted from 0) were taken by another order.
     #[error("the stock of line {line} is gone")]
     OutOfStock {
-        /// Its place in the cart.
+        /// Index in the cart.
         line: usize,
     },
-    /// Somebody else took the last use of the promo code.
+    /// The last use of the promo code was taken by another order.
     #[error("the promo code has been used up")]
     PromoExhausted,
     /// A price, an automatic discount or the promo code changed since it was read.
     #[error("what the order was decided on has changed")]
     Stale,
-    /// The customer has left.
+    /// The customer was deleted.
     #[error("the customer has left")]
     CustomerGone,
     /// The manager is not an employee of the project.
@@ -87,27 +87,29 @@ pub enum PlaceRefused {
     /// With this order the unconfirmed orders of its phone exceed a bound.
     #[error(transparent)]
     Contact(ContactProblem),
-    /// The storage failed.
+    /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Decides about an order as it stands, while nobody else changes it. It may be asked more than once.
+/// Decision about an order, called with its state under the lock. It may be called more than once.
 pub type Decision = Box<dyn Fn(OfProject<Order>) -> Result<OrderUpdate, OrderError> + Send + Sync>;
 
 /// Writes orders.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OrderStore: Send + Sync {
-    /// Commits a whole order: stock, promo use, order, lines, charge, history; or nothing of it.
+    /// Commits a whole order or nothing: stock, promo use, order, lines, charge and history.
     async fn place(&self, order: PlacedOrder) -> Result<Placed, PlaceRefused>;
 
-    /// Locks an order, has `decide` look at it as it stands, and commits what it decides: status, stock, promo use, details,
-    /// history, event, refund; or nothing of it. The money of a refund is set aside where it came from: what has gone back,
-    /// is on its way and is asked for never exceeds what has arrived. Refuses an order that is not there and a manager who is
-    /// no employee of the project. Other lines come with their stock, totals and discounts, guarded as those of a new order
-    /// are: [`LinesRefused::Stale`](crate::lines::LinesRefused::Stale) when what they were decided on has changed. Gives the
-    /// charge that was stored with it.
+    /// Locks an order, calls `decide` with its current state, and commits the result or nothing: status, stock,
+    /// promo use, details, history, event and refund. Returns the charge that was stored with it.
+    ///
+    /// - The money of a refund is reserved on the order: refunded amounts, including those in progress and
+    ///   requested, never exceed the received amount.
+    /// - A missing order and a manager who is not an employee of the project are refused.
+    /// - Changed lines are stored with their stock, totals and discounts, with the same guards as a new order:
+    ///   [`LinesRefused::Stale`](crate::lines::LinesRefused::Stale) if their data has changed.
     async fn change(&self, id: OrderId, decide: Decision) -> Result<Option<Charge>, OrderError>;
 }
 
@@ -115,61 +117,61 @@ pub trait OrderStore: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ContactSettings: Send + Sync {
-    /// The terms of a project; `None` if there is no such project.
+    /// Returns the terms of a project; `None` if there is no such project.
     async fn contact_terms(&self, project: ProjectId) -> Result<Option<ContactTerms>, StoreError>;
 
-    /// Sets the terms for orders from now on. `false` if there is no such project.
+    /// Sets the terms for future orders. `false` if there is no such project.
     async fn set_contact_terms(&self, project: ProjectId, terms: ContactTerms) -> Result<bool, StoreError>;
 }
 
-/// A way of delivery of a project, as far as it is charged.
+/// Delivery type or subtype of a project with its price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PricedWay {
-    /// The delivery type.
+    /// Delivery type.
     pub delivery_type: Priced<DeliveryTypeId>,
-    /// The subtype; `None` for the type alone.
+    /// Subtype; `None` for the type alone.
     pub subtype: Option<Priced<DeliverySubtypeId>>,
 }
 
-/// A part of a way of delivery, with its own price.
+/// Part of a delivery, with its own price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Priced<Id> {
-    /// Its number.
+    /// Identifier.
     pub id: Id,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its price.
+    /// Price.
     pub price: Money,
 }
 
 impl PricedWay {
-    /// Price of both together.
+    /// Returns the sum of both prices.
     pub fn price(&self) -> Money {
         let of_subtype = self.subtype.as_ref().map_or(Money::ZERO, |subtype| subtype.price);
         self.delivery_type.price.checked_add(of_subtype).unwrap_or(Money::MAX)
     }
 }
 
-/// Whether a project charges delivery.
+/// Delivery price settings of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryTerms {
-    /// Whether it does.
+    /// `true` if the project charges delivery.
     pub charges_delivery: bool,
-    /// The active ways of delivery, by type and subtype.
+    /// Active delivery types and subtypes, by type and subtype.
     pub ways: Vec<PricedWay>,
 }
 
-/// Stores whether a project charges delivery, and what it costs.
+/// Stores the delivery price settings of projects.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DeliverySettings: Send + Sync {
-    /// The terms of a project; `None` if there is no such project.
+    /// Returns the settings of a project; `None` if there is no such project.
     async fn delivery_terms(&self, project: ProjectId) -> Result<Option<DeliveryTerms>, StoreError>;
 
-    /// Sets whether orders from now on include delivery. `false` if there is no such project.
+    /// Sets whether future orders include the delivery price. `false` if there is no such project.
     async fn set_charges_delivery(&self, project: ProjectId, charges: bool) -> Result<bool, StoreError>;
 
-    /// Sets the price of a delivery type, or of this subtype of it, for orders from now on. `false` if there is none.
+    /// Sets the price of a delivery type, or of its given subtype, for future orders. `false` if there is none.
     async fn set_delivery_price(
         &self,
         project: ProjectId,
@@ -182,19 +184,19 @@ pub trait DeliverySettings: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OrderReader: Send + Sync {
-    /// An order of whatever project.
+    /// Returns an order of any project.
     async fn find(&self, id: OrderId) -> Result<Option<OfProject<Order>>, StoreError>;
 
-    /// The customer's orders in the application, newest first, by a constant number of statements.
+    /// Returns the customer's orders in the application, newest first, with a constant number of statements.
     async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError>;
 
-    /// Whether this is an employee of the project.
+    /// Returns `true` if the user is an employee of the project.
     async fn has_employee(&self, project: ProjectId, user: UserId) -> Result<bool, StoreError>;
 
-    /// One page of what happened to an order, the latest first.
+    /// Returns one page of the history of an order, latest first.
     async fn history(&self, order: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, StoreError>;
 
-    /// One page of a project's orders, newest first.
+    /// Returns one page of a project's orders, newest first.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError>;
 }
 
@@ -202,18 +204,19 @@ pub trait OrderReader: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ReservationReader: Send + Sync {
-    /// One page of a project's order lines.
+    /// Returns one page of a project's order lines.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<ReservationRecord>, StoreError>;
 }
 
-/// Judges and keeps scans of tickets.
+/// Judges and stores scans of tickets.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TicketStore: Send + Sync {
-    /// Judges scans one after the other, by [`judge`](crate::tickets::judge), and keeps every one with its outcome; those that
-    /// were admitted are counted on their orders, never more than there are tickets. One commit, an answer for each scan.
+    /// Judges scans one after the other with [`judge`](crate::tickets::judge) and stores each with its outcome.
+    /// Admitted scans are counted on their orders, never above the number of tickets. One commit; one answer per
+    /// scan.
     async fn redeem(&self, batch: ScanBatch) -> Result<Vec<ScanAnswer>, StoreError>;
 
-    /// The scans of an order, newest first.
+    /// Returns the scans of an order, newest first.
     async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<KeptScan>, StoreError>;
 }

@@ -6,23 +6,23 @@ use crate::OrderError;
 use crate::model::ReservationRecord;
 use crate::ports::{OrderReader, ReservationReader};
 
-/// Order lines, as staff look through them.
+/// Use cases for the list of order lines, for staff.
 pub struct ReservationService {
-    /// Where they are read.
+    /// Reads order lines.
     pub reservations: Arc<dyn ReservationReader>,
-    /// Where their orders are read.
+    /// Reads their orders.
     pub orders: Arc<dyn OrderReader>,
 }
 
 impl ReservationService {
-    /// One page of the order lines of the employee's project. Fields: `id`, `order_id`, `nomenclature_id`,
-    /// `warehouse_id`, `state`, `quantity`, `created_at`.
+    /// Returns one page of the order lines of the employee's project. Fields: `id`, `order_id`,
+    /// `nomenclature_id`, `warehouse_id`, `state`, `quantity`, `created_at`.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<ReservationRecord>, RecordError> {
         staff.require(Permission::view(Resource::Reservations))?;
         Ok(self.reservations.list(staff.project_id, listing).await?)
     }
 
-    /// One page of the lines of one order of the project, by the same fields.
+    /// Returns one page of the lines of one order of the project, with the same fields.
     pub async fn of_order(
         &self,
         staff: &Staff,
@@ -52,7 +52,7 @@ mod tests {
         Listing::everything(Sort::ascending("id"), PageRequest::new(1, 10, 10).unwrap())
     }
 
-    /// One reservation in each list, which must be this one.
+    /// A service whose reader expects this listing and returns one reservation.
     fn service(order: Option<OfProject<Order>>, expected: Listing) -> ReservationService {
         let mut reservations = MockReservationReader::new();
         reservations

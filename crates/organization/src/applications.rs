@@ -8,30 +8,30 @@ use crate::ports::ApplicationRepository;
 
 /// Use cases of applications.
 pub struct ApplicationService {
-    /// Where they are kept.
+    /// Storage of applications.
     pub applications: Arc<dyn ApplicationRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Where random numbers come from.
+    /// Source of random numbers.
     pub random: Arc<dyn Random>,
-    /// Seals secrets and makes fingerprints.
+    /// Seals secrets and computes fingerprints.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl ApplicationService {
-    /// Every application of the employee's project.
+    /// Returns every application of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<Application>, ApplicationError> {
         staff.require(Permission::view(Resource::Applications))?;
         Ok(self.applications.list(staff.project_id).await?)
     }
 
-    /// One application of the employee's project.
+    /// Returns one application of the employee's project.
     pub async fn read(&self, staff: &Staff, id: ApplicationId) -> Result<Application, ApplicationError> {
         staff.require(Permission::view(Resource::Applications))?;
         staff.own(self.applications.find(id).await?)
     }
 
-    /// Adds an application and issues its App Token, which is shown this once.
+    /// Adds an application and issues its App Token, which is shown only in this result.
     pub async fn create(&self, staff: &Staff, draft: ApplicationDraft) -> Result<IssuedApplication, ApplicationError> {
         staff.require(Permission::create(Resource::Applications))?;
         let token = AppToken::generate(&*self.random);
@@ -40,7 +40,7 @@ impl ApplicationService {
         Ok(IssuedApplication { application, token })
     }
 
-    /// Which application a presented App Token names; `None` for an unknown or inactive one.
+    /// Returns the application of an App Token; `None` for an unknown token or an inactive application.
     pub async fn identify(&self, token: &str) -> Result<Option<AppScope>, StoreError> {
         self.applications.by_token(&self.cipher.fingerprint(token)).await
     }

@@ -8,24 +8,24 @@ use kontor_kernel::{
 use crate::ports::{BranchRepository, BranchRequisiteRepository};
 use crate::{BranchRequisiteError, BranchRequisiteRefusal};
 
-/// What staff do with the accounts of a branch in banks.
+/// Use cases of bank accounts of branches, for staff.
 pub struct BranchRequisiteService {
-    /// Where branches are kept.
+    /// Storage of branches.
     pub branches: Arc<dyn BranchRepository>,
-    /// Where their accounts are kept.
+    /// Storage of bank accounts.
     pub requisites: Arc<dyn BranchRequisiteRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl BranchRequisiteService {
-    /// The accounts of a branch of the employee's project, oldest first.
+    /// Returns the bank accounts of a branch of the employee's project, oldest first.
     pub async fn list(&self, staff: &Staff, branch: BranchId) -> Result<Vec<BankRequisite>, BranchRequisiteError> {
         self.admit(staff, Permission::view(Resource::Branches), branch).await?;
         Ok(self.requisites.of_branch(staff.project_id, branch).await?)
     }
 
-    /// Notes another account of a branch of the employee's project.
+    /// Adds a bank account to a branch of the employee's project.
     pub async fn create(
         &self,
         staff: &Staff,
@@ -37,7 +37,7 @@ impl BranchRequisiteService {
         self.requisites.insert(Stamp::of(staff, self.clock.now()), branch, draft).await
     }
 
-    /// Changes an account of a branch of the employee's project. One of another branch is not there.
+    /// Changes a bank account of a branch of the employee's project. An account of another branch is not found.
     pub async fn update(
         &self,
         staff: &Staff,

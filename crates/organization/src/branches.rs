@@ -7,30 +7,31 @@ use crate::model::{Branch, BranchChange, BranchDraft};
 use crate::ports::BranchRepository;
 use crate::{BranchError, BranchRefusal};
 
-/// Use cases of branches. One that something refers to cannot be deleted.
+/// Use cases of branches. A branch with references cannot be deleted.
 pub struct BranchService {
-    /// Where they are kept.
+    /// Storage of branches.
     pub branches: Arc<dyn BranchRepository>,
-    /// What happened to them.
+    /// History of branches.
     pub histories: Arc<dyn Histories>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl BranchService {
-    /// Every branch of the employee's project.
+    /// Returns every branch of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<Branch>, BranchError> {
         staff.require(Permission::view(Resource::Branches))?;
         Ok(self.branches.list(staff.project_id).await?)
     }
 
-    /// One page of the branches of the employee's project. Fields: `id`, `name`, `created_at`, `updated_at`.
+    /// Returns one page of the branches of the employee's project. Fields: `id`, `name`, `created_at`,
+    /// `updated_at`.
     pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<Branch>, BranchError> {
         staff.require(Permission::view(Resource::Branches))?;
         Ok(self.branches.page(staff.project_id, listing).await?)
     }
 
-    /// One branch of the employee's project.
+    /// Returns one branch of the employee's project.
     pub async fn read(&self, staff: &Staff, id: BranchId) -> Result<Branch, BranchError> {
         staff.require(Permission::view(Resource::Branches))?;
         staff.own(self.branches.find(id).await?)
@@ -50,14 +51,14 @@ impl BranchService {
         self.branches.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
-    /// Deletes a branch of the employee's project that nothing refers to.
+    /// Deletes a branch of the employee's project. Refuses a branch with references.
     pub async fn delete(&self, staff: &Staff, id: BranchId) -> Result<(), BranchError> {
         staff.require(Permission::edit(Resource::Branches))?;
         staff.own(self.branches.find(id).await?)?;
         self.branches.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
-    /// One page of what happened to a branch of the employee's project, the latest first.
+    /// Returns one page of the history of a branch of the employee's project, latest first.
     pub async fn history(
         &self,
         staff: &Staff,

@@ -6,36 +6,36 @@ use crate::ShowcaseError;
 use crate::model::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentType};
 use crate::ports::CheckoutOptionRepository;
 
-/// How an application's customers can receive and pay an order. Inactive options are listed with their state.
+/// Delivery and payment options of an application's customers. Inactive options are listed with their state.
 pub struct CheckoutOptions {
-    /// Where delivery and payment types are kept.
+    /// Storage of delivery and payment types.
     pub options: Arc<dyn CheckoutOptionRepository>,
 }
 
 impl CheckoutOptions {
-    /// Every delivery type.
+    /// Returns every delivery type.
     pub async fn delivery_types(&self, app: AppScope) -> Result<Vec<DeliveryType>, StoreError> {
         self.options.delivery_types(app.project_id).await
     }
 
-    /// One delivery type.
+    /// Returns one delivery type.
     pub async fn delivery_type(&self, app: AppScope, id: DeliveryTypeId) -> Result<DeliveryType, ShowcaseError> {
         let types = self.options.delivery_types(app.project_id).await?;
         types.into_iter().find(|kind| kind.id == id).ok_or(ShowcaseError::NotFound)
     }
 
-    /// The subtypes of a delivery type.
+    /// Returns the subtypes of a delivery type.
     pub async fn subtypes(&self, app: AppScope, id: DeliveryTypeId) -> Result<Vec<DeliverySubtype>, ShowcaseError> {
         self.delivery_type(app, id).await?;
         Ok(self.options.delivery_subtypes(app.project_id, id).await?)
     }
 
-    /// One subtype. The contract does not check it against a type.
+    /// Returns one subtype. The contract does not check it against a type.
     pub async fn subtype(&self, app: AppScope, id: DeliverySubtypeId) -> Result<DeliverySubtype, ShowcaseError> {
         self.options.delivery_subtype(app.project_id, id).await?.ok_or(ShowcaseError::NotFound)
     }
 
-    /// The parameters of a subtype.
+    /// Returns the parameters of a subtype.
     pub async fn params(
         &self,
         app: AppScope,
@@ -45,7 +45,7 @@ impl CheckoutOptions {
         Ok(self.options.delivery_subtype_params(app.project_id, id).await?)
     }
 
-    /// The payment types that the application takes.
+    /// Returns the payment types that the application accepts.
     pub async fn payment_types(&self, app: AppScope) -> Result<Vec<PaymentType>, StoreError> {
         self.options.payment_types(app).await
     }

@@ -2,13 +2,13 @@ use kontor_kernel::{RecordError, Refusal, StoreError, Violations};
 
 use crate::model::TimesRefused;
 
-/// Why a use case of branches is refused.
+/// Error of a use case of branches.
 pub type BranchError = RecordError<BranchRefusal>;
 
-/// What only branches refuse.
+/// Refusals specific to branches.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BranchRefusal {
-    /// These fields do not go together.
+    /// These fields contradict each other.
     #[error("the record cannot be as asked")]
     Invalid(Violations),
     /// Applications, warehouses, shops, departments or employees belong to it.
@@ -18,113 +18,113 @@ pub enum BranchRefusal {
 
 impl Refusal for BranchRefusal {}
 
-/// Why a use case of bank accounts of branches is refused.
+/// Error of a use case of bank accounts of branches.
 pub type BranchRequisiteError = RecordError<BranchRequisiteRefusal>;
 
-/// What only bank accounts of branches refuse.
+/// Refusals specific to bank accounts of branches.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BranchRequisiteRefusal {
-    /// The account is none of the bank.
+    /// The account number does not belong to the bank.
     #[error("the record cannot be as asked")]
     Invalid(Violations),
-    /// The branch has as many as a branch may have.
+    /// The branch has the maximum number of bank accounts.
     #[error("the branch has as many as it may have")]
     TooMany,
 }
 
 impl Refusal for BranchRequisiteRefusal {}
 
-/// Why a use case of departments is refused.
+/// Error of a use case of departments.
 pub type DepartmentError = RecordError<DepartmentRefusal>;
 
-/// What only departments refuse.
+/// Refusals specific to departments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DepartmentRefusal {
-    /// The named branch is not one of the project.
+    /// The project has no such branch.
     #[error("there is no such branch")]
     UnknownBranch,
-    /// Employees are in it.
+    /// The department has employees.
     #[error("there are employees in the department")]
     Staffed,
 }
 
 impl Refusal for DepartmentRefusal {}
 
-/// Why a use case of applications is refused.
+/// Error of a use case of applications.
 pub type ApplicationError = RecordError<ApplicationRefusal>;
 
-/// What only applications refuse.
+/// Refusals specific to applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ApplicationRefusal {
-    /// The named branch is not one of the project.
+    /// The project has no such branch.
     #[error("there is no such branch")]
     UnknownBranch,
-    /// One of the named payment types is not one of the project.
+    /// The project lacks one of the named payment types.
     #[error("there is no such payment type")]
     UnknownPaymentType,
 }
 
 impl Refusal for ApplicationRefusal {}
 
-/// Why a dictionary is not shown.
+/// Error of a use case of dictionaries.
 pub type DictionaryError = RecordError;
 
-/// Why a record of the storefront is not shown.
+/// Errors of reading a record of the storefront.
 #[derive(Debug, thiserror::Error)]
 pub enum ShowcaseError {
-    /// There is no such record in the project.
+    /// The project has no such record.
     #[error("there is no such record")]
     NotFound,
-    /// The storage failed.
+    /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why nothing is suggested.
+/// Errors of suggestions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SuggestionError {
     /// The service has no account at a provider.
     #[error("suggestions are not set up")]
     NotConfigured,
-    /// The provider is in trouble, refuses us or could not be reached.
+    /// The provider failed, refused the request, or could not be reached.
     #[error("there are no suggestions now: {0}")]
     Unavailable(String),
 }
 
-/// Why a use case of integrations is refused.
+/// Error of a use case of integrations.
 pub type IntegrationError = RecordError<IntegrationRefusal>;
 
-/// What only integrations refuse.
+/// Refusals specific to integrations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IntegrationRefusal {
-    /// The parameter is set already; to change it, remove it first.
+    /// The parameter is already set; to change it, remove it first.
     #[error("is set already")]
     KeyTaken,
-    /// The integration has as many parameters as it may have.
+    /// The integration has the maximum number of parameters.
     #[error("there are too many parameters")]
     TooMany,
 }
 
 impl Refusal for IntegrationRefusal {}
 
-/// Why a use case of tasks is refused.
+/// Error of a use case of tasks.
 pub type TaskError = RecordError<TaskRefusal>;
 
-/// What a task refers to.
+/// Reference of a task to another record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskReference {
-    /// Who is to do it: an employee of the project who is not banned.
+    /// Responsible employee: of the project, and not banned.
     Responsible,
-    /// The order.
+    /// Order.
     Order,
-    /// The customer.
+    /// Customer.
     Customer,
 }
 
-/// What only tasks refuse.
+/// Refusals specific to tasks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TaskRefusal {
-    /// These are not of the project.
+    /// The project has no such records.
     #[error("the task refers to records that are not of the project: {0:?}")]
     UnknownReferences(Vec<TaskReference>),
     /// The deadline is past, or more than ten years ahead.
@@ -134,41 +134,41 @@ pub enum TaskRefusal {
 
 impl Refusal for TaskRefusal {}
 
-/// Why a use case of shops is refused.
+/// Error of a use case of shops.
 pub type ShopError = RecordError<ShopRefusal>;
 
-/// What only shops refuse.
+/// Refusals specific to shops.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShopRefusal {
-    /// The named branch is not one of the project.
+    /// The project has no such branch.
     #[error("there is no such branch")]
     UnknownBranch,
-    /// Its opening times do not change so.
+    /// The change of the opening times is refused.
     #[error(transparent)]
     Times(#[from] TimesRefused),
 }
 
 impl Refusal for ShopRefusal {}
 
-/// Why a use case of staff menus is refused.
+/// Error of a use case of staff menus.
 pub type StaffMenuError = RecordError<StaffMenuRefusal>;
 
-/// What only staff menus refuse.
+/// Refusals specific to staff menus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StaffMenuRefusal {
     /// Another menu of the project has the name.
     #[error("the name is that of another menu")]
     NameTaken,
-    /// The item in this place names a screen that is not there.
+    /// The item at this index names an unknown screen.
     #[error("there is no such screen")]
     UnknownScreen(usize),
-    /// The menu is none of the project's.
+    /// The project has no such menu.
     #[error("there is no such menu")]
     UnknownMenu,
-    /// The employee sees no items that a menu could be made of.
+    /// The employee sees no items to create a menu from.
     #[error("sees no items")]
     NothingSeen,
-    /// The project has as many menus as it may have.
+    /// The project has the maximum number of menus.
     #[error("there are too many menus")]
     Full,
 }

@@ -6,36 +6,36 @@ use crate::IntegrationError;
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterDraft, UsedIntegration};
 use crate::ports::IntegrationRepository;
 
-/// Use cases of integrations: what there is, and what a record uses of it.
+/// Use cases of integrations: the available ones, and those that a record uses.
 pub struct IntegrationService {
-    /// Where they are kept.
+    /// Storage of integrations.
     pub integrations: Arc<dyn IntegrationRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Seals secrets and makes fingerprints.
+    /// Seals secrets and computes fingerprints.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl IntegrationService {
-    /// Every integration there is.
+    /// Returns every integration.
     pub async fn all(&self, staff: &Staff) -> Result<Vec<Integration>, IntegrationError> {
         staff.require(Permission::view(Resource::Dictionaries))?;
         Ok(self.integrations.all().await?)
     }
 
-    /// One integration.
+    /// Returns one integration.
     pub async fn one(&self, staff: &Staff, id: IntegrationId) -> Result<Integration, IntegrationError> {
         staff.require(Permission::view(Resource::Dictionaries))?;
         self.integrations.find(id).await?.ok_or(IntegrationError::NotFound)
     }
 
-    /// The integrations for a record of the employee's project, and which of them it uses.
+    /// Returns the integrations available for a record of the employee's project, with their state.
     pub async fn list(&self, staff: &Staff, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, IntegrationError> {
         self.enter(staff, owner, owner.kind().view()).await?;
         Ok(self.integrations.used(owner).await?)
     }
 
-    /// Makes a record of the employee's project use an integration, or no longer.
+    /// Turns an integration of a record of the employee's project on or off.
     pub async fn switch(
         &self,
         staff: &Staff,
@@ -47,7 +47,7 @@ impl IntegrationService {
         self.integrations.switch(Stamp::of(staff, self.clock.now()), owner, id, is_active).await
     }
 
-    /// The parameters of an integration of a record of the employee's project, secrets masked.
+    /// Returns the parameters of an integration of a record of the employee's project, secrets masked.
     pub async fn parameters(
         &self,
         staff: &Staff,
@@ -59,7 +59,7 @@ impl IntegrationService {
         Ok(self.integrations.parameters(owner, id).await?)
     }
 
-    /// Adds a parameter; what is secret is stored sealed.
+    /// Adds a parameter; a secret value is stored sealed.
     pub async fn add_parameter(
         &self,
         staff: &Staff,

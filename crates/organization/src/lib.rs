@@ -1,19 +1,22 @@
-//! Projects, branches and applications, and the dictionaries they sell by.
+//! Projects, branches and applications, and the dictionaries they use.
 //!
-//! **Owns** branches with their bank accounts, departments, applications with their App Tokens, shops with their opening times, tasks, staff menus, delivery and payment types, and the system-wide
-//! dictionaries.
+//! **Owns** branches with their bank accounts, departments, applications with their App Tokens, shops with their
+//! opening times, tasks, staff menus, delivery and payment types, and the system-wide dictionaries.
 //!
 //! **Invariants**
-//! - Every record belongs to one project; staff see and change only their own project's.
-//! - What a parameter of an integration keeps secret is stored sealed and never shown again.
-//! - An App Token is shown once; only its fingerprint is stored. One that was replaced names nothing.
-//! - An application takes payment types of its project only.
+//! - Every record belongs to one project; staff see and change only records of their own project.
+//! - A secret parameter of an integration is stored sealed and never shown again.
+//! - An App Token is shown once; only its fingerprint is stored. A replaced token is no longer valid.
+//! - An application accepts only payment types of its project.
 //! - Opening hours of a shop never overlap.
-//! - Who is to be told of a task is written in the commit that changed it, and nobody is told of what they did themselves.
+//! - Notifications about a task are written in the commit that changes it. Employees get none about their own
+//!   changes.
 //!
-//! **Ports**: [`ports::BranchRepository`], [`ports::BranchRequisiteRepository`], [`ports::ApplicationRepository`], [`ports::DictionaryRepository`],
-//! [`ports::CheckoutOptionRepository`], [`ports::ShopRepository`], [`ports::ProjectRepository`],
-//! [`ports::IntegrationRepository`], [`ports::SuggestionProvider`], [`ports::TaskMailQueue`], [`ports::TaskMailSender`], and [`kontor_kernel::DeletableRepository`] of departments.
+//! **Ports**: [`ports::BranchRepository`], [`ports::BranchRequisiteRepository`],
+//! [`ports::ApplicationRepository`], [`ports::DictionaryRepository`], [`ports::CheckoutOptionRepository`],
+//! [`ports::ShopRepository`], [`ports::ProjectRepository`], [`ports::IntegrationRepository`],
+//! [`ports::SuggestionProvider`], [`ports::TaskMailQueue`], [`ports::TaskMailSender`], and
+//! [`kontor_kernel::DeletableRepository`] of departments.
 
 use kontor_kernel::{DeletableRepository, ListedRepository, RecordHistory, RecordService, TabledRepository};
 
@@ -51,19 +54,19 @@ pub use staff_menus::StaffMenuService;
 pub use suggestions::SuggestionService;
 pub use task_mails::{COLLECTED_FOR, TaskMailRound, TaskMails};
 
-/// Use cases of departments. One with employees cannot be deleted.
+/// Use cases of departments. A department with employees cannot be deleted.
 pub type DepartmentService = RecordService<model::Department, dyn DeletableRepository<model::Department>>;
 
-/// What staff do with shops. One that is deleted goes on being named by its orders.
+/// Use cases of shops, for staff. Orders keep the name of a deleted shop.
 pub type StaffShopService = RecordService<model::StaffShop, dyn TabledRepository<model::StaffShop>>;
 
-/// What happened to shops.
+/// History of shops.
 pub type ShopHistory = RecordHistory<model::StaffShop, dyn TabledRepository<model::StaffShop>>;
 
 /// Use cases of tasks.
 pub type TaskService = RecordService<model::Task, dyn ListedRepository<model::Task>>;
 
-/// The example of the reuse guide, compiled and run.
+/// Compiles and runs the example of the reuse guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/reuse-organization.md")]
 struct ReuseGuide;

@@ -1,4 +1,4 @@
-//! What the organization needs from the outside.
+//! Ports of the organization: the interfaces that the outside implements.
 
 use std::collections::BTreeSet;
 
@@ -30,37 +30,37 @@ use crate::{
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait BranchRepository: Send + Sync {
-    /// Every branch of the project, oldest first.
+    /// Returns every branch of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Branch>, StoreError>;
 
-    /// One page of the branches of the project, by a constant number of statements.
+    /// Returns one page of the branches of the project, with a constant number of statements.
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError>;
 
-    /// A branch of any project.
+    /// Returns a branch of any project.
     async fn find(&self, id: BranchId) -> Result<Option<OfProject<Branch>>, StoreError>;
 
     /// Stores a branch.
     async fn insert(&self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError>;
 
-    /// Changes a branch of the project as it is then: refuses what [`BranchChange::check`] does.
+    /// Changes a branch of the project after [`BranchChange::check`] on its current state.
     async fn update(&self, stamp: Stamp, id: BranchId, change: BranchChange) -> Result<Branch, BranchError>;
 
-    /// Deletes a branch of the project with its bank accounts, what these use of integrations included. Refuses one that
-    /// something refers to.
+    /// Deletes a branch of the project with its bank accounts and their integrations. Refuses a branch with
+    /// references.
     async fn delete(&self, stamp: Stamp, id: BranchId) -> Result<(), BranchError>;
 }
 
-/// Accounts of branches in banks. Each change is one commit with its line of the branch's history, or nothing.
+/// Bank accounts of branches. Each change is one commit with its entry in the branch's history, or nothing.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait BranchRequisiteRepository: Send + Sync {
-    /// Those of a branch of the project, oldest first.
+    /// Returns the bank accounts of a branch of the project, oldest first.
     async fn of_branch(&self, project: ProjectId, branch: BranchId) -> Result<Vec<BankRequisite>, StoreError>;
 
-    /// One of any project, and its branch.
+    /// Returns a bank account of any project, and its branch.
     async fn find(&self, id: BankRequisiteId) -> Result<Option<OfProject<(BranchId, BankRequisite)>>, StoreError>;
 
-    /// Notes another one of a branch of the project, up to [`BankRequisite::MOST`].
+    /// Adds a bank account to a branch of the project, up to [`BankRequisite::MOST`].
     async fn insert(
         &self,
         stamp: Stamp,
@@ -68,7 +68,7 @@ pub trait BranchRequisiteRepository: Send + Sync {
         draft: BankRequisiteDraft,
     ) -> Result<BankRequisite, BranchRequisiteError>;
 
-    /// Changes one of a branch of the project.
+    /// Changes a bank account of a branch of the project.
     async fn update(
         &self,
         stamp: Stamp,
@@ -82,13 +82,13 @@ pub trait BranchRequisiteRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ApplicationRepository: Send + Sync {
-    /// Every application of the project, oldest first.
+    /// Returns every application of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Application>, StoreError>;
 
-    /// An application of any project.
+    /// Returns an application of any project.
     async fn find(&self, id: ApplicationId) -> Result<Option<OfProject<Application>>, StoreError>;
 
-    /// Stores an application, refusing a branch that is not of the project.
+    /// Stores an application. Refuses a branch of another project.
     async fn insert(
         &self,
         project: ProjectId,
@@ -97,7 +97,8 @@ pub trait ApplicationRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError>;
 
-    /// Has the token of an application accepted or not, from the commit on. Refuses [`ApplicationError::NotFound`].
+    /// Activates or deactivates the token of an application, from the commit on. Refuses with
+    /// [`ApplicationError::NotFound`].
     async fn switch(
         &self,
         id: ApplicationId,
@@ -105,7 +106,7 @@ pub trait ApplicationRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError>;
 
-    /// Puts another token in the place of the one so far, which names nothing from the commit on. Refuses
+    /// Replaces the token of an application; the old one is invalid from the commit on. Refuses with
     /// [`ApplicationError::NotFound`].
     async fn replace_token(
         &self,
@@ -114,7 +115,7 @@ pub trait ApplicationRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError>;
 
-    /// The active application with this token fingerprint.
+    /// Returns the active application with this token fingerprint.
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError>;
 }
 
@@ -122,62 +123,62 @@ pub trait ApplicationRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DictionaryRepository: Send + Sync {
-    /// Every entry, by number.
+    /// Returns every entry, by number.
     async fn items(&self, dictionary: Dictionary) -> Result<Vec<DictionaryItem>, StoreError>;
 
-    /// One entry of a dictionary.
+    /// Returns one entry of a dictionary.
     async fn item(&self, dictionary: Dictionary, id: DictionaryItemId) -> Result<Option<DictionaryItem>, StoreError>;
 
-    /// Every storage unit, by number.
+    /// Returns every storage unit, by number.
     async fn storage_units(&self) -> Result<Vec<StorageUnit>, StoreError>;
 
-    /// One storage unit.
+    /// Returns one storage unit.
     async fn storage_unit(&self, id: StorageUnitId) -> Result<Option<StorageUnit>, StoreError>;
 
-    /// Every country, by number.
+    /// Returns every country, by number.
     async fn countries(&self) -> Result<Vec<Country>, StoreError>;
 
-    /// What a project was founded with.
+    /// Returns the fixed data of a project.
     async fn project_info(&self, project: ProjectId) -> Result<Option<ProjectInfo>, StoreError>;
 }
 
-/// How orders of a project are handed over and paid.
+/// Delivery and payment options of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CheckoutOptionRepository: Send + Sync {
-    /// Every delivery type, by number.
+    /// Returns every delivery type, by number.
     async fn delivery_types(&self, project: ProjectId) -> Result<Vec<DeliveryType>, StoreError>;
 
-    /// Every subtype of a delivery type, by number.
+    /// Returns every subtype of a delivery type, by number.
     async fn delivery_subtypes(
         &self,
         project: ProjectId,
         delivery_type: DeliveryTypeId,
     ) -> Result<Vec<DeliverySubtype>, StoreError>;
 
-    /// A subtype, whatever its type.
+    /// Returns a subtype of any type.
     async fn delivery_subtype(
         &self,
         project: ProjectId,
         id: DeliverySubtypeId,
     ) -> Result<Option<DeliverySubtype>, StoreError>;
 
-    /// The parameters of a subtype, oldest first.
+    /// Returns the parameters of a subtype, oldest first.
     async fn delivery_subtype_params(
         &self,
         project: ProjectId,
         subtype: DeliverySubtypeId,
     ) -> Result<Vec<DeliverySubtypeParam>, StoreError>;
 
-    /// The payment types that the application takes, oldest first.
+    /// Returns the payment types that the application accepts, oldest first.
     async fn payment_types(&self, app: AppScope) -> Result<Vec<PaymentType>, StoreError>;
 
-    /// Every payment type of the application's project, oldest first, and whether the application takes it. `None` when
-    /// there is no such application.
+    /// Returns every payment type of the application's project, oldest first, with its state in the application.
+    /// `None` if there is no such application.
     async fn payment_choices(&self, id: ApplicationId) -> Result<Option<Vec<PaymentChoice>>, StoreError>;
 
-    /// Has an application take these payment types only; all of its project, those to come too, when there are none.
-    /// Refuses [`ApplicationError::NotFound`] and payment types of other projects.
+    /// Sets the payment types that an application accepts. An empty set means all of its project, including
+    /// future ones. Refuses with [`ApplicationError::NotFound`], and refuses payment types of other projects.
     async fn choose_payment_types(
         &self,
         id: ApplicationId,
@@ -190,10 +191,10 @@ pub trait CheckoutOptionRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ShopRepository: Send + Sync {
-    /// Every open shop, oldest first.
+    /// Returns every active shop, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Shop>, StoreError>;
 
-    /// An open shop of the project.
+    /// Returns an active shop of the project.
     async fn find(&self, project: ProjectId, id: ShopId) -> Result<Option<Shop>, StoreError>;
 }
 
@@ -204,51 +205,52 @@ pub trait ProjectRepository: Send + Sync {
     /// Stores a project with everything in the plan, or nothing.
     async fn found(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
 
-    /// Has the days of a project begin in another zone; whether there is such a project.
+    /// Sets the time zone of a project. `false` if there is no such project.
     async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError>;
 
-    /// Has a project speak another language to its customers from now on; whether there is such a project.
+    /// Sets the language of a project for future messages to customers. `false` if there is no such project.
     async fn set_language(&self, project: ProjectId, language: Language) -> Result<bool, StoreError>;
 
-    /// Has the records of a project changed with the version that was read alone, or not; whether there is such a project.
+    /// Sets if changes of the project's records require an `If-Match` version. `false` if there is no such
+    /// project.
     async fn require_if_match(&self, project: ProjectId, required: bool) -> Result<bool, StoreError>;
 
-    /// Removes a project that was founded a moment ago and that nobody works in: one with an employee stays.
+    /// Deletes a project that was just created. A project with an employee is kept.
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;
 }
 
-/// Who knows addresses, banks and companies.
+/// Provider of suggestions for addresses, banks and companies.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SuggestionProvider: Send + Sync {
-    /// Addresses, the likeliest first.
+    /// Returns addresses, the likeliest first.
     async fn addresses(&self, query: SuggestionQuery) -> Result<Vec<AddressSuggestion>, SuggestionError>;
 
-    /// Banks, the likeliest first.
+    /// Returns banks, the likeliest first.
     async fn banks(&self, query: SuggestionQuery) -> Result<Vec<BankSuggestion>, SuggestionError>;
 
-    /// Companies, the likeliest first. Looked for by a number, there may be others among them that have it as another
-    /// number.
+    /// Returns companies, the likeliest first. A search by number may also return companies that have it as
+    /// another number.
     async fn companies(&self, query: CompanyQuery) -> Result<Vec<CompanySuggestion>, SuggestionError>;
 }
 
-/// Integrations, and what records use of them.
+/// Integrations and their use by records.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait IntegrationRepository: Send + Sync {
-    /// Every integration, by number.
+    /// Returns every integration, by number.
     async fn all(&self) -> Result<Vec<Integration>, StoreError>;
 
-    /// One integration.
+    /// Returns one integration.
     async fn find(&self, id: IntegrationId) -> Result<Option<Integration>, StoreError>;
 
-    /// Whether there is such a record, and of which project.
+    /// Returns the project of the record, or `None` if there is no such record.
     async fn owner(&self, owner: IntegrationOwner) -> Result<Option<OfProject<()>>, StoreError>;
 
-    /// Every integration for records of this kind, and whether this one uses it.
+    /// Returns every integration for records of this kind, with its state for this record.
     async fn used(&self, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, StoreError>;
 
-    /// Records whether a record of the project uses an integration. Refuses [`IntegrationError::NotFound`].
+    /// Turns an integration of a record of the project on or off. Refuses with [`IntegrationError::NotFound`].
     async fn switch(
         &self,
         stamp: Stamp,
@@ -257,14 +259,15 @@ pub trait IntegrationRepository: Send + Sync {
         is_active: bool,
     ) -> Result<UsedIntegration, IntegrationError>;
 
-    /// The parameters of an integration of a record, oldest first.
+    /// Returns the parameters of an integration of a record, oldest first.
     async fn parameters(
         &self,
         owner: IntegrationOwner,
         id: IntegrationId,
     ) -> Result<Vec<IntegrationParameter>, StoreError>;
 
-    /// Stores a parameter. Refuses [`IntegrationError::NotFound`], a key that is taken and one parameter too many.
+    /// Stores a parameter. Refuses with [`IntegrationError::NotFound`], and refuses a key that exists and a
+    /// parameter above the maximum.
     async fn add_parameter(
         &self,
         stamp: Stamp,
@@ -274,7 +277,7 @@ pub trait IntegrationRepository: Send + Sync {
         value: StoredValue,
     ) -> Result<IntegrationParameter, IntegrationError>;
 
-    /// Removes a parameter. Returns whether there was one.
+    /// Removes a parameter. `false` if there was none.
     async fn remove_parameter(
         &self,
         stamp: Stamp,
@@ -284,44 +287,45 @@ pub trait IntegrationRepository: Send + Sync {
     ) -> Result<bool, StoreError>;
 }
 
-/// Where the opening times of shops are kept.
+/// Storage of the opening times of shops.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OpeningTimesStore: Send + Sync {
-    /// Changes the times of a shop of the project, as [`OpeningTimes::check`](crate::model::OpeningTimes::check) allows, with a
-    /// line of the shop's history. Answers the shop and the number of what was added, changed or removed.
+    /// Changes the times of a shop of the project after
+    /// [`OpeningTimes::check`](crate::model::OpeningTimes::check), with an entry in the shop's history. Returns
+    /// the shop and the number of the added, changed or removed record.
     async fn change_times(&self, stamp: Stamp, id: ShopId, change: TimesChange) -> Result<(StaffShop, i64), ShopError>;
 }
 
-/// Whose menu it is.
+/// Owner of a menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuOwner {
-    /// That of employees who have none of their own.
+    /// Employees without their own menu.
     Project,
-    /// That of one employee.
+    /// One employee.
     User(UserId),
 }
 
-/// Where staff menus are kept.
+/// Storage of staff menus.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StaffMenuStore: Send + Sync {
-    /// Every menu of the project, oldest first, as it stands for this employee.
+    /// Returns every menu of the project, oldest first, with its state for this employee.
     async fn list(&self, project: ProjectId, user: UserId) -> Result<Vec<StaffMenu>, StoreError>;
 
-    /// The menu of employees of the project who have none of their own.
+    /// Returns the menu of employees of the project without their own.
     async fn of_project(&self, project: ProjectId) -> Result<Option<StaffMenu>, StoreError>;
 
-    /// Every screen of the service.
+    /// Returns every screen of the service.
     async fn screens(&self) -> Result<Vec<MenuScreen>, StoreError>;
 
-    /// What an employee of any project may do.
+    /// Returns the permissions of an employee of any project.
     async fn permissions_of(&self, user: UserId) -> Result<Option<OfProject<BTreeSet<Permission>>>, StoreError>;
 
-    /// Stores a new menu of the project, refusing a name that is taken and screens that are not there.
+    /// Stores a new menu of the project. Refuses a name that exists, and unknown screens.
     async fn insert(&self, stamp: Stamp, name: Name, items: StaffMenuItems) -> Result<StaffMenu, StaffMenuError>;
 
-    /// Has this be the menu of the owner; refuses a menu that is not the project's.
+    /// Sets the menu of the owner. Refuses a menu of another project.
     async fn attach(
         &self,
         project: ProjectId,
@@ -330,19 +334,20 @@ pub trait StaffMenuStore: Send + Sync {
     ) -> Result<(), StaffMenuError>;
 }
 
-/// What employees are yet to be told of tasks. It is filled in the commit that changes a task.
+/// Queue of task notifications to employees. It is filled in the commit that changes a task.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TaskMailQueue: Send + Sync {
-    /// Leases the mail that is longest due and counts the attempt; of racing callers one gets it. One that cannot be read is
-    /// put aside and stops nobody.
+    /// Leases the mail that has been due longest and counts the attempt. Under concurrent calls one gets it. An
+    /// unreadable mail is put aside and does not block others.
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>)
     -> Result<Option<TaskMail>, StoreError>;
 
-    /// Gives a mail back that is to be tried again, unless the lease has passed to somebody else.
+    /// Releases a mail for another attempt, unless the lease has passed to another worker.
     async fn postpone(&self, mail: &TaskMail, owner: &str, next: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// Removes what the mail settles. What was written meanwhile is a mail of its own, due at `next`.
+    /// Removes the notifications that the mail settles. Newer notifications stay for another mail, due at
+    /// `next`.
     async fn settle(
         &self,
         mail: TaskMail,
@@ -352,10 +357,10 @@ pub trait TaskMailQueue: Send + Sync {
     ) -> Result<(), StoreError>;
 }
 
-/// Tells employees of tasks.
+/// Sends task notifications to employees.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TaskMailSender: Send + Sync {
-    /// Sends one mail about these tasks, of which there is at least one.
+    /// Sends one mail about these tasks; there is at least one.
     async fn email_tasks(&self, to: &Email, tasks: &[TaskLine]) -> Result<(), SendError>;
 }

@@ -7,38 +7,38 @@ use crate::ApplicationError;
 use crate::model::{AppToken, Application, IssuedApplication, PaymentChoice};
 use crate::ports::{ApplicationRepository, CheckoutOptionRepository};
 
-/// Applications, as those who run the service change them.
+/// Use cases of applications for operators.
 pub struct ApplicationRegistry {
-    /// Where they are kept.
+    /// Storage of applications.
     pub applications: Arc<dyn ApplicationRepository>,
-    /// Where delivery and payment types are kept.
+    /// Storage of delivery and payment types.
     pub options: Arc<dyn CheckoutOptionRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Where random numbers come from.
+    /// Source of random numbers.
     pub random: Arc<dyn Random>,
-    /// Seals secrets and makes fingerprints.
+    /// Seals secrets and computes fingerprints.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl ApplicationRegistry {
-    /// Every application of a project.
+    /// Returns every application of a project.
     pub async fn list(&self, project: ProjectId) -> Result<Vec<Application>, StoreError> {
         self.applications.list(project).await
     }
 
-    /// Has the token of an application accepted again.
+    /// Activates the token of an application again.
     pub async fn activate(&self, id: ApplicationId) -> Result<Application, ApplicationError> {
         self.applications.switch(id, true, self.clock.now()).await
     }
 
-    /// Shuts an application out, with everybody who came through it.
+    /// Deactivates an application. Its customers lose their access too.
     pub async fn deactivate(&self, id: ApplicationId) -> Result<Application, ApplicationError> {
         self.applications.switch(id, false, self.clock.now()).await
     }
 
-    /// Issues another App Token, which is shown this once. The old one is worth nothing from this moment. Customers stay
-    /// signed in, and an application that was shut out stays so.
+    /// Issues a new App Token, which is shown only in this result. The old one is invalid at once. Customers
+    /// stay logged in, and a deactivated application stays deactivated.
     pub async fn rotate_token(&self, id: ApplicationId) -> Result<IssuedApplication, ApplicationError> {
         let token = AppToken::generate(&*self.random);
         let fingerprint = token.fingerprint(&*self.cipher);
@@ -46,12 +46,12 @@ impl ApplicationRegistry {
         Ok(IssuedApplication { application, token })
     }
 
-    /// The payment types of the application's project, and which of them it takes.
+    /// Returns the payment types of the application's project, with their state in the application.
     pub async fn payment_types(&self, id: ApplicationId) -> Result<Vec<PaymentChoice>, ApplicationError> {
         self.options.payment_choices(id).await?.ok_or(ApplicationError::NotFound)
     }
 
-    /// Has an application take these payment types only, or all of its project when none is named.
+    /// Sets the payment types that an application accepts. An empty set means all of its project.
     pub async fn choose_payment_types(
         &self,
         id: ApplicationId,

@@ -12,27 +12,27 @@ use crate::{ShowcaseError, StaffMenuRefusal};
 
 /// Use cases of the menus of the staff interface.
 pub struct StaffMenuService {
-    /// Where they are kept.
+    /// Storage of menus.
     pub menus: Arc<dyn StaffMenuStore>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl StaffMenuService {
-    /// Every menu of the employee's project.
+    /// Returns every menu of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<StaffMenu>, StaffMenuError> {
         staff.require(Permission::view(Resource::Menus))?;
         Ok(self.menus.list(staff.project_id, staff.user_id).await?)
     }
 
-    /// What the employee sees without any menu.
+    /// Returns the items that the employee sees without a menu.
     pub async fn default_items(&self, staff: &Staff) -> Result<Vec<StaffMenuItem>, StaffMenuError> {
         staff.require(Permission::view(Resource::Menus))?;
         Ok(default_items(&self.menus.screens().await?, &staff.permissions))
     }
 
-    /// Makes a menu of these items, or else of what an employee of the project sees now: their own menu, the project's, or what
-    /// their permissions open.
+    /// Creates a menu with these items. Without items it copies what an employee of the project sees now: their
+    /// own menu, the project's menu, or the screens that their permissions allow.
     pub async fn create(
         &self,
         staff: &Staff,
@@ -64,7 +64,7 @@ impl StaffMenuService {
         StaffMenuItems::new(items).map_err(|_| RecordError::Refused(StaffMenuRefusal::NothingSeen))
     }
 
-    /// Gives an employee of the project a menu of the project, or none.
+    /// Sets or removes the menu of an employee of the project.
     pub async fn attach_to_user(
         &self,
         staff: &Staff,
@@ -76,13 +76,13 @@ impl StaffMenuService {
         self.menus.attach(staff.project_id, MenuOwner::User(user), menu).await
     }
 
-    /// Has employees without a menu of their own see this menu of the project, or none.
+    /// Sets or removes the menu of employees without their own.
     pub async fn attach_to_project(&self, staff: &Staff, menu: Option<StaffMenuId>) -> Result<(), StaffMenuError> {
         staff.require(Permission::edit(Resource::Menus))?;
         self.menus.attach(staff.project_id, MenuOwner::Project, menu).await
     }
 
-    /// The menu of the application's project, when it has exactly this name.
+    /// Returns the menu of the application's project if it has exactly this name.
     pub async fn of_project(&self, app: AppScope, name: &str) -> Result<StaffMenu, ShowcaseError> {
         let found: Result<_, StoreError> = self.menus.of_project(app.project_id).await;
         found?.filter(|menu| menu.name.as_str() == name).ok_or(ShowcaseError::NotFound)

@@ -6,32 +6,32 @@ use crate::SuggestionError;
 use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, KnownBank, SuggestionQuery};
 use crate::ports::SuggestionProvider;
 
-/// Addresses, banks and companies that people may mean. They are the provider's: nothing is stored, nothing depends on
-/// them, and everything suggested may be typed by hand instead.
+/// Suggestions of addresses, banks and companies from a provider. They are not stored, and callers may always
+/// enter other values.
 pub struct SuggestionService {
-    /// Who knows them.
+    /// Provider of suggestions.
     pub provider: Arc<dyn SuggestionProvider>,
 }
 
 impl SuggestionService {
-    /// Addresses, the likeliest first.
+    /// Returns addresses, the likeliest first.
     pub async fn addresses(&self, query: SuggestionQuery) -> Result<Vec<AddressSuggestion>, SuggestionError> {
         self.provider.addresses(query).await
     }
 
-    /// Banks by name, BIC, SWIFT or taxpayer's number.
+    /// Returns banks by name, BIC, SWIFT or taxpayer number.
     pub async fn banks(&self, query: SuggestionQuery) -> Result<Vec<BankSuggestion>, SuggestionError> {
         self.provider.banks(query).await
     }
 
-    /// The bank with this BIK, when the provider knows it.
+    /// Returns the bank with this BIK, if the provider has it.
     pub async fn bank(&self, bik: &Bik) -> Result<Option<KnownBank>, SuggestionError> {
         let Ok(query) = SuggestionQuery::parse(bik) else { return Ok(None) };
         let found = self.provider.banks(query).await?;
         Ok(found.iter().find_map(|bank| KnownBank::of(bank, bik)))
     }
 
-    /// Companies by name or by one of their numbers.
+    /// Returns companies by name or by one of their numbers.
     pub async fn companies(&self, query: CompanyQuery) -> Result<Vec<CompanySuggestion>, SuggestionError> {
         let mut found = self.provider.companies(query.clone()).await?;
         found.retain(|company| query.fits(company));

@@ -5,49 +5,50 @@ use kontor_kernel::{Clock, SendError, StoreError};
 
 use crate::ports::{TaskMailQueue, TaskMailSender};
 
-/// How long a worker has a mail for itself; longer than sending can take.
+/// Lease of a worker on a mail; longer than sending can take.
 const LEASE: TimeDelta = TimeDelta::seconds(30);
-/// From the first news to the mail, and from one mail to the next: a day's plan is one mail and not twenty.
+/// Time between the first notification and the mail, and between two mails. It collects notifications made
+/// together in one mail.
 pub const COLLECTED_FOR: TimeDelta = TimeDelta::seconds(60);
-/// The pause before a mail is tried for the second time, doubled with every further attempt.
+/// Pause before the second attempt to send a mail; doubled with every further attempt.
 const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(60);
-/// Pauses double no further than this: to about an hour.
+/// Maximum doublings of the pause: about an hour.
 const MOST_DOUBLINGS: u32 = 6;
-/// What could not be told for so long is not told any more; the tasks are there to be seen.
+/// Time after which an unsent mail is dropped; the tasks stay visible in the application.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
 fn pause_after(attempts: u32) -> TimeDelta {
     FIRST_PAUSE * (1 << attempts.saturating_sub(1).min(MOST_DOUBLINGS))
 }
 
-/// What became of one mail.
+/// Outcome of one mail.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TaskMailRound {
     /// Nothing is due.
     Idle,
-    /// There is nobody to write to any more, or nothing to tell.
+    /// The employee has no address any more, or no notification applies.
     Nothing,
-    /// The mail is on its way.
+    /// The mail was sent.
     Sent,
-    /// It was not sent; it is tried again unless the server refused for good.
+    /// It was not sent. It is tried again unless the server refused it permanently.
     Failed(SendError),
-    /// It was tried for long enough.
+    /// It is too old and was dropped.
     GivenUp,
 }
 
-/// Mails that tell employees of their tasks.
+/// Worker that mails task notifications to employees.
 pub struct TaskMails {
-    /// What is to be told to whom.
+    /// Queue of notifications.
     pub queue: Arc<dyn TaskMailQueue>,
-    /// Who brings mail to employees.
+    /// Sends mail.
     pub sender: Arc<dyn TaskMailSender>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl TaskMails {
-    /// Sends the mail that is longest due. Whoever dies in between sends it once more.
-    /// `owner` names this process and no other.
+    /// Sends the mail that has been due longest. If the process crashes in between, the mail is sent again.
+    /// `owner` must be unique to this process.
     pub async fn send_due(&self, owner: &str) -> Result<TaskMailRound, StoreError> {
         let now = self.clock.now();
         let Some(mail) = self.queue.lease(owner, now, now + LEASE).await? else { return Ok(TaskMailRound::Idle) };
@@ -99,7 +100,7 @@ mod tests {
         }
     }
 
-    /// What becomes of a mail that is sent with this outcome, or not at all.
+    /// Returns the outcome of a mail with this result of sending, or without sending.
     async fn round(mail: TaskMail, outcome: Option<Result<(), SendError>>, kept: bool) -> TaskMailRound {
         let mut queue = MockTaskMailQueue::new();
         queue.expect_lease().once().return_once(move |_, _, _| Ok(Some(mail)));

@@ -1,4 +1,4 @@
-//! Changes: values that name everything one commit writes.
+//! Changes: values that contain everything one commit writes.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -7,69 +7,69 @@ use crate::model::{
     ChargeFailure, ChargeState, GatewayMethod, ProviderId, ReceiptState, RefundIntent, RefundState, Registration,
 };
 
-/// Whether a change was written.
+/// Result of writing a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It was.
+    /// The change was written.
     Done,
-    /// What it was decided on is no longer so; nothing was written.
+    /// The state it was decided on has changed; nothing was written.
     Stale,
 }
 
-/// What became known of an open charge.
+/// Update of an open charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChargeChange {
-    /// The acquirer has the payment, its outcome is still to come.
+    /// The acquirer has the payment; its outcome is open.
     Pending {
-        /// The acquirer's identifier.
+        /// Identifier at the acquirer.
         provider_id: ProviderId,
-        /// Where the customer pays.
+        /// URL of the payment page.
         confirmation_url: Option<String>,
-        /// When to ask again.
+        /// Time of the next check.
         next_check_at: DateTime<Utc>,
     },
-    /// The money has arrived. What that means for the purpose is committed with it.
+    /// The money has arrived. The effect on the purpose is committed with it.
     Succeeded {
-        /// The acquirer's identifier.
+        /// Identifier at the acquirer.
         provider_id: ProviderId,
-        /// The identifier of the event that may follow.
+        /// Identifier of the event that may follow.
         event_id: Uuid,
-        /// The refund that is due at once.
+        /// Refund that is due at once.
         refund: Option<RefundIntent>,
-        /// The method to be saved.
+        /// Payment method to save.
         method: Option<GatewayMethod>,
-        /// How the receipt of the payment stands; `None` when it was asked for without one.
+        /// State of the receipt of the payment; `None` if it was requested without one.
         receipt: Option<Registration>,
     },
-    /// There will be no money. What that means for the purpose is committed with it.
+    /// No money will arrive. The effect on the purpose is committed with it.
     Failed {
-        /// The acquirer's identifier, when there is a payment.
+        /// Identifier at the acquirer, if there is a payment.
         provider_id: Option<ProviderId>,
-        /// How it ended.
+        /// Kind of failure.
         failure: ChargeFailure,
-        /// The acquirer's reason.
+        /// Reason given by the acquirer.
         reason: String,
     },
-    /// Still unknown.
+    /// The outcome is still unknown.
     Postponed {
-        /// What happened.
+        /// Cause, for the log.
         why: String,
-        /// Whether the acquirer was asked to take the money and did not answer.
+        /// `true` if the acquirer was requested to take the money and did not answer.
         unanswered: bool,
-        /// When to ask again.
+        /// Time of the next check.
         next_check_at: DateTime<Utc>,
     },
-    /// The acquirer shows a payment that is not the one asked for: people must look at it.
+    /// The payment at the acquirer differs from the requested one; staff must check it.
     Suspicious {
-        /// What differs.
+        /// Difference.
         why: String,
-        /// When to ask again.
+        /// Time of the next check.
         next_check_at: DateTime<Utc>,
     },
 }
 
 impl ChargeChange {
-    /// The state it leads to; `None` when the charge stays where it is.
+    /// State after the change; `None` if the state stays.
     pub fn state(&self) -> Option<ChargeState> {
         match self {
             Self::Pending { .. } => Some(ChargeState::Pending),
@@ -79,7 +79,7 @@ impl ChargeChange {
         }
     }
 
-    /// When to ask again; `None` once the outcome is known.
+    /// Time of the next check; `None` once the outcome is known.
     pub fn next_check_at(&self) -> Option<DateTime<Utc>> {
         match self {
             Self::Pending { next_check_at, .. }
@@ -90,57 +90,57 @@ impl ChargeChange {
     }
 }
 
-/// What became known of an open refund.
+/// Update of an open refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundChange {
-    /// The acquirer has it, the money is on its way.
+    /// The acquirer has the refund; it is in progress.
     Pending {
-        /// The acquirer's identifier of the refund.
+        /// Identifier of the refund at the acquirer.
         provider_id: ProviderId,
-        /// When to ask again.
+        /// Time of the next check.
         next_check_at: DateTime<Utc>,
     },
-    /// The customer has their money.
+    /// The customer has the money.
     Succeeded {
-        /// The acquirer's identifier of the refund.
+        /// Identifier of the refund at the acquirer.
         provider_id: ProviderId,
-        /// How its receipt stands; `None` when there is none.
+        /// State of its receipt; `None` if there is none.
         receipt: Option<Registration>,
     },
     /// The outcome is still unknown.
     Postponed {
-        /// What happened.
+        /// Cause, for the log.
         why: String,
-        /// Whether the acquirer was asked for the refund and did not answer.
+        /// `true` if the refund was requested and the acquirer did not answer.
         unanswered: bool,
-        /// When to ask again.
+        /// Time of the next check.
         next_check_at: DateTime<Utc>,
     },
-    /// The acquirer shows a refund that is not the one asked for, or contradicts itself.
+    /// The refund at the acquirer differs from the requested one, or the acquirer contradicts itself.
     Suspicious {
-        /// What differs.
+        /// Difference.
         why: String,
-        /// When to ask again.
+        /// Time of the next check.
         next_check_at: DateTime<Utc>,
     },
-    /// This try surely brought nothing back; another one is due under another key.
+    /// This attempt certainly refunded nothing; another one is due under a new key.
     Retry {
-        /// The new key.
+        /// New idempotency key.
         key: Uuid,
-        /// Why the last try brought nothing.
+        /// Reason of the last failure.
         why: String,
-        /// When to try.
+        /// Time of the next attempt.
         next_check_at: DateTime<Utc>,
     },
-    /// The acquirer will not give the money back.
+    /// The acquirer finally refuses the refund.
     Failed {
-        /// Its reason.
+        /// Reason.
         why: String,
     },
 }
 
 impl RefundChange {
-    /// The state it leads to; `None` when the refund stays where it is.
+    /// State after the change; `None` if the state stays.
     pub fn state(&self) -> Option<RefundState> {
         match self {
             Self::Pending { .. } => Some(RefundState::Pending),
@@ -151,7 +151,7 @@ impl RefundChange {
         }
     }
 
-    /// When to ask again; `None` once the outcome is known.
+    /// Time of the next check; `None` once the outcome is known.
     pub fn next_check_at(&self) -> Option<DateTime<Utc>> {
         match self {
             Self::Pending { next_check_at, .. }
@@ -163,52 +163,52 @@ impl RefundChange {
     }
 }
 
-/// What became known of an open receipt.
+/// Update of an open receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReceiptChange {
-    /// The register is at work.
+    /// The register is processing it.
     Pending {
-        /// The acquirer's identifier of a receipt that was asked for by itself.
+        /// Identifier at the acquirer of a receipt that was requested separately.
         provider_id: Option<ProviderId>,
-        /// Whether it takes too long, which people are told once.
+        /// `true` if it is overdue, which is reported once.
         overdue: bool,
-        /// When to ask again.
+        /// Time of the next check.
         next_check_at: DateTime<Utc>,
     },
-    /// It is registered.
+    /// The receipt is registered.
     Succeeded {
-        /// The acquirer's identifier of a receipt that was asked for by itself.
+        /// Identifier at the acquirer of a receipt that was requested separately.
         provider_id: Option<ProviderId>,
     },
-    /// There is no receipt, and there will be none by itself.
+    /// There is no receipt, and none will follow automatically.
     Canceled {
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// Still unknown.
+    /// The outcome is still unknown.
     Postponed {
-        /// What happened.
+        /// Cause, for the log.
         why: String,
-        /// Whether the acquirer was asked for the receipt and did not answer.
+        /// `true` if the receipt was requested and the acquirer did not answer.
         unanswered: bool,
-        /// Whether it takes too long, which people are told once.
+        /// `true` if it is overdue, which is reported once.
         overdue: bool,
-        /// When to ask again.
+        /// Time of the next check.
         next_check_at: DateTime<Utc>,
     },
-    /// This try surely made no receipt; another one is due under another key.
+    /// This attempt certainly created no receipt; another one is due under a new key.
     Retry {
-        /// The new key.
+        /// New idempotency key.
         key: String,
-        /// Why the last try made none.
+        /// Reason of the last failure.
         why: String,
-        /// When to try.
+        /// Time of the next attempt.
         next_check_at: DateTime<Utc>,
     },
 }
 
 impl ReceiptChange {
-    /// The state it leads to; `None` when the receipt stays where it is.
+    /// State after the change; `None` if the state stays.
     pub fn state(&self) -> Option<ReceiptState> {
         match self {
             Self::Pending { .. } => Some(ReceiptState::Pending),
@@ -219,7 +219,7 @@ impl ReceiptChange {
         }
     }
 
-    /// When to ask again; `None` once the outcome is known.
+    /// Time of the next check; `None` once the outcome is known.
     pub fn next_check_at(&self) -> Option<DateTime<Utc>> {
         match self {
             Self::Pending { next_check_at, .. }
@@ -229,7 +229,7 @@ impl ReceiptChange {
         }
     }
 
-    /// Whether people are to be told that it takes too long.
+    /// Returns `true` if the change reports the receipt as overdue.
     pub fn is_overdue(&self) -> bool {
         matches!(self, Self::Pending { overdue: true, .. } | Self::Postponed { overdue: true, .. })
     }
@@ -247,7 +247,7 @@ mod tests {
         "why".to_owned()
     }
 
-    /// The moment of every next question here.
+    /// Time of every next check in these tests.
     fn later() -> DateTime<Utc> {
         DateTime::from_timestamp_secs(60).unwrap()
     }

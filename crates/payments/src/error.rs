@@ -1,6 +1,6 @@
 use kontor_kernel::{StoreError, VerificationId};
 
-/// Why no verification is under way.
+/// Errors of starting a verification.
 #[derive(Debug, thiserror::Error)]
 pub enum VerificationError {
     /// The acquirer refused the payment.
@@ -8,24 +8,24 @@ pub enum VerificationError {
     PaymentRefused {
         /// The verification, which is closed.
         id: VerificationId,
-        /// The acquirer's reason, for the log.
+        /// Reason given by the acquirer, for the log.
         reason: String,
     },
-    /// The customer has left.
+    /// The customer was deleted.
     #[error("the customer has left")]
     CustomerGone,
-    /// The storage failed.
+    /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a use case of saved payment methods is refused.
+/// Errors of the use cases of saved payment methods.
 #[derive(Debug, thiserror::Error)]
 pub enum SavedMethodError {
     /// The customer has no such method in this application.
     #[error("there is no such payment method")]
     NotFound,
-    /// The storage failed.
+    /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

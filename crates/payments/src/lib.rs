@@ -1,23 +1,24 @@
-//! Charges, refunds and saved payment methods.
+//! Charges, refunds, saved payment methods and fiscal receipts.
 //!
-//! **Owns** the states of charges and refunds, what they are for, how outcomes that are not known are found out, and
-//! what a payment that is not the one asked for means.
+//! **Owns** the states of charges and refunds, their purposes, the resolution of unknown outcomes, and the
+//! handling of payments that differ from the request.
 //!
 //! **Invariants**
-//! - A charge or a refund stands in storage before the acquirer hears of it, and every repetition is the same request
-//!   under the same key: money moves at most once.
-//! - Outcomes are committed once, with all that follows from them, whoever brings them and how often; only what was read
+//! - A charge or a refund is stored before the acquirer is called, and every retry is the same request under the
+//!   same key: money moves at most once.
+//! - Outcomes are committed once, with all consequences, whatever their source and number; only the state read
 //!   from the acquirer counts.
-//! - What has gone back, what is on its way and what is asked for never exceed what has arrived.
-//! - Another key for a refund is made only when the acquirer surely gave nothing back.
-//! - A saved method that was deactivated is charged no more.
-//! - A receipt sums exactly to the money it is about; one that is not registered in time is told to people.
+//! - Refunded amounts, including refunds in progress and requested ones, never exceed the received amount.
+//! - A refund gets a new key only when the acquirer certainly refunded nothing.
+//! - A deactivated saved method is never charged again.
+//! - A receipt sums exactly to its amount; a receipt that is not registered in time is reported.
 //!
-//! **Ports**: [`ports::PaymentGateway`], [`ports::ChargeStore`], [`ports::RefundStore`], [`ports::SavedMethodStore`],
-//! [`ports::VerificationStore`], [`ports::ReceiptStore`], [`ports::ReceiptSettings`]. With the feature `testing`, `testing::contract` says what the stores must do, as
-//! functions that the tests of an adapter run.
+//! **Ports**: [`ports::PaymentGateway`], [`ports::ChargeStore`], [`ports::RefundStore`],
+//! [`ports::SavedMethodStore`], [`ports::VerificationStore`], [`ports::ReceiptStore`],
+//! [`ports::ReceiptSettings`]. With the feature `testing`, `testing::contract` contains the contract of the
+//! stores, as functions that the tests of an adapter run.
 //!
-//! A use case with mocked ports (feature `mocks`): an answer that is lost settles nothing.
+//! A use case with mocked ports (feature `mocks`): a lost answer leaves the outcome unknown.
 //! ```
 //! # #[cfg(feature = "mocks")]
 //! # #[tokio::main(flavor = "current_thread")]
@@ -96,7 +97,7 @@ pub use refunding::{ComparedRefunds, ReconciledRefunds, RefundNotified, RefundSe
 pub use saved_methods::SavedMethodService;
 pub use timing::{RECEIPT_OVERDUE, TAKEOVER};
 
-/// The example of the reuse guide, compiled and run.
+/// Compiles and runs the example of the reuse guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/reuse-payments.md")]
 struct ReuseGuide;

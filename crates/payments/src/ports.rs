@@ -1,4 +1,4 @@
-//! What payments need from the outside.
+//! Ports of payments: the interfaces that the outside implements.
 
 use std::time::Duration;
 
@@ -17,38 +17,38 @@ use crate::model::{
 };
 use crate::verification::{NewVerification, Verification};
 
-/// What the acquirer answered to a request that changes something: a [`GatewayPayment`], a [`GatewayRefund`] or a
+/// Answer of the acquirer to a request that changes something: a [`GatewayPayment`], a [`GatewayRefund`] or a
 /// [`GatewayReceipt`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// It has what was asked for.
+    /// The acquirer has the requested object.
     Known(T),
-    /// It refuses this request. An earlier one under the same key may have gone through.
+    /// The acquirer refuses this request. An earlier one under the same key may have succeeded.
     Refused {
-        /// The acquirer's code.
+        /// Code of the acquirer.
         code: String,
-        /// Its explanation.
+        /// Explanation of the acquirer.
         description: String,
     },
-    /// Nobody can tell: the same request is to be repeated under the same key.
+    /// The outcome is unknown: repeat the same request under the same key.
     Unknown {
-        /// What happened.
+        /// Cause, for the log.
         why: String,
-        /// How long the acquirer asks to wait.
+        /// Wait requested by the acquirer.
         retry_after: Option<Duration>,
     },
 }
 
-/// What the acquirer answered to a question about any of these.
+/// Answer of the acquirer to a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reading<T> {
-    /// It has it.
+    /// The object exists.
     Known(T),
-    /// It surely has not.
+    /// The object certainly does not exist.
     Absent,
-    /// Nobody can tell.
+    /// The result is unknown.
     Unknown {
-        /// What happened.
+        /// Cause, for the log.
         why: String,
     },
 }
@@ -57,148 +57,150 @@ pub enum Reading<T> {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PaymentGateway: Send + Sync {
-    /// Asks for a payment. Equal requests under one key make one payment.
+    /// Requests a payment. Equal requests under one key create one payment.
     async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment>;
 
-    /// Takes back a payment that nobody has paid yet. Equal requests under one key are one. A refusal says nothing about how
-    /// the payment stands.
+    /// Cancels an unpaid payment. Equal requests under one key count once. A refusal does not reveal the state
+    /// of the payment.
     async fn cancel(&self, id: &ProviderId, key: Uuid) -> Answer<GatewayPayment>;
 
     /// Reads a payment.
     async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment>;
 
-    /// Looks among the payments created since `since` for the one that carries the request's key.
+    /// Searches the payments created since `since` for the one with the request's key.
     async fn find(&self, request: &ChargeRequest, since: DateTime<Utc>) -> Reading<GatewayPayment>;
 
-    /// Lists the payments created since `since`; `page` is what the page before said.
+    /// Lists the payments created since `since`. `page` is the cursor from the page before.
     async fn list_payments(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayPayment>>;
 
-    /// Asks for money to go back. Equal requests under one key make one refund.
+    /// Requests a refund. Equal requests under one key create one refund.
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund>;
 
     /// Reads a refund.
     async fn read_refund(&self, id: &ProviderId) -> Reading<GatewayRefund>;
 
-    /// Looks among the refunds of the payment for one that [meets](RefundRequest::is_met_by) the request.
+    /// Searches the refunds of the payment for one that [meets](RefundRequest::is_met_by) the request.
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund>;
 
-    /// Lists the refunds created since `since`, whoever made them; `page` is what the page before said.
+    /// Lists the refunds created since `since`, of any origin. `page` is the cursor from the page before.
     async fn list_refunds(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>>;
 
-    /// Asks for the receipt of a hand-over. Equal requests under one key make one receipt.
+    /// Requests the receipt of a handover. Equal requests under one key create one receipt.
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt>;
 
-    /// Reads a receipt that was asked for by itself.
+    /// Reads a receipt that was requested separately.
     async fn read_receipt(&self, id: &ProviderId) -> Reading<GatewayReceipt>;
 
-    /// Looks among the receipts of the payment for one that [meets](HandOverRequest::is_met_by) the request.
+    /// Searches the receipts of the payment for one that [meets](HandOverRequest::is_met_by) the request.
     async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt>;
 }
 
-/// What came of storing a charge.
+/// Outcome of storing a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChargeStored {
-    /// It is stored.
+    /// The charge is stored.
     New(Charge),
-    /// There is one that stands against it: under the same key, open for the same purpose, or paid for a purpose that
+    /// A conflicting charge exists: under the same key, open for the same purpose, or paid for a purpose that
     /// does not [recur](crate::model::ChargePurpose::recurs). Nothing was stored.
     Present(Charge),
-    /// The saved method is not the customer's, or no longer active. Nothing was stored.
+    /// The saved method belongs to another customer, or is no longer active. Nothing was stored.
     MethodGone,
-    /// The customer has left. Nothing was stored.
+    /// The customer was deleted. Nothing was stored.
     CustomerGone,
 }
 
-/// Keeps charges.
+/// Stores charges.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ChargeStore: Send + Sync {
-    /// Stores a charge before the acquirer hears of it. However many calls race, one purpose has one open charge.
+    /// Stores a charge before the acquirer is called. Under concurrent calls, one purpose has one open charge.
     async fn store(&self, new: NewCharge) -> Result<ChargeStored, StoreError>;
 
-    /// A charge of any project; the caller checks the owner.
+    /// Returns a charge of any project; the caller checks the owner.
     async fn find(&self, id: ChargeId) -> Result<Option<Charge>, StoreError>;
 
-    /// The charge with this identifier of the acquirer.
+    /// Returns the charge with this identifier at the acquirer.
     async fn by_provider(&self, id: &ProviderId) -> Result<Option<Charge>, StoreError>;
 
-    /// The charge with this idempotence key.
+    /// Returns the charge with this idempotency key.
     async fn by_key(&self, key: Uuid) -> Result<Option<Charge>, StoreError>;
 
-    /// The charge for this purpose whose outcome is still to come.
+    /// Returns the open charge for this purpose.
     async fn open_for(&self, purpose: ChargePurpose) -> Result<Option<Charge>, StoreError>;
 
-    /// Leases the open charge that has been due longest, so that nobody else works on it until `until` or the next
+    /// Leases the open charge that has been due longest. The lease lasts until `until` or the next
     /// [`ChargeStore::record`].
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError>;
 
-    /// Says that a request which names a saved method is about to leave, and until when it may be on its way, or until the next
-    /// [`ChargeStore::record`]. `false` when the method is no longer active: then nothing may leave. Who deactivates a method
-    /// sees every request that was let go before.
+    /// Records that a request with a saved method is about to be sent. It may be in transit until `until` or the
+    /// next [`ChargeStore::record`]. Returns `false` if the method is no longer active: then nothing may be
+    /// sent. A deactivation sees every request that was permitted before.
     async fn departs(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError>;
 
-    /// Commits what became known of an open charge, with all that follows from it for its purpose, the refund that is
-    /// due and the method to be saved. [`Change::Stale`] when its outcome is already known: then nothing is written.
+    /// Commits an update of an open charge with all consequences for its purpose, the due refund and the method
+    /// to save. Returns [`Change::Stale`] and writes nothing if its outcome is already known.
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError>;
 
-    /// Commits that the acquirer says of a charge whose outcome is known that it ended otherwise, with what follows for its
-    /// purpose: people must look. The outcome stays. What was noted of a charge before is not noted again.
+    /// Commits that the acquirer contradicts the known outcome of a charge, with the consequences for its
+    /// purpose; staff must check it. The outcome stays. A problem already recorded for the charge is not
+    /// recorded again.
     async fn contradicted(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
 }
 
-/// What came of storing a refund.
+/// Outcome of storing a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundStored {
-    /// It is stored, and its money is set aside.
+    /// The refund is stored, and its money is reserved.
     New(Refund),
-    /// There is one under this key. Nothing was stored.
+    /// A refund under this key exists. Nothing was stored.
     Present(Refund),
-    /// The charge has not so much left. Nothing was stored.
+    /// The charge has less money left. Nothing was stored.
     Exceeds {
-        /// What can still be refunded; nothing while no money has arrived.
+        /// Amount that can still be refunded; zero if no money has arrived.
         left: Money,
     },
     /// There is no such charge.
     NoCharge,
 }
 
-/// What came of recording a refund that was made at the acquirer, past the service.
+/// Outcome of recording a refund that was made at the acquirer, outside the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutsideRecorded {
-    /// It is recorded, with what follows for the purpose of the charge.
+    /// It is recorded, with the consequences for the purpose of the charge.
     Recorded(ChargePurpose),
     /// It was recorded before. Nothing was written.
     Known(ChargePurpose),
-    /// It does not fit what is known of the charge. People are told; the money is not counted as refunded.
+    /// It contradicts the stored charge. The problem is reported; the money does not count as refunded.
     Doubtful {
-        /// What the charge is for.
+        /// Purpose of the charge.
         purpose: ChargePurpose,
-        /// What does not fit.
+        /// Contradiction.
         why: String,
     },
     /// No charge has the payment. Nothing was written.
     NoCharge,
 }
 
-/// Keeps refunds.
+/// Stores refunds.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RefundStore: Send + Sync {
-    /// Stores a refund before the acquirer hears of it. However many calls race, what has gone back, what is on its way
-    /// and what is asked for never exceed what has arrived.
+    /// Stores a refund before the acquirer is called. Under concurrent calls, refunded amounts, including those
+    /// in progress and requested, never exceed the received amount.
     async fn store(&self, new: NewRefund) -> Result<RefundStored, StoreError>;
 
-    /// A refund of any project; the caller checks the owner.
+    /// Returns a refund of any project; the caller checks the owner.
     async fn find(&self, id: RefundId) -> Result<Option<Refund>, StoreError>;
 
-    /// The refunds of a charge, oldest first.
+    /// Returns the refunds of a charge, oldest first.
     async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError>;
 
-    /// The refunds of the charge with this payment, oldest first; `None` when there is no such charge.
+    /// Returns the refunds of the charge with this payment, oldest first; `None` if there is no such charge.
     async fn of_payment(&self, payment: &ProviderId) -> Result<Option<Vec<Refund>>, StoreError>;
 
-    /// Commits a refund that was made at the acquirer, past the service, under a key of ours. However many calls race, the
-    /// acquirer's identifier names it once. What has gone back and what is on its way never exceed what has arrived.
+    /// Commits a refund that was made at the acquirer, outside the service, under the given key. Under
+    /// concurrent calls, the acquirer's identifier is recorded once. Refunded amounts, including those in
+    /// progress, never exceed the received amount.
     async fn record_outside(
         &self,
         key: Uuid,
@@ -206,19 +208,19 @@ pub trait RefundStore: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<OutsideRecorded, StoreError>;
 
-    /// Claims the next comparison with the refunds that the acquirer lists, when it is due. Returns until when they were
-    /// compared before.
+    /// Claims the next comparison with the acquirer's list of refunds, if it is due. Returns the time up to
+    /// which they were compared before.
     async fn claim_comparison(&self, at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError>;
 
-    /// Notes that all refunds created before `until` were compared.
+    /// Records that all refunds created before `until` were compared.
     async fn compared(&self, until: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// Leases the open refund that has been due longest, so that nobody else works on it until `until` or the next
+    /// Leases the open refund that has been due longest. The lease lasts until `until` or the next
     /// [`RefundStore::record`].
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError>;
 
-    /// Commits what became known of an open refund, under the key it became known for. [`Change::Stale`] when its
-    /// outcome is already known, or another key is tried: then nothing is written.
+    /// Commits an update of an open refund, for the attempt with this key. Returns [`Change::Stale`] and writes
+    /// nothing if its outcome is already known, or another key is in use.
     async fn record(
         &self,
         id: RefundId,
@@ -228,12 +230,13 @@ pub trait RefundStore: Send + Sync {
     ) -> Result<Change, StoreError>;
 }
 
-/// Keeps receipts. They come into being with the outcome of a charge ([`ChargeStore::record`]) or a refund
-/// ([`RefundStore::record`]) that had one, and in the commit that hands over what was prepaid, once for each charge.
+/// Stores receipts. They are created with the outcome of a charge ([`ChargeStore::record`]) or a refund
+/// ([`RefundStore::record`]) that had one. The commit that hands over prepaid items also creates one, once for
+/// each charge.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ReceiptStore: Send + Sync {
-    /// Leases the open receipt that has been due longest, so that nobody else works on it until `until` or the next
+    /// Leases the open receipt that has been due longest. The lease lasts until `until` or the next
     /// [`ReceiptStore::record`].
     async fn lease(
         &self,
@@ -242,8 +245,8 @@ pub trait ReceiptStore: Send + Sync {
         until: DateTime<Utc>,
     ) -> Result<Option<FiscalReceipt>, StoreError>;
 
-    /// Commits what became known of an open receipt, in the try it became known for. [`Change::Stale`] when its outcome
-    /// is already known, or another try is under way: then nothing is written.
+    /// Commits an update of an open receipt, for the attempt `tries`. Returns [`Change::Stale`] and writes
+    /// nothing if its outcome is already known, or another attempt is in progress.
     async fn record(
         &self,
         id: ReceiptId,
@@ -253,34 +256,34 @@ pub trait ReceiptStore: Send + Sync {
     ) -> Result<Change, StoreError>;
 }
 
-/// Keeps which projects have receipts made, and how.
+/// Stores the receipt settings of projects.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ReceiptSettings: Send + Sync {
-    /// The terms of a project; `None` when it has no receipts made.
+    /// Returns the settings of a project; `None` if it has no fiscal receipts.
     async fn receipt_terms(&self, project: ProjectId) -> Result<Option<ReceiptTerms>, StoreError>;
 
-    /// Switches receipts on by these terms, or off. What was asked for before stays as it is. `false` when there is no
-    /// such project.
+    /// Turns receipts on with these settings, or off. Receipts requested before are not affected. `false` if
+    /// there is no such project.
     async fn set_receipt_terms(&self, project: ProjectId, terms: Option<ReceiptTerms>) -> Result<bool, StoreError>;
 }
 
-/// Keeps saved payment methods. They come into being with the outcome of a charge ([`ChargeStore::record`]).
+/// Stores saved payment methods. They are created with the outcome of a charge ([`ChargeStore::record`]).
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SavedMethodStore: Send + Sync {
-    /// The active methods that the customer saved in the application, newest first.
+    /// Returns the active methods that the customer saved in the application, newest first.
     async fn list(&self, customer: CustomerScope) -> Result<Vec<SavedMethod>, StoreError>;
 
-    /// What names an active method of the customer in the application to the acquirer.
+    /// Returns the acquirer reference of an active method of the customer in the application.
     async fn reference(
         &self,
         customer: CustomerScope,
         id: SavedMethodId,
     ) -> Result<Option<MethodReference>, StoreError>;
 
-    /// Deactivates a method of the customer in the application: from this commit on no charge by it is stored. `false`
-    /// when they have no such method.
+    /// Deactivates a method of the customer in the application: after this commit no charge with it is stored.
+    /// `false` if they have no such method.
     async fn deactivate(
         &self,
         customer: CustomerScope,
@@ -289,25 +292,25 @@ pub trait SavedMethodStore: Send + Sync {
     ) -> Result<bool, StoreError>;
 }
 
-/// What came of storing a verification.
+/// Outcome of storing a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Started {
-    /// It is stored, with its charge.
+    /// The verification is stored, with its charge.
     New(Verification),
-    /// The customer has one that is open or still counts; nothing was stored.
+    /// The customer has an open or still valid verification; nothing was stored.
     Present(Verification),
-    /// The customer has left.
+    /// The customer was deleted.
     Gone,
 }
 
-/// Keeps verifications; their charges are kept by [`ChargeStore`].
+/// Stores verifications; their charges are in [`ChargeStore`].
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait VerificationStore: Send + Sync {
-    /// Stores a verification and its charge, unless the customer has one that is open or still counts. However many
-    /// calls race, one customer has one open verification.
+    /// Stores a verification and its charge, unless the customer has an open or still valid one. Under
+    /// concurrent calls, one customer has one open verification.
     async fn start(&self, new: NewVerification) -> Result<Started, StoreError>;
 
-    /// A verification of any project; the caller checks the owner.
+    /// Returns a verification of any project; the caller checks the owner.
     async fn find(&self, id: VerificationId) -> Result<Option<Verification>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Saved payment methods as their customers see them.
+//! Saved payment methods, for their customers.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use crate::error::SavedMethodError;
 use crate::model::SavedMethod;
 use crate::ports::SavedMethodStore;
 
-/// Use cases of saved payment methods. They are seen by the customer who saved them, in the application they were saved
-/// in, and nowhere else.
+/// Use cases of saved payment methods. They are visible only to the customer who saved them, in the application
+/// they were saved in.
 pub struct SavedMethodService {
-    /// Where they are kept.
+    /// Storage of saved methods.
     pub methods: Arc<dyn SavedMethodStore>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl SavedMethodService {
-    /// The active ones, newest first.
+    /// Returns the active methods, newest first.
     pub async fn list(&self, customer: CustomerScope) -> Result<Vec<SavedMethod>, StoreError> {
         self.methods.list(customer).await
     }
 
-    /// Lets a method be charged no more. Doing it again changes nothing.
+    /// Deactivates a method, so that it is not charged again. Idempotent.
     pub async fn deactivate(&self, customer: CustomerScope, id: SavedMethodId) -> Result<(), SavedMethodError> {
         let known = self.methods.deactivate(customer, id, self.clock.now()).await?;
         if known { Ok(()) } else { Err(SavedMethodError::NotFound) }

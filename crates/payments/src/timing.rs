@@ -1,41 +1,41 @@
-//! When to ask the acquirer, and when its silence means something.
+//! Times of checks at the acquirer, and the meaning of its silence.
 
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// The acquirer keeps a key for 24 hours; the last repetition stays well within.
+/// The acquirer keeps a key for 24 hours; the last retry stays well within.
 pub(crate) const KEY_LIFETIME: TimeDelta = TimeDelta::hours(23);
 
-/// How long a worker has a charge or a refund for itself: two calls to the acquirer and some.
+/// Lease of a worker on a charge or a refund: two calls to the acquirer and a margin.
 pub(crate) const LEASE: TimeDelta = TimeDelta::seconds(150);
 
-/// How long ago an unanswered request must have been before the acquirer's not having it counts.
+/// Minimum time after an unanswered request before an absent payment counts as absent.
 pub(crate) const SURELY_ABSENT: TimeDelta = TimeDelta::minutes(2);
 
-/// How long before the charge its payment may have been created by the acquirer's clock.
+/// Maximum time before the charge that its payment may have by the acquirer's clock.
 pub(crate) const CLOCK_SKEW: TimeDelta = TimeDelta::minutes(5);
 
-/// What is not the one asked for is looked at again after this.
+/// Time between checks of a payment that differs from the request.
 pub(crate) const SUSPICIOUS_PAUSE: TimeDelta = TimeDelta::hours(1);
 
-/// How many tries of a refund or a receipt may be refused before people must look.
+/// Maximum refused attempts of a refund or a receipt before staff must check it.
 pub(crate) const MOST_TRIES: u32 = 12;
 
-/// The reason of a charge that was not made since the customer deleted its method.
+/// Reason of a charge that was not made because the customer deleted its method.
 pub(crate) const METHOD_DELETED: &str = "payment_method_deleted";
 
-/// How long to wait before another try of these.
+/// Time before another attempt of a refund or a receipt.
 pub(crate) const NEXT_TRY: TimeDelta = TimeDelta::hours(1);
 
-/// A receipt that is not registered after this is told to people.
+/// Time after which an unregistered receipt is reported as overdue.
 pub const RECEIPT_OVERDUE: TimeDelta = TimeDelta::days(3);
 
-/// How long the call that follows the commit may take before a worker takes over; longer than the acquirer's client
-/// waits.
+/// Time for the call after the commit before a worker takes over; longer than the timeout of the acquirer's
+/// client.
 pub const TAKEOVER: TimeDelta = TimeDelta::seconds(60);
 
-/// When to ask again after `checks` questions: soon at first, then every five minutes.
+/// Returns the time of the next check after `checks` checks: soon at first, then every five minutes.
 pub(crate) fn next_check(checks: u32, at: DateTime<Utc>, asked_pause: Option<Duration>) -> DateTime<Utc> {
     let seconds = match checks {
         0 => 2,
@@ -47,7 +47,8 @@ pub(crate) fn next_check(checks: u32, at: DateTime<Utc>, asked_pause: Option<Dur
     after(seconds, at, asked_pause)
 }
 
-/// When to ask again how a receipt stands after `checks` questions: registers take seconds, or a whole day.
+/// Returns the time of the next check of a receipt after `checks` checks: registers take seconds, or a whole
+/// day.
 pub(crate) fn next_registration_check(checks: u32, at: DateTime<Utc>, asked_pause: Option<Duration>) -> DateTime<Utc> {
     let seconds = match checks {
         0 => 5,
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_key_is_given_up_before_the_acquirer_forgets_it() {
-        // The acquirer keeps a key for 24 hours; a request is on its way for less than two minutes.
+        // The acquirer keeps a key for 24 hours; a request is in transit for less than two minutes.
         assert!(KEY_LIFETIME < TimeDelta::hours(24) && KEY_LIFETIME > TimeDelta::hours(20));
         assert!(SURELY_ABSENT < LEASE && TAKEOVER < SURELY_ABSENT);
     }

@@ -1,14 +1,15 @@
-//! Who may use what they subscribed to.
+//! Access rule of subscriptions.
 
 use chrono::{DateTime, Utc};
 
 use crate::state::SubscriptionStatus;
 
-/// Whether a subscription grants access now: it is `active`, and the end of its current period is later than now. That is
-/// the contract's rule, whole: `charging`, `past_due` and `canceled` grant none, whatever was paid.
+/// Returns `true` if a subscription grants access now: it is `active`, and its current period ends later than
+/// now. This is the contract's whole rule: `charging`, `past_due` and `canceled` grant no access, even with a
+/// paid period.
 ///
-/// A backend asks for the subscription before each protected action and applies the same rule to `status` and
-/// `current_period_end`; what a browser says proves nothing.
+/// A backend reads the subscription before each protected action and applies the same rule to `status` and
+/// `current_period_end`. It must not trust a value from the browser.
 /// ```
 /// use chrono::{DateTime, TimeDelta};
 /// use kontor_subscriptions::{SubscriptionStatus, grants_access};

@@ -1,4 +1,4 @@
-//! Bounds behind everything else: charges beyond them wait for another day, or for people.
+//! Bounds on charges. A charge above a bound waits for another day, or parks the subscription.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, Zone};
@@ -11,45 +11,49 @@ use crate::terms::Terms;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Park {
-    /// It was paid on that day already. Earlier versions parked for it; now the charge waits for the next day.
+    /// The subscription was already paid on that day. Only earlier versions parked for this; now the charge
+    /// waits for the next day.
     PaidToday,
-    /// Its customer had had all payments of that day. Earlier versions parked for it; now the charge waits for the next day.
+    /// The customer had all payments of that day. Only earlier versions parked for this; now the charge waits
+    /// for the next day.
     CustomerLimit,
-    /// More would be taken than the customer consented to, or in another currency.
+    /// The charge exceeds the consented amount, or has another currency.
     AboveConsent,
-    /// The acquirer says of one charge what cannot both be true.
+    /// The acquirer gave contradicting outcomes of one charge.
     ContradictingAnswers,
-    /// The worker failed again and again to carry out what is due. The log has the errors.
+    /// The worker failed repeatedly to process the subscription. The log has the errors.
     WorkFailed,
 }
 
 impl Park {
-    /// Judges a charge before its attempt is written: no more is taken than was consented to.
+    /// Checks a charge before its attempt is written: it must not exceed the consent.
     pub(crate) fn above(consented: &Terms, amount: Money, currency: &str) -> Result<(), Self> {
         let covered = amount <= consented.amount && currency == consented.currency;
         if covered { Ok(()) } else { Err(Self::AboveConsent) }
     }
 }
 
-/// What a project allows.
+/// Bounds set by a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bounds {
-    /// Maximum payments of one customer on a local day, over all their subscriptions. Plans that are paid together are one.
+    /// Maximum payments of one customer on a local day, over all their subscriptions. Plans paid together count
+    /// once.
     pub customer_per_day: u16,
 }
 
 impl Default for Bounds {
-    /// As many as a checkout has plans at most: they renew on one day.
+    /// The maximum number of plans in a checkout: they renew on the same day.
     fn default() -> Self {
         Self { customer_per_day: 20 }
     }
 }
 
 impl Bounds {
-    /// Returns the start of the next local day if nothing more may be charged on this one: the subscription has been paid today,
-    /// or its customer has paid as often as they may. One payment of a subscription a day is no setting. The lists are moments
-    /// at which payments succeeded lately; those of the customer contain those of the subscription.
+    /// Returns the start of the next local day if no more charges are allowed today. That is the case if the
+    /// subscription was paid today, or its customer reached the maximum. One payment of a subscription per day
+    /// is fixed. The lists contain the times of recent successful payments; those of the customer include those
+    /// of the subscription.
     pub fn closed_until(
         self,
         of_subscription: &[DateTime<Utc>],

@@ -1,4 +1,4 @@
-//! A subscription with all that decides about it, and what follows when something happens to it.
+//! A subscription with all data that decides about it, and the changes that events cause.
 
 mod planning;
 mod timing;
@@ -24,57 +24,57 @@ use crate::state::{
 };
 use crate::terms::ConsentedTerms;
 
-/// A subscription with all that decides about it, as it stands while nobody else changes it.
+/// Subscription with all data that decides about it, read under a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionCase {
-    /// The subscription.
+    /// Subscription.
     pub subscription: Subscription,
-    /// The zone of the project.
+    /// Time zone of the project.
     pub zone: Zone,
-    /// How the project charges.
+    /// Charge policy of the project.
     pub policy: SubscriptionPolicy,
     /// `false` while its application is deactivated: nothing is charged, and nothing announced.
     pub application_active: bool,
-    /// When its application was activated again, if it ever was deactivated.
+    /// Time at which its application was reactivated, if it ever was deactivated.
     pub application_since: Option<DateTime<Utc>>,
-    /// How the plan that is charged next stands.
+    /// State of the plan that is charged next.
     pub plan: PlanStanding,
-    /// Whether the method that is charged next may be charged by the word of customer and acquirer.
+    /// `true` if the method that is charged next is active for both the customer and the acquirer.
     pub method_active: bool,
-    /// The attempts of the period that was charged last, oldest first.
+    /// Attempts of the period that was charged last, oldest first.
     pub attempts: Vec<Attempt>,
-    /// When attempts by that method were made, by all its subscriptions, of 30 days at least.
+    /// Times of attempts by that method, over all its subscriptions, for at least 30 days.
     pub method_tries: Vec<DateTime<Utc>>,
-    /// When charges of the subscription succeeded, of two days at least.
+    /// Times of successful charges of the subscription, for at least two days.
     pub paid_at: Vec<DateTime<Utc>>,
-    /// The same of all subscriptions of the customer.
+    /// Times of successful charges of all subscriptions of the customer.
     pub customer_paid_at: Vec<DateTime<Utc>>,
 }
 
-/// What is known when something happens, beside that it does.
+/// Additional data of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Occasion {
-    /// Whether a try is one that was planned.
+    /// `true` if the attempt was planned.
     pub planned: bool,
-    /// What the customer consents to.
+    /// Consent of the customer.
     pub consent: Option<ConsentedTerms>,
-    /// The method that was saved with the money of a first charge.
+    /// Method that was saved with the money of a first charge.
     pub saved_method: Option<SavedMethodId>,
-    /// The acquirer's reason of a charge that failed.
+    /// Reason given by the acquirer for a failed charge.
     pub reason: Option<String>,
-    /// How the periods to come are counted anew.
+    /// New schedule of the future periods.
     pub timing: Option<Retimed>,
-    /// Whether the paid period ends with its money.
+    /// `true` if the refund ends the paid period.
     pub ends_period: bool,
 }
 
 impl SubscriptionCase {
-    /// The attempt whose outcome is still to come.
+    /// Returns the open attempt, if any.
     pub fn open(&self) -> Option<&Attempt> {
         self.attempts.last().filter(|attempt| attempt.state.is_open())
     }
 
-    /// The attempts of the period that is charged next.
+    /// Attempts of this period.
     fn attempts_of(&self, period: u32) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(move |attempt| attempt.period == period)
     }
@@ -95,7 +95,7 @@ impl SubscriptionCase {
         next_try(&self.policy.dunning, self.zone, &self.tries(due), &self.method_tries, now)
     }
 
-    /// How the method that is charged next stands.
+    /// State of the method that is charged next.
     pub fn method(&self, now: DateTime<Utc>) -> MethodStanding {
         if !self.method_active || self.subscription.terms.method.is_none() {
             return MethodStanding::Gone;
@@ -112,7 +112,7 @@ impl SubscriptionCase {
         self.policy.bounds.closed_until(&self.paid_at, &self.customer_paid_at, self.zone, now)
     }
 
-    /// Returns `true` if customers and staff may ask for another try of the period that is due.
+    /// Returns `true` if customers and staff may request another attempt for the due period.
     pub(crate) fn allows_unplanned_try(&self, now: DateTime<Utc>) -> bool {
         let due = self.attempts_of(self.subscription.due_number(now));
         let unplanned = due.filter(|attempt| !attempt.planned).count();
@@ -148,12 +148,12 @@ impl SubscriptionCase {
         }
     }
 
-    /// Whether it waits for people before anything is charged.
+    /// Returns `true` if charges wait for staff.
     fn may_not_charge(&self) -> bool {
         self.subscription.parked.is_some() || !self.application_active
     }
 
-    /// Whether a missed period is what is charged next.
+    /// Returns `true` if the next charge is for a missed period.
     fn collects(&self, now: DateTime<Utc>) -> bool {
         let one = &self.subscription;
         one.status == SubscriptionStatus::Active && one.is_paid(now) && !one.missed.is_empty()
@@ -163,7 +163,7 @@ impl SubscriptionCase {
         self.subscription.schedule.as_ref()?.period(number)
     }
 
-    /// Whether the last payment may be retried, for the customer who asks for this one, or for none in particular.
+    /// Returns the view with the retry state of the payment `asked`, or of the last payment if `None`.
     pub fn view(&self, asked: Option<&Attempt>, now: DateTime<Utc>) -> SubscriptionView {
         let (subscription, latest) = (&self.subscription, self.attempts.last());
         let other_terms = |attempt: &Attempt| {
@@ -190,7 +190,7 @@ impl SubscriptionCase {
         SubscriptionView { subscription: subscription.clone(), latest: latest.cloned(), retry }
     }
 
-    /// The attempt that is open has ended, or was heard of. `None` when that is no news.
+    /// Applies an outcome of the open attempt. `None` if it is not new.
     pub fn heard(
         &self,
         standing: PaymentStanding,
@@ -213,7 +213,7 @@ impl SubscriptionCase {
         Some(self.after(event, occasion, now))
     }
 
-    /// The same, planned anew.
+    /// Returns a change that only plans the next step.
     fn replanned(&self, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
         let mut change = self.unmoved(event, now);
         self.plan(&mut change, now);
@@ -235,7 +235,7 @@ impl SubscriptionCase {
         }
     }
 
-    /// What follows from an event, by the table of moves.
+    /// Returns the change for an event, by the table of moves.
     pub fn after(
         &self,
         event: SubscriptionEvent,
@@ -253,7 +253,7 @@ impl SubscriptionCase {
             facts.method = MethodStanding::Gone;
         }
         if let Some(consent) = &occasion.consent {
-            // What is consented to was looked up by whoever asks: it can be bought and charged.
+            // The caller has checked the new terms: the plan can be bought, and the method can be charged.
             match event {
                 SubscriptionEvent::ChangePlan => facts.plan = PlanStanding::Available,
                 SubscriptionEvent::ChangeMethod if consent.terms.method.is_some() => {
@@ -298,7 +298,8 @@ impl SubscriptionCase {
         Ok(change)
     }
 
-    /// Other terms are announced before they are charged: an active subscription is charged no sooner than the notice before it.
+    /// Announces new terms before they are charged: the next charge of an active subscription is postponed to
+    /// keep the notice time.
     fn announce_anew(&self, change: &mut SubscriptionChange) {
         let (now, one) = (change.at, &mut change.subscription);
         one.told = None;
@@ -311,7 +312,7 @@ impl SubscriptionCase {
         one.schedule = later.or_else(|| one.schedule.take());
     }
 
-    /// Remembers what the customer is told of the next period, and tells them at last when it begins untold.
+    /// Records the announcement for the next period, and sends it now if the period begins without one.
     fn tell_ahead(&self, change: &mut SubscriptionChange) {
         let (due, one) = (self.subscription.due_number(change.at), &mut change.subscription);
         match change.event {
@@ -391,7 +392,7 @@ impl SubscriptionCase {
                     }
                 }
             }
-            // What follows from these is what is planned afterwards.
+            // The plan made afterwards covers these effects.
             Effect::CollectMissed
             | Effect::ScheduleTry
             | Effect::EndQueuedAttempts
@@ -401,7 +402,7 @@ impl SubscriptionCase {
         Flow::Go
     }
 
-    /// The attempt that comes next.
+    /// Returns the next attempt.
     fn attempt(&self, change: &mut SubscriptionChange, occasion: &Occasion, origin: ChargeOrigin) -> NewAttempt {
         let subscription = &mut change.subscription;
         let period = match origin {
@@ -413,8 +414,8 @@ impl SubscriptionCase {
         NewAttempt { period, number, origin, planned: occasion.planned, terms }
     }
 
-    /// The number of the period that is charged now. Terms that were agreed on in between begin with it; periods that went by
-    /// before it are remembered, where the project collects them.
+    /// Returns the number of the period that is charged now. Pending terms apply from it. If the project
+    /// collects missed periods, those before it are recorded.
     fn begin_period(&self, change: &mut SubscriptionChange) -> u32 {
         let period = self.subscription.due_number(change.at);
         let subscription = &mut change.subscription;
@@ -446,7 +447,7 @@ impl SubscriptionCase {
         Park::above(consented, attempt.terms.amount, &attempt.terms.currency)
     }
 
-    /// People must look before anything is charged.
+    /// Parks the subscription until staff release it.
     fn parked(&self, park: Park, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
         let mut change = self.unmoved(event, now);
         self.park(park, &mut change);
@@ -454,7 +455,7 @@ impl SubscriptionCase {
         change
     }
 
-    /// The customer is told once, unless nothing would be charged anyway.
+    /// Notifies the customer once, unless the subscription is canceled.
     fn park(&self, park: Park, change: &mut SubscriptionChange) {
         if self.subscription.parked.is_none() && change.subscription.status != SubscriptionStatus::Canceled {
             change.notices.push(SubscriptionNotice::SubscriptionOnHold);
@@ -462,8 +463,8 @@ impl SubscriptionCase {
         change.subscription.parked = Some(park);
     }
 
-    /// The period that is due begins now. A resumed subscription begins a period that was never tried, so that its tries are
-    /// planned from the start.
+    /// Starts the due period now. A resumed subscription starts a period without earlier attempts, so that
+    /// dunning starts from its first day.
     fn anchor(&self, change: &mut SubscriptionChange) {
         let (now, terms) = (change.at, &change.subscription.terms);
         let tried = self.attempts.iter().map(|attempt| attempt.period.saturating_add(1)).max();

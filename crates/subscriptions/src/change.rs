@@ -1,4 +1,4 @@
-//! Changes: values that name everything one commit writes.
+//! Changes: values that contain everything one commit writes.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::SavedMethodId;
@@ -8,39 +8,39 @@ use crate::model::{NewAttempt, Subscription};
 use crate::state::{SubscriptionEvent, SubscriptionStatus};
 use crate::terms::ConsentedTerms;
 
-/// How an attempt ended.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptEnd {
     /// The money has arrived.
     Succeeded,
-    /// There will be none.
+    /// No money will arrive.
     Failed {
-        /// The acquirer's reason.
+        /// Reason given by the acquirer.
         reason: String,
     },
 }
 
-/// All that is written when something happens to a subscription.
+/// Everything to write when an event changes a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionChange {
-    /// What happened.
+    /// Event.
     pub event: SubscriptionEvent,
-    /// Where it was.
+    /// Status before.
     pub from: SubscriptionStatus,
-    /// As it is afterwards.
+    /// Subscription after the change.
     pub subscription: Subscription,
-    /// How the attempt that was open ended.
+    /// Outcome of the open attempt.
     pub ended: Option<AttemptEnd>,
-    /// The attempt that is to be made.
+    /// Attempt to make.
     pub attempt: Option<NewAttempt>,
-    /// What the customer consented to.
+    /// Consent of the customer.
     pub consent: Option<ConsentedTerms>,
-    /// The method that must never be charged again.
+    /// Method that must never be charged again.
     pub stopped_method: Option<SavedMethodId>,
-    /// Whether the money of the charge goes back.
+    /// `true` if the money of the charge is refunded.
     pub returns_money: bool,
-    /// What the customer is told.
+    /// Notices to the customer.
     pub notices: Vec<SubscriptionNotice>,
-    /// When.
+    /// Time of the change.
     pub at: DateTime<Utc>,
 }

@@ -1,4 +1,4 @@
-//! Buying: what a customer chose, and what came of it.
+//! Checkout of subscriptions.
 
 use std::sync::Arc;
 
@@ -15,46 +15,46 @@ use crate::service::{Agreement, SubscriptionService};
 use crate::state::SubscriptionStatus;
 use crate::terms::{ConsentedTerms, Terms};
 
-/// The most plans of one payment. The contract: 1 to 20.
+/// Maximum plans in one payment. The contract: 1 to 20.
 pub const MOST_PLANS: usize = 20;
 
-/// How long the page of an acquirer can be paid on: then it is asked what became of it.
+/// Time in which the acquirer's page can be paid; afterwards the payment is checked.
 const PAGE_LIVES: TimeDelta = TimeDelta::hours(1);
 
-/// What is bought, and how it is paid.
+/// Plans to buy and the way to pay them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Purchase {
-    /// The plans, 1 to [`MOST_PLANS`], none twice.
+    /// Plans, 1 to [`MOST_PLANS`], without repetition.
     pub plans: Vec<PlanChoice>,
-    /// How the customer pays themselves; with a saved method it says so itself.
+    /// Method for a payment by the customer; a saved method has its own.
     pub pays_by: PaymentMethod,
-    /// The saved method that is charged at once; `None` when the customer pays on the acquirer's page.
+    /// Saved method to charge at once; `None` if the customer pays on the acquirer's page.
     pub saved_method: Option<SavedMethodId>,
 }
 
-/// A first payment, and how far it came.
+/// First payment and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
-    /// The payment.
+    /// Payment.
     pub payment: Unfinished,
-    /// How it is to be answered.
+    /// Kind of response.
     pub result: CheckoutResult,
 }
 
-/// How a first payment is answered.
+/// Kind of response to a first payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckoutResult {
-    /// It is new. The contract's `201`.
+    /// The payment is new. The contract's `201`.
     New,
-    /// It is the unfinished one that the customer has. The contract's `200`.
+    /// The customer already has this unfinished payment. The contract's `200`.
     Present,
-    /// Whether the acquirer has it is being found out. The contract's `202`.
+    /// The outcome of the request to the acquirer is unknown. The contract's `202`.
     Unclear,
 }
 
 impl SubscriptionService {
-    /// Begins subscriptions whose first period the customer pays on the acquirer's page; the method is saved with it. The same
-    /// again is the unfinished payment that there is.
+    /// Starts subscriptions whose first period the customer pays on the acquirer's page; the method is saved
+    /// with the payment. The same purchase again returns the unfinished payment.
     pub async fn check_out(
         &self,
         customer: CustomerScope,
@@ -76,7 +76,7 @@ impl SubscriptionService {
         }
     }
 
-    /// Begins a subscription whose first period is charged at once, by a saved method.
+    /// Starts a subscription whose first period is charged at once, by a saved method.
     pub async fn charge_at_once(
         &self,
         customer: CustomerScope,
@@ -86,7 +86,7 @@ impl SubscriptionService {
         let checkout = self.check_out(customer, purchase, agreement).await?;
         let view = checkout.payment.subscriptions.into_iter().next().ok_or(SubscriptionError::NotFound)?;
         let id = view.subscription.id;
-        // It is committed: what cannot be read now is found out later.
+        // The purchase is committed: a failed read now only returns an older state.
         let read = self.store.find(customer, id, self.clock.now()).await.ok().flatten().unwrap_or(view);
         if read.subscription.status == SubscriptionStatus::Canceled && !read.subscription.is_activated() {
             let reason = read.latest.and_then(|attempt| attempt.reason).unwrap_or_default();
@@ -95,7 +95,7 @@ impl SubscriptionService {
         Ok(read)
     }
 
-    /// The plans as they are offered now.
+    /// Returns the current offers of the plans.
     pub(crate) async fn offers(
         &self,
         app: AppScope,
@@ -142,12 +142,12 @@ impl SubscriptionService {
         payment.charge.created_at + PAGE_LIVES <= self.clock.now()
     }
 
-    /// Asks the acquirer for a payment that has just been stored.
+    /// Requests a payment at the acquirer that was just stored.
     async fn opened(&self, customer: CustomerScope, payment: Unfinished) -> Result<Checkout, SubscriptionError> {
         let known = match self.charges.open(&payment.charge).await {
             Ok(Opened::Refused { reason }) => return Err(SubscriptionRefusal::PaymentFailed { reason }.into()),
             Ok(opened) => opened == Opened::Known,
-            // It is committed: a storage that fails now must not look like a payment that failed.
+            // The payment is committed: a storage error now must not look like a failed payment.
             Err(_) => false,
         };
         let charge = self.charges.charges.find(payment.charge.id).await.ok().flatten();
@@ -168,7 +168,8 @@ impl SubscriptionService {
     }
 }
 
-/// The unfinished payment, if it is for the same plans and paid in the same way: on the acquirer's page, or by this method.
+/// Returns the unfinished payment if it has the same plans and the same way to pay: the acquirer's page, or this
+/// method.
 fn present(
     payment: Unfinished,
     offers: &[PlanOffer],
@@ -198,7 +199,7 @@ fn why_not(begun: &Begun) -> SubscriptionError {
     }
 }
 
-/// A plan as it is offered now, if its periods can be charged.
+/// Returns the current offer of a plan, if its periods can be charged.
 pub(crate) async fn offer(
     store: &Arc<dyn SubscriptionStore>,
     app: AppScope,
@@ -214,7 +215,7 @@ pub(crate) async fn offer(
     Ok(offer)
 }
 
-/// The terms of a plan as it is offered.
+/// Converts an offer to terms.
 pub(crate) fn terms(offer: &PlanOffer, method: Option<SavedMethodId>) -> Terms {
     Terms {
         plan: offer.plan,

@@ -1,75 +1,86 @@
-//! The conditions of the table of moves.
+//! Conditions of the table of moves.
 
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use crate::state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding};
 
-/// What must hold for a move, beside the state.
+/// Condition of a move, besides the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Condition {
-    /// Nothing.
+    /// Always holds.
     Any,
     /// No charge is open.
     NoCharge,
-    /// A charge is still open: the customer left while it ran.
+    /// A charge is still open: the customer was deleted during the charge.
     OpenChargeLeft,
-    /// It was activated, no charge is open, no paid period is current, the plan goes on, the method is not gone, it is not parked,
-    /// and the day allows another payment.
+    /// All of these hold:
+    ///
+    /// - the subscription is activated and not parked
+    /// - no charge is open, and no paid period is current
+    /// - the plan continues, and the method is not gone
+    /// - the daily limit allows another payment
     Chargeable,
-    /// The charge is for a missed period while a paid one runs; no other is open, the plan goes on, the method is not gone,
-    /// it is not parked, and the day allows another payment.
+    /// The charge is for a missed period during a paid one. All of these hold too:
+    ///
+    /// - the subscription is activated and not parked
+    /// - no charge is open
+    /// - the plan continues, and the method is not gone
+    /// - the daily limit allows another payment
     Collects,
-    /// Chargeable, and the method waits for nothing that the customer must do.
+    /// As [`Self::Chargeable`], and the method needs no action by the customer.
     ChargeableUnaided,
-    /// No charge is open, no paid period is current, the plan goes on, and the method is gone.
+    /// No charge is open, no paid period is current, the plan continues, and the method is gone.
     MethodGone,
     /// No charge is open, no paid period is current, and the plan ends.
     EndsUnpaid,
-    /// No charge is open, no paid period is current, and the plan ends or the method cannot be charged unaided.
+    /// No charge is open, no paid period is current, and the plan ends or the method cannot be charged without
+    /// the customer.
     Unpayable,
     /// The charge is the first one.
     FirstCharge,
-    /// The charge is for the period after a paid one, which is not over.
+    /// The charge is for the period after a paid one, and that period is not over.
     RenewalInTime,
-    /// The charge is for a period past due, which is not over.
+    /// The charge is for a past due period, and that period is not over.
     RecoveryInTime,
     /// The charge is a renewal or a recovery, and its period is over.
     LateCharge,
-    /// The charge is for a missed period, and a paid one runs.
+    /// The charge is for a missed period, and a paid period is current.
     MissedStillPaid,
-    /// The charge is for a missed period, and no paid one runs.
+    /// The charge is for a missed period, and no paid period is current.
     MissedUnpaid,
-    /// The charge is not the first one, and a paid period runs.
+    /// The charge is not the first one, and a paid period is current.
     StillPaid,
-    /// The charge is not the first one, no paid period runs, the plan goes on, and the method is not gone.
+    /// The charge is not the first one, no paid period is current, the plan continues, and the method is not
+    /// gone.
     TriesAgain,
-    /// The charge is not the first one, no paid period runs, the plan goes on, and the method is gone.
+    /// The charge is not the first one, no paid period is current, the plan continues, and the method is gone.
     MethodLost,
-    /// The charge is not the first one, no paid period runs, and the plan ends.
+    /// The charge is not the first one, no paid period is current, and the plan ends.
     LosesPlan,
-    /// It was activated, and the new plan can be bought.
+    /// The subscription is activated, and the new plan can be bought.
     PlanBuyable,
-    /// It was activated, and the new method can be charged.
+    /// The subscription is activated, and the new method can be charged.
     MethodUsable,
-    /// The refund ends the paid period that is current.
+    /// The refund ends the current paid period.
     EndsPeriod,
     /// The refund ends no period.
     KeepsPeriod,
-    /// It is parked.
+    /// The subscription is parked.
     IsParked,
     /// The project lets withdrawn plans end.
     PlanEnds,
     /// The project renews withdrawn plans.
     PlanRenews,
-    /// It was activated, no charge is open, the plan can be bought, the method can be charged, and the paid period runs.
+    /// The subscription is activated, no charge is open, the plan can be bought, the method is not gone, and a
+    /// paid period is current.
     ResumablePaid,
-    /// The same, and the paid period is over.
+    /// As [`Self::ResumablePaid`], but the paid period is over.
     ResumableOver,
 }
 
 impl Condition {
-    /// Whether it holds.
+    /// Returns `true` if the condition holds.
     pub fn holds(self, facts: Facts) -> bool {
         let Facts { activated, charge, origin, in_time, paid, method, plan, parked, limit_reached, refund_ends } =
             facts;

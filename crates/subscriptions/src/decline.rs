@@ -1,27 +1,27 @@
-//! What the reason of a decline means for the next try.
+//! Meaning of decline reasons for the next attempt.
 
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// What a decline asks for.
+/// Consequence of a decline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum DeclineClass {
     /// The method must not be charged again.
     NeverAgain,
-    /// The customer must do something before a try has a chance.
+    /// The customer must act before another attempt can succeed.
     CustomerMustAct,
-    /// A later try may succeed.
+    /// A later attempt may succeed.
     Later,
 }
 
-/// What is known of a declined charge.
+/// Rule for a declined charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decline {
-    /// What it asks for.
+    /// Consequence.
     pub class: DeclineClass,
-    /// How many tries may follow declines of this kind in a period; `None`: as many as the project plans.
+    /// Maximum attempts after declines of this kind in a period; `None` for as many as the project plans.
     pub more_tries: Option<u8>,
-    /// Whether a day on which salaries come beats an earlier one.
+    /// `true` if an attempt on a salary day is better than an earlier one.
     pub salary_day_helps: bool,
 }
 
@@ -33,8 +33,8 @@ const LATER: Decline = Decline { class: DeclineClass::Later, more_tries: None, s
 const LATER_WITH_MONEY: Decline = Decline { salary_day_helps: true, ..LATER };
 const UNKNOWN: Decline = Decline { more_tries: Some(1), ..LATER };
 
-/// The acquirer's reasons (`cancellation_details.reason`) and what they mean. `docs/subscriptions.md` shows the same
-/// table; a test compares them.
+/// Reasons of the acquirer (`cancellation_details.reason`) and their rules. `docs/subscriptions.md` shows the
+/// same table; a test compares them.
 const REASONS: &[(&str, Decline)] = &[
     ("card_expired", NEVER_AGAIN),
     ("permission_revoked", NEVER_AGAIN),
@@ -54,9 +54,10 @@ const REASONS: &[(&str, Decline)] = &[
 ];
 
 impl Decline {
-    /// By the acquirer's reason. One that is not known, or not told, means later, with the fewest tries.
+    /// Returns the rule for the acquirer's reason. An unknown or missing reason means later, with the fewest
+    /// attempts.
     ///
-    /// Only the acquirer's word stops a method; the date printed on a card never does.
+    /// Only a decline by the acquirer stops a method; the expiry date of a card does not.
     /// ```
     /// use kontor_subscriptions::{Decline, DeclineClass};
     ///
@@ -69,7 +70,7 @@ impl Decline {
         known.map_or(UNKNOWN, |(_, decline)| *decline)
     }
 
-    /// Whether the method must not be charged again.
+    /// Returns `true` if the method must not be charged again.
     pub fn is_hard(self) -> bool {
         self.class == DeclineClass::NeverAgain
     }

@@ -1,4 +1,4 @@
-//! What is charged after a pause of the service.
+//! Charges after downtime of the service.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use crate::period::Period;
 use crate::schedule::Schedule;
 
-/// What becomes of periods that went by whole without a charge, while the service stood still.
+/// Handling of periods that passed completely during downtime, without a charge.
 #[derive(
     Debug,
     Clone,
@@ -31,32 +31,32 @@ pub enum MissedPeriods {
     /// They are never charged.
     #[default]
     Forgive,
-    /// They are charged afterwards, one a day, each listed.
+    /// They are charged afterwards, one per day.
     Collect,
 }
 
-/// A missed period that is to be charged.
+/// Missed period to charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToCollect {
-    /// The number of the period.
+    /// Number of the period.
     pub number: u32,
-    /// Not earlier than this: each on a local day of its own, after today.
+    /// Earliest time of the charge: each on a separate local day, after today.
     pub not_before: DateTime<Utc>,
 }
 
-/// What is due of a subscription.
+/// Due charges of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
-    /// The one period that is charged now: the current one, unless it is paid.
+    /// Period to charge now: the current one, unless it is paid.
     pub charge: Option<Period>,
-    /// The numbers of the periods that are never charged.
+    /// Numbers of the periods that are never charged.
     pub forgiven: Range<u32>,
-    /// The periods that are charged afterwards, oldest first.
+    /// Periods to charge afterwards, oldest first.
     pub collect: Vec<ToCollect>,
 }
 
-/// What is due now, whatever the pause: at most one charge, for the current period. `last_paid` is the number of the last
-/// period that needs no charge any more, paid or forgiven; 0 before the first.
+/// Returns the due charges after downtime of any length: at most one now, for the current period. `last_paid` is
+/// the number of the last period that needs no charge, paid or forgiven; 0 before the first.
 pub fn after_downtime(schedule: &Schedule, last_paid: u32, now: DateTime<Utc>, missed: MissedPeriods) -> Due {
     let unpaid = |period: &Period| period.number > last_paid;
     let charge = schedule.period_at(now).filter(unpaid);
@@ -123,8 +123,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
 
-        /// Whatever the pause and however often it is asked on the way: at most one charge per call, for the period that
-        /// covers now; every period is charged, forgiven or listed exactly once; what is listed has a day of its own.
+        /// For any downtime and any number of calls: at most one charge per call, for the current period. Every
+        /// period is charged, forgiven or listed exactly once; listed periods have separate days.
         #[test]
         fn at_most_one_charge_whatever_the_pause(
             months in 1..=24_u8, pauses in prop::collection::vec(0..2_000_i64, 1..8), collect in any::<bool>(),

@@ -1,4 +1,4 @@
-//! When a charge is tried again.
+//! Dunning: the next attempt after a failed charge.
 
 use chrono::{DateTime, Datelike as _, Days, Months, NaiveDate, NaiveTime, TimeDelta, Utc};
 use kontor_kernel::Zone;
@@ -7,52 +7,55 @@ use crate::decline::{Decline, DeclineClass};
 use crate::period::on_day;
 use crate::policy::DunningPolicy;
 
-/// A try to charge a period, which is over.
+/// Finished attempt to charge a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Try {
-    /// When it was made.
+    /// Time of the attempt.
     pub at: DateTime<Utc>,
-    /// `true` if the dunning plan made it, `false` if a customer or an employee asked for it. Only planned tries move the plan on.
+    /// `true` if the dunning plan made it, `false` if a customer or an employee requested it. Only planned
+    /// attempts advance the plan.
     pub planned: bool,
-    /// How the method that is charged next was declined; `None` when it was another method, or the try failed otherwise.
+    /// Decline of the method that is charged next; `None` if the attempt used another method, or failed
+    /// otherwise.
     pub decline: Option<Decline>,
 }
 
-/// Which limit leaves nothing to try.
+/// Limit that allows no further attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Exhausted {
-    /// All that was planned is done.
+    /// The plan is finished.
     PlanDone,
-    /// The period has had its planned tries.
+    /// The period has had its planned attempts.
     PeriodLimit,
-    /// The acquirer gave a reason again that is worth no further try.
+    /// The acquirer repeated a reason that allows no further attempt.
     SameReason,
 }
 
-/// What comes next for a period that is not paid.
+/// Next step for an unpaid period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextTry {
-    /// A try at this moment, never before now.
+    /// An attempt at this time, never before now.
     At(DateTime<Utc>),
-    /// Nothing is left to try.
+    /// No attempts are left.
     Exhausted(Exhausted),
-    /// No try before the customer did something: asked for a try themselves, or agreed on another method.
+    /// No attempt until the customer acts: requests an attempt, or agrees to another method.
     CustomerMustAct,
-    /// No try with this method ever.
+    /// No further attempt with this method.
     MethodDead,
 }
 
-/// A salary day on the day of a planned try, or so soon after it, is the better one for a method without money.
+/// Maximum delay of a planned attempt to reach a salary day, for a method without funds.
 const SALARY_REACH: TimeDelta = TimeDelta::days(3);
 
-/// When to try next.
+/// Returns the next attempt.
 ///
-/// `tries` are those of the period, by ascending time; `method_tries` those of the method that is charged next by all its
-/// subscriptions, in any order, of [`DunningPolicy::METHOD_DAYS`] at least. Both contain those of customers and staff, which
-/// never use up the plan: they only keep a planned try off their own day, and count for the limit of the method.
+/// `tries` are the attempts of the period, by ascending time. `method_tries` are those of the method that is
+/// charged next over all its subscriptions, in any order, for at least [`DunningPolicy::METHOD_DAYS`]. Both
+/// include attempts requested by customers and staff. These do not advance the plan; they keep a planned attempt
+/// off their own day, and count for the limit of the method.
 ///
-/// A worker asks once more in the commit that writes the attempt, with all tries locked: only when the answer then is
-/// `At` a moment that has come may it go on, since another subscription may have used up the method meanwhile.
+/// A worker calls this again in the commit that writes the attempt, with all attempts locked. It may continue
+/// only if the result is `At` with a time that has come, since another subscription may have used up the method.
 /// ```
 /// use kontor_kernel::Zone;
 /// use kontor_subscriptions::{Decline, DunningPolicy, NextTry, Try, next_try};
@@ -70,7 +73,7 @@ pub fn next_try(
     method_tries: &[DateTime<Utc>],
     now: DateTime<Utc>,
 ) -> NextTry {
-    // Planned or not: a hard decline stops the method.
+    // A hard decline stops the method, planned or not.
     if tries.last().and_then(|last| last.decline).is_some_and(Decline::is_hard) {
         return NextTry::MethodDead;
     }
@@ -86,8 +89,8 @@ pub fn next_try(
     NextTry::At(once_the_method_is_free(policy, method_tries, on_its_day))
 }
 
-/// Returns `true` if customers and staff may ask for another try of the period. They have a limit of their own, as high as
-/// that of planned tries, and share the limit of the method; they may use them on one day.
+/// Returns `true` if customers and staff may request another attempt for the period. Their limit is separate and
+/// equal to that of planned attempts; the limit of the method is shared. Several on one day are allowed.
 pub fn allows_unplanned_try(
     policy: &DunningPolicy,
     unplanned_tries_of_period: usize,
@@ -98,7 +101,8 @@ pub fn allows_unplanned_try(
     left && once_the_method_is_free(policy, method_tries, now) == now
 }
 
-/// Returns what rules out another planned try, by the planned ones so far. A method that was not tried yet has one try at least.
+/// Returns the result that rules out another planned attempt, given the planned ones so far. A method without
+/// attempts has at least one.
 fn stop(policy: &DunningPolicy, planned: &[Try]) -> Option<NextTry> {
     let last = planned.last().and_then(|last| last.decline)?;
     if let Decline { class, more_tries: Some(budget), .. } = last {
@@ -114,7 +118,7 @@ fn stop(policy: &DunningPolicy, planned: &[Try]) -> Option<NextTry> {
     (planned.len() >= policy.tries_per_period().into()).then_some(NextTry::Exhausted(Exhausted::PeriodLimit))
 }
 
-/// When the plan has the next try, by all planned ones so far. `None` when all are done.
+/// Time of the next planned attempt, given all planned ones so far. `None` if all are done.
 fn planned(policy: &DunningPolicy, zone: Zone, tries: &[Try], now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let (Some(first), Some(last)) = (tries.first(), tries.last()) else {
         return Some(now);
@@ -135,8 +139,7 @@ fn planned(policy: &DunningPolicy, zone: Zone, tries: &[Try], now: DateTime<Utc>
     }
 }
 
-/// The hour of the policy on the next salary day whose date is later than that of `after`; in a month that lacks the day,
-/// on its last.
+/// The policy's hour on the next salary day after the date of `after`; in a shorter month, on its last day.
 fn next_salary_day(policy: &DunningPolicy, zone: Zone, after: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let today = zone.local(after).date();
     let month = today.with_day(1)?;
@@ -150,7 +153,8 @@ fn at_hour(policy: &DunningPolicy, zone: Zone, day: NaiveDate) -> Option<DateTim
     Some(zone.first_at(day.and_time(NaiveTime::from_hms_opt(policy.hour().into(), 0, 0)?)))
 }
 
-/// At most one planned try a local day: a moment on the day of the last try becomes the hour of the policy on the next.
+/// Allows at most one planned attempt per local day: a time on the day of the last attempt moves to the policy's
+/// hour on the next day.
 fn not_on_the_day_of(policy: &DunningPolicy, zone: Zone, last: DateTime<Utc>, wanted: DateTime<Utc>) -> DateTime<Utc> {
     let day = zone.local(last).date();
     if zone.local(wanted).date() > day {
@@ -159,7 +163,7 @@ fn not_on_the_day_of(policy: &DunningPolicy, zone: Zone, last: DateTime<Utc>, wa
     day.succ_opt().and_then(|next| at_hour(policy, zone, next)).unwrap_or(wanted)
 }
 
-/// The first moment from `wanted` on at which the method has had fewer tries than it may.
+/// First time from `wanted` on at which the method is below its limit of attempts.
 fn once_the_method_is_free(
     policy: &DunningPolicy,
     method_tries: &[DateTime<Utc>],

@@ -1,46 +1,46 @@
-//! What moves do, and what customers are told.
+//! Effects of moves, and notices to customers.
 
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// What happens in the commit of a move.
+/// Effect in the commit of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Effect {
-    /// The row of an attempt is written; the acquirer is called after the commit.
+    /// Writes the row of an attempt; the acquirer is called after the commit.
     StartAttempt,
-    /// The period of the charge is paid; the money becomes an order.
+    /// Marks the period of the charge as paid; the money becomes an order.
     GrantPeriod,
-    /// A missed period is paid; the money becomes an order. The current period stays as it is.
+    /// Marks a missed period as paid; the money becomes an order. The current period stays.
     CollectMissed,
-    /// The period that is due begins now, and those after it are counted from this moment.
+    /// Starts the due period now, and counts the following ones from this time.
     Anchor,
-    /// The next try is planned as `dunning` says.
+    /// Plans the next attempt by `dunning`.
     ScheduleTry,
-    /// Tries that are planned are no more.
+    /// Removes planned attempts.
     EndQueuedAttempts,
-    /// The acquirer is asked until it is known whether it has the charge. The customer can do nothing meanwhile.
+    /// Checks at the acquirer until it is known if the charge exists. Until then the customer cannot act.
     Reconcile,
-    /// The acquirer is asked for the outcome later.
+    /// Checks the outcome at the acquirer later.
     AskLater,
-    /// The method is never charged again, by any subscription.
+    /// Stops the method: no subscription charges it again.
     StopMethod,
-    /// The terms that were agreed on are those of the next period.
+    /// Applies the agreed terms from the next period on.
     NextTerms,
-    /// The method that was agreed on is that of the next charge.
+    /// Applies the agreed method from the next charge on.
     NextMethod,
-    /// The paid period ends now.
+    /// Ends the paid period now.
     EndPeriod,
-    /// The periods to come are counted anew.
+    /// Replaces the schedule of the future periods.
     Reschedule,
-    /// The money goes back by itself: the case `returns`.
+    /// Refunds the money automatically: the case `returns`.
     ReturnMoney,
-    /// People must look; nothing is charged until they released it.
+    /// Parks the subscription: nothing is charged until staff release it.
     Park,
-    /// People have looked.
+    /// Releases the subscription after the check by staff.
     Unpark,
 }
 
-/// What the customer is told, by its code.
+/// Notice to the customer, by its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum SubscriptionNotice {
@@ -48,30 +48,30 @@ pub enum SubscriptionNotice {
     SubscriptionActivated,
     /// Another period is paid.
     SubscriptionRenewed,
-    /// A period that went by during a pause is paid.
+    /// A period missed during downtime is paid.
     SubscriptionMissedPaid,
     /// A charge failed.
     SubscriptionPaymentFailed,
-    /// A method is missing: without one the next charge is not possible.
+    /// A payment method is missing; the next charge needs one.
     SubscriptionMethodNeeded,
     /// Another method will be charged.
     SubscriptionMethodChanged,
     /// Other terms apply from the next period on.
     SubscriptionTermsChanged,
-    /// It was canceled, as was asked for.
+    /// The subscription was canceled on request.
     SubscriptionCanceled,
-    /// The cancellation was taken back.
+    /// The subscription was resumed.
     SubscriptionResumed,
-    /// The next charge comes in some days.
+    /// The next charge is near.
     SubscriptionChargeAhead,
-    /// The next charge comes on another day.
+    /// The next charge moved to another day.
     SubscriptionRescheduled,
-    /// Nothing is charged until people have looked at it.
+    /// Nothing is charged until staff have checked the subscription.
     SubscriptionOnHold,
-    /// It will end with the paid period.
+    /// The subscription will end with the paid period.
     SubscriptionEnding,
-    /// It has ended without their asking.
+    /// The subscription ended without a request of the customer.
     SubscriptionEnded,
-    /// Money of a period went back, or is on its way.
+    /// Money of a period was refunded, or is being refunded.
     SubscriptionRefunded,
 }

@@ -1,4 +1,4 @@
-//! What would be charged in the time to come.
+//! Forecast of charges.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, SubscriptionId};
@@ -8,27 +8,27 @@ use crate::change::SubscriptionChange;
 use crate::model::{Attempt, AttemptState, NewAttempt};
 use crate::retry::PaymentStanding;
 
-/// More steps than any plan takes in ten years.
+/// Upper bound of steps, above any plan in ten years.
 const MOST_STEPS: u32 = 1_000;
 
-/// A charge that is to come.
+/// Future charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forecast {
-    /// When.
+    /// Time of the charge.
     pub at: DateTime<Utc>,
-    /// Of which subscription.
+    /// Subscription.
     pub subscription: SubscriptionId,
-    /// For which period.
+    /// Number of the period.
     pub period: u32,
-    /// How much.
+    /// Amount.
     pub amount: Money,
-    /// Three letters.
+    /// Currency, three letters.
     pub currency: String,
 }
 
-/// What would be charged from one moment to another, the last one included, in the order of time, if every charge succeeds
-/// and nobody changes anything. A charge that is open is none of them. A subscription is looked at alone: what others of its
-/// customer are charged may move a charge that is foreseen here to another day.
+/// Returns the charges between two times, the last one included, by ascending time. It assumes that every charge
+/// succeeds and nothing is changed. An open charge is not included. Each subscription is forecast alone: charges
+/// of other subscriptions of the customer may move a charge to another day.
 pub fn forecast(case: &SubscriptionCase, from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<Forecast> {
     let (mut case, mut now, mut foreseen) = (case.clone(), from, Vec::new());
     for _ in 0..MOST_STEPS {
@@ -48,7 +48,7 @@ pub fn forecast(case: &SubscriptionCase, from: DateTime<Utc>, until: DateTime<Ut
                 let Some(paid) = paid(&next, now) else { break };
                 case = paid;
             }
-            // It would be looked at for ever.
+            // Without a change the loop would not end.
             None if next.subscription == case.subscription => break,
             None => case = next,
         }
@@ -61,7 +61,7 @@ fn paid(case: &SubscriptionCase, now: DateTime<Utc>) -> Option<SubscriptionCase>
     Some(written(case, &change))
 }
 
-/// All that decides, as it is once the change is written and its attempt is made.
+/// Returns the case as it is once the change is written and its attempt is made.
 fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> SubscriptionCase {
     let mut after = case.followed_by(change);
     if let Some(attempt) = &change.attempt {
@@ -73,7 +73,7 @@ fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> Subscription
 }
 
 fn open(case: &mut SubscriptionCase, new: &NewAttempt, now: DateTime<Utc>) {
-    // Whatever was activated was charged once. Numbers decide nothing.
+    // An activated subscription has at least one attempt. The copied identifiers affect no decision.
     let Some((id, order)) = case.attempts.last().map(|attempt| (attempt.id, attempt.order)) else { return };
     case.attempts.retain(|attempt| attempt.period == new.period);
     case.attempts.push(Attempt {

@@ -1,22 +1,22 @@
-//! The rules of recurring charges.
+//! Rules of recurring charges.
 //!
-//! **Owns** the periods of a subscription, its states and the table of its moves, what a decline means, when a charge is tried
-//! again, what a customer consented to, the bounds that stop a charge, and who has access. What decides are values and pure
-//! functions ([`SubscriptionCase`] brings them together); use cases run over [`ports`]. `docs/subscriptions.md` shows the tables.
+//! **Owns** the periods of a subscription, its states and its table of moves, the meaning of declines, the
+//! dunning plan, consents, the bounds on charges, and the access rule. Decisions are values and pure functions
+//! ([`SubscriptionCase`] combines them); use cases run over [`ports`]. `docs/subscriptions.md` shows the tables.
 //!
 //! **Invariants**
-//! - A period is computed from the first moment and its number: periods tile, and the billing day comes back after a
-//!   shorter month.
-//! - A subscription becomes active only with a paid period that ends later than now; one that is canceled is not charged;
-//!   two charges are never open.
-//! - Money that arrived pays a period, goes back, or is looked at by people.
-//! - No policy of a project exceeds 8 planned tries of a period and as many that were asked for, 15 of a method in 30 days, one
-//!   planned try a day. Tries that were asked for never end a subscription.
-//! - A customer has at most one subscription to a plan that is or will be charged ([`model::Subscription::claims`]).
-//! - After any pause at most one charge is due at once.
-//! - Nobody's terms change without a consent.
+//! - A period is computed from the start of the first one and its number: periods have no gaps, and the billing
+//!   day returns after a shorter month.
+//! - A subscription becomes active only with a paid period that ends later than now. A canceled one is not
+//!   charged. Two charges are never open.
+//! - Money that arrived pays a period, is refunded, or is reported to staff.
+//! - No policy of a project exceeds 8 planned attempts of a period and 8 requested ones, 15 of a method in 30
+//!   days, and one planned attempt a day. Requested attempts never end a subscription.
+//! - A customer has at most one subscription that charges a plan now or later ([`model::Subscription::claims`]).
+//! - After downtime of any length at most one charge is due at once.
+//! - Terms never change without a consent.
 //!
-//! A renewal that is declined, and its next try:
+//! A declined renewal and its next attempt:
 //! ```
 //! use kontor_kernel::Zone;
 //! use kontor_subscriptions::{
@@ -107,7 +107,7 @@ pub use staff::{StaffCommand, StaffSubscriptions};
 pub use state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus};
 pub use terms::{ConsentedTerms, Consents, Terms, TermsDifference, TooEarly, needs_consent};
 
-/// The example of the reuse guide, compiled and run.
+/// Compiles and runs the example of the reuse guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/reuse-subscriptions.md")]
 struct ReuseGuide;

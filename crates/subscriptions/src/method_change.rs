@@ -1,4 +1,4 @@
-//! Another payment method for a subscription, which the customer enters on the acquirer's page.
+//! Change of the payment method of a subscription. The customer enters the new method on the acquirer's page.
 
 use std::sync::Arc;
 
@@ -14,37 +14,37 @@ use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::ports::MethodChangeStore;
 use crate::service::Agreement;
 
-/// Where a change of the method stands. The contract shows `pending` and `completed` and leaves the other words to us.
+/// Status of a method change. The contract shows `pending` and `completed`; the other values are defined here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum MethodChangeStatus {
-    /// The customer has yet to enter the method, or the acquirer to say how it went.
+    /// The customer has not entered the method yet, or its outcome is open.
     Pending,
     /// The subscription is charged by the new method from now on.
     Completed,
     /// The method was refused, or cannot be saved.
     Failed,
-    /// The time to enter it ran out.
+    /// The time to enter it has passed.
     Expired,
 }
 
-/// A change of the method. The payment that saves it goes back by itself.
+/// Method change. The payment that saves the method is refunded automatically.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MethodChange {
-    /// Its number.
+    /// Identifier.
     pub id: MethodBindingId,
-    /// The subscription.
+    /// Subscription.
     pub subscription: SubscriptionId,
-    /// The payment that saves the method.
+    /// Payment that saves the method.
     pub charge: Charge,
-    /// The new method, once it is saved.
+    /// New method, once it is saved.
     pub saved_method: Option<SavedMethodId>,
-    /// Until when it can be entered.
+    /// End of the time to enter the method.
     pub expires_at: DateTime<Utc>,
 }
 
 impl MethodChange {
-    /// Where it stands.
+    /// Status of the change.
     pub fn status(&self) -> MethodChangeStatus {
         match self.charge.state {
             ChargeState::Prepared | ChargeState::Pending => MethodChangeStatus::Pending,
@@ -55,27 +55,27 @@ impl MethodChange {
     }
 }
 
-/// A change to be stored, which lacks only its number.
+/// Method change to store, without its identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMethodChange {
-    /// Whose subscription it is.
+    /// Customer of the subscription.
     pub customer: CustomerScope,
-    /// The subscription.
+    /// Subscription.
     pub subscription: SubscriptionId,
-    /// Which text of the consent was shown.
+    /// Version of the consent text that was shown.
     pub consent_text: String,
-    /// Where the consent came from.
+    /// Network address of the consent.
     pub address: Option<String>,
-    /// The idempotence key.
+    /// Idempotency key.
     pub key: Uuid,
-    /// What is paid and goes back.
+    /// Amount that is paid and refunded, and return address.
     pub terms: VerificationTerms,
-    /// Now.
+    /// Current time.
     pub at: DateTime<Utc>,
 }
 
 impl NewMethodChange {
-    /// The charge of this change, in the currency of the subscription.
+    /// Returns the charge of this change, in the currency of the subscription.
     pub fn charge(&self, id: MethodBindingId, currency: &str) -> NewCharge {
         NewCharge {
             project_id: self.customer.app.project_id,
@@ -99,43 +99,43 @@ impl NewMethodChange {
         }
     }
 
-    /// The end of the time to enter the method.
+    /// End of the time to enter the method.
     pub fn expires_at(&self) -> DateTime<Utc> {
         self.at + VERIFICATION_WINDOW
     }
 }
 
-/// What came of storing a change.
+/// Outcome of storing a method change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MethodChangeBegun {
-    /// It is stored.
+    /// The change is stored.
     New(MethodChange),
-    /// There is one that can still be used. Nothing was stored.
+    /// An unexpired change exists. Nothing was stored.
     Present(MethodChange),
     /// The application may not see such a subscription.
     NotFound,
-    /// Its first charge never succeeded: there is nothing to change.
+    /// The first charge never succeeded: there is nothing to change.
     NeverActivated,
 }
 
-/// Use cases of changes of the method.
+/// Use cases of method changes.
 pub struct MethodChangeService {
-    /// Where they are kept.
+    /// Storage of method changes.
     pub store: Arc<dyn MethodChangeStore>,
-    /// Their charges.
+    /// Use cases of charges.
     pub charges: Arc<ChargeService>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Keys.
+    /// Source of idempotency keys.
     pub random: Arc<dyn Random>,
-    /// What is paid and goes back.
+    /// Amount that is paid and refunded, and return address.
     pub terms: VerificationTerms,
-    /// Which text of the consent customers are shown.
+    /// Version of the consent text shown to customers.
     pub consent_text: String,
 }
 
 impl MethodChangeService {
-    /// Begins a change, or gives the one that can still be used.
+    /// Starts a method change, or returns the unexpired one.
     pub async fn begin(
         &self,
         customer: CustomerScope,
@@ -157,7 +157,7 @@ impl MethodChangeService {
             MethodChangeBegun::NotFound => return Err(SubscriptionError::NotFound),
             MethodChangeBegun::NeverActivated => return Err(SubscriptionRefusal::NeverActivated.into()),
         };
-        // It is committed: what is not known now is found out by a worker.
+        // The change is committed: a worker resolves an unknown outcome.
         if let Ok(Opened::Refused { reason }) = self.charges.open(&change.charge).await {
             return Err(SubscriptionRefusal::PaymentFailed { reason }.into());
         }
@@ -165,7 +165,7 @@ impl MethodChangeService {
         Ok(read.ok().flatten().unwrap_or(change))
     }
 
-    /// How a change stands; the acquirer is asked while that is not known.
+    /// Returns a method change. While its outcome is open, it is checked at the acquirer first.
     pub async fn sync(
         &self,
         customer: CustomerScope,

@@ -1,4 +1,4 @@
-//! The table of moves: where an event leads a subscription, and what happens in the same commit.
+//! Table of moves: the target state of an event, and its effects in the same commit.
 
 use crate::condition::Condition::{
     self, Any, Chargeable, ChargeableUnaided, Collects, EndsPeriod, EndsUnpaid, FirstCharge, IsParked, KeepsPeriod,
@@ -24,20 +24,20 @@ use crate::state::SubscriptionEvent::{
 };
 use crate::state::SubscriptionStatus::{self, Active, Canceled, Charging, PastDue};
 
-/// A row of the table.
+/// Row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
-    /// Where the subscription is.
+    /// State before.
     pub from: SubscriptionStatus,
-    /// What happens to it.
+    /// Event.
     pub event: SubscriptionEvent,
-    /// What must hold. At most one row with the same state and event has a condition that holds.
+    /// Condition. For one state and event, at most one row has a condition that holds.
     pub condition: Condition,
-    /// Where it goes.
+    /// State after.
     pub to: SubscriptionStatus,
-    /// What happens in the same commit, in this order.
+    /// Effects in the same commit, in this order.
     pub effects: &'static [Effect],
-    /// What the customer is told. Whoever left is told nothing.
+    /// Notice to the customer. Deleted customers get none.
     pub notice: Option<SubscriptionNotice>,
 }
 
@@ -52,7 +52,7 @@ const fn row(
     Move { from, event, condition, to, effects, notice }
 }
 
-/// Every move. What does not stand here is refused. `docs/subscriptions.md` shows the same table; a test compares them.
+/// Every move; all others are refused. `docs/subscriptions.md` shows the same table; a test compares them.
 pub const MOVES: &[Move] = &[
     row(Active, ChargeStarted, Chargeable, Charging, &[StartAttempt], None),
     row(Active, ChargeStarted, Collects, Charging, &[StartAttempt], None),
@@ -189,10 +189,10 @@ pub const MOVES: &[Move] = &[
 ];
 
 impl SubscriptionStatus {
-    /// Where an event leads a subscription that stands here.
+    /// Returns the move of a subscription in this state for an event.
     ///
-    /// Events are judged one after the other, each in the commit that has read the facts: the row of the subscription
-    /// is locked, or the write is on the condition that they still hold.
+    /// Events are judged one after the other, each in the commit that read the facts: the row of the
+    /// subscription is locked, or the write is conditional on unchanged facts.
     pub fn after(self, event: SubscriptionEvent, facts: Facts) -> Result<Move, MoveRefused> {
         let mut rows = MOVES.iter().filter(|row| row.from == self && row.event == event);
         let found = rows.find(|row| row.condition.holds(facts));

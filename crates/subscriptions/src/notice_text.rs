@@ -1,4 +1,4 @@
-//! What customers are told, in words.
+//! Texts of customer notices.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Language, Money, Zone};
@@ -10,27 +10,31 @@ use crate::effect::SubscriptionNotice::{
     SubscriptionTermsChanged,
 };
 
-/// What a notice is about.
+/// Data of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubscriptionSubject<'a> {
-    /// The plan, as people call it.
+    /// Display name of the plan.
     pub plan: &'a str,
-    /// What was charged last, or is being charged.
+    /// Amount of the last or current charge.
     pub amount: Money,
-    /// What is charged next.
+    /// Amount of the next charge.
     pub next_amount: Money,
-    /// Their currency, ISO 4217.
+    /// Currency of both amounts, ISO 4217.
     pub currency: &'a str,
-    /// Until when it is paid.
+    /// End of the paid period.
     pub paid_until: Option<DateTime<Utc>>,
-    /// When it is charged next.
+    /// Time of the next charge.
     pub next_charge_at: Option<DateTime<Utc>>,
-    /// Whose days these are.
+    /// Time zone of the dates in the text.
     pub zone: Zone,
 }
 
-/// Title and body; `{sum}` is what was charged, with its currency, `{until}` the day to which it is paid, `{next_sum}` and `{next}` the
-/// amount and the day of the next charge, `{again}` both.
+/// Title and body. Placeholders:
+///
+/// - `{sum}`: the charged amount with its currency
+/// - `{until}`: the day until which the subscription is paid
+/// - `{next_sum}` and `{next}`: amount and day of the next charge
+/// - `{again}`: both of these
 const fn template(notice: SubscriptionNotice, language: Language) -> (&'static str, &'static str) {
     match (language, notice) {
         (Language::Ru, SubscriptionActivated) => ("Подписка оформлена", "Мы получили {sum}. Оплачено до {until}."),
@@ -98,7 +102,7 @@ const fn template(notice: SubscriptionNotice, language: Language) -> (&'static s
 }
 
 impl SubscriptionNotice {
-    /// `true` if it announces the next charge: its amount and plan are those of that charge.
+    /// Returns `true` if it announces the next charge: its amount and plan are those of that charge.
     pub fn announces(self) -> bool {
         matches!(
             self,
@@ -110,7 +114,7 @@ impl SubscriptionNotice {
         )
     }
 
-    /// The words for it: one line, and more about it, which names the plan. A dash stands for what is not known.
+    /// Returns title and body of the notice. The body names the plan. A dash replaces unknown values.
     pub fn text(self, language: Language, subject: SubscriptionSubject<'_>) -> (String, String) {
         let (title, body) = template(self, language);
         let day = |moment: Option<DateTime<Utc>>| {

@@ -1,10 +1,10 @@
-//! How fast an acquirer is asked for charges that fall due together.
+//! Rate limit for charges that fall due together.
 
 use std::sync::{Mutex, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// A token bucket: so many charges a second, and what was not used of the last two seconds.
+/// Token bucket: charges per second, with a burst of the unused charges of the last two seconds.
 pub struct Pace {
     per_second: u32,
     bucket: Mutex<Option<Bucket>>,
@@ -18,22 +18,22 @@ struct Bucket {
 }
 
 const THOUSAND: i64 = 1_000;
-/// For so long what is not used is kept.
+/// Time for which unused charges are kept.
 const KEPT: TimeDelta = TimeDelta::seconds(2);
 
 impl Pace {
-    /// So many charges a second, at least one.
+    /// Creates a bucket with this many charges per second, at least one.
     pub fn per_second(charges: u32) -> Self {
         Self { per_second: charges.max(1), bucket: Mutex::new(None) }
     }
 
-    /// Takes the right to this many charges, or to as many as there is time for now.
+    /// Takes up to `most` charges. Returns how many are allowed now.
     pub fn take(&self, most: u32, now: DateTime<Utc>) -> u32 {
         let rate = i64::from(self.per_second);
         let full = rate * KEPT.num_milliseconds();
         let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
         let left = bucket.map_or(full, |Bucket { left, at }| {
-            // A clock that was set back gives nothing.
+            // A clock that was set back adds nothing.
             let passed = (now - at).num_milliseconds().clamp(0, KEPT.num_milliseconds());
             (left + passed * rate).min(full)
         });
@@ -42,7 +42,7 @@ impl Pace {
         u32::try_from(taken).unwrap_or(most)
     }
 
-    /// Gives back what no charge was made with.
+    /// Returns unused charges.
     pub fn give_back(&self, charges: u32) {
         let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bucket) = bucket.as_mut() {

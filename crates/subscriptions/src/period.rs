@@ -1,11 +1,11 @@
-//! Paid periods: each is computed from the first moment and its number, never from the one before.
+//! Paid periods. Each is computed from the start of the first one and its number, never from the one before.
 
 use std::ops::Range;
 
 use chrono::{DateTime, Datelike as _, Months, NaiveDate, Utc};
 use kontor_kernel::Zone;
 
-/// What no periods can be counted from.
+/// Errors of an anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnchor {
     /// A period lasts 1 to 24 months.
@@ -14,33 +14,34 @@ pub enum InvalidAnchor {
     /// A billing day is a day of a month.
     #[error("must be a day from 1 to 31")]
     Day,
-    /// The first moment lies beyond any calendar in use.
+    /// The start is outside the supported calendar.
     #[error("must be a moment before the year {}", Anchor::LAST_YEAR)]
     Moment,
 }
 
-/// A paid period: from its start, up to and without its end.
+/// Paid period: from its start, up to but not including its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Period {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u32,
-    /// Its first moment.
+    /// Start, inclusive.
     pub start: DateTime<Utc>,
-    /// The first moment that is no longer its own.
+    /// End, exclusive.
     pub end: DateTime<Utc>,
 }
 
 impl Period {
-    /// Whether a moment lies in it.
+    /// Returns `true` if the period contains this time.
     pub fn covers(self, moment: DateTime<Utc>) -> bool {
         self.start <= moment && moment < self.end
     }
 }
 
-/// What periods are counted from: the first moment, the zone whose clocks and calendar count, the months of a period.
+/// Anchor that periods are counted from: the first start, the time zone, and the months of a period.
 ///
-/// Every boundary has the local time of the first moment and its day, or the last day of a shorter month. A time that
-/// the clocks leave out is the moment they are set forward; one that comes twice is the first.
+/// Every boundary has the local time and the day of the first start, or the last day of a shorter month. A local
+/// time that does not exist becomes the time at which the clocks are set forward. Of a local time that occurs
+/// twice the first one is used.
 /// ```
 /// use kontor_kernel::Zone;
 /// use kontor_subscriptions::Anchor;
@@ -59,12 +60,12 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// The most months of a period.
+    /// Maximum months of a period.
     pub const MOST_MONTHS: u8 = 24;
     /// No boundary is computed from this year on.
     pub const LAST_YEAR: i32 = 9_999;
 
-    /// The billing day is the local day of the first moment.
+    /// Creates an anchor. The billing day is the local day of the first start.
     pub fn new(first: DateTime<Utc>, zone: Zone, months: u8) -> Result<Self, InvalidAnchor> {
         if !(1970..Self::LAST_YEAR).contains(&first.year()) {
             return Err(InvalidAnchor::Moment);
@@ -73,7 +74,7 @@ impl Anchor {
         Self::on_day(first, zone, months, day)
     }
 
-    /// With another billing day than that of the first moment, for months that are long enough to have it.
+    /// Creates an anchor with another billing day than that of the first start, for months that are long enough.
     pub fn on_day(first: DateTime<Utc>, zone: Zone, months: u8, day: u8) -> Result<Self, InvalidAnchor> {
         if !(1..=Self::MOST_MONTHS).contains(&months) {
             return Err(InvalidAnchor::Months);
@@ -87,27 +88,27 @@ impl Anchor {
         Ok(Self { first, zone, months, day })
     }
 
-    /// The first moment.
+    /// Start of the first period.
     pub fn first(self) -> DateTime<Utc> {
         self.first
     }
 
-    /// The zone whose clocks and calendar count.
+    /// Time zone of local times and dates.
     pub fn zone(self) -> Zone {
         self.zone
     }
 
-    /// How many months a period lasts.
+    /// Length of a period in months.
     pub fn months(self) -> u8 {
         self.months
     }
 
-    /// The billing day.
+    /// Billing day.
     pub fn day(self) -> u8 {
         self.day
     }
 
-    /// The boundary after `count` periods; the one after none is the first moment. `None` past the calendar.
+    /// Returns the boundary after `count` periods; for 0 the first start. `None` beyond the calendar.
     pub fn boundary(self, count: u32) -> Option<DateTime<Utc>> {
         if count == 0 {
             return Some(self.first);
@@ -118,13 +119,13 @@ impl Anchor {
         (date.year() < Self::LAST_YEAR).then(|| self.zone.first_at(date.and_time(local.time())))
     }
 
-    /// The period with this number. `None` for the number 0 and past the calendar.
+    /// Returns the period with this number. `None` for the number 0 and beyond the calendar.
     pub fn period(self, number: u32) -> Option<Period> {
         let start = self.boundary(number.checked_sub(1)?)?;
         Some(Period { number, start, end: self.boundary(number)? })
     }
 
-    /// The period that covers a moment. `None` before the first moment and past the calendar.
+    /// Returns the period that contains this time. `None` before the first start and beyond the calendar.
     pub fn period_at(self, moment: DateTime<Utc>) -> Option<Period> {
         if moment < self.first || moment.year() >= Self::LAST_YEAR {
             return None;
@@ -132,12 +133,12 @@ impl Anchor {
         let count = |shown: NaiveDate| i64::from(shown.year()) * 12 + i64::from(shown.month0());
         let between = count(self.zone.local(moment).date()) - count(self.zone.local(self.first).date());
         let guess = u32::try_from(between / i64::from(self.months)).ok()?;
-        // The month tells the number but for one: the day may still be to come.
+        // The month gives the number with an error of at most one, since the day may be still ahead.
         let near = guess.saturating_sub(1)..=guess.saturating_add(1);
         near.filter_map(|passed| self.period(passed.checked_add(1)?)).find(|period| period.covers(moment))
     }
 
-    /// The numbers of the periods that lie wholly in `from..until`: what went by unseen in between.
+    /// Numbers of the periods that lie completely in `from..until`.
     pub fn whole_between(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Range<u32> {
         let first = if from <= self.first {
             Some(1)
@@ -154,7 +155,7 @@ impl Anchor {
     }
 }
 
-/// The day of the month of `first`, or its last one.
+/// Returns this day in the month of `first`, or the last day of that month.
 pub(crate) fn on_day(first: NaiveDate, day: u8) -> Option<NaiveDate> {
     first.with_day(u32::from(day).min(first.num_days_in_month().into()))
 }

@@ -1,30 +1,35 @@
-//! How a project tries again: data with limits that no project can raise.
+//! Dunning policy of a project, with limits that no project can raise.
 
 use serde::{Deserialize, Serialize};
 
-/// What is no policy of dunning.
+/// Errors of a dunning policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDunningPolicy {
-    /// The days are not ascending, or not 1 to 30, or too many.
+    /// The days are not ascending, not 1 to 30, or too many.
     #[error("after_days must be at most {} ascending numbers from 1 to 30", DunningPolicy::MOST_TRIES - 1)]
     AfterDays,
     /// The salary days are not ascending, or no days of a month.
     #[error("salary_days must be ascending days of a month, 1 to 31")]
     SalaryDays,
-    /// No hour of a day.
+    /// Not an hour of a day.
     #[error("hour must be from 0 to 23")]
     Hour,
-    /// The limit of a period is none, or above the most.
+    /// The limit of a period is 0, or above the maximum.
     #[error("tries_per_period must be from 1 to {}", DunningPolicy::MOST_TRIES)]
     TriesPerPeriod,
-    /// The limit of a method is none, or above the most.
+    /// The limit of a method is 0, or above the maximum.
     #[error("tries_per_method must be from 1 to {}", DunningPolicy::MOST_METHOD_TRIES)]
     TriesPerMethod,
 }
 
-/// How a project tries again to charge a period. By default 1, 3, 5 and 7 days after the first try, then once on the next
-/// 1st, 10th or 25th at noon; at most 8 planned tries of a period and 8 more that customers and staff ask for, and 15 of a
-/// method in 30 days. At most one planned try a local day, which is no setting.
+/// Dunning policy of a project: the attempts to charge a period.
+///
+/// Defaults:
+/// - attempts 1, 3, 5 and 7 days after the first one, then once on the next 1st, 10th or 25th at noon
+/// - at most 8 planned attempts of a period, and 8 more that customers and staff request
+/// - at most 15 attempts of a method in 30 days
+///
+/// At most one planned attempt per local day; this is fixed.
 /// ```
 /// use kontor_subscriptions::DunningPolicy;
 ///
@@ -37,19 +42,19 @@ pub enum InvalidDunningPolicy {
 #[serde(try_from = "DunningTerms", into = "DunningTerms")]
 pub struct DunningPolicy(DunningTerms);
 
-/// What a policy says, not yet judged.
+/// Unchecked fields of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DunningTerms {
-    /// How many days after the first try of a period the next ones come, ascending, 1 to 30.
+    /// Days between the first attempt of a period and the next ones, ascending, 1 to 30.
     pub after_days: Vec<u8>,
-    /// On which days of a month salaries come, ascending.
+    /// Salary days of a month, ascending.
     pub salary_days: Vec<u8>,
-    /// The local hour of a try on a salary day.
+    /// Local hour of an attempt on a salary day.
     pub hour: u8,
-    /// Maximum planned tries of a period, and maximum tries that customers and staff may ask for beside them.
+    /// Maximum planned attempts of a period, and maximum additional ones that customers and staff may request.
     pub tries_per_period: u8,
-    /// How many tries a method has in 30 days.
+    /// Maximum attempts of a method in 30 days.
     pub tries_per_method: u8,
 }
 
@@ -79,13 +84,13 @@ impl TryFrom<DunningTerms> for DunningPolicy {
     type Error = InvalidDunningPolicy;
 
     fn try_from(terms: DunningTerms) -> Result<Self, InvalidDunningPolicy> {
-        // The one that stands first: stored policies are judged one by one.
+        // The first error is enough: stored policies are checked one by one.
         Self::judged(terms).map_err(|wrong| wrong.into_iter().next().unwrap_or(InvalidDunningPolicy::Hour))
     }
 }
 
 impl DunningPolicy {
-    /// A policy, or all that is wrong with it.
+    /// Checks a policy. Returns all errors.
     pub fn judged(terms: DunningTerms) -> Result<Self, Vec<InvalidDunningPolicy>> {
         let rules = [
             (
@@ -103,34 +108,36 @@ impl DunningPolicy {
 }
 
 impl DunningPolicy {
-    /// The most tries of a period that a project may allow, of either kind.
+    /// Upper limit of the attempts of a period that a project may allow, of either kind.
     pub const MOST_TRIES: u8 = 8;
-    /// The most tries of a method in [`Self::METHOD_DAYS`] that a project may allow. Card networks fine for more.
+    /// Upper limit of the attempts of a method in [`Self::METHOD_DAYS`] that a project may allow. Card networks
+    /// fine for more.
     pub const MOST_METHOD_TRIES: u8 = 15;
-    /// The days over which the tries of a method are counted.
+    /// Days over which the attempts of a method are counted.
     pub const METHOD_DAYS: u8 = 30;
 
-    /// How many days after the first try of a period the next ones come, ascending.
+    /// Days between the first attempt of a period and the next ones, ascending.
     pub fn after_days(&self) -> &[u8] {
         &self.0.after_days
     }
 
-    /// On which days of a month salaries come, ascending.
+    /// Salary days of a month, ascending.
     pub fn salary_days(&self) -> &[u8] {
         &self.0.salary_days
     }
 
-    /// The local hour of a try on a salary day.
+    /// Local hour of an attempt on a salary day.
     pub fn hour(&self) -> u8 {
         self.0.hour
     }
 
-    /// Maximum planned tries of a period, the first one among them. Customers and staff may ask for as many beside them.
+    /// Maximum planned attempts of a period, including the first one. Customers and staff may request as many
+    /// more.
     pub fn tries_per_period(&self) -> u8 {
         self.0.tries_per_period
     }
 
-    /// How many tries a method has in 30 days, those of all its subscriptions together.
+    /// Maximum attempts of a method in 30 days, over all its subscriptions.
     pub fn tries_per_method(&self) -> u8 {
         self.0.tries_per_method
     }

@@ -1,4 +1,4 @@
-//! What subscriptions need from the outside.
+//! Ports of subscriptions: the interfaces that the outside implements.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -20,21 +20,22 @@ use crate::model::{
 };
 use crate::terms::ConsentedTerms;
 
-/// What is asked of the acquirer beside the terms, for an attempt that is to be made.
+/// Fields of the charge request of an attempt, besides the terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeTerms {
-    /// The idempotence key.
+    /// Idempotency key.
     pub key: Uuid,
-    /// How the customer pays themselves; of a saved method it says so itself.
+    /// Method for a payment by the customer; a saved method has its own.
     pub pays_by: PaymentMethod,
-    /// Where the payer comes back to; `{order_id}` is replaced.
+    /// Return address of the payer; `{order_id}` is replaced.
     pub return_url: String,
-    /// When a worker takes over if the call that follows the commit is never finished.
+    /// Time at which a worker takes over if the call after the commit does not finish.
     pub next_check_at: DateTime<Utc>,
 }
 
 impl ChargeTerms {
-    /// For an attempt by a saved method: nobody comes back from a page, and the method says how it is paid.
+    /// Creates the fields for an attempt by a saved method: there is no page to return from, and the saved
+    /// method replaces `pays_by`.
     pub(crate) fn of_saved_method(random: &dyn Random, at: DateTime<Utc>) -> Self {
         Self {
             key: random.uuid(),
@@ -45,114 +46,117 @@ impl ChargeTerms {
     }
 }
 
-/// Subscriptions that are to be stored with the charge of their first period. All of one begin together, by one payment.
+/// Subscriptions to store with the charge of their first period. All of them start with one payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSubscriptions {
-    /// Whose they are, and where they are made.
+    /// Customer and application.
     pub customer: CustomerScope,
     /// One consent for each plan, at least one.
     pub consents: Vec<ConsentedTerms>,
-    /// What people call the plans, in their order.
+    /// Display names of the plans, in their order.
     pub names: Vec<String>,
-    /// What is asked of the acquirer.
+    /// Fields of the charge request.
     pub charge: ChargeTerms,
-    /// When.
+    /// Current time.
     pub at: DateTime<Utc>,
 }
 
-/// What came of storing subscriptions.
+/// Outcome of storing subscriptions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begun {
-    /// They are stored.
+    /// The subscriptions are stored.
     New(Unfinished),
-    /// The customer has a first payment that is not finished. Nothing was stored.
+    /// The customer has an unfinished first payment. Nothing was stored.
     Unfinished(Unfinished),
     /// The customer has a subscription that claims one of the plans. Nothing was stored.
     Subscribed,
-    /// A plan is not offered any more by these terms. Nothing was stored.
+    /// A plan is no longer offered with these terms. Nothing was stored.
     PlanGone,
-    /// The saved method is not the customer's, or no longer active. Nothing was stored.
+    /// The saved method belongs to another customer, or is no longer active. Nothing was stored.
     MethodGone,
-    /// The application has no warehouse, and so nothing that pays could be delivered. Nothing was stored.
+    /// The application has no warehouse, so nothing could be delivered. Nothing was stored.
     NoWarehouse,
-    /// The customer has left. Nothing was stored.
+    /// The customer was deleted. Nothing was stored.
     CustomerGone,
-    /// Receipts are made, and the customer has neither phone nor e-mail address. Nothing was stored.
+    /// The project has fiscal receipts, and the customer has neither phone nor e-mail address. Nothing was
+    /// stored.
     NoContact,
 }
 
-/// A first payment that is not finished.
+/// Unfinished first payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
-    /// The order that it pays.
+    /// Order that it pays.
     pub order: OrderId,
-    /// The charge.
+    /// Charge.
     pub charge: Charge,
-    /// The subscriptions, in the order of their plans.
+    /// Subscriptions, in the order of their plans.
     pub subscriptions: Vec<SubscriptionView>,
 }
 
-/// A subscription in a commit.
+/// Selector of a subscription in a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressed {
-    /// One of a customer, as the calling application may see it: its own, or one of the project as a whole.
+    /// Subscription of a customer that the calling application may see: its own, or one of the whole project.
     OfCustomer(CustomerScope, SubscriptionId),
-    /// Any.
+    /// Any subscription.
     Any(SubscriptionId),
 }
 
-/// Decides about a subscription as it stands, while nobody else changes it. It may be asked more than once.
+/// Decision about a subscription, called with its state under the lock. It may be called more than once.
 pub type Decision = Box<dyn Fn(&SubscriptionCase) -> Result<Vec<SubscriptionChange>, SubscriptionError> + Send + Sync>;
 
-/// What a change is committed with.
+/// Context of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committing {
-    /// Who decides.
+    /// Author of the change.
     pub author: Author,
-    /// What is asked of the acquirer when an attempt is to be made.
+    /// Fields of the charge request, if an attempt is made.
     pub charge: ChargeTerms,
-    /// When.
+    /// Current time.
     pub at: DateTime<Utc>,
 }
 
-/// A subscription that a worker has for itself until its lease ends.
+/// Subscription leased to a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeasedSubscription {
-    /// The subscription.
+    /// Subscription.
     pub id: SubscriptionId,
-    /// How often a worker took it since it was last changed, this time included.
+    /// Number of leases since its last change, including this one.
     pub attempts: u32,
 }
 
-/// What a commit gave.
+/// Result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
-    /// As it is now.
+    /// State after the commit.
     pub view: SubscriptionView,
-    /// The charge of the attempt that is to be made; the acquirer was not asked yet.
+    /// Charge of the attempt to make; the acquirer was not called yet.
     pub charge: Option<Charge>,
 }
 
-/// Keeps subscriptions.
+/// Stores subscriptions.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SubscriptionStore: Send + Sync {
-    /// The plan as the application offers it now.
+    /// Returns the plan as the application offers it now.
     async fn plan(&self, app: AppScope, choice: PlanChoice) -> Result<Option<PlanOffer>, StoreError>;
 
-    /// Stores subscriptions with their consents, the order and the charge of their first period and an attempt each, in one
-    /// commit before the acquirer hears of it. However many calls race, a customer has one unfinished first payment in an
-    /// application, and one subscription that claims a plan ([`Subscription::claims`](crate::model::Subscription::claims)).
+    /// Stores subscriptions with their consents, the order and charge of their first period, and one attempt
+    /// each. All in one commit before the acquirer is called. Under concurrent calls, a customer has one
+    /// unfinished first payment in an application, and one subscription that claims a plan
+    /// ([`Subscription::claims`](crate::model::Subscription::claims)).
     async fn begin(&self, new: NewSubscriptions) -> Result<Begun, StoreError>;
 
-    /// The customer's subscriptions that the application may see, newest first, by a constant number of statements.
+    /// Returns the customer's subscriptions that the application may see, newest first, with a constant number
+    /// of statements.
     async fn of_customer(
         &self,
         customer: CustomerScope,
         now: DateTime<Utc>,
     ) -> Result<Vec<SubscriptionView>, StoreError>;
 
-    /// One of these.
+    /// Returns one of these subscriptions.
     async fn find(
         &self,
         customer: CustomerScope,
@@ -160,7 +164,8 @@ pub trait SubscriptionStore: Send + Sync {
         now: DateTime<Utc>,
     ) -> Result<Option<SubscriptionView>, StoreError>;
 
-    /// The payments of one of these, newest first. `None` when the application may not see it.
+    /// Returns the payments of one of these subscriptions, newest first. `None` if the application may not see
+    /// it.
     async fn payments(
         &self,
         customer: CustomerScope,
@@ -168,7 +173,8 @@ pub trait SubscriptionStore: Send + Sync {
         page: PageRequest,
     ) -> Result<Option<Page<Attempt>>, StoreError>;
 
-    /// What the customer consented to for one of these, the latest first. `None` when the application may not see it.
+    /// Returns the consents of one of these subscriptions, latest first. `None` if the application may not see
+    /// it.
     async fn consents(
         &self,
         customer: CustomerScope,
@@ -176,7 +182,7 @@ pub trait SubscriptionStore: Send + Sync {
         page: PageRequest,
     ) -> Result<Option<Page<ConsentedTerms>>, StoreError>;
 
-    /// One of these payments.
+    /// Returns one of these payments.
     async fn payment(
         &self,
         customer: CustomerScope,
@@ -184,12 +190,12 @@ pub trait SubscriptionStore: Send + Sync {
         payment: SubscriptionPaymentId,
     ) -> Result<Option<Attempt>, StoreError>;
 
-    /// Whether the method is an active one of the customer in the application.
+    /// Returns `true` if the method is an active one of the customer in the application.
     async fn has_method(&self, customer: CustomerScope, method: SavedMethodId) -> Result<bool, StoreError>;
 
-    /// Locks a subscription, has `decide` look at it with all that decides, and commits what it decides: state, attempt with
-    /// its order and charge, consent, history and notices; or nothing of it. Changes are written one after the other. One that
-    /// claims a plan of another subscription of the customer is refused.
+    /// Locks a subscription, calls `decide` with all data that decides, and commits the result or nothing:
+    /// state, attempt with its order and charge, consent, history and notices. Changes are written one after the
+    /// other. A change that claims a plan of another subscription of the customer is refused.
     async fn change(
         &self,
         which: Addressed,
@@ -197,8 +203,8 @@ pub trait SubscriptionStore: Send + Sync {
         decide: Decision,
     ) -> Result<Committed, SubscriptionError>;
 
-    /// Deactivates a method of the customer in the application, and ends what is planned with it, in one commit; answers when
-    /// no request that names it is on its way any more. `false` when they have no such method.
+    /// Deactivates a method of the customer in the application and ends its planned attempts, in one commit.
+    /// Returns when no request with the method is in transit. `false` if they have no such method.
     async fn delete_method(
         &self,
         customer: CustomerScope,
@@ -206,8 +212,8 @@ pub trait SubscriptionStore: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError>;
 
-    /// Subscriptions whose time has come, those that have waited longest first, at most `most`, leased until then: nobody
-    /// else gets them before.
+    /// Leases due subscriptions until `until`, those that have waited longest first, at most `most`. No other
+    /// worker gets them before.
     async fn lease_due(
         &self,
         now: DateTime<Utc>,
@@ -215,8 +221,8 @@ pub trait SubscriptionStore: Send + Sync {
         most: u32,
     ) -> Result<Vec<LeasedSubscription>, StoreError>;
 
-    /// Puts a leased subscription off that could not be worked on, or parks it when there is no moment to look again. Does
-    /// nothing when it was changed or leased since.
+    /// Postpones a leased subscription that could not be processed, or parks it if `again` is `None`. Does
+    /// nothing if it was changed or leased since.
     async fn put_off(
         &self,
         leased: LeasedSubscription,
@@ -224,8 +230,8 @@ pub trait SubscriptionStore: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<(), StoreError>;
 
-    /// Lengthens leases that end at `from`. Returns those of the subscriptions, in their order, that are still leased until
-    /// then: of the others somebody has changed something.
+    /// Extends leases that end at `from`. Returns the subscriptions that are still leased, in their order; the
+    /// others were changed in the meantime.
     async fn extend_leases(
         &self,
         leased: Vec<LeasedSubscription>,
@@ -234,11 +240,11 @@ pub trait SubscriptionStore: Send + Sync {
     ) -> Result<Vec<LeasedSubscription>, StoreError>;
 }
 
-/// What staff read of subscriptions, and how their project charges.
+/// Reads subscriptions for staff, and stores the charge policy of projects.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SubscriptionRegister: Send + Sync {
-    /// One page of those of a project, by a constant number of statements.
+    /// Returns one page of the subscriptions of a project, with a constant number of statements.
     async fn list(
         &self,
         project: ProjectId,
@@ -246,29 +252,29 @@ pub trait SubscriptionRegister: Send + Sync {
         now: DateTime<Utc>,
     ) -> Result<Page<SubscriptionRecord>, StoreError>;
 
-    /// One of them.
+    /// Returns one subscription.
     async fn find(
         &self,
         id: SubscriptionId,
         now: DateTime<Utc>,
     ) -> Result<Option<OfProject<SubscriptionRecord>>, StoreError>;
 
-    /// Its payments, newest first.
+    /// Returns its payments, newest first.
     async fn payments(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<Attempt>, StoreError>;
 
-    /// What happened to it, the latest first.
+    /// Returns its history, latest first.
     async fn history(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<SubscriptionEntry>, StoreError>;
 
-    /// What the customer consented to, the latest first.
+    /// Returns its consents, latest first.
     async fn consents(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<ConsentedTerms>, StoreError>;
 
-    /// How many subscriptions of all projects are parked.
+    /// Returns the number of parked subscriptions of all projects.
     async fn parked(&self) -> Result<u64, StoreError>;
 
-    /// How a project charges.
+    /// Returns the charge policy of a project.
     async fn policy(&self, project: ProjectId) -> Result<SubscriptionPolicy, StoreError>;
 
-    /// Sets how a project charges, from each subscription's next look on.
+    /// Sets the charge policy of a project; it applies from the next check of each subscription on.
     async fn set_policy(
         &self,
         project: ProjectId,
@@ -277,15 +283,15 @@ pub trait SubscriptionRegister: Send + Sync {
     ) -> Result<(), StoreError>;
 }
 
-/// Keeps changes of the method; their charges are kept by [`ChargeStore`](kontor_payments::ports::ChargeStore). The method is that
-/// of the subscription in the commit that saves it.
+/// Stores method changes; their charges are in [`ChargeStore`](kontor_payments::ports::ChargeStore). The commit
+/// that saves the method also sets it on the subscription.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait MethodChangeStore: Send + Sync {
-    /// Stores a change and its charge, unless the subscription has one that can still be used.
+    /// Stores a method change and its charge, unless the subscription has an unexpired one.
     async fn begin(&self, new: NewMethodChange) -> Result<MethodChangeBegun, StoreError>;
 
-    /// A change of a subscription that the application may see.
+    /// Returns a method change of a subscription that the application may see.
     async fn find(
         &self,
         customer: CustomerScope,
@@ -294,18 +300,17 @@ pub trait MethodChangeStore: Send + Sync {
     ) -> Result<Option<MethodChange>, StoreError>;
 }
 
-/// A subscription by its place among those that wait for a worker.
+/// Position of a subscription in the queue of the worker.
 pub type WakePlace = (DateTime<Utc>, SubscriptionId);
 
-/// Tells what is to come of all subscriptions, and what has come of them.
+/// Reads future and past charges of all subscriptions.
 #[async_trait]
 pub trait SubscriptionForecasts: Send + Sync {
-    /// The next moment at which a subscription is to be looked at, or the acquirer is to be asked whether it has heard of one of
-    /// their charges.
+    /// Returns the next time at which a subscription or one of its charges must be checked.
     async fn next_moment(&self) -> Result<Option<DateTime<Utc>>, StoreError>;
 
-    /// Subscriptions that are to be looked at until a moment, by that moment and their number, those after a place, at most
-    /// `most`, with all that decides about them now.
+    /// Returns subscriptions to check until `until`, ordered by that time and their number, after a position, at
+    /// most `most`. Each has all data that decides about it now.
     async fn waking(
         &self,
         now: DateTime<Utc>,
@@ -314,7 +319,7 @@ pub trait SubscriptionForecasts: Send + Sync {
         most: u32,
     ) -> Result<Vec<SubscriptionCase>, StoreError>;
 
-    /// The attempts that were made or have ended since a moment, oldest first, at most `most`, and how many there are.
+    /// Returns the attempts made or ended since a time, oldest first, at most `most`, and their total number.
     async fn attempts_since(
         &self,
         since: DateTime<Utc>,

@@ -1,4 +1,4 @@
-//! Why an event moves nothing.
+//! Reasons why an event is refused.
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -10,23 +10,23 @@ use crate::state::SubscriptionEvent::{
 use crate::state::SubscriptionStatus::{self, Active, Canceled, Charging, PastDue};
 use crate::state::{Facts, MethodStanding, OpenCharge, PlanStanding};
 
-/// Why an event moves nothing, by its code.
+/// Reason why an event is refused, by its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, IntoStaticStr, EnumString, thiserror::Error)]
 #[strum(serialize_all = "snake_case")]
 pub enum RefusalReason {
     /// A charge is open.
     #[error("a charge is in progress")]
     Processing,
-    /// Whether the acquirer has the charge is not known.
+    /// The acquirer may or may not have the charge.
     #[error("the outcome of a charge is not known yet")]
     NeedsReconciliation,
-    /// It is canceled.
+    /// The subscription is canceled.
     #[error("the subscription is canceled")]
     Canceled,
-    /// It is not canceled, so there is nothing to resume.
+    /// The subscription is not canceled, so it cannot be resumed.
     #[error("the subscription is not canceled")]
     NotCanceled,
-    /// Its first charge never succeeded.
+    /// The first charge never succeeded.
     #[error("the subscription was never activated")]
     NeverActivated,
     /// The period is paid.
@@ -41,16 +41,16 @@ pub enum RefusalReason {
     /// The method cannot be charged.
     #[error("the payment method is not active")]
     MethodInactive,
-    /// People must look first.
+    /// The subscription is parked; staff must check it first.
     #[error("the subscription is being checked")]
     Parked,
     /// The subscription or its customer has had all payments of the day.
     #[error("no more payments today: the charge is made on the next day")]
     DailyLimit,
-    /// Nobody must look at it.
+    /// The subscription is not parked.
     #[error("the subscription is not parked")]
     NotParked,
-    /// Its billing day counts from a charge that is still due.
+    /// The billing day depends on a charge that is still due.
     #[error("the subscription is past due")]
     PastDue,
     /// No charge is open.
@@ -61,30 +61,30 @@ pub enum RefusalReason {
     NoPaidPeriod,
 }
 
-/// How a refusal is answered.
+/// Kind of response to a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// Something is under way; the same may be possible later. The contract's `409`.
+    /// Something is in progress; the same may be possible later. The contract's `409`.
     Busy,
-    /// Not possible as things stand. The contract's `422`.
+    /// Not possible in the current state. The contract's `422`.
     Unsuitable,
 }
 
-/// An event that moves nothing.
+/// Refusal of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct MoveRefused {
-    /// Where the subscription is.
+    /// State of the subscription.
     pub from: SubscriptionStatus,
-    /// What was to happen.
+    /// Refused event.
     pub event: SubscriptionEvent,
-    /// What is in the way.
+    /// Reason.
     pub reason: RefusalReason,
 }
 
 impl MoveRefused {
-    /// How the contract answers: only a retry that meets an open charge is a conflict. Canceling during a charge, and
-    /// again, is unsuitable by its words.
+    /// Kind of response by the contract: only a retry during an open charge is a conflict. Canceling during a
+    /// charge, or twice, is a `422` by its text.
     pub fn kind(self) -> RefusalKind {
         let open = matches!(self.reason, RefusalReason::Processing | RefusalReason::NeedsReconciliation);
         if open && self.event == Retry { RefusalKind::Busy } else { RefusalKind::Unsuitable }
@@ -99,7 +99,7 @@ fn open_charge(facts: Facts) -> Option<RefusalReason> {
     }
 }
 
-/// What is in the way of an event for which the table has no row.
+/// Returns the reason why the table has no row for an event.
 pub(crate) fn reason(from: SubscriptionStatus, event: SubscriptionEvent, facts: Facts) -> RefusalReason {
     let open = open_charge(facts).or((from == Charging).then_some(RefusalReason::Processing));
     let plan = |needed: bool| needed.then_some(RefusalReason::PlanUnavailable);

@@ -1,4 +1,4 @@
-//! Whether the customer may ask for another try of a payment.
+//! Rules for retries of a payment by the customer.
 
 use kontor_payments::model::ChargeState;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
@@ -6,44 +6,44 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use crate::refusal::RefusalKind;
 use crate::state::{MethodStanding, PlanStanding, SubscriptionStatus};
 
-/// `retry_payment_reason`: the word for a payment that may be retried, or why it may not.
+/// `retry_payment_reason`: the code for a payment that may be retried, or the reason why it may not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum RetryReason {
     /// It may be retried.
     Available,
-    /// The subscription is canceled; resuming it comes first.
+    /// The subscription is canceled and must be resumed first.
     Canceled,
-    /// A charge is under way.
+    /// A charge is in progress.
     Processing,
-    /// Whether the acquirer has the charge is not known.
+    /// The acquirer may or may not have the charge.
     NeedsReconciliation,
     /// The period is paid.
     AlreadyPaid,
     /// The next period is not paid yet, and its charge is planned.
     ChargePlanned,
-    /// The subscription or its customer has had all payments of the day: the charge is made on the next one.
+    /// The subscription or its customer has had all payments of the day: the charge is made on the next day.
     DailyLimit,
-    /// Nothing was tried yet.
+    /// There was no attempt yet.
     NoPayment,
-    /// Another payment came after it.
+    /// A later payment exists.
     NotLast,
-    /// It did not fail.
+    /// The payment did not fail.
     NotFailed,
-    /// The terms are no longer those of the payment.
+    /// The terms have changed since the payment.
     TermsChanged,
     /// The plan ends, and no further period is charged.
     PlanUnavailable,
     /// The method must not be charged.
     MethodInactive,
-    /// People must look first.
+    /// The subscription is parked; staff must check it first.
     Parked,
-    /// The period or the method has had all its tries.
+    /// The period or the method has had all its attempts.
     TooManyTries,
 }
 
 impl RetryReason {
-    /// How a refusal for this reason is answered; `None` where there is none.
+    /// Kind of response to a refusal for this reason; `None` if the retry is allowed.
     pub fn refusal(self) -> Option<RefusalKind> {
         match self {
             Self::Available => None,
@@ -53,20 +53,21 @@ impl RetryReason {
     }
 }
 
-/// How a payment of a subscription stands.
+/// State of a payment of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
 pub enum PaymentStanding {
-    /// Its outcome is still to come.
+    /// The outcome is open.
     Processing,
-    /// Whether the acquirer has it is not known.
+    /// The acquirer may or may not have it.
     Unclear,
     /// The money has arrived.
     Succeeded,
-    /// There was none, for good.
+    /// It failed finally.
     Failed,
 }
 
-/// A charge whose request was not answered is unclear only when the caller knows of that: its state does not tell.
+/// An unanswered request is not visible in the state of a charge, so this never gives `Unclear`. Callers that
+/// know of it must set it.
 impl From<ChargeState> for PaymentStanding {
     fn from(state: ChargeState) -> Self {
         match state {
@@ -77,34 +78,35 @@ impl From<ChargeState> for PaymentStanding {
     }
 }
 
-/// What decides about a retry.
+/// Facts that decide about a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]
 pub struct RetryFacts {
-    /// The state of the subscription.
+    /// State of the subscription.
     pub status: SubscriptionStatus,
-    /// `true` if a paid period runs.
+    /// `true` if a paid period is current.
     pub paid: bool,
-    /// How the last payment of the subscription stands; `None` before the first.
+    /// State of the last payment of the subscription; `None` before the first.
     pub last: Option<PaymentStanding>,
-    /// Whether the payment that is asked for is the last one. Where none is asked for, the last one is meant.
+    /// `true` if the requested payment is the last one, or none is requested.
     pub is_last: bool,
-    /// Whether plan, price, period or method are other ones since that payment.
+    /// `true` if plan, price, period or method have changed since that payment.
     pub terms_changed: bool,
-    /// The method that would be charged.
+    /// State of the method that would be charged.
     pub method: MethodStanding,
-    /// The plan.
+    /// State of the plan.
     pub plan: PlanStanding,
-    /// Whether the subscription is parked.
+    /// `true` if the subscription is parked.
     pub parked: bool,
-    /// Whether the period and the method have tries left ([`crate::allows_unplanned_try`]).
+    /// `true` if the period and the method have attempts left ([`crate::allows_unplanned_try`]).
     pub tries_left: bool,
     /// `true` if the day's payments of the subscription or of its customer are used up.
     pub limit_reached: bool,
 }
 
-/// Whether a payment may be retried, and the word for it. The contract: only the last finalized failed attempt, with
-/// unchanged terms and no pending reconciliation. What is under way is told before what is unsuitable.
+/// Returns `true` with [`RetryReason::Available`] if a payment may be retried, otherwise `false` with the
+/// reason. The contract: only the last finalized failed attempt, with unchanged terms and no pending
+/// reconciliation. Reasons in progress come before permanent ones.
 pub fn can_retry_payment(facts: RetryFacts) -> (bool, RetryReason) {
     let RetryFacts { status, paid, last, is_last, terms_changed, method, plan, parked, tries_left, limit_reached } =
         facts;
@@ -201,7 +203,8 @@ mod tests {
         assert_eq!(standings, [processing, processing, PaymentStanding::Succeeded, failed, failed, failed]);
     }
 
-    /// What is said to be possible is possible by the table of moves; what is not is refused for one of these reasons.
+    /// A retry reported as possible is allowed by the table of moves; otherwise it is refused for one of these
+    /// reasons.
     #[test]
     fn what_may_be_retried_moves() {
         let mut seen = BTreeSet::new();

@@ -1,50 +1,50 @@
-//! The periods of a subscription whose billing day or length may change.
+//! Periods of a subscription whose billing day or length may change.
 
 use chrono::{DateTime, Datelike as _, Months, Utc};
 use kontor_kernel::Zone;
 
 use crate::period::{Anchor, InvalidAnchor, Period, on_day};
 
-/// Why periods cannot be counted anew.
+/// Reasons why a schedule cannot be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleRefused {
-    /// The first period begins as it does, and so do those before a change that is planned already.
+    /// The start of the first period is fixed, as are the starts before an already planned change.
     #[error("only periods after the last change can be moved")]
     TooEarly,
     /// The period before would become shorter, and it may be paid.
     #[error("the period before must not become shorter")]
     Shortens,
-    /// No such day or length, or past the calendar.
+    /// No such day or length, or beyond the calendar.
     #[error(transparent)]
     Anchor(#[from] InvalidAnchor),
 }
 
-/// Anchors with the number of the first period that is counted from them. Numbers go on, and periods tile: where the
-/// anchor changes, the period before lasts up to the new first moment.
+/// Anchors with the number of their first period. Numbers continue, and periods have no gaps: where the anchor
+/// changes, the period before lasts until the new start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     first: Anchor,
-    /// Later anchors, by ascending numbers and moments.
+    /// Later anchors, by ascending numbers and times.
     later: Vec<(u32, Anchor)>,
 }
 
 impl Schedule {
-    /// All periods from one anchor.
+    /// Creates a schedule with one anchor.
     pub fn new(anchor: Anchor) -> Self {
         Self { first: anchor, later: Vec::new() }
     }
 
-    /// The anchors, each with the number of its first period.
+    /// Returns the anchors, each with the number of its first period.
     pub fn anchors(&self) -> impl Iterator<Item = (u32, Anchor)> + '_ {
         std::iter::once((1, self.first)).chain(self.later.iter().copied())
     }
 
-    /// The zone whose clocks and calendar count for the newest anchor.
+    /// Time zone of the newest anchor.
     pub fn zone(&self) -> Zone {
         self.later.last().map_or(self.first, |(_, anchor)| *anchor).zone()
     }
 
-    /// The anchor of a period, with the number of its first one.
+    /// Returns the anchor of a period, with the number of its first one.
     fn anchor_of(&self, number: u32) -> (u32, Anchor) {
         let place = self.later.partition_point(|(first, _)| *first <= number);
         self.later_at(place)
@@ -59,23 +59,23 @@ impl Schedule {
         anchor.boundary(number.checked_sub(first)?)
     }
 
-    /// The period with this number. `None` for the number 0 and past the calendar.
+    /// Returns the period with this number. `None` for the number 0 and beyond the calendar.
     pub fn period(&self, number: u32) -> Option<Period> {
         Some(Period { number, start: self.start_of(number)?, end: self.start_of(number.checked_add(1)?)? })
     }
 
-    /// The period that covers a moment. `None` before the first moment and past the calendar.
+    /// Returns the period that contains this time. `None` before the first start and beyond the calendar.
     pub fn period_at(&self, moment: DateTime<Utc>) -> Option<Period> {
         let place = self.later.partition_point(|(_, anchor)| anchor.first() <= moment);
         let (first, anchor) = self.later_at(place);
         let counted = anchor.period_at(moment)?.number.checked_add(first)?.checked_sub(1)?;
-        // The last period of an anchor lasts up to the next anchor, however long that is.
+        // The last period of an anchor lasts until the next anchor, whatever its length.
         let last = self.later.get(place).and_then(|(next, _)| next.checked_sub(1));
         self.period(last.map_or(counted, |last| counted.min(last)))
     }
 
-    /// Counts the period `number` and all after it from another anchor. Changes that were to begin with it or later are
-    /// dropped. Whoever calls this knows that the period is not paid.
+    /// Counts the period `number` and all after it from another anchor. Changes planned for it or later are
+    /// dropped. The caller must ensure that the period is not paid.
     pub fn anchored(&self, number: u32, anchor: Anchor) -> Result<Self, ScheduleRefused> {
         if number <= 1 {
             return Err(ScheduleRefused::TooEarly);
@@ -94,8 +94,8 @@ impl Schedule {
         changed
     }
 
-    /// Counts the period `number` and all after it from another anchor, where the period before has ended already: its money
-    /// went back, or it was over.
+    /// Counts the period `number` and all after it from another anchor, after the period before has ended: it
+    /// was refunded, or it is over.
     pub fn resumed(&self, number: u32, anchor: Anchor) -> Result<Self, ScheduleRefused> {
         let mut changed = self.without(number);
         let last = changed.later.last().map_or(changed.first, |(_, anchor)| *anchor);
@@ -106,7 +106,7 @@ impl Schedule {
         Ok(changed)
     }
 
-    /// From anchors as [`Schedule::anchors`] gives them; `None` when they are in no order.
+    /// Restores a schedule from [`Schedule::anchors`]; `None` if they are not in order.
     pub fn from_anchors(anchors: impl IntoIterator<Item = (u32, Anchor)>) -> Option<Self> {
         let mut anchors = anchors.into_iter();
         let (1, first) = anchors.next()? else { return None };
@@ -116,7 +116,7 @@ impl Schedule {
         grows.then_some(Self { first, later })
     }
 
-    /// The start of a period from which on a change is planned, and its anchor.
+    /// Returns the start of a period from which a change can be planned, and its anchor.
     fn changeable(&self, number: u32) -> Result<(DateTime<Utc>, Anchor), ScheduleRefused> {
         if self.later.last().is_some_and(|(first, _)| *first > number) {
             return Err(ScheduleRefused::TooEarly);
@@ -125,8 +125,8 @@ impl Schedule {
         Ok((start, self.anchor_of(number).1))
     }
 
-    /// Moves the billing day from the period `number` on: to the first such day that does not make the period before
-    /// shorter. The local time of day stays.
+    /// Moves the billing day from the period `number` on: to the first such day that does not shorten the period
+    /// before. The local time of day stays.
     pub fn on_day(&self, number: u32, day: u8) -> Result<Self, ScheduleRefused> {
         let (start, anchor) = self.changeable(number)?;
         let zone = anchor.zone();
@@ -138,15 +138,15 @@ impl Schedule {
         self.anchored(number, moved)
     }
 
-    /// Leaves out the time of the period `number`: it begins when the one after it would have. The billing day stays.
+    /// Skips the period `number`: it begins at the start of the one after it. The billing day stays.
     pub fn skipping(&self, number: u32) -> Result<Self, ScheduleRefused> {
         let (_, anchor) = self.changeable(number)?;
         let end = self.period(number).ok_or(InvalidAnchor::Moment)?.end;
         self.anchored(number, Anchor::on_day(end, anchor.zone(), anchor.months(), anchor.day())?)
     }
 
-    /// Lets the period `number` begin at a moment that is later than its start; its day is the billing day from then on. A
-    /// change that was planned for the same period makes room.
+    /// Postpones the period `number` to a time after its start; the day of that time becomes the billing day. A
+    /// change planned for the same period is replaced.
     pub fn pausing(&self, number: u32, until: DateTime<Utc>) -> Result<Self, ScheduleRefused> {
         let (_, anchor) = self.without(number).changeable(number)?;
         self.anchored(number, Anchor::new(until, anchor.zone(), anchor.months())?)

@@ -1,4 +1,4 @@
-//! What a worker does: subscriptions whose time has come are charged, tried again, or ended.
+//! Worker: due subscriptions are charged, tried again, or ended.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,48 +12,49 @@ use crate::error::SubscriptionError;
 use crate::pace::Pace;
 use crate::ports::{Addressed, ChargeTerms, Committing, Decision, LeasedSubscription, SubscriptionStore};
 
-/// How long others leave a subscription to the worker that found it.
+/// Lease of a worker on a subscription.
 const LEASE: TimeDelta = TimeDelta::minutes(2);
-/// How many are found at once.
+/// Subscriptions leased at the same time.
 const AT_ONCE: u32 = 50;
-/// Attempts in a row that may fail; then the subscription is parked. With the pauses between them they take most of a day.
+/// Maximum failed attempts in a row; then the subscription is parked. With the pauses between them they take
+/// most of a day.
 const MOST_ATTEMPTS: u32 = 10;
-/// The longest pause between two attempts.
+/// Longest pause between two attempts.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(6);
 
-/// When to look again after so many attempts in a row that failed: the pause doubles. `None` after the last one.
+/// Time of the next attempt after this many failed ones in a row: the pause doubles. `None` after the last one.
 fn look_again(attempts: u32, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     (attempts < MOST_ATTEMPTS).then(|| now + TimeDelta::minutes(1 << attempts).min(LONGEST_PAUSE))
 }
 
-/// Finds what is due, and has it charged.
+/// Finds due subscriptions and charges them.
 pub struct SubscriptionScheduler {
-    /// Where subscriptions are kept.
+    /// Storage of subscriptions.
     pub store: Arc<dyn SubscriptionStore>,
-    /// Their charges.
+    /// Use cases of charges.
     pub charges: Arc<ChargeService>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Keys.
+    /// Source of idempotency keys.
     pub random: Arc<dyn Random>,
-    /// How fast the acquirer is asked.
+    /// Rate limit of charges.
     pub pace: Arc<Pace>,
 }
 
-/// What a run did.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ran {
-    /// Subscriptions that were looked at.
+    /// Subscriptions processed.
     pub found: u32,
-    /// Of these, with a charge that the acquirer was asked for.
+    /// Subscriptions of these with a charge requested at the acquirer.
     pub charged: u32,
-    /// Of these, what could not be written, and why. They come again after a pause, or are parked.
+    /// Subscriptions of these that failed, with the error. They are tried again after a pause, or parked.
     pub failed: Vec<(SubscriptionId, String)>,
 }
 
 impl SubscriptionScheduler {
-    /// Works on what is due, at most `most`. The attempt is committed before the acquirer is asked; an answer that nobody
-    /// can tell is found out later, by those who pursue charges.
+    /// Processes due subscriptions, at most `most`. The attempt is committed before the acquirer is called. The
+    /// worker for charges resolves unknown outcomes later.
     pub async fn run(&self, most: u32) -> Result<Ran, StoreError> {
         let mut ran = Ran::default();
         while ran.found < most {
@@ -74,10 +75,10 @@ impl SubscriptionScheduler {
                         unused -= 1;
                     }
                     Ok(false) => {}
-                    // One that cannot be read or written does not keep the others waiting.
+                    // A subscription that cannot be read or written does not block the others.
                     Err(error) => ran.failed.push((leased.id, error.to_string())),
                 }
-                // An acquirer that is slow must not use up the time of those that follow.
+                // A slow acquirer must not use up the lease of the subscriptions that follow.
                 let now = self.clock.now();
                 if !waiting.is_empty() && now + LEASE / 2 > until {
                     match self.store.extend_leases(waiting.into(), until, now + LEASE).await {
@@ -100,7 +101,7 @@ impl SubscriptionScheduler {
         Ok(ran)
     }
 
-    /// Works on one. An error never repeats without bound, nor does a process that dies of it.
+    /// Processes one subscription. Errors, and crashes of the process, are repeated a limited number of times.
     async fn attempt(&self, leased: LeasedSubscription) -> Result<bool, SubscriptionError> {
         let outcome = match leased.attempts {
             0..=MOST_ATTEMPTS => self.work_on(leased.id).await,

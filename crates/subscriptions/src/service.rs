@@ -1,4 +1,4 @@
-//! What customers do with their subscriptions.
+//! Use cases of subscriptions for customers.
 
 use std::sync::Arc;
 
@@ -23,43 +23,43 @@ use crate::terms::{ConsentedTerms, TermsDifference, needs_consent};
 
 /// Use cases of subscriptions.
 pub struct SubscriptionService {
-    /// Where they are kept.
+    /// Storage of subscriptions.
     pub store: Arc<dyn SubscriptionStore>,
-    /// Their charges.
+    /// Use cases of charges.
     pub charges: Arc<ChargeService>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Keys.
+    /// Source of idempotency keys.
     pub random: Arc<dyn Random>,
-    /// Where a payer comes back to; `{order_id}` is replaced.
+    /// Return address of the payer; `{order_id}` is replaced.
     pub return_url: String,
-    /// Which text of the consent customers are shown.
+    /// Version of the consent text shown to customers.
     pub consent_text: String,
 }
 
-/// The circumstances of a consent. Whoever has one gave it: `autopay_consent` was `true`.
+/// Circumstances of a consent. A value exists only if the consent was given: `autopay_consent` was `true`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Agreement {
-    /// The network address it came from, where it is known.
+    /// Network address of the consent, if known.
     pub address: Option<String>,
 }
 
-/// Other terms that a customer asks for.
+/// Change of terms by a customer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TermsEdit {
-    /// Another plan.
+    /// New plan.
     pub plan: Option<PlanChoice>,
-    /// Another saved method.
+    /// New saved method.
     pub saved_method: Option<SavedMethodId>,
 }
 
 impl SubscriptionService {
-    /// The customer's subscriptions, newest first.
+    /// Returns the customer's subscriptions, newest first.
     pub async fn list(&self, customer: CustomerScope) -> Result<Vec<SubscriptionView>, StoreError> {
         self.store.of_customer(customer, self.clock.now()).await
     }
 
-    /// One of them.
+    /// Returns one of the customer's subscriptions.
     pub async fn read(
         &self,
         customer: CustomerScope,
@@ -68,7 +68,7 @@ impl SubscriptionService {
         self.store.find(customer, id, self.clock.now()).await?.ok_or(SubscriptionError::NotFound)
     }
 
-    /// What the customer consented to, the latest first.
+    /// Returns the consents of a subscription, latest first.
     pub async fn consents(
         &self,
         customer: CustomerScope,
@@ -78,7 +78,7 @@ impl SubscriptionService {
         self.store.consents(customer, id, page).await?.ok_or(SubscriptionError::NotFound)
     }
 
-    /// The payments of one, newest first.
+    /// Returns the payments of a subscription, newest first.
     pub async fn payments(
         &self,
         customer: CustomerScope,
@@ -88,7 +88,7 @@ impl SubscriptionService {
         self.store.payments(customer, id, page).await?.ok_or(SubscriptionError::NotFound)
     }
 
-    /// Ends it: nothing is charged any more, what is paid stays paid.
+    /// Cancels a subscription: nothing is charged any more, the paid period stays paid.
     pub async fn cancel(
         &self,
         customer: CustomerScope,
@@ -100,7 +100,7 @@ impl SubscriptionService {
         Ok(self.commit(customer, id, at, decide).await?.view)
     }
 
-    /// Takes a cancellation back. What is not paid is charged by the next run of the scheduler.
+    /// Resumes a canceled subscription. The next run of the scheduler charges an unpaid period.
     pub async fn resume(
         &self,
         customer: CustomerScope,
@@ -117,7 +117,7 @@ impl SubscriptionService {
         Ok(self.commit(customer, id, at, decide).await?.view)
     }
 
-    /// Agrees on another plan or method, from the next charge on.
+    /// Agrees to another plan or method, from the next charge on.
     pub async fn change(
         &self,
         customer: CustomerScope,
@@ -125,7 +125,7 @@ impl SubscriptionService {
         edit: &TermsEdit,
         agreement: Option<&Agreement>,
     ) -> Result<SubscriptionView, SubscriptionError> {
-        // Whose it is comes first: what is offered is nobody's secret, and yet no answer about a foreign record.
+        // Ownership is checked first, so that a foreign subscription gives the same response whatever the plan.
         let Some(view) = self.store.find(customer, id, self.clock.now()).await? else {
             return Err(SubscriptionError::NotFound);
         };
@@ -149,7 +149,7 @@ impl SubscriptionService {
         Ok(self.commit(customer, id, at, decide).await?.view)
     }
 
-    /// Tries a payment again that failed.
+    /// Retries a failed payment.
     pub async fn retry(
         &self,
         customer: CustomerScope,
@@ -172,8 +172,8 @@ impl SubscriptionService {
         Ok(committed.view)
     }
 
-    /// Lets a method be charged no more, whatever needs it: that is the customer's right. What is planned with it ends in the
-    /// same commit.
+    /// Deletes a saved method, also if subscriptions need it: customers have the right to. Planned attempts with
+    /// it end in the same commit.
     pub async fn delete_method(&self, customer: CustomerScope, method: SavedMethodId) -> Result<(), SubscriptionError> {
         let known = self.store.delete_method(customer, method, self.clock.now()).await?;
         if known { Ok(()) } else { Err(SubscriptionError::NotFound) }
@@ -204,7 +204,7 @@ impl SubscriptionService {
         }
     }
 
-    /// Commits what is decided, and asks the acquirer for what is to be charged.
+    /// Commits a decision, and requests its charge at the acquirer.
     async fn commit(
         &self,
         customer: CustomerScope,
@@ -219,7 +219,7 @@ impl SubscriptionService {
         };
         let mut committed = self.store.change(Addressed::OfCustomer(customer, id), with, decide).await?;
         if let Some(charge) = &committed.charge {
-            // It is committed: what is not known now is found out by a worker.
+            // The change is committed: a worker resolves an unknown outcome.
             let _unclear = self.charges.open(charge).await;
             if let Ok(Some(view)) = self.store.find(customer, id, self.clock.now()).await {
                 committed.view = view;
@@ -229,7 +229,7 @@ impl SubscriptionService {
     }
 }
 
-/// What becomes of a subscription whose customer asks for other terms. Nothing when they are the ones it has.
+/// Returns the changes for new terms. Empty if the terms stay the same.
 fn changes(
     case: &SubscriptionCase,
     plan: Option<&PlanOffer>,

@@ -1,4 +1,4 @@
-//! What staff see of subscriptions, and do with them. The contract names none of it: this part is ours.
+//! Use cases of subscriptions for staff. They are not part of the contract; this project defines them.
 
 use std::sync::Arc;
 
@@ -19,41 +19,42 @@ use crate::retry::RetryReason;
 use crate::state::{SubscriptionEvent, SubscriptionStatus};
 use crate::terms::ConsentedTerms;
 
-/// What staff do with a subscription.
+/// Command of staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StaffCommand {
-    /// Nothing is charged any more; what is paid stays paid.
+    /// Cancels: nothing is charged any more, the paid period stays paid.
     Cancel,
-    /// The next period begins at another time.
+    /// Changes the start of the next period.
     Retime(Timing),
-    /// What is due, or a missed period, is charged now.
+    /// Charges the due period, or a missed one, now.
     ChargeNow,
-    /// People have looked; it goes on.
+    /// Releases a parked subscription after a check.
     Release,
 }
 
-/// Use cases of staff.
+/// Use cases of subscriptions for staff.
 pub struct StaffSubscriptions {
-    /// Where subscriptions are read.
+    /// Reads subscriptions.
     pub register: Arc<dyn SubscriptionRegister>,
-    /// Where they are changed.
+    /// Writes subscriptions.
     pub store: Arc<dyn SubscriptionStore>,
-    /// Their charges.
+    /// Use cases of charges.
     pub charges: Arc<ChargeService>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Keys.
+    /// Source of idempotency keys.
     pub random: Arc<dyn Random>,
 }
 
 impl StaffSubscriptions {
-    /// One page of the project's subscriptions.
+    /// Returns one page of the project's subscriptions.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<SubscriptionRecord>, SubscriptionError> {
         staff.require(Permission::view(Resource::Subscriptions))?;
         Ok(self.register.list(staff.project_id, listing, self.clock.now()).await?)
     }
 
-    /// What will be charged before a moment, the next first. A charge that fails is tried again, which is not foretold.
+    /// Returns the subscriptions that are charged before a time, the next first. Retries of failed charges are
+    /// not predicted.
     pub async fn upcoming(
         &self,
         staff: &Staff,
@@ -66,13 +67,13 @@ impl StaffSubscriptions {
         self.list(staff, listing).await
     }
 
-    /// One subscription of the project.
+    /// Returns one subscription of the project.
     pub async fn read(&self, staff: &Staff, id: SubscriptionId) -> Result<SubscriptionRecord, SubscriptionError> {
         staff.require(Permission::view(Resource::Subscriptions))?;
         self.own(staff, id).await
     }
 
-    /// Its payments, newest first.
+    /// Returns its payments, newest first.
     pub async fn payments(
         &self,
         staff: &Staff,
@@ -83,7 +84,7 @@ impl StaffSubscriptions {
         Ok(self.register.payments(id, page).await?)
     }
 
-    /// What happened to it, the latest first.
+    /// Returns its history, latest first.
     pub async fn history(
         &self,
         staff: &Staff,
@@ -94,7 +95,7 @@ impl StaffSubscriptions {
         Ok(self.register.history(id, page).await?)
     }
 
-    /// What the customer consented to, the latest first.
+    /// Returns its consents, latest first.
     pub async fn consents(
         &self,
         staff: &Staff,
@@ -105,13 +106,13 @@ impl StaffSubscriptions {
         Ok(self.register.consents(id, page).await?)
     }
 
-    /// How the project charges.
+    /// Returns the charge policy of the project.
     pub async fn policy(&self, staff: &Staff) -> Result<SubscriptionPolicy, SubscriptionError> {
         staff.require(Permission::view(Resource::Subscriptions))?;
         Ok(self.register.policy(staff.project_id).await?)
     }
 
-    /// Sets how the project charges.
+    /// Sets the charge policy of the project.
     pub async fn set_policy(
         &self,
         staff: &Staff,
@@ -122,7 +123,7 @@ impl StaffSubscriptions {
         Ok(policy)
     }
 
-    /// Does what staff ask for.
+    /// Executes a command of staff.
     pub async fn command(
         &self,
         staff: &Staff,
@@ -138,7 +139,7 @@ impl StaffSubscriptions {
         let committed = self.store.change(Addressed::Any(id), with, Box::new(decide)).await?;
         let parked = committed.view.subscription.parked.is_some();
         match &committed.charge {
-            // It is committed: what is not known now is found out by a worker.
+            // The change is committed: a worker resolves an unknown outcome.
             Some(charge) => {
                 let _unclear = self.charges.open(charge).await;
             }

@@ -1,8 +1,8 @@
-//! The states of a subscription, what happens to it, and what decides where it goes then.
+//! States and events of a subscription, and the facts that decide its moves.
 
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// The state of a subscription; the words are the contract's.
+/// State of a subscription, in the words of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum SubscriptionStatus {
@@ -10,20 +10,20 @@ pub enum SubscriptionStatus {
     Active,
     /// A charge is open, for seconds or for days. New subscriptions begin here.
     Charging,
-    /// The period that is due is not paid.
+    /// The due period is not paid.
     PastDue,
-    /// Nothing is charged any more. What is paid stays paid.
+    /// Nothing is charged any more. The paid period stays paid.
     Canceled,
 }
 
-/// What happens to a subscription: outcomes of a charge, commands, and time that passes.
+/// Event of a subscription: outcome of a charge, command, or passing of time.
 ///
-/// An outcome is an event when it is news: a charge that ended in the same way before is not told of again. Where no
-/// charge is open, an outcome is one that contradicts what is recorded, or comes after the customer left.
+/// An outcome is an event only when it is new: the same outcome of a charge is not reported again. Without an
+/// open charge, an outcome contradicts the recorded one, or comes after the customer was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum SubscriptionEvent {
-    /// A planned try is due, or staff charge now.
+    /// A planned attempt is due, or staff charge now.
     ChargeStarted,
     /// The money of a charge has arrived.
     ChargeSucceeded,
@@ -31,118 +31,121 @@ pub enum SubscriptionEvent {
     ChargeDeclinedSoft,
     /// A charge was declined, and the method must not be charged again.
     ChargeDeclinedHard,
-    /// Whether the acquirer has the charge is not known.
+    /// The acquirer may or may not have the charge.
     ChargeUnknown,
-    /// The acquirer has the charge, and its outcome is still to come.
+    /// The acquirer has the charge, and its outcome is open.
     ChargePending,
-    /// The acquirer says of a charge that has ended that it ended otherwise.
+    /// The acquirer contradicts the recorded outcome of a charge.
     ChargeContradicted,
     /// The customer or staff cancel.
     Cancel,
-    /// The customer takes a cancellation back, with a new consent.
+    /// The customer resumes the subscription, with a new consent.
     Resume,
-    /// The customer asks for another try of a charge that failed.
+    /// The customer requests another attempt of a failed charge.
     Retry,
-    /// Another plan, price or length is agreed on, from the next period on.
+    /// Another plan, price or length is agreed, from the next period on.
     ChangePlan,
-    /// Another saved method is agreed on, from the next charge on.
+    /// Another saved method is agreed, from the next charge on.
     ChangeMethod,
     /// The customer deletes the method that is charged next.
     DeleteMethod,
-    /// The money of a period goes back.
+    /// The money of a period is refunded.
     RefundPeriod,
-    /// The customer leaves the project.
+    /// The customer is deleted.
     CustomerLeaves,
     /// Staff withdraw the plan.
     PlanWithdrawn,
-    /// The customer is to be told of the charge that comes next.
+    /// The announcement of the next charge is due.
     ChargeAnnounced,
-    /// Staff let the next period begin later. What is paid ends as it does.
+    /// Staff postpone the next period. The end of the paid period stays.
     Pause,
-    /// Staff leave the next period out.
+    /// Staff skip the next period.
     Skip,
-    /// Staff move the billing day. The period before lasts up to the new one.
+    /// Staff move the billing day. The period before lasts until the new day.
     MoveDay,
-    /// Staff have looked at a parked subscription, and let it go on.
+    /// Staff release a parked subscription.
     Release,
-    /// The next charge is due: the period that was current has ended.
+    /// The next charge is due: the current period has ended.
     PeriodDue,
-    /// Nothing is left to try (`dunning`).
+    /// No attempts are left (`dunning`).
     DunningExhausted,
 }
 
-/// The charge that is open, if any.
+/// Open charge of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
 pub enum OpenCharge {
-    /// None is.
+    /// No charge is open.
     None,
-    /// The acquirer is asked, or has it.
+    /// The request to the acquirer is in progress, or the acquirer has it.
     Running,
-    /// Whether the acquirer has it is not known.
+    /// The acquirer may or may not have it.
     Unclear,
 }
 
-/// What a charge is for.
+/// Kind of charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum ChargeOrigin {
     /// The first period: nothing was paid before.
     First,
-    /// The period after one that is paid.
+    /// The period after a paid one.
     Renewal,
-    /// A period that is past due.
+    /// A past due period.
     Recovery,
-    /// A period that went by during a pause of the service and is collected afterwards.
+    /// A period missed during downtime and collected afterwards.
     Missed,
 }
 
-/// How the saved method stands.
+/// State of the saved method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
 pub enum MethodStanding {
     /// It may be charged.
     Valid,
-    /// Its last decline asks the customer to do something first. They may ask for a try, the service makes none.
+    /// Its last decline requires an action of the customer. Only they may request an attempt; the service makes
+    /// none.
     NeedsCustomer,
-    /// It was deleted, or must not be charged again; or there is none.
+    /// It was deleted, must not be charged again, or does not exist.
     Gone,
 }
 
-/// How the plan stands.
+/// State of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
 pub enum PlanStanding {
     /// It can be bought.
     Available,
-    /// It was withdrawn, and the project renews those who have it.
+    /// It was withdrawn, and the project renews existing subscriptions.
     Renews,
-    /// It was withdrawn, and the project lets it end with the paid period.
+    /// It was withdrawn, and the project lets subscriptions end with the paid period.
     Ends,
 }
 
-/// What decides, beside the state, where an event leads.
+/// Facts that decide, besides the state, about a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]
 pub struct Facts {
-    /// Whether a first charge has ever succeeded.
+    /// `true` if a first charge has succeeded.
     pub activated: bool,
-    /// The charge that is open. An outcome is judged as the charge stood before it.
+    /// Open charge. For an outcome: its state before the outcome.
     pub charge: OpenCharge,
-    /// What the open charge is for, or the one that is to start; without either it does not matter.
+    /// Kind of the open charge, or of the one to start; otherwise irrelevant.
     pub origin: ChargeOrigin,
-    /// Whether the period of the open charge ends later than now: money for another comes too late for it.
+    /// `true` if the period of the open charge ends later than now; otherwise its money comes too late for the
+    /// period.
     pub in_time: bool,
-    /// Whether the paid period ends later than now.
+    /// `true` if the paid period ends later than now.
     pub paid: bool,
-    /// The method that is charged next; of [`SubscriptionEvent::ChangeMethod`] the new one. Of
-    /// [`SubscriptionEvent::ChargeDeclinedHard`] it is gone, unless another was agreed on while the charge ran.
+    /// State of the method that is charged next; for [`SubscriptionEvent::ChangeMethod`] of the new one. For
+    /// [`SubscriptionEvent::ChargeDeclinedHard`] it is gone, unless another one was agreed during the charge.
     pub method: MethodStanding,
-    /// The plan that is charged next; of [`SubscriptionEvent::ChangePlan`] the new one.
+    /// State of the plan that is charged next; for [`SubscriptionEvent::ChangePlan`] of the new one.
     pub plan: PlanStanding,
-    /// Whether it is parked: people must look before anything is charged.
+    /// `true` if it is parked: staff must check it before anything is charged.
     pub parked: bool,
-    /// `true` if the day's payments of the subscription or of its customer are used up: nothing is charged before the next day.
+    /// `true` if the day's payments of the subscription or of its customer are used up: nothing is charged
+    /// before the next day.
     pub limit_reached: bool,
-    /// Of [`SubscriptionEvent::RefundPeriod`]: whether the current paid period ends with it. All of its money goes back,
-    /// and whoever refunds says so.
+    /// For [`SubscriptionEvent::RefundPeriod`]: `true` if the current paid period ends with the refund. All of
+    /// its money is refunded, and the refund request sets the flag.
     pub refund_ends: bool,
 }
 

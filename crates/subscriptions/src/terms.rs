@@ -1,48 +1,48 @@
-//! What the customer consented to.
+//! Consents and consented terms.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, Money, NomenclatureId, SavedMethodId};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// What a charge takes, for what, how often and from where.
+/// Terms of a charge: amount, plan, period and method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
-    /// The plan.
+    /// Plan.
     pub plan: NomenclatureId,
-    /// How programs name the plan. Another name makes no other plan.
+    /// Slug of the plan. Another slug does not make it another plan.
     pub plan_slug: String,
-    /// What a period costs.
+    /// Price of a period.
     pub amount: Money,
-    /// The currency of the amount, by its ISO 4217 code.
+    /// Currency of the amount, ISO 4217.
     pub currency: String,
-    /// How many months a period lasts, 1 to 24.
+    /// Length of a period in months, 1 to 24.
     pub billing_months: u8,
-    /// The saved method; `None` while the one that a first payment is made with is not saved yet.
+    /// Saved method; `None` while the method of a first payment is not saved yet.
     pub method: Option<SavedMethodId>,
 }
 
-/// The record of a consent.
+/// Record of a consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsentedTerms {
-    /// To what.
+    /// Consented terms.
     pub terms: Terms,
-    /// Which text was shown.
+    /// Version of the text that was shown.
     pub text_version: String,
-    /// When.
+    /// Time of the consent.
     pub at: DateTime<Utc>,
-    /// The network address it came from, where it is known.
+    /// Network address of the consent, if known.
     pub address: Option<String>,
-    /// The application it was given in; `None` when in none in particular.
+    /// Application of the consent; `None` if it belongs to none.
     pub application: Option<ApplicationId>,
 }
 
-/// What makes terms other terms.
+/// Difference between two sets of terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum TermsDifference {
     /// Another plan.
     Plan,
-    /// Another price, a lower one, too, or another currency.
+    /// Another price, even a lower one, or another currency.
     Price,
     /// Another length of the period.
     Period,
@@ -50,8 +50,8 @@ pub enum TermsDifference {
     Method,
 }
 
-/// What of new terms needs a new consent; nothing when the old one covers them. The contract asks for one whenever plan,
-/// price, period or method changes.
+/// Returns the differences that require a new consent; empty if the old one covers the new terms. The contract
+/// requires one if plan, price, period or method changes.
 pub fn needs_consent(old: &Terms, new: &Terms) -> Vec<TermsDifference> {
     // The method of a first payment is saved after the consent, which covers it.
     let other_method = old.method.is_some() && old.method != new.method;
@@ -64,34 +64,35 @@ pub fn needs_consent(old: &Terms, new: &Terms) -> Vec<TermsDifference> {
     differences.into_iter().filter_map(|(differs, difference)| differs.then_some(difference)).collect()
 }
 
-/// New terms cannot begin with a period that is paid, or before those agreed on earlier.
+/// Error for terms that would begin with a paid period, or before terms agreed earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("new terms apply from the next period on")]
 pub struct TooEarly;
 
-/// All consents to a subscription, each from a period on. What staff change of a plan is no part of it: nobody's price
-/// changes without a consent.
+/// All consents to a subscription, each from a period on. Changes of a plan by staff do not affect it: a price
+/// never changes without a consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consents {
     first: ConsentedTerms,
-    /// By ascending numbers of the first period they apply to.
+    /// By ascending number of the first period they apply to.
     later: Vec<(u32, ConsentedTerms)>,
 }
 
 impl Consents {
-    /// The consent to the first period and all after it.
+    /// Creates the consent to the first period and all after it.
     pub fn new(first: ConsentedTerms) -> Self {
         Self { first, later: Vec::new() }
     }
 
-    /// The terms of a period.
+    /// Returns the terms of a period.
     pub fn of_period(&self, number: u32) -> &ConsentedTerms {
         let later = self.later.iter().rev().find(|(from, _)| *from <= number);
         later.map_or(&self.first, |(_, consent)| consent)
     }
 
-    /// Adds a consent from the period after `last_charged` on, the last one that is paid or whose charge is open; before
-    /// the first nothing can be added. Whoever agrees twice before that period means the last word.
+    /// Adds a consent from the period after `last_charged` on. `last_charged` is the last period that is paid or
+    /// has an open charge; before the first nothing can be added. A second consent for the same period replaces
+    /// the first.
     pub fn agree(&mut self, last_charged: u32, consent: ConsentedTerms) -> Result<(), TooEarly> {
         let next = last_charged.checked_add(1).filter(|next| *next > 1).ok_or(TooEarly)?;
         match self.later.last_mut() {

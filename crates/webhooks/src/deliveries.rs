@@ -7,18 +7,18 @@ use crate::model::{Delivery, DeliveryState, Webhook};
 use crate::ports::{DeliveryLog, WebhookRepository};
 use crate::{DeliveryError, DeliveryRefusal};
 
-/// Use cases of staff with the deliveries of a webhook.
+/// Use cases for the deliveries of a webhook. Callers are employees.
 pub struct DeliveryService {
-    /// Where webhooks are kept.
+    /// Storage of webhooks.
     pub webhooks: Arc<dyn WebhookRepository>,
-    /// Where deliveries are kept.
+    /// Storage of deliveries.
     pub deliveries: Arc<dyn DeliveryLog>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl DeliveryService {
-    /// A page of the deliveries of a webhook, newest first.
+    /// Returns a page of the deliveries of a webhook, newest first.
     pub async fn list(
         &self,
         staff: &Staff,

@@ -10,26 +10,26 @@ use crate::{WebhookError, WebhookRefusal};
 
 /// Use cases of webhooks.
 pub struct WebhookService {
-    /// Where they are kept.
+    /// Storage of webhooks.
     pub webhooks: Arc<dyn WebhookRepository>,
-    /// Which addresses may be called.
+    /// Policy for the addresses that may be called.
     pub policy: OutboundPolicy,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Where random numbers come from.
+    /// Source of random numbers.
     pub random: Arc<dyn Random>,
-    /// Seals secrets and makes fingerprints.
+    /// Seals secrets and computes fingerprints.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl WebhookService {
-    /// Every webhook of an application.
+    /// Returns every webhook of an application.
     pub async fn list(&self, staff: &Staff, application: ApplicationId) -> Result<Vec<Webhook>, WebhookError> {
         self.enter(staff, application, Permission::view(Resource::Webhooks)).await?;
         Ok(self.webhooks.list(application).await?)
     }
 
-    /// One webhook of an application.
+    /// Returns one webhook of an application.
     pub async fn read(
         &self,
         staff: &Staff,
@@ -40,7 +40,7 @@ impl WebhookService {
         self.webhooks.find(application, webhook).await?.ok_or(WebhookError::NotFound)
     }
 
-    /// Adds a webhook and issues its secret, which is shown this once.
+    /// Adds a webhook and issues its secret, which is shown only in this result.
     pub async fn create(
         &self,
         staff: &Staff,
@@ -60,7 +60,7 @@ impl WebhookService {
         Ok(IssuedWebhook { webhook: self.webhooks.insert(new).await?, secret })
     }
 
-    /// Changes what the change names. Deliveries of a webhook made inactive wait until it is active again.
+    /// Changes the fields set in `change`. Deliveries of an inactive webhook wait until it is active again.
     pub async fn update(
         &self,
         staff: &Staff,
@@ -76,7 +76,7 @@ impl WebhookService {
         changed.ok_or(WebhookError::NotFound)
     }
 
-    /// Deletes a webhook with its deliveries, those still waiting included.
+    /// Deletes a webhook with its deliveries, including those still waiting.
     pub async fn delete(
         &self,
         staff: &Staff,
@@ -87,7 +87,7 @@ impl WebhookService {
         if self.webhooks.delete(application, webhook).await? { Ok(()) } else { Err(WebhookError::NotFound) }
     }
 
-    /// Issues another secret. Every attempt that begins from now on is signed with it, those of older events included.
+    /// Issues a new secret. Every attempt that begins from now on is signed with it, also for older events.
     pub async fn rotate_secret(
         &self,
         staff: &Staff,
@@ -111,7 +111,7 @@ impl WebhookService {
     }
 }
 
-/// The one check before every use case: the permission first, so that without it nothing is asked.
+/// Check that starts every use case. The permission comes first, so that storage is not read without it.
 pub(crate) async fn enter<R: Refusal>(
     webhooks: &dyn WebhookRepository,
     staff: &Staff,

@@ -2,32 +2,32 @@ use kontor_kernel::{RecordError, Refusal};
 
 use crate::model::UrlRefusal;
 
-/// Why a use case of webhooks is refused; an application that is not there is not found either.
+/// Error of a use case of webhooks. A missing application is reported as not found.
 pub type WebhookError = RecordError<WebhookRefusal>;
 
-/// What only webhooks refuse.
+/// Refusals specific to webhooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookRefusal {
     /// The policy of this installation forbids the address (field `url`).
     #[error(transparent)]
     Url(#[from] UrlRefusal),
-    /// The application has as many webhooks as it may have.
+    /// The application has the maximum number of webhooks.
     #[error("an application has at most {most} webhooks", most = crate::model::Webhook::MOST_PER_APPLICATION)]
     TooMany,
 }
 
 impl Refusal for WebhookRefusal {}
 
-/// Why a use case of deliveries is refused; an application or a webhook that is not there is not found either.
+/// Error of a use case of deliveries. A missing application or webhook is reported as not found.
 pub type DeliveryError = RecordError<DeliveryRefusal>;
 
-/// What only deliveries refuse.
+/// Refusals specific to deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryRefusal {
     /// The delivery is already waiting to be sent.
     #[error("the delivery is already waiting to be sent")]
     AlreadyPending,
-    /// An inactive webhook is sent nothing.
+    /// The webhook is inactive.
     #[error("the webhook is not active")]
     WebhookInactive,
 }

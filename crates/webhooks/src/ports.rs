@@ -1,4 +1,4 @@
-//! What webhooks need from the outside.
+//! Ports of webhooks: the interfaces that the outside implements.
 
 use std::sync::Arc;
 
@@ -18,19 +18,20 @@ use crate::model::{
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WebhookRepository: Send + Sync {
-    /// Whether there is such an application, and of which project.
+    /// Returns the project of the application, or `None` if there is no such application.
     async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError>;
 
-    /// Every webhook of the application, oldest first.
+    /// Returns every webhook of the application, oldest first.
     async fn list(&self, application: ApplicationId) -> Result<Vec<Webhook>, StoreError>;
 
-    /// A webhook of the application.
+    /// Returns a webhook of the application.
     async fn find(&self, application: ApplicationId, webhook: WebhookId) -> Result<Option<Webhook>, StoreError>;
 
-    /// Stores a webhook, refusing one too many with [`WebhookRefusal::TooMany`](crate::WebhookRefusal::TooMany) however many come at once.
+    /// Stores a webhook. Refuses one above the maximum with
+    /// [`WebhookRefusal::TooMany`](crate::WebhookRefusal::TooMany), also under concurrent calls.
     async fn insert(&self, webhook: NewWebhook) -> Result<Webhook, WebhookError>;
 
-    /// Changes what the change names and answers the result.
+    /// Changes the fields set in `change` and returns the result.
     async fn update(
         &self,
         application: ApplicationId,
@@ -39,7 +40,7 @@ pub trait WebhookRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Option<Webhook>, StoreError>;
 
-    /// Puts another sealed secret in place; attempts leased from now on are signed with it.
+    /// Replaces the sealed secret; attempts leased from now on are signed with it.
     async fn replace_secret(
         &self,
         application: ApplicationId,
@@ -48,36 +49,36 @@ pub trait WebhookRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Option<Webhook>, StoreError>;
 
-    /// Deletes a webhook with its deliveries. `false` when there was none.
+    /// Deletes a webhook with its deliveries. `false` if there was none.
     async fn delete(&self, application: ApplicationId, webhook: WebhookId) -> Result<bool, StoreError>;
 }
 
-/// A webhook to be stored.
+/// Webhook to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewWebhook {
-    /// The project of the application.
+    /// Project of the application.
     pub project_id: ProjectId,
-    /// The application whose events it receives.
+    /// Application whose events it receives.
     pub application_id: ApplicationId,
-    /// What staff say about it.
+    /// Settings entered by staff.
     pub details: WebhookDraft,
-    /// Its secret, sealed.
+    /// Sealed secret.
     pub sealed_secret: String,
-    /// When.
+    /// Creation time.
     pub at: DateTime<Utc>,
 }
 
-/// Deliveries as staff see them.
+/// Deliveries as shown to staff.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DeliveryLog: Send + Sync {
-    /// A page of the webhook's deliveries, newest first.
+    /// Returns a page of the webhook's deliveries, newest first.
     async fn page(&self, webhook: WebhookId, page: PageRequest) -> Result<Page<Delivery>, StoreError>;
 
-    /// A delivery of the webhook.
+    /// Returns a delivery of the webhook.
     async fn find(&self, webhook: WebhookId, delivery: DeliveryId) -> Result<Option<Delivery>, StoreError>;
 
-    /// Makes a delivery pending again. `false` when it is no longer in the state `from`.
+    /// Makes a delivery pending again. `false` if it is no longer in the state `from`.
     async fn requeue(
         &self,
         delivery: DeliveryId,
@@ -87,102 +88,103 @@ pub trait DeliveryLog: Send + Sync {
     ) -> Result<bool, StoreError>;
 }
 
-/// The work of the delivery workers.
+/// Queue of the delivery workers.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
-    /// Makes one delivery for every active webhook of the application of each public event that waits in the outbox, at
-    /// most `events` of them in one transaction, and marks the events. An event is fanned out once, however many
-    /// workers try. The random source gives the delivery ids.
+    /// Fans out public events that wait in the outbox, at most `events` of them in one transaction, and marks
+    /// them. Each event gets one delivery for every active webhook of its application. An event is fanned out
+    /// once, however many workers try. The random source generates the delivery ids.
     async fn fan_out(&self, events: u32, random: Arc<dyn Random>, at: DateTime<Utc>) -> Result<FanOut, StoreError>;
 
-    /// Leases due deliveries of active webhooks that do not rest and that nobody holds a running lease on, shared as
-    /// [`allocate_slots`](crate::model::allocate_slots) does. No two callers get the same delivery, and all callers together no more of an
-    /// endpoint than its [`Circuit`] has room for. What cannot be read is put aside and stops nobody.
+    /// Leases due deliveries, shared as [`allocate_slots`](crate::model::allocate_slots) does. Only deliveries
+    /// of active webhooks are leased whose endpoint is not paused and that have no running lease. No two callers
+    /// get the same delivery, and all callers together get no more of an endpoint than its [`Circuit`] allows.
+    /// Unreadable rows are put aside and do not block others.
     async fn lease(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<LeasedDelivery>, StoreError>;
 
-    /// Records how an attempt ended and gives the lease back. `false`, and nothing is written, when the lease has passed
-    /// to another worker or the webhook is gone.
+    /// Records the outcome of an attempt and releases the lease. Returns `false` and writes nothing if the lease
+    /// has passed to another worker or the webhook was deleted.
     async fn record_attempt(&self, attempt: AttemptRecord) -> Result<bool, StoreError>;
 
-    /// Gives every lease of a worker back. Answers how many there were.
+    /// Releases every lease of a worker. Returns their number.
     async fn release(&self, owner: &str) -> Result<u64, StoreError>;
 
-    /// How long work has been waiting.
+    /// Returns the age of the waiting work.
     async fn backlog(&self, now: DateTime<Utc>) -> Result<Backlog, StoreError>;
 }
 
-/// What one batch of the outbox became.
+/// Result of one batch of the outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FanOut {
     /// Events fanned out.
     pub events: usize,
-    /// Deliveries made of them.
+    /// Deliveries created from them.
     pub deliveries: usize,
 }
 
-/// The right to send a delivery, until a moment.
+/// Time-limited exclusive right to send a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// Which worker, a name unique among the running processes.
+    /// Worker, a name unique among the running processes.
     pub owner: String,
-    /// When others may take over.
+    /// Time after which other workers may take over.
     pub until: DateTime<Utc>,
 }
 
-/// A leased delivery with everything that is needed to send it.
+/// A leased delivery with everything needed to send it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedDelivery {
-    /// The number of the delivery.
+    /// Identifier of the delivery.
     pub id: DeliveryId,
-    /// Where it is in its schedule.
+    /// Position in its schedule.
     pub pending: Pending,
-    /// The webhook it goes to.
+    /// Webhook that receives it.
     pub webhook_id: WebhookId,
-    /// Whether the webhook answered in time so far.
+    /// Circuit breaker of the webhook.
     pub circuit: Circuit,
-    /// Where it goes, as stored.
+    /// Target address, as stored.
     pub url: String,
-    /// The webhook's secret, sealed.
+    /// Sealed secret of the webhook.
     pub sealed_secret: String,
-    /// What is told.
+    /// Content of the delivery.
     pub message: Message,
 }
 
-/// An attempt that was made.
+/// Attempt to record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptRecord {
-    /// The number of the delivery.
+    /// Identifier of the delivery.
     pub id: DeliveryId,
-    /// The worker that held the lease.
+    /// Worker that held the lease.
     pub owner: String,
-    /// The state in which the delivery was leased.
+    /// State in which the delivery was leased.
     pub from: Pending,
-    /// The state that follows.
+    /// State that follows.
     pub to: DeliveryState,
-    /// How the attempt ended.
+    /// Outcome of the attempt.
     pub outcome: SendOutcome,
-    /// The webhook it went to.
+    /// Webhook that received it.
     pub webhook_id: WebhookId,
-    /// The webhook's circuit when the delivery was leased.
+    /// The webhook's circuit breaker when the delivery was leased.
     pub circuit: Circuit,
-    /// The one that follows; not written when another attempt changed it meanwhile.
+    /// Circuit breaker that follows; not written if another attempt changed it in the meantime.
     pub circuit_after: Circuit,
-    /// When it ended.
+    /// End of the attempt.
     pub at: DateTime<Utc>,
 }
 
-/// The oldest waiting work, for metrics; `None` when nothing waits.
+/// Oldest waiting work, for metrics; `None` when nothing waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
-    /// When the oldest event that is not fanned out came up.
+    /// Time of the oldest event that is not fanned out.
     pub oldest_event: Option<DateTime<Utc>>,
-    /// Since when the oldest due delivery of an active webhook is due.
+    /// Due time of the oldest due delivery of an active webhook.
     pub oldest_due: Option<DateTime<Utc>>,
 }
 
-/// Sends one request. Implementations follow no redirect, answer within [`SEND_TIMEOUT`], and refuse
-/// to connect to an address that the policy does not permit.
+/// Sends one request. Implementations follow no redirect, answer within [`SEND_TIMEOUT`], and refuse to connect
+/// to an address that the policy does not permit.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
@@ -190,12 +192,12 @@ pub trait WebhookSender: Send + Sync {
     async fn send(&self, request: DeliveryRequest) -> SendOutcome;
 }
 
-/// The cryptography of signatures.
+/// Cryptography of signatures.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait Signer: Send + Sync {
-    /// HMAC-SHA256 of a message.
+    /// Computes the HMAC-SHA256 of a message.
     fn hmac_sha256(&self, key: &[u8], message: &[u8]) -> [u8; 32];
 }
 
-/// How long one attempt may take in all, from looking the name up to the end of the answer.
+/// Timeout of one attempt, from resolving the name to the end of the answer.
 pub const SEND_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);

@@ -12,41 +12,41 @@ use crate::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedD
 
 /// Events fanned out in one transaction.
 const EVENTS_PER_BATCH: u32 = 100;
-/// Deliveries sent at the same time, of all endpoints together.
+/// Deliveries sent at the same time, over all endpoints.
 const SLOTS: usize = 64;
 /// Long enough for an attempt that times out.
 const LEASE_SECONDS: i64 = 60;
-/// No attempt begins later than this before the end of its lease: the 10 seconds of an attempt, and time to record it.
+/// Minimum time left on the lease when an attempt begins: the 10 seconds of an attempt, and time to record it.
 const MARGIN_SECONDS: i64 = 20;
 
-/// What a worker process does with the outbox and the deliveries. Any number of processes may run it at once.
+/// Background work on the outbox and the deliveries. Any number of processes may run it at the same time.
 pub struct DeliveryWorker {
-    /// Where deliveries wait.
+    /// Queue of deliveries.
     pub queue: Arc<dyn DeliveryQueue>,
-    /// Who sends them.
+    /// Sends requests.
     pub sender: Arc<dyn WebhookSender>,
-    /// Who signs them.
+    /// Signs requests.
     pub signer: Arc<dyn Signer>,
     /// Opens sealed secrets.
     pub cipher: Arc<dyn SecretCipher>,
-    /// Where the ids of deliveries come from.
+    /// Source of delivery ids.
     pub random: Arc<dyn Random>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// What became of deliveries.
+/// Counts of deliveries by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeliveryRound {
-    /// Leased; when this is zero nothing was due.
+    /// Leased; zero when nothing was due.
     pub leased: usize,
     /// Accepted by their receivers.
     pub delivered: usize,
-    /// Not accepted, another attempt will follow.
+    /// Not accepted; another attempt follows.
     pub retried: usize,
-    /// Not accepted for the last time.
+    /// Not accepted after the last attempt.
     pub failed: usize,
-    /// Not recorded: the lease passed to another worker, or the webhook was deleted meanwhile.
+    /// Not recorded: the lease passed to another worker, or the webhook was deleted.
     pub lost: usize,
 }
 
@@ -62,24 +62,25 @@ impl DeliveryRound {
 }
 
 impl DeliveryWorker {
-    /// Turns one batch of outbox events into deliveries; call again at once while it finds events.
+    /// Creates deliveries from one batch of outbox events. Call it again at once while it finds events.
     pub async fn dispatch(&self) -> Result<FanOut, StoreError> {
         self.queue.fan_out(EVENTS_PER_BATCH, Arc::clone(&self.random), self.clock.now()).await
     }
 
-    /// Sends everything that is due and records how each attempt ended; afterwards nothing is under way. As
-    /// [`DeliveryWorker::deliver_while`], looking again only when an attempt ends.
+    /// Sends everything that is due and records each outcome; afterwards no attempt is in progress. Works as
+    /// [`DeliveryWorker::deliver_while`], but reads the queue again only when an attempt ends.
     pub async fn deliver_due(&self, owner: &str) -> Result<DeliveryRound, StoreError> {
         self.deliver_while(owner, || true, pending).await
     }
 
-    /// Sends what is due, many at a time, and records how each attempt ended. A slot that is free takes the next due
-    /// delivery at once: none waits for a slow receiver. Free slots look again when an attempt ends and after every
-    /// `pause`, as long as `go_on` says so. Ends when nothing is due and nothing under way.
+    /// Sends due deliveries, many at a time, and records each outcome. A free slot takes the next due delivery
+    /// at once, so no delivery waits for a slow receiver. Free slots read the queue again when an attempt ends
+    /// and after every `pause`, while `go_on` returns `true`. Ends when nothing is due and no attempt is in
+    /// progress.
     ///
-    /// `owner` names this process and no other. Dropping the future leaves leases behind: give them back
-    /// with [`DeliveryWorker::release`], or let them run out after a minute. The receiver of an attempt that was cut
-    /// short sees the delivery again under the same ids.
+    /// `owner` must be unique to this process. Dropping the future leaves leases behind: release them with
+    /// [`DeliveryWorker::release`], or they expire after a minute. The receiver of an interrupted attempt gets
+    /// the delivery again under the same ids.
     pub async fn deliver_while<P: Future<Output = ()>>(
         &self,
         owner: &str,
@@ -89,7 +90,7 @@ impl DeliveryWorker {
         let (mut round, mut trouble) = (DeliveryRound::default(), None);
         let mut attempts = FuturesUnordered::new();
         loop {
-            // After a first trouble attempts are brought to their ends and no more begin.
+            // After a first storage error no more attempts begin; those in progress run to their end.
             while trouble.is_none() && attempts.len() < SLOTS && go_on() {
                 match self.lease(owner, SLOTS - attempts.len()).await {
                     Ok((_, leased)) if leased.is_empty() => break,
@@ -112,7 +113,7 @@ impl DeliveryWorker {
                     Either::Right(_) => None,
                 }
             };
-            // Those that ended together make room for one look.
+            // Attempts that ended together free their slots before the queue is read once.
             let others = std::iter::from_fn(|| attempts.next().now_or_never().flatten());
             for recorded in ended.into_iter().chain(others) {
                 match recorded {
@@ -130,12 +131,12 @@ impl DeliveryWorker {
         Ok((lease.clone(), self.queue.lease(lease, most, now).await?))
     }
 
-    /// Gives the leases of this process back, on shutdown. Answers how many there were.
+    /// Releases the leases of this process, on shutdown. Returns their number.
     pub async fn release(&self, owner: &str) -> Result<u64, StoreError> {
         self.queue.release(owner).await
     }
 
-    /// The oldest waiting work.
+    /// Returns the oldest waiting work.
     pub async fn backlog(&self) -> Result<Backlog, StoreError> {
         self.queue.backlog(self.clock.now()).await
     }
@@ -342,7 +343,7 @@ mod tests {
             Ok(vec![leased(1, "https://good.example", "sealed:key")])
         });
         queue.expect_record_attempt().times(1).returning(|_| Ok(true));
-        // It takes a while to answer.
+        // Answers with a delay.
         let sender = Arc::new(Counting::default());
         let worker = worker_with(queue, sender, clock());
         let pauses = AtomicUsize::new(0);

@@ -3,10 +3,10 @@ use kontor_kernel::{CounterpartyId, Edit, Email, Line, Name, Phone, ProjectId, V
 
 use super::Customer;
 
-/// The first day on which a customer may have been born.
+/// Earliest valid birthday.
 const FIRST_BIRTHDAY: Option<NaiveDate> = NaiveDate::from_ymd_opt(1900, 1, 1);
 
-/// What a customer changes of what they write about themselves.
+/// Changes of a customer's personal data.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PersonalData {
     /// Given name.
@@ -15,39 +15,39 @@ pub struct PersonalData {
     pub last_name: Edit<Option<Name>>,
     /// Patronymic.
     pub middle_name: Edit<Option<Name>>,
-    /// Day of birth.
+    /// Date of birth.
     pub birthday: Edit<Option<NaiveDate>>,
-    /// Where he lives, in one line.
+    /// Address, one line.
     pub address: Edit<Option<Line<500>>>,
-    /// His e-mail address.
+    /// E-mail address.
     pub email: Edit<Option<Email>>,
-    /// His second phone.
+    /// Second phone.
     pub phone_2: Edit<Option<Phone>>,
 }
 
-/// What a customer asks to change about his own record.
+/// Change of a customer's own record, as requested.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProfileChange {
-    /// What he may change.
+    /// Fields that the customer may change.
     pub data: PersonalData,
-    /// The phone that signs him in: it may only be repeated.
+    /// Phone of the login: only the current value is accepted.
     pub phone_1: Edit<Option<Phone>>,
 }
 
-/// A whole change of a customer's own record.
+/// Checked change of a customer's own record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecidedChange {
-    /// Whose.
+    /// Customer.
     pub customer: CounterpartyId,
-    /// His project.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// What is written; the e-mail address only when it is another one.
+    /// Fields to write; the e-mail address only if it differs.
     pub data: PersonalData,
-    /// When.
+    /// Time of the change.
     pub at: DateTime<Utc>,
 }
 
-/// Notes what is wrong with a day of birth.
+/// Adds violations for a date of birth.
 pub(super) fn check_birthday(birthday: NaiveDate, at: DateTime<Utc>, wrong: &mut Violations) {
     if birthday > at.date_naive() {
         wrong.add("birthday", "must not be in the future");
@@ -58,7 +58,7 @@ pub(super) fn check_birthday(birthday: NaiveDate, at: DateTime<Utc>, wrong: &mut
 }
 
 impl ProfileChange {
-    /// The change of a record of the project, or everything against it.
+    /// Checks the change against the record of the project. Returns all violations.
     pub fn decide(
         mut self,
         project_id: ProjectId,

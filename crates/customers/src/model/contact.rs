@@ -5,28 +5,28 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::CustomerPart;
 
-/// How somebody is reached.
+/// Kind of contact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum ContactKind {
-    /// By phone.
+    /// Phone.
     Phone,
-    /// By e-mail.
+    /// E-mail.
     Email,
-    /// By `WhatsApp`: a phone.
+    /// `WhatsApp`: a phone.
     Whatsapp,
-    /// By Telegram: a phone or a name such as `@anna_kern`.
+    /// Telegram: a phone or a name such as `@anna_kern`.
     Telegram,
-    /// By MAX: a phone.
+    /// MAX: a phone.
     Max,
-    /// On the web: an http or https address.
+    /// Website: an http or https address.
     Website,
-    /// In another way, in words.
+    /// Any other contact, as free text.
     Other,
 }
 
 impl ContactKind {
-    /// The value as it is stored, or what is wrong with it.
+    /// Returns the value in the stored form, or the error.
     fn normalized(self, value: &Name) -> Result<Name, String> {
         let wrong = |error: kontor_kernel::ContactError| error.to_string();
         let text = match self {
@@ -43,7 +43,7 @@ impl ContactKind {
     }
 }
 
-/// `@` and 5 to 32 letters, digits and underscores, a letter first.
+/// Normalizes a name: `@` and 5 to 32 letters, digits and underscores, a letter first.
 fn telegram_name(text: &str) -> Option<String> {
     let name = text.strip_prefix('@').unwrap_or(text);
     let formed = (5..=32).contains(&name.len())
@@ -59,42 +59,42 @@ fn is_web_address(text: &str) -> bool {
     })
 }
 
-/// A way to reach a customer.
+/// Contact of a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerContact {
-    /// Its number.
+    /// Identifier.
     pub id: CustomerContactId,
-    /// What is said about it.
+    /// Content.
     pub content: ContactDraft,
-    /// When it was noted.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// What is said about a way to reach a customer.
+/// Content of a contact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContactDraft {
-    /// How they are reached.
+    /// Kind.
     pub kind: ContactKind,
-    /// Where.
+    /// Phone, address or name, by kind.
     pub value: Name,
-    /// Who is reached there.
+    /// Name of the person to reach.
     pub name: Option<Name>,
-    /// What else is to be known.
+    /// Comment.
     pub comment: Option<Line<500>>,
 }
 
-/// What is changed about one.
+/// Changes of a contact.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContactChange {
-    /// How they are reached.
+    /// Kind.
     pub kind: Edit<ContactKind>,
-    /// Where.
+    /// Phone, address or name, by kind.
     pub value: Edit<Name>,
-    /// Who is reached there.
+    /// Name of the person to reach.
     pub name: Edit<Option<Name>>,
-    /// What else is to be known.
+    /// Comment.
     pub comment: Edit<Option<Line<500>>>,
 }
 

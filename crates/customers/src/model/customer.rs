@@ -1,16 +1,16 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use kontor_kernel::{CounterpartyId, Email, FileKey, Name, Phone, UserId};
 
-/// A customer (`counterparty` in the contract): a person or a company that buys.
+/// Customer (`counterparty` in the contract): a person or a company that buys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Customer {
-    /// His number.
+    /// Identifier.
     pub id: CounterpartyId,
     /// Person or company.
     pub kind: CustomerKind,
-    /// The employee who looks after him.
+    /// Employee in charge.
     pub manager: Option<Manager>,
-    /// His picture.
+    /// Avatar.
     pub avatar: Option<FileKey>,
     /// Given name.
     pub first_name: Option<Name>,
@@ -18,37 +18,37 @@ pub struct Customer {
     pub last_name: Option<Name>,
     /// Patronymic.
     pub middle_name: Option<Name>,
-    /// Day of birth.
+    /// Date of birth.
     pub birthday: Option<NaiveDate>,
-    /// Where he lives, as he wrote it.
+    /// Address, as entered by the customer.
     pub address: Option<String>,
-    /// His first phone.
+    /// First phone.
     pub phone_1: Option<Phone>,
-    /// His second phone.
+    /// Second phone.
     pub phone_2: Option<Phone>,
-    /// His e-mail address.
+    /// E-mail address.
     pub email: Option<Email>,
-    /// When the record was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// An entry of the dictionary of customer types (`type` in the contract); `1` is a person, `2` a company.
+/// Entry of the dictionary of customer types (`type` in the contract); `1` is a person, `2` a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerKind {
-    /// Its number in the dictionary.
+    /// Number in the dictionary.
     pub id: i64,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// When the entry was made.
+    /// Creation time of the entry.
     pub created_at: DateTime<Utc>,
 }
 
-/// The employee who looks after a customer, as the customer sees him.
+/// Employee in charge of a customer, as shown to the customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manager {
-    /// His number.
+    /// Identifier.
     pub id: UserId,
     /// Given name.
     pub first_name: Name,
@@ -59,7 +59,7 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// Given name, patronymic and family name in one line.
+    /// Returns given name, patronymic and family name in one line.
     pub fn name(&self) -> String {
         match &self.middle_name {
             Some(middle) => format!("{} {middle} {}", self.first_name, self.last_name),

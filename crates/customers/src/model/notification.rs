@@ -1,19 +1,19 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::NotificationId;
 
-/// What a customer was told, in the words of that moment.
+/// Notification of a customer, with the text as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
-    /// Its number.
+    /// Identifier.
     pub id: NotificationId,
-    /// One line.
+    /// Title, one line.
     pub title: String,
-    /// The code of what happened; whoever writes notifications has the list of codes.
+    /// Code of the event; the areas that write notifications define the codes.
     pub code: String,
-    /// More about it.
+    /// Body.
     pub body: Option<String>,
-    /// The address of the application that it was written for, if that has one.
+    /// URL for the notification in its application, if the application has one.
     pub action_url: Option<String>,
-    /// When it happened.
+    /// Time of the event.
     pub created_at: DateTime<Utc>,
 }

@@ -1,46 +1,47 @@
-//! What is noted beside the record of a customer, and belongs to it.
+//! Records that belong to a customer: contacts and bank accounts.
 
 use kontor_kernel::history::{self, AuditedField, FieldChange};
 use kontor_kernel::{CounterpartyId, Violations};
 
-/// A record that belongs to a customer: a way to reach them, or an account in a bank.
+/// Record that belongs to a customer: a contact or a bank account.
 pub trait CustomerPart: Clone + Send + Sync + 'static {
-    /// Its number.
+    /// Identifier.
     type Id: Copy + Into<i64> + Send + Sync + 'static;
-    /// Everything that is said about one.
+    /// Content of a new record.
     type Draft: Clone + Send + Sync + 'static;
-    /// What is changed.
+    /// Changes of a record.
     type Change: Clone + Send + Sync + 'static;
 
-    /// What histories call them.
+    /// Name in history fields.
     const NAME: &'static str;
 
-    /// How many a customer may have.
+    /// Maximum records per customer.
     const MOST: i64 = 100;
 
-    /// Its number.
+    /// Returns the identifier.
     fn id(&self) -> Self::Id;
 
-    /// Every field that an employee can change, always the same ones in the same order.
+    /// Returns every field that an employee can change, always the same fields in the same order.
     fn fields(&self) -> Vec<AuditedField>;
 
-    /// The draft in the form that is stored, or everything against it.
+    /// Returns the draft in the stored form, or all violations.
     fn checked(draft: Self::Draft) -> Result<Self::Draft, Violations>;
 
-    /// What a change makes of it; not yet checked.
+    /// Returns the content after a change, not yet checked.
     fn changed(&self, change: Self::Change) -> Self::Draft;
 }
 
-/// A part and whose it is.
+/// Record with its customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owned<P> {
-    /// The customer.
+    /// Customer.
     pub customer: CounterpartyId,
-    /// What belongs to them.
+    /// Record.
     pub part: P,
 }
 
-/// What the history of the customer tells of a part that came or changed: `contacts.7.value`.
+/// Returns the changes for the customer's history when a record is added or changed, with fields such as
+/// `contacts.7.value`.
 pub fn part_changes<P: CustomerPart>(before: Option<&P>, after: &P) -> Vec<FieldChange> {
     history::part_changes(P::NAME, after.id().into(), before.map(P::fields), after.fields())
 }

@@ -1,4 +1,4 @@
-//! Records for tests.
+//! Sample records for tests.
 
 use chrono::DateTime;
 use kontor_kernel::{CounterpartyId, Inn, Kpp, Name, Phone};

@@ -4,16 +4,16 @@ use kontor_kernel::{Edit, Email, Inn, Kpp, Line, Name, Phone, UserId, Violations
 use super::StaffCustomer;
 use super::change::check_birthday;
 
-/// Everything that staff write about a customer.
+/// Fields of a customer that staff write.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CustomerDraft {
-    /// Whether it is a company.
+    /// `true` for a company.
     pub is_company: bool,
-    /// The name of a company.
+    /// Company name.
     pub name: Option<Name>,
-    /// The taxpayer's number.
+    /// Taxpayer number (INN).
     pub inn: Option<Inn>,
-    /// The code of a company's registration with a tax office.
+    /// Tax registration reason code (KPP) of a company.
     pub kpp: Option<Kpp>,
     /// Given name.
     pub first_name: Option<Name>,
@@ -21,30 +21,30 @@ pub struct CustomerDraft {
     pub last_name: Option<Name>,
     /// Patronymic.
     pub middle_name: Option<Name>,
-    /// Day of birth.
+    /// Date of birth.
     pub birthday: Option<NaiveDate>,
-    /// Where they live or reside.
+    /// Address.
     pub address: Option<Line<500>>,
-    /// The phone that is to sign them in.
+    /// Phone for the login.
     pub phone_1: Option<Phone>,
-    /// Their second phone.
+    /// Second phone.
     pub phone_2: Option<Phone>,
-    /// The e-mail address that is to sign them in.
+    /// E-mail address for the login.
     pub email: Option<Email>,
-    /// The employee who looks after them.
+    /// Employee in charge.
     pub manager_id: Option<UserId>,
 }
 
-/// What staff change about a customer.
+/// Changes of a customer by staff.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CustomerChange {
-    /// Whether it is a company from now on.
+    /// `true` for a company from now on.
     pub is_company: bool,
-    /// The name of a company.
+    /// Company name.
     pub name: Edit<Option<Name>>,
-    /// The taxpayer's number.
+    /// Taxpayer number (INN).
     pub inn: Edit<Option<Inn>>,
-    /// The code of a company's registration with a tax office.
+    /// Tax registration reason code (KPP) of a company.
     pub kpp: Edit<Option<Kpp>>,
     /// Given name.
     pub first_name: Edit<Option<Name>>,
@@ -52,22 +52,22 @@ pub struct CustomerChange {
     pub last_name: Edit<Option<Name>>,
     /// Patronymic.
     pub middle_name: Edit<Option<Name>>,
-    /// Day of birth.
+    /// Date of birth.
     pub birthday: Edit<Option<NaiveDate>>,
-    /// Where they live or reside.
+    /// Address.
     pub address: Edit<Option<Line<500>>>,
-    /// The phone that is to sign them in. The one before signs nobody in afterwards.
+    /// Phone for the login. The old one can no longer log in.
     pub phone_1: Edit<Option<Phone>>,
-    /// Their second phone.
+    /// Second phone.
     pub phone_2: Edit<Option<Phone>>,
-    /// The e-mail address that is to sign them in. The one before signs nobody in afterwards.
+    /// E-mail address for the login. The old one can no longer log in.
     pub email: Edit<Option<Email>>,
-    /// The employee who looks after them.
+    /// Employee in charge.
     pub manager_id: Edit<Option<UserId>>,
 }
 
 impl CustomerDraft {
-    /// Everything against a new customer.
+    /// Checks a new customer. Returns all violations.
     pub fn check_new(&self, at: DateTime<Utc>) -> Result<(), Violations> {
         let mut wrong = self.wrong(at);
         if !self.is_company && self.first_name.is_none() {
@@ -105,8 +105,8 @@ impl CustomerDraft {
 }
 
 impl CustomerChange {
-    /// The record after the change, or everything against it. Of a company that turns out to be a person, what only
-    /// companies have goes.
+    /// Returns the record after the change, or all violations. When a company becomes a person, the company
+    /// fields are cleared.
     pub fn decide(self, before: &StaffCustomer, at: DateTime<Utc>) -> Result<CustomerDraft, Violations> {
         let record = &before.record;
         let becomes_person = before.is_company && !self.is_company;

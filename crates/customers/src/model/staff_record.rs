@@ -3,32 +3,32 @@ use kontor_kernel::{Inn, Kpp, Name, Resource};
 
 use super::{Customer, Manager};
 
-/// The record of a customer as staff see it.
+/// Customer record for staff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffCustomer {
-    /// What the customer sees, too.
+    /// Fields that the customer sees too.
     pub record: Customer,
-    /// Whether it is a company.
+    /// `true` for a company.
     pub is_company: bool,
-    /// The name of a company.
+    /// Company name.
     pub name: Option<Name>,
-    /// The taxpayer's number.
+    /// Taxpayer number (INN).
     pub inn: Option<Inn>,
-    /// The code of a company's registration with a tax office.
+    /// Tax registration reason code (KPP) of a company.
     pub kpp: Option<Kpp>,
-    /// How many orders they have made.
+    /// Number of orders.
     pub orders: u64,
-    /// Raised by every change.
+    /// Version; grows with every change.
     pub version: u64,
 }
 
-/// Fields that say nothing about a person.
+/// Fields without personal data.
 const IMPERSONAL: [&str; 2] = ["is_company", "manager"];
-/// Those of a company, which are no person's.
+/// Fields of a company, without personal data of a person.
 const OF_COMPANY: [&str; 3] = ["name", "inn", "kpp"];
 
-/// What people call a customer, and lists sort them by: the name of a company, or the family, given and middle name of a
-/// person, or the first of their contacts.
+/// Display name of a customer, also the sort key of lists. It is the company name; or family, given and middle
+/// name of a person; or the first of their contacts.
 pub fn title(company: Option<&str>, names: [Option<&str>; 3], contacts: [Option<&str>; 2]) -> String {
     let names: Vec<&str> = names.into_iter().flatten().collect();
     let contact = contacts.into_iter().flatten().next();
@@ -39,14 +39,15 @@ pub fn title(company: Option<&str>, names: [Option<&str>; 3], contacts: [Option<
 }
 
 impl StaffCustomer {
-    /// What people call them. Empty when nothing of it is known.
+    /// Returns the display name. Empty if no part of it is known.
     pub fn title(&self) -> String {
         let record = &self.record;
         let names = [record.last_name.as_deref(), record.first_name.as_deref(), record.middle_name.as_deref()];
         title(self.name.as_deref(), names, [record.phone_1.as_deref(), record.email.as_deref()])
     }
 
-    /// The record once they have left. A company keeps its name and numbers: they are no person's.
+    /// Returns the record without personal data, after the customer was deleted. A company keeps its name and
+    /// numbers.
     #[must_use]
     pub fn anonymous(self) -> Self {
         let record = Customer {
@@ -72,7 +73,7 @@ impl StaffCustomer {
     }
 }
 
-/// A line of the history of somebody who has left: which fields changed stays, what stood in them does not.
+/// Anonymizes a history entry of a deleted customer: the names of changed fields stay, their values are removed.
 pub fn without_personal_values(changes: Vec<FieldChange>, is_company: bool) -> Vec<FieldChange> {
     let stays = |field: &str| IMPERSONAL.contains(&field) || is_company && OF_COMPANY.contains(&field);
     let cleared = |change: FieldChange| {

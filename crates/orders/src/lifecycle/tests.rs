@@ -18,7 +18,7 @@ fn id() -> OrderId {
     OrderId::new(7).unwrap()
 }
 
-/// Finds this order of this project, however often it is looked for.
+/// Always finds this order of this project.
 fn knowing(project: i64, order: Order) -> MockOrderReader {
     let mut orders = MockOrderReader::new();
     orders.expect_find().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), order.clone()))));
@@ -42,7 +42,7 @@ fn to(status: OrderStatus) -> OrderChange {
     OrderChange { status: Edit::Set(status), ..OrderChange::default() }
 }
 
-/// Has a change decided on this order of this project, and keeps what would be committed.
+/// Runs the decision on this order of this project, and keeps what would be committed.
 fn deciding(project: i64, order: Order, seen: Arc<Mutex<Vec<OrderUpdate>>>) -> MockOrderStore {
     let mut store = MockOrderStore::new();
     let commit = move |_: OrderId, decide: Decision| {
@@ -54,7 +54,7 @@ fn deciding(project: i64, order: Order, seen: Arc<Mutex<Vec<OrderUpdate>>>) -> M
     store
 }
 
-/// What is committed when an order is changed: one update, or the refusal and nothing.
+/// Returns the update that a change commits, or its refusal.
 async fn committed(order: Order, change: OrderChange) -> Result<OrderUpdate, OrderRefusal> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let store = deciding(1, order.clone(), seen.clone());
@@ -82,7 +82,7 @@ async fn each_allowed_move_is_committed_with_what_it_does_to_the_goods_and_no_ot
     let allowed = |from, to| MOVES.iter().find(|step| (step.from, step.to, step.by) == (from, to, MoveBy::Staff));
     for from in OrderStatus::ALL.iter().copied() {
         for target in OrderStatus::ALL.iter().copied().filter(|target| *target != from) {
-            // Money that has arrived goes back before the order is canceled.
+            // Money that has arrived is refunded before the order is canceled.
             let held = from == OrderStatus::Paid && target == OrderStatus::Canceled;
             let expected = allowed(from, target).filter(|_| !held);
             let outcome = committed(order(from), to(target)).await;
@@ -104,7 +104,7 @@ async fn money_taken_by_hand_is_announced_with_what_was_paid() {
     let event = captured.event.unwrap();
     assert_eq!((event.order_id, event.project_id.get(), event.application_id.get()), (id(), 1, 3));
     assert_eq!((event.amount.minor(), event.currency.as_str(), event.paid_at), (450, "RUB", DateTime::UNIX_EPOCH));
-    // An order of no application has nobody to announce it to.
+    // An order without application has no webhooks to notify.
     let order = Order { application: None, ..order(OrderStatus::InProcessing) };
     let captured = committed(order, to(OrderStatus::Paid)).await.unwrap().captured;
     assert_eq!(captured, Some(Captured { amount: Money::from_minor(450).unwrap(), event: None }));
@@ -218,7 +218,7 @@ async fn customers_see_what_they_ordered_in_this_application_and_nothing_else() 
 #[tokio::test]
 async fn a_preview_of_a_move_tells_what_the_move_would_do_and_commits_nothing() {
     let held = Order { lines: vec![a_line(450)], ..order(OrderStatus::Created) };
-    // The store expects nothing: whoever changes an order here fails.
+    // The store expects no calls: any change fails the test.
     let service = service(knowing(1, held.clone()), MockOrderStore::new());
     let (seen, preview) = service.preview_update(&editor(), id(), &to(OrderStatus::Canceled)).await.unwrap();
     assert_eq!((&seen, preview.status), (&held, OrderStatus::Canceled));

@@ -14,40 +14,40 @@ use crate::placement::{Allocation, CartSnapshot, PaymentProblem, applied_discoun
 use crate::pricing::{LinePrice, PriceLine, Pricing, price};
 use crate::refund::DecidedRefund;
 
-/// What a change needs besides the order and the snapshot.
+/// Inputs of a decision besides the order and the snapshot.
 pub struct Terms<'a> {
-    /// The items that the snapshot was asked for.
+    /// Items that the snapshot was requested for.
     pub items: &'a [NomenclatureId],
-    /// Which warehouses more pieces come from.
+    /// Strategy that chooses the warehouses of added units.
     pub allocation: &'a dyn Allocation,
-    /// Names the payment that follows.
+    /// Idempotency key of the payment that follows.
     pub key: Uuid,
-    /// Where its payer comes back to; `{order_id}` is replaced.
+    /// Return address of the payer; `{order_id}` is replaced.
     pub return_url: &'a str,
-    /// When.
+    /// Time of the decision.
     pub at: DateTime<Utc>,
 }
 
-/// What a change does. Nothing at all when all of it is `None`.
+/// Effect of a change. Nothing changes if every field is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Decided {
-    /// The lines of an order that is not paid.
+    /// New lines of an unpaid order.
     pub rework: Option<Rework>,
-    /// What is to be paid for them online.
+    /// Online payment of the new sum.
     pub payment: Option<PreparedPayment>,
-    /// What goes back of a paid one.
+    /// Refund of a paid order.
     pub refund: Option<DecidedRefund>,
 }
 
 impl Decided {
-    /// Whether all stays as it is.
+    /// Returns `true` if nothing changes.
     pub fn is_nothing(&self) -> bool {
         self.rework.is_none() && self.payment.is_none() && self.refund.is_none()
     }
 }
 
-/// Decides about a change of lines without touching anything. Kept lines keep the prices they were ordered at; discounts are
-/// those of the moment. An order that waits for no payment although it should is given one.
+/// Decides a change of lines. Pure function. Kept lines keep their ordered prices; discounts are the current
+/// ones. An order that should wait for a payment and has none open gets one.
 pub fn decide(
     order: &Order,
     snapshot: &CartSnapshot,
@@ -108,7 +108,7 @@ fn rework(
     Ok(Decided { rework, payment, refund: None })
 }
 
-/// The payment of an order that waits for one.
+/// Returns the payment of an order that waits for payment.
 fn payment(
     order: &Order,
     snapshot: &CartSnapshot,
@@ -130,7 +130,7 @@ fn payment(
     }))
 }
 
-/// Another payment of an order whose lines stay as they are, when it waits for one and none is open.
+/// Returns a new payment for unchanged lines, if the order waits for payment and none is open.
 pub(super) fn renewed(
     order: &Order,
     snapshot: &CartSnapshot,
@@ -156,7 +156,7 @@ fn categories_of(snapshot: &CartSnapshot, item: NomenclatureId) -> &[CategoryId]
     snapshot.items.iter().find(|offered| offered.id == item).map_or(&[], |offered| offered.categories.as_slice())
 }
 
-/// The same function that prices carts and new orders.
+/// Prices lines with the same function as carts and new orders.
 fn priced(
     order: &Order,
     snapshot: &CartSnapshot,
@@ -180,7 +180,7 @@ fn priced(
     })
 }
 
-/// The order holds a use of its code already.
+/// The order already holds a use of its promo code.
 fn without_own_use(promo: Promo) -> Promo {
     let free = |mut discount: crate::model::Discount| {
         discount.used_count = discount.used_count.saturating_sub(1);

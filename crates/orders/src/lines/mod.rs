@@ -1,7 +1,7 @@
 //! Changes of the lines of an order.
 //!
-//! Lines of an order that is not paid change freely: what they cost, what they reserve and what is to be paid follow in one
-//! commit. Of a paid order pieces and money only go back, as a refund. Looking and doing is one function, [`decide`].
+//! Lines of an unpaid order change freely: prices, reservations and the payment follow in one commit. Lines of a
+//! paid order can only be refunded. Preview and change use one function, [`decide`].
 
 mod decide;
 mod model;

@@ -3,36 +3,36 @@ use kontor_kernel::{Line, Money, NomenclatureId, Quantity, ReservationId, Violat
 use crate::model::{Order, OrderStatus};
 use crate::placement::PaymentProblem;
 
-/// What is to become of one line.
+/// Edit of one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEdit {
-    /// An item that is not in the order yet.
+    /// Adds an item that is not in the order yet.
     Add {
-        /// The item.
+        /// Item.
         item: NomenclatureId,
-        /// How many pieces.
+        /// Number of units.
         quantity: Quantity,
-        /// What one piece costs; `None` for what it is sold at.
+        /// Price per unit; `None` for the current sales price.
         price: Option<Money>,
     },
-    /// More pieces, fewer pieces, or another price. `None` leaves what is.
+    /// Changes quantity or price. `None` keeps the current value.
     Set {
-        /// The line.
+        /// Line.
         line: ReservationId,
-        /// How many pieces are left afterwards.
+        /// Number of units after the change.
         quantity: Option<Quantity>,
-        /// What one piece costs.
+        /// Price per unit.
         price: Option<Money>,
     },
-    /// None of it.
+    /// Removes the line.
     Remove {
-        /// The line.
+        /// Line.
         line: ReservationId,
     },
 }
 
 impl LineEdit {
-    /// The line it is about.
+    /// Line that the edit concerns.
     pub fn line(self) -> Option<ReservationId> {
         match self {
             Self::Add { .. } => None,
@@ -41,29 +41,29 @@ impl LineEdit {
     }
 }
 
-/// What staff want to change.
+/// Change of lines, by staff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineCommand {
-    /// What.
+    /// Edit.
     pub edit: LineEdit,
-    /// Of a paid order: whether the pieces go back to the warehouses they came from, which they do unless it is `false`.
+    /// For a paid order: `false` to write the units off. Otherwise they return to their warehouses.
     pub restock: Option<bool>,
-    /// Of a paid order: why money goes back.
+    /// For a paid order: reason of the refund.
     pub reason: Option<Line<250>>,
 }
 
-/// How the lines of an order may change.
+/// Way in which the lines of an order may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Freely.
+    /// Any change.
     Unpaid,
-    /// Pieces and money go back, nothing comes.
+    /// Refunds only.
     Paid,
 }
 
 impl Standing {
-    /// How the lines of this order may change. Canceled orders, those that were handed over and payments of subscriptions stay
-    /// as they are, and whose money is on its way back is not changed meanwhile.
+    /// Returns how the lines of this order may change. Refuses canceled and issued orders, payments of
+    /// subscriptions, and orders with a refund in progress.
     pub fn of(order: &Order) -> Result<Self, LinesRefused> {
         if order.is_recurring {
             return Err(LinesRefused::Recurring);
@@ -83,40 +83,40 @@ impl Standing {
     }
 }
 
-/// Why the lines of an order stay as they are.
+/// Reasons why the lines of an order cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinesRefused {
-    /// Canceled orders and those that were handed over.
+    /// The order is canceled or was handed over.
     #[error("the lines of an order that is {0} stay as they are")]
     Final(OrderStatus),
-    /// Those of a payment of a subscription are what the customer consented to.
+    /// The order is the payment of a subscription; the customer consented to its lines.
     #[error("the lines of a payment of a subscription stay as they are")]
     Recurring,
     /// The order has no such line.
     #[error("the order has no such line")]
     UnknownLine,
-    /// It would be an order of nothing.
+    /// The order would have no lines.
     #[error("it is the last line of the order: cancel the order instead")]
     LastLine,
-    /// Money of the order is on its way back.
+    /// A refund of the order is in progress.
     #[error("money of the order is on its way back: wait until it has arrived, or request another refund")]
     RefundUnderWay,
-    /// The acquirer keeps the payment open.
+    /// The acquirer did not cancel the open payment.
     #[error("the order waits for a payment that cannot be taken back: wait for its outcome, or cancel the order")]
     PaymentOpen,
-    /// Nobody knows how the payment stands.
+    /// The outcome of the payment is unknown.
     #[error("how the payment of the order stands is not known yet: try again later")]
     PaymentUnclear,
-    /// The money arrived, or the order moved, while it was being changed.
+    /// The money arrived, or the order changed its status, during the change.
     #[error("the order was paid or moved meanwhile: look at it again")]
     Overtaken,
-    /// Nobody is there to pay another sum.
+    /// The customer was deleted and cannot pay another sum.
     #[error("the customer has left: cancel the order instead")]
     CustomerGone,
-    /// Others change what it was decided on; the same call may succeed later.
+    /// Data the decision was based on changed; the same call may succeed later.
     #[error("prices, stock or the order itself changed meanwhile: try again")]
     Stale,
-    /// What is to be paid cannot be paid online.
+    /// The new sum cannot be paid online.
     #[error(transparent)]
     Payment(#[from] PaymentProblem),
     /// These fields are wrong.

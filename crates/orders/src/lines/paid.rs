@@ -1,4 +1,4 @@
-//! Lines of a paid order: less of them is a refund.
+//! Changes of lines of a paid order: a reduction is a refund.
 
 use kontor_kernel::{Money, Quantity, Violations};
 
@@ -9,7 +9,7 @@ use crate::refund::{self, DecidedRefund, ReturnedLine};
 
 const WAY_OUT: &str = "the order is paid: place another order for what is to come";
 
-/// What goes back; `None` when nothing changes.
+/// Returns the refund; `None` if nothing changes.
 pub(super) fn decide(order: &Order, command: &LineCommand) -> Result<Option<DecidedRefund>, OrderRefusal> {
     let (line, quantity, price) = match command.edit {
         LineEdit::Add { .. } => return Err(LinesRefused::wrong("nomenclature_id", WAY_OUT).into()),
@@ -40,8 +40,8 @@ pub(super) fn decide(order: &Order, command: &LineCommand) -> Result<Option<Deci
     Ok(Some(refund::finish(order, vec![returned], Money::ZERO)?))
 }
 
-/// How much of what is `left` of the money of a line goes back when its `pieces` are to cost less. Its discounts stay in
-/// proportion. Asking for the same price again gives nothing more.
+/// Part of `left`, the money of a line, that is refunded when its `pieces` get a lower price. Its discounts stay
+/// in proportion. The same price again refunds nothing more.
 fn less(line: &OrderLine, pieces: u32, left: Money, price: Money) -> Money {
     if price >= line.unit_price {
         return Money::ZERO;

@@ -1,4 +1,4 @@
-//! What a change would do, told before it is done.
+//! Previews: the effect of a change before it is made.
 
 use kontor_kernel::{InventoryId, Money, NomenclatureId, Quantity, ReservationId, WarehouseId};
 
@@ -7,71 +7,71 @@ use crate::change::{PromoEffect, Rework, ReworkedLine, Totals};
 use crate::model::{Named, Order, OrderLine, OrderStatus, PromoProblem, ReservationState, StockEffect, Transition};
 use crate::refund::{DecidedRefund, ReturnEffect, ReturnedLine};
 
-/// A line as it would be.
+/// Line after the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewLine {
-    /// Its number; `None` for one that would be new.
+    /// Identifier; `None` for a new line.
     pub id: Option<ReservationId>,
-    /// The item.
+    /// Item.
     pub item: Named<NomenclatureId>,
-    /// Where it would come from; `None` for a service.
+    /// Warehouse the units would come from; `None` for a service.
     pub warehouse: Option<WarehouseId>,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: Quantity,
-    /// What one piece costs.
+    /// Price per unit.
     pub unit_price: Money,
-    /// What automatic discounts take off.
+    /// Automatic discounts.
     pub product_discount: Money,
-    /// What the promo code takes off.
+    /// Promo code discount.
     pub promo_discount: Money,
-    /// What is left to pay for it.
+    /// Amount to pay for the line.
     pub total: Money,
-    /// Pieces taken back.
+    /// Units taken back.
     pub refunded_quantity: u32,
-    /// Money given back, or on its way.
+    /// Money refunded, or with a refund in progress.
     pub refunded_amount: Money,
 }
 
-/// What would change of one stock.
+/// Change of one stock level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StockEffectOn {
-    /// The stock.
+    /// Stock level.
     pub inventory: InventoryId,
-    /// The item.
+    /// Item.
     pub item: NomenclatureId,
-    /// Where it lies.
+    /// Warehouse of the stock level.
     pub warehouse: Option<WarehouseId>,
-    /// By how much what lies there changes.
+    /// Change of the quantity in stock.
     pub quantity: i64,
-    /// By how much what is reserved of it changes.
+    /// Change of the reserved quantity.
     pub reserved: i64,
 }
 
-/// An order as it would be.
+/// Order after the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPreview {
-    /// Its lines.
+    /// Lines.
     pub lines: Vec<PreviewLine>,
-    /// What it costs.
+    /// Totals.
     pub totals: Totals,
-    /// By how much more the customer pays, in minor units; less when negative.
+    /// Additional amount the customer pays, in minor units; negative if less.
     pub difference: i64,
-    /// What changes of the stock.
+    /// Changes of stock.
     pub stock: Vec<StockEffectOn>,
-    /// What goes back.
+    /// Refund.
     pub refund: Option<DecidedRefund>,
-    /// What could still be refunded afterwards.
+    /// Amount that can still be refunded afterwards.
     pub left: Money,
-    /// Why its promo code would no longer count.
+    /// Reason why its promo code would no longer apply.
     pub promo_problem: Option<PromoProblem>,
-    /// Whether another payment is asked for, and the open one taken back before.
+    /// `true` if a new payment is requested. The open one is canceled before.
     pub new_payment: bool,
-    /// Where it stands.
+    /// Status.
     pub status: OrderStatus,
 }
 
 impl OrderPreview {
-    /// What a change of this order does.
+    /// Previews a change of lines.
     pub fn of(order: &Order, decided: &Decided) -> Self {
         let same = Self { new_payment: decided.payment.is_some(), ..Self::unchanged(order) };
         match (&decided.rework, &decided.refund) {
@@ -81,12 +81,12 @@ impl OrderPreview {
         }
     }
 
-    /// What a refund of this order does.
+    /// Previews a refund.
     pub fn of_refund(order: &Order, refund: &DecidedRefund) -> Self {
         Self::unchanged(order).giving_back(order, refund)
     }
 
-    /// What a move of this order does.
+    /// Previews a change of status.
     pub fn of_move(order: &Order, step: Option<Transition>) -> Self {
         let same = Self::unchanged(order);
         let Some(step) = step else { return same };

@@ -1,4 +1,5 @@
-//! One price function: a cart that is looked at, ordered, changed into another one or only previewed costs the same.
+//! One price function: pricing a cart, ordering it, changing an order into it and previewing give the same
+//! price.
 
 use chrono::DateTime;
 use kontor_kernel::history::Author;
@@ -21,10 +22,10 @@ use crate::placement::{
 };
 use crate::pricing::{PriceLine, price};
 
-/// How many carts are tried.
+/// Number of carts to try.
 const CARTS: u64 = 100_000;
 
-/// Numbers that look random and are the same in every run (`SplitMix64`).
+/// Pseudorandom numbers that are the same in every run (`SplitMix64`).
 struct Dice(u64);
 
 impl Dice {
@@ -57,7 +58,7 @@ fn pieces(count: i64) -> Quantity {
     Quantity::new(count).unwrap()
 }
 
-/// A shop of four items: goods in one to three warehouses, which may ask for different prices, and services.
+/// A shop of four items: goods in up to three warehouses, with possibly different prices, and services.
 fn shop(dice: &mut Dice) -> CartSnapshot {
     let items = (1..=4).map(|number| {
         let unit = dice.number(0, 30_000);
@@ -176,7 +177,7 @@ fn placed(snapshot: &CartSnapshot, cart: &Cart) -> Option<PlacedOrder> {
     place_purely(snapshot, &command, &circumstances).ok()
 }
 
-/// The order as it is read after it was placed.
+/// The order as read after it was placed.
 fn stored(placed: &PlacedOrder) -> Order {
     let lines = (1..).zip(&placed.lines).map(|(number, line)| OrderLine {
         id: ReservationId::new(number).unwrap(),
@@ -202,7 +203,7 @@ fn stored(placed: &PlacedOrder) -> Order {
     }
 }
 
-/// What the shop looks like once the order is placed: its pieces are reserved, its promo code has one use more.
+/// Snapshot after the order was placed: its units are reserved, its promo code has one more use.
 fn after(snapshot: &CartSnapshot, order: &Order) -> CartSnapshot {
     let mut after = snapshot.clone();
     for line in &order.lines {
@@ -244,7 +245,7 @@ fn terms(items: &[NomenclatureId]) -> Terms<'_> {
     Terms { items, allocation: &FewestWarehouses, key, return_url, at }
 }
 
-/// Free and reserved pieces of every stock.
+/// Available units of a stock level.
 fn free(snapshot: &CartSnapshot, inventory: InventoryId) -> i64 {
     let places = snapshot.items.iter().flat_map(|item| match &item.kind {
         ItemKind::Goods { places } => places.as_slice(),
@@ -253,7 +254,7 @@ fn free(snapshot: &CartSnapshot, inventory: InventoryId) -> i64 {
     places.filter(|place| place.inventory == inventory).map(|place| i64::from(place.available)).sum()
 }
 
-/// What the lines of a change cost by the price function alone.
+/// Totals of changed lines by the price function alone.
 fn priced_anew(snapshot: &CartSnapshot, order: &Order, rework: &crate::change::Rework) -> Totals {
     let lines: Vec<PriceLine> = rework
         .lines
@@ -291,7 +292,7 @@ fn check_change(dice: &mut Dice, snapshot: &CartSnapshot, order: &Order) -> bool
     assert_eq!(rework.totals.original_price.minor(), sum(|line| line.price.original.minor()));
     assert_eq!(preview.totals, rework.totals);
     assert_eq!(preview.difference, rework.totals.final_price.minor() - order.final_price.minor());
-    // What is claimed is what the lines have more, stock by stock, and never more than is free.
+    // Claims equal the difference of the lines per stock level, and never exceed the available units.
     for line in &rework.lines {
         let Some(inventory) = line.inventory else { continue };
         let now: i64 = rework
@@ -325,7 +326,8 @@ fn check_change(dice: &mut Dice, snapshot: &CartSnapshot, order: &Order) -> bool
     true
 }
 
-/// A change of an order into a cart costs what an order of that cart costs, as long as its pieces come from the same places.
+/// Changing an order into a cart costs the same as ordering that cart, if its units come from the same stock
+/// levels.
 fn check_against_new_order(snapshot: &CartSnapshot, order: &Order, cart: &Cart, dice: &mut Dice) -> bool {
     let place = usize::try_from(dice.roll(u64::try_from(cart.lines().len()).unwrap())).unwrap();
     let (of, wanted) = (cart.lines()[place].item, pieces(dice.number(1, 9)));
@@ -367,7 +369,7 @@ fn check_against_new_order(snapshot: &CartSnapshot, order: &Order, cart: &Cart, 
             assert_eq!(ours, theirs);
             true
         }
-        // A code that no longer counts refuses a new order, and only falls away from one that stands.
+        // A promo code that no longer applies refuses a new order, and is only dropped from an existing one.
         None if view
             .pricing
             .lines
@@ -392,7 +394,7 @@ fn looking_ordering_changing_and_previewing_cost_the_same() {
         let cart = random_cart(&mut dice);
         let view = snapshot.view(&cart, &FewestWarehouses, DateTime::UNIX_EPOCH);
         let Some(placed) = placed(&snapshot, &cart) else {
-            // What cannot be ordered is refused when it is looked at, or its code is.
+            // A cart that cannot be ordered is refused by pricing, or its promo code is.
             assert!(view.is_err() || view.is_ok_and(|view| view.pricing.promo_problem.is_some()));
             continue;
         };

@@ -13,21 +13,22 @@ use crate::placement::{CartSnapshot, PlacementService, TRIES};
 use crate::ports::{CartQuery, Decision, SalesPoint};
 use crate::tickets::TicketReference;
 
-/// What came of a change of lines.
+/// Outcome of a change of lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinesChanged {
-    /// The order as it is now.
+    /// The order after the change.
     Done(Order),
-    /// The lines are changed; whether the payment of the new sum exists is still being found out.
+    /// The lines are changed; the outcome of the new payment request is still unknown.
     PaymentUnclear(Order),
-    /// The acquirer refused the payment of the new sum: the order is canceled, its goods and promo use are returned.
+    /// The acquirer refused the payment of the new sum. The order is canceled; its stock and promo use are
+    /// returned.
     PaymentRefused {
-        /// The acquirer's reason, for the log.
+        /// Reason given by the acquirer, for the log.
         reason: String,
     },
 }
 
-/// What a change is decided by.
+/// Data that a change is decided from.
 struct Seen {
     snapshot: CartSnapshot,
     items: Vec<NomenclatureId>,
@@ -35,7 +36,7 @@ struct Seen {
     standing: Standing,
 }
 
-/// How often a payment is asked for again while the storage fails.
+/// Attempts to request the payment again while the storage fails.
 const RECOVERIES: u32 = 3;
 
 const REASON: &str = "The lines of the order have changed.";
@@ -45,8 +46,8 @@ fn refuse<T>(refused: LinesRefused) -> Result<T, OrderError> {
 }
 
 impl PlacementService {
-    /// Changes a line of an order, adds one, or removes one. A payment that is still open is taken back at the acquirer
-    /// first, and one of the new sum is asked for; when it cannot be taken back, nothing changes.
+    /// Changes a line of an order, adds one, or removes one. An open payment is canceled at the acquirer first,
+    /// and a payment of the new sum is requested. If it cannot be canceled, nothing changes.
     pub async fn change_lines(
         &self,
         staff: &Staff,
@@ -56,7 +57,7 @@ impl PlacementService {
         staff.require(Permission::edit(Resource::Orders))?;
         let mut taken_back = false;
         let outcome = self.pursue_change(staff, id, command, &mut taken_back).await;
-        // The order keeps its lines, and is paid as it was to be.
+        // The order keeps its lines and gets a new payment of the old sum.
         match outcome {
             Err(OrderError::Refused(refused)) if taken_back => {
                 self.renew_payment(staff, id).await?;
@@ -70,7 +71,7 @@ impl PlacementService {
         }
     }
 
-    /// What a change would do, without doing it.
+    /// Returns the effect of a change without writing it.
     pub async fn preview_lines(
         &self,
         staff: &Staff,
@@ -161,7 +162,7 @@ impl PlacementService {
     }
 
     async fn take_back_payment(&self, id: OrderId) -> Result<(), OrderError> {
-        // One that has ended meanwhile shows in the order that is read next.
+        // A charge that has ended in the meantime shows in the next read of the order.
         let Some(charge) = self.charges.charges.open_for(ChargePurpose::Order(id)).await? else { return Ok(()) };
         match self.charges.withdraw(&charge).await? {
             Withdrawal::Settled => Ok(()),
@@ -170,7 +171,7 @@ impl PlacementService {
         }
     }
 
-    /// Decides once more on the order as it stands when it is locked.
+    /// Decides again on the order as read under its lock.
     fn decision(&self, staff: &Staff, seen: Seen, command: LineCommand) -> Decision {
         let (key, at) = (self.random.uuid(), self.clock.now());
         let (stamp, editor) = (Stamp::of(staff, at), staff.clone());
@@ -201,8 +202,8 @@ impl PlacementService {
         })
     }
 
-    /// Asks again for the payment that was taken back, after the storage failed during the change. While the storage goes on
-    /// failing nothing can be written: then the order waits, and the next change or the worker finds it.
+    /// Requests the canceled payment again after the storage failed during the change. If the storage keeps
+    /// failing, the order stays without a payment until the next change or the worker finds it.
     async fn recover_payment(&self, staff: &Staff, id: OrderId) {
         for _ in 0..RECOVERIES {
             if !matches!(self.look_and_renew(staff, id).await, Err(OrderError::Store(_))) {
@@ -211,7 +212,7 @@ impl PlacementService {
         }
     }
 
-    /// The failed write may have been the one that records the withdrawal: then the charge still looks open.
+    /// The failed write may be the record of the cancellation: then the charge still looks open.
     async fn look_and_renew(&self, staff: &Staff, id: OrderId) -> Result<(), OrderError> {
         if let Some(charge) = self.charges.charges.open_for(ChargePurpose::Order(id)).await? {
             self.charges.check_now(&charge).await?;
@@ -219,7 +220,7 @@ impl PlacementService {
         self.renew_payment(staff, id).await
     }
 
-    /// Asks once more for the payment that was taken back for a change that did not come about.
+    /// Requests a new payment after the old one was canceled for a change that was not made.
     async fn renew_payment(&self, staff: &Staff, id: OrderId) -> Result<(), OrderError> {
         let order = staff.own(self.orders.find(id).await?)?;
         let Some(first) = order.lines.first().map(|line| line.id) else { return Ok(()) };
@@ -242,7 +243,7 @@ impl PlacementService {
         };
         match self.store.change(id, Box::new(decide)).await {
             Ok(Some(charge)) => {
-                // Whatever comes of it, the order tells it.
+                // The order shows the outcome.
                 self.charges.open(&charge).await?;
                 Ok(())
             }
@@ -260,7 +261,7 @@ impl PlacementService {
         let order = staff.own(found)?;
         Ok(match opened {
             None | Some(Ok(Opened::Known)) => LinesChanged::Done(order),
-            // The change is committed: a storage that fails now must not look like a change that failed.
+            // The change is committed: a storage error now must not look like a failed change.
             Some(Ok(Opened::Unclear) | Err(_)) => LinesChanged::PaymentUnclear(order),
             Some(Ok(Opened::Refused { reason })) => LinesChanged::PaymentRefused { reason },
         })

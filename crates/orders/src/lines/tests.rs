@@ -42,7 +42,7 @@ fn line_id(id: i64) -> ReservationId {
     ReservationId::new(id).unwrap()
 }
 
-/// A line of an item from the warehouse of its inventory.
+/// A line of an item from the warehouse of its stock level.
 fn line(id: i64, of: i64, inventory: i64, quantity: i64, price: i64) -> OrderLine {
     OrderLine {
         id: line_id(id),
@@ -127,7 +127,7 @@ fn reworked(order: &Order, snapshot: &CartSnapshot, edit: LineEdit) -> crate::ch
     decided(order, snapshot, edit).unwrap().rework.unwrap()
 }
 
-/// Inventory and by how many pieces the claim on it grows.
+/// Stock level and change of the claim on it.
 fn claims(rework: &crate::change::Rework) -> Vec<(i64, i64)> {
     rework.claims.iter().map(|claim| (claim.inventory.get(), claim.pieces)).collect()
 }
@@ -189,11 +189,11 @@ fn more_pieces_come_from_where_the_line_comes_from_or_by_the_strategy() {
     let one = reworked(&order, &wide, set(1, 4));
     assert_eq!((claims(&one), one.lines.len()), (vec![(1, 1)], 1));
     let two = reworked(&order, &wide, set(1, 5));
-    // The cheapest that has both; other pieces cost what they cost there.
+    // The cheapest that has both; other units cost the price of their stock level.
     assert_eq!((claims(&two), two.lines.len(), two.totals.original_price), (vec![(3, 2)], 2, money(460)));
     assert_eq!((two.lines[1].id, two.lines[1].unit_price), (None, money(80)));
     assert_eq!(fields(decided(&order, &wide, set(1, 23)).unwrap_err()), ["quantity"]);
-    // What was ordered keeps its price; what comes costs what it costs now.
+    // Ordered units keep their price; added units cost the current price.
     let dearer = snapshot(vec![goods(1, vec![place(1, 120, 9)])]);
     let mixed = reworked(&order, &dearer, set(1, 4));
     let told: Vec<_> = mixed.lines.iter().map(|line| (line.quantity.get(), line.unit_price.minor())).collect();
@@ -252,7 +252,7 @@ fn the_promo_code_of_an_order_counts_as_long_as_it_holds() {
     let order =
         Order { promo_code: Some("SPRING".to_owned()), ..order(OrderStatus::Created, vec![line(1, 1, 1, 3, 100)]) };
     let with = |promo| CartSnapshot { promo: Some(promo), ..snapshot(vec![goods(1, vec![place(1, 100, 9)])]) };
-    // Its own use is not one too many.
+    // Its own use does not count against the limit.
     let kept = reworked(&order, &with(code(2, 1, 0)), set(1, 2));
     assert_eq!((kept.totals.promo_discount, kept.totals.final_price), (money(20), money(180)));
     assert!(matches!(kept.promo, PromoEffect::Keep(ref promo) if promo.version == 2));
@@ -281,7 +281,7 @@ fn less_of_a_paid_order_is_a_refund() {
     assert_eq!(fields(decided(&paid, &nothing, more).unwrap_err()), ["price", "quantity"]);
     assert!(decided(&paid, &nothing, set(1, 3)).unwrap().is_nothing());
     assert!(decided(&paid, &nothing, at_price(1, 100)).unwrap().is_nothing());
-    // What was taken back before does not come again.
+    // Units that were taken back are not refunded again.
     let mut less = paid.clone();
     less.lines[0].refunded_quantity = 2;
     less.lines[0].refunded_amount = money(200);
@@ -366,7 +366,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Where these orders are found, one after the other, the last one for good.
+    /// Finds these orders one after the other; the last one repeats.
     fn finding(mut found: Vec<Order>) -> Self {
         let (mut carts, mut orders) = (MockCartReader::new(), MockOrderReader::new());
         orders.expect_find().returning(move |_| {

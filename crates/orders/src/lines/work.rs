@@ -1,4 +1,4 @@
-//! The lines of an order while they are being changed.
+//! Working state of a change of lines.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::change::StockClaim;
 use crate::model::{Cart, CartLine, LineProblem, Order, OrderLine};
 use crate::placement::{Allocated, Allocation, CartSnapshot, ItemKind, OfferedItem, WarehouseStock, vat};
 
-/// A line that is being changed.
+/// Line being changed.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub id: Option<ReservationId>,
@@ -40,15 +40,15 @@ impl From<&OrderLine> for Draft {
     }
 }
 
-/// Pieces that come to an order, from one place.
+/// Units added to an order from one stock level.
 struct Taken {
     place: Option<WarehouseStock>,
     quantity: Quantity,
-    /// What they are sold at.
+    /// Sales price per unit.
     price: Money,
 }
 
-/// What becomes of the lines and the stock.
+/// Lines and stock changes under construction.
 pub(super) struct Work<'a> {
     snapshot: &'a CartSnapshot,
     allocation: &'a dyn Allocation,
@@ -66,7 +66,7 @@ impl<'a> Work<'a> {
         Self { snapshot, allocation, drafts, removed: Vec::new(), claims: BTreeMap::new(), services: Vec::new() }
     }
 
-    /// What changes of the stock, by ascending number.
+    /// Changes of reserved stock, by ascending stock level id.
     pub fn claims(&self) -> Vec<StockClaim> {
         self.claims.values().filter(|claim| claim.pieces != 0).copied().collect()
     }
@@ -143,7 +143,8 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// More pieces of a line: from where it comes from, if there are enough, else from wherever the strategy says.
+    /// Chooses the stock for more units of a line: its own stock level if that has enough, otherwise the
+    /// allocation strategy decides.
     fn more_of(&self, offered: &OfferedItem, draft: &Draft, more: Quantity) -> Result<Vec<Taken>, LinesRefused> {
         let places = match &offered.kind {
             ItemKind::Service { price } => return Ok(vec![Taken { place: None, quantity: more, price: *price }]),
@@ -163,7 +164,7 @@ impl<'a> Work<'a> {
         Ok(taken.into_iter().map(part).collect())
     }
 
-    /// Pieces of the same stock at the same price are one line.
+    /// Adds units to a line. Units of the same stock level at the same price form one line.
     fn grow(
         &mut self,
         index: usize,

@@ -1,4 +1,4 @@
-//! What a customer wants to buy.
+//! The cart.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,21 @@ use kontor_kernel::{NomenclatureId, Quantity, Violations};
 /// One line of a cart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CartLine {
-    /// The item.
+    /// Item.
     pub item: NomenclatureId,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: Quantity,
 }
 
-/// A cart: 1 to [`Cart::MOST_LINES`] lines of different items.
+/// Cart: 1 to [`Cart::MOST_LINES`] lines of different items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cart(Vec<CartLine>);
 
 impl Cart {
-    /// The longest cart.
+    /// Maximum lines of a cart.
     pub const MOST_LINES: usize = 500;
 
-    /// Refuses an empty cart, a longer one, and an item that stands in it twice.
+    /// Creates a cart. Refuses an empty cart, too many lines, and repeated items.
     pub fn new(lines: Vec<CartLine>) -> Result<Self, CartRefused> {
         if lines.is_empty() {
             return Err(CartRefused::Empty);
@@ -35,30 +35,30 @@ impl Cart {
         if repeated.is_empty() { Ok(Self(lines)) } else { Err(CartRefused::Lines(repeated)) }
     }
 
-    /// The lines in the customer's order.
+    /// Lines in the customer's order.
     pub fn lines(&self) -> &[CartLine] {
         &self.0
     }
 
-    /// The items of the lines.
+    /// Items of the lines.
     pub fn items(&self) -> Vec<NomenclatureId> {
         self.0.iter().map(|line| line.item).collect()
     }
 }
 
-/// Why a cart cannot be sold.
+/// Reasons why a cart cannot be sold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CartRefused {
-    /// There is nothing in it.
+    /// The cart is empty.
     #[error("the cart is empty")]
     Empty,
-    /// It has more than [`Cart::MOST_LINES`] lines.
+    /// The cart has more than [`Cart::MOST_LINES`] lines.
     #[error("a cart has at most {} lines", Cart::MOST_LINES)]
     TooManyLines,
-    /// The whole is worth more than an amount can be.
+    /// The total exceeds the maximum amount.
     #[error("the cart is worth too much")]
     TooExpensive,
-    /// These lines cannot be sold as they are.
+    /// These lines cannot be sold as requested.
     #[error("{} lines of the cart cannot be sold", .0.len())]
     Lines(Vec<LineRefused>),
 }
@@ -66,28 +66,28 @@ pub enum CartRefused {
 /// A line that cannot be sold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRefused {
-    /// Its place in the cart, counted from 0.
+    /// Index in the cart, counted from 0.
     pub line: usize,
-    /// Why.
+    /// Reason.
     pub problem: LineProblem,
 }
 
-/// Why a line cannot be sold.
+/// Reasons why a line cannot be sold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
     /// The item is unknown or not sold in this application.
     #[error("there is no such product")]
     Unknown,
-    /// The item stands in an earlier line.
+    /// The item is in an earlier line.
     #[error("the product stands in the cart twice")]
     Repeated,
-    /// The warehouses of the application have fewer pieces.
+    /// The warehouses of the application have fewer units.
     #[error("only {available} pieces are available")]
     NotEnough {
-        /// How many they have together.
+        /// Units available in all of them.
         available: u32,
     },
-    /// Price times quantity is more than an amount can be.
+    /// Price times quantity exceeds the maximum amount.
     #[error("the line is worth too much")]
     TooExpensive,
 }
@@ -102,7 +102,7 @@ impl LineProblem {
 }
 
 impl CartRefused {
-    /// The problems by field of the contract, such as `products.0.quantity`.
+    /// Violations by request field, such as `products.0.quantity`.
     pub fn violations(&self) -> Violations {
         let mut all = Violations::default();
         match self {

@@ -1,17 +1,17 @@
-//! Where an order goes.
+//! Delivery of an order.
 
 use kontor_kernel::{
     DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Line, Money, PaymentTypeId, ShopId, Violations,
 };
 use kontor_payments::model::VatCode;
 
-/// Pickup from a shop; a project gives its types names and prices, the ids carry the meaning.
+/// Pickup from a shop. A project chooses names and prices of its types; these ids have a fixed meaning.
 const PICKUP: i64 = 1;
 const DELIVERY: i64 = 2;
 const PICKUP_POINT: i64 = 1;
 const COURIER: i64 = 2;
 
-/// The delivery type whose orders name a subtype.
+/// Delivery type whose orders have a subtype.
 pub const BY_DELIVERY: DeliveryTypeId = match DeliveryTypeId::new(DELIVERY) {
     Ok(id) => id,
     Err(_) => panic!("no identifier"),
@@ -21,118 +21,118 @@ const BY_COURIER: DeliverySubtypeId = match DeliverySubtypeId::new(COURIER) {
     Err(_) => panic!("no identifier"),
 };
 
-/// A postal address: one line of 1 to 500 characters.
+/// Postal address: one line of 1 to 500 characters.
 pub type Address = Line<500>;
 
-/// Whether an order that is delivered in this way has an address to go to.
+/// Returns `true` if an order with this delivery requires an address.
 pub(crate) fn needs_address(type_id: DeliveryTypeId, subtype_id: Option<DeliverySubtypeId>) -> bool {
     type_id == BY_DELIVERY && subtype_id == Some(BY_COURIER)
 }
 
-/// What a customer says about delivery and payment type, with ids that are still to be checked.
+/// Delivery and payment type of a request, with unchecked ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryRequest {
-    /// How the goods reach the customer.
+    /// Delivery type.
     pub type_id: DeliveryTypeId,
-    /// Which way of delivery; required for delivery.
+    /// Delivery subtype; required for the type delivery.
     pub subtype_id: Option<DeliverySubtypeId>,
-    /// Which pickup point; required for a pickup point.
+    /// Pickup point; required for the subtype pickup point.
     pub subtype_param_id: Option<DeliverySubtypeParamId>,
-    /// Which shop; required for pickup.
+    /// Shop; required for pickup.
     pub shop_id: Option<ShopId>,
-    /// Where to; required for a courier.
+    /// Address; required for a courier.
     pub address: Option<Address>,
-    /// How the customer pays on receipt.
+    /// Payment type on receipt.
     pub payment_type_id: Option<PaymentTypeId>,
 }
 
-/// What the project has under the ids of a [`DeliveryRequest`]; `None` where there is nothing.
+/// Records of the project under the ids of a [`DeliveryRequest`]; `None` for ids that do not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct References {
-    /// The delivery type.
+    /// Delivery type.
     pub delivery_type: Option<TypeReference>,
-    /// The delivery subtype.
+    /// Delivery subtype.
     pub subtype: Option<SubtypeReference>,
-    /// The parameter of a subtype.
+    /// Parameter of the subtype.
     pub subtype_param: Option<ParamReference>,
-    /// The shop.
+    /// Shop.
     pub shop: Option<ShopReference>,
-    /// Whether the payment type is paid online.
+    /// `Some(true)` if the payment type is paid online; `None` if it does not exist.
     pub payment_type: Option<bool>,
 }
 
-/// A delivery type as far as an order needs it.
+/// Fields of a delivery type that an order needs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TypeReference {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its price.
+    /// Price.
     pub price: Money,
-    /// Whether it can be chosen.
+    /// `true` if it can be chosen.
     pub is_active: bool,
 }
 
-/// A delivery subtype as far as an order needs it.
+/// Fields of a delivery subtype that an order needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubtypeReference {
-    /// The type it belongs to.
+    /// Type it belongs to.
     pub type_id: DeliveryTypeId,
-    /// Its price, on top of that of the type.
+    /// Price, added to that of the type.
     pub price: Money,
-    /// Whether it can be chosen.
+    /// `true` if it can be chosen.
     pub is_active: bool,
 }
 
-/// A parameter of a delivery subtype as far as an order needs it.
+/// Fields of a delivery subtype parameter that an order needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamReference {
-    /// The subtype it belongs to.
+    /// Subtype it belongs to.
     pub subtype_id: DeliverySubtypeId,
-    /// Whether it can be chosen.
+    /// `true` if it can be chosen.
     pub is_active: bool,
-    /// Where it is.
+    /// Address.
     pub address: Option<String>,
 }
 
-/// A shop as far as an order needs it.
+/// Fields of a shop that an order needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShopReference {
-    /// Whether it can be chosen.
+    /// `true` if it can be chosen.
     pub is_active: bool,
-    /// Where it is.
+    /// Address.
     pub address: String,
 }
 
 /// Delivery price of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeliveryCharge {
-    /// The price; zero where the project does not charge delivery.
+    /// Price; zero if the project does not charge delivery.
     pub price: Money,
-    /// Its VAT on receipts; `None` when the project has no receipts made.
+    /// VAT on receipts; `None` if the project has no fiscal receipts.
     pub vat: Option<VatCode>,
 }
 
-/// A way of delivery for which a cart is calculated.
+/// Delivery that a cart is calculated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeliveryChoice {
-    /// The delivery type.
+    /// Delivery type.
     pub type_id: DeliveryTypeId,
-    /// The subtype, once it is chosen.
+    /// Subtype, once it is chosen.
     pub subtype_id: Option<DeliverySubtypeId>,
 }
 
-/// A delivery whose every part exists and fits the others.
+/// Checked delivery: every part exists and fits the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// The type.
+    /// Type.
     pub type_id: DeliveryTypeId,
-    /// The subtype, for delivery.
+    /// Subtype, for the type delivery.
     pub subtype_id: Option<DeliverySubtypeId>,
-    /// The pickup point.
+    /// Pickup point.
     pub subtype_param_id: Option<DeliverySubtypeParamId>,
-    /// The shop, for pickup.
+    /// Shop, for pickup.
     pub shop_id: Option<ShopId>,
-    /// Where the goods are handed over: the customer's address, or that of the shop or pickup point at this moment.
+    /// Address of the handover: the customer's address, or the current address of the shop or pickup point.
     pub address: Option<String>,
 }
 
@@ -149,8 +149,8 @@ impl References {
         }
     }
 
-    /// Checks a way of delivery for which a cart is calculated. Its subtype may still be open; one that the type does not use
-    /// is dropped.
+    /// Checks the delivery that a cart is calculated for. The subtype may be missing; a subtype that the type
+    /// does not use is dropped.
     pub fn check_choice(&self, choice: DeliveryChoice) -> Result<DeliveryChoice, Violations> {
         let mut wrong = Violations::default();
         self.check_type(&mut wrong);
@@ -163,7 +163,7 @@ impl References {
 }
 
 impl DeliveryRequest {
-    /// Brought by a courier.
+    /// Creates a request for delivery by courier.
     pub fn by_courier(address: Address, payment_type_id: PaymentTypeId) -> Self {
         Self {
             type_id: BY_DELIVERY,
@@ -175,7 +175,7 @@ impl DeliveryRequest {
         }
     }
 
-    /// The part of a request that the price of delivery depends on.
+    /// Creates a request with only the parts that the delivery price depends on.
     pub fn of_choice(choice: DeliveryChoice) -> Self {
         Self {
             type_id: choice.type_id,
@@ -187,7 +187,8 @@ impl DeliveryRequest {
         }
     }
 
-    /// Checks the request against what the project has; parts that the chosen way does not use are dropped.
+    /// Checks the request against the records of the project. Parts that the chosen delivery does not use are
+    /// dropped.
     pub fn check(&self, project: &References) -> Result<Delivery, Violations> {
         let mut wrong = Violations::default();
         project.check_type(&mut wrong);
@@ -367,7 +368,7 @@ mod tests {
         assert_eq!(chosen.address.as_deref(), Some("Lenina 1"));
         assert_eq!(wrong(&courier, &project(2)), ["payment_type_id"]);
         assert_eq!(wrong(&courier, &References { delivery_type: None, ..known }), ["delivery_type_id"]);
-        // Ways that a project has made itself ask for nothing.
+        // Delivery types that a project created itself require nothing.
         assert!(request(7).check(&project(2)).is_ok());
     }
 
@@ -382,7 +383,7 @@ mod tests {
         };
         assert_eq!(project(2).check_choice(choice(2, None)), Ok(choice(2, None)));
         assert_eq!(project(2).check_choice(choice(2, Some(2))), Ok(choice(2, Some(2))));
-        // Pickup has no subtypes, so it never costs more for one.
+        // Pickup has no subtypes, so a subtype does not change its price.
         assert_eq!(project(2).check_choice(choice(1, Some(2))), Ok(choice(1, None)));
         assert_eq!(wrong(choice(2, Some(2)), &project(7)), ["delivery_subtype_id"]);
         let closed = References { delivery_type: Some(delivery_type(false)), subtype: None, ..project(2) };

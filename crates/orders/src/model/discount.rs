@@ -4,39 +4,39 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{CategoryId, DiscountId, DiscountStatus, DiscountTarget, DiscountValue, Money, NomenclatureId};
 use strum::IntoStaticStr;
 
-/// A discount; with a code it is a promo code, without one it applies by itself.
+/// Discount. With a code it is a promo code; without one it applies automatically.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discount {
-    /// The number of the discount.
+    /// Identifier of the discount.
     pub id: DiscountId,
-    /// Its name for people.
+    /// Display name.
     pub name: String,
-    /// The promo code; `None` for an automatic discount.
+    /// Promo code; `None` for an automatic discount.
     pub code: Option<String>,
-    /// How much it takes off.
+    /// Amount or rate.
     pub value: DiscountValue,
-    /// What it applies to.
+    /// Items it applies to.
     pub target: DiscountTarget,
-    /// The cart's original price from which it applies.
+    /// Minimum original price of the cart.
     pub minimum_sum: Money,
-    /// From when.
+    /// Start of its validity.
     pub starts_at: Option<DateTime<Utc>>,
-    /// Until when, exclusive.
+    /// End of its validity, exclusive.
     pub ends_at: Option<DateTime<Utc>>,
-    /// How many orders may use a promo code.
+    /// Maximum orders that may use a promo code.
     pub usage_limit: Option<u64>,
-    /// How many orders of one customer may use a promo code.
+    /// Maximum orders of one customer that may use a promo code.
     pub customer_limit: Option<u64>,
-    /// How many orders use it.
+    /// Number of orders that use it.
     pub used_count: u64,
-    /// Whether it is in force.
+    /// Status.
     pub status: DiscountStatus,
-    /// Grows by one whenever staff change it.
+    /// Version; grows by one with every change by staff.
     pub version: u64,
 }
 
 impl Discount {
-    /// Whether it is in force at `at`, whatever the cart.
+    /// Returns `true` if it is active and valid at `at`, for any cart.
     pub fn is_current(&self, at: DateTime<Utc>) -> bool {
         self.currency_problem(at).is_none()
     }
@@ -51,7 +51,7 @@ impl Discount {
         }
     }
 
-    /// Whether it applies to an item in these categories (its own and those above).
+    /// Returns `true` if it applies to an item in these categories (its own and those above).
     pub fn covers(&self, item: NomenclatureId, categories: &[CategoryId]) -> bool {
         match self.target {
             DiscountTarget::Cart => true,
@@ -61,17 +61,17 @@ impl Discount {
     }
 }
 
-/// A promo code a customer gave, and what is known of it.
+/// Promo code of a request with the stored data about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promo {
-    /// The discount with this code, if there is one.
+    /// Discount with this code, if there is one.
     pub discount: Option<Discount>,
-    /// How many orders of the customer already use it; 0 when nobody is signed in.
+    /// Number of the customer's orders that already use it; 0 without a customer.
     pub used_by_customer: u64,
 }
 
 impl Promo {
-    /// The discount, when it may be used at `at` in a cart with this original price.
+    /// Returns the discount if it may be used at `at` in a cart with this original price.
     pub fn usable(&self, original: Money, at: DateTime<Utc>) -> Result<&Discount, PromoProblem> {
         let discount = self.discount.as_ref().ok_or(PromoProblem::Unknown)?;
         let reached = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
@@ -85,38 +85,38 @@ impl Promo {
     }
 }
 
-/// Why a promo code takes nothing off.
+/// Reasons why a promo code does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum PromoProblem {
     /// No such code.
     #[error("there is no such promo code")]
     Unknown,
-    /// Not yet.
+    /// Its validity has not started.
     #[error("the promo code is not valid yet")]
     NotStarted,
-    /// No longer.
+    /// Its validity has ended, or it is archived.
     #[error("the promo code is no longer valid")]
     Expired,
-    /// Stopped for now.
+    /// Paused.
     #[error("the promo code is paused")]
     Paused,
-    /// As many orders use it as may.
+    /// The maximum number of orders use it.
     #[error("the promo code has been used up")]
     LimitReached,
-    /// As many orders of this customer use it as may.
+    /// The maximum number of orders of this customer use it.
     #[error("you have already used the promo code")]
     CustomerLimit,
-    /// The cart is worth too little.
+    /// The original price of the cart is below this minimum.
     #[error("the promo code is valid from a sum of {0}")]
     MinimumSum(Money),
-    /// Nothing in the cart is covered.
+    /// It reduces no line of the cart.
     #[error("the promo code does not apply to these products")]
     NotApplicable,
 }
 
 impl PromoProblem {
-    /// The code of `discount_error`.
+    /// Returns the code of `discount_error`.
     pub fn code(self) -> &'static str {
         self.into()
     }

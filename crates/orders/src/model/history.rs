@@ -1,58 +1,58 @@
-//! What happened to an order.
+//! History of an order.
 
 use kontor_kernel::history::HistoryEntry;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::OrderStatus;
 
-/// What happened, by its code.
+/// Event in the history of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum OrderEvent {
-    /// It was made.
+    /// The order was created.
     Created,
-    /// Staff moved it.
+    /// Staff changed its status.
     StatusChanged,
     /// Staff changed its details.
     Changed,
-    /// Staff changed its lines while it was not paid.
+    /// Staff changed its lines before payment.
     LinesChanged,
-    /// Another payment is asked for.
+    /// Another payment was requested.
     PaymentRenewed,
-    /// The open payment was canceled at the acquirer, since something else is to be paid.
+    /// The open payment was canceled at the acquirer, since another sum is due.
     PaymentWithdrawn,
-    /// The acquirer shows a payment that is not the one asked for.
+    /// The payment at the acquirer differs from the requested one.
     PaymentSuspicious,
-    /// There will be no money.
+    /// The payment failed.
     PaymentFailed,
     /// The money has arrived.
     Paid,
-    /// Money has arrived for an order that is canceled; it goes back by itself.
+    /// Money has arrived for a canceled order; it is refunded automatically.
     PaidAfterCancellation,
-    /// Money has arrived for an order that did not wait for it; people must look at it.
+    /// Money has arrived for an order that did not wait for it; staff must check it.
     PaidOutOfTurn,
-    /// Money is asked back.
+    /// A refund was requested.
     RefundRequested,
-    /// It has gone back.
+    /// The refund succeeded.
     Refunded,
-    /// The acquirer does not give it back.
+    /// The acquirer refused the refund.
     RefundFailed,
-    /// No employee confirmed it in time.
+    /// The order was not confirmed in time.
     Expired,
     /// Tickets were scanned at the door.
     TicketsRedeemed,
 }
 
-/// One line of the history of an order.
+/// One entry of the history of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderEntry {
-    /// Who, when, and what changed from what to what.
+    /// Author, time, and changed fields.
     pub line: HistoryEntry,
-    /// What happened.
+    /// Event.
     pub event: OrderEvent,
-    /// Where the order stood afterwards.
+    /// Status of the order afterwards.
     pub status: OrderStatus,
-    /// More of it: an amount, a number of tickets, a reason.
+    /// Detail: an amount, a number of tickets, or a reason.
     pub detail: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The values of the order area.
+//! Values of the order area.
 
 mod cart;
 mod delivery;

@@ -1,11 +1,11 @@
-//! The table of moves: where an order may go, by whose word, and what that does.
+//! Table of status changes: allowed moves of an order, their cause and their effect.
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::OrderStatus;
 use super::OrderStatus::{Canceled, Created, InProcessing, Issued, Paid, ReadyForPickup, WaitingForPayment};
 
-/// By whose word an order moves.
+/// Cause of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum MoveBy {
@@ -13,86 +13,86 @@ pub enum MoveBy {
     Staff,
     /// The acquirer, by the outcome of the charge.
     Acquirer,
-    /// A refund that gives everything back.
+    /// A refund of everything.
     Refund,
-    /// The time until which an unconfirmed order is held.
+    /// The end of the hold time of an unconfirmed order.
     Timeout,
 }
 
-/// How the money must stand for a move.
+/// State of the money that a move requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum MoneyCondition {
-    /// It does not matter.
+    /// Any.
     Any,
-    /// None has arrived, or all of it goes back.
+    /// No money has arrived, or all of it is refunded or being refunded.
     NotHeld,
-    /// None has arrived, and none comes through the acquirer.
+    /// No money has arrived, and the order is not paid online.
     Offline,
     /// The charge has succeeded.
     Arrived,
     /// The charge has failed.
     Failed,
-    /// All that has arrived has gone back, or is on its way.
+    /// All money that arrived is refunded or being refunded.
     Returned,
-    /// None has arrived.
+    /// No money has arrived.
     Unpaid,
 }
 
-/// What a move does to the goods reserved for the order.
+/// Effect of a move on the goods reserved for the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum StockEffect {
     /// The reservation stays.
     Keep,
-    /// The reservation is given up and the use of a promo code is returned.
+    /// The reservation is released and the use of a promo code is returned.
     Release,
     /// The goods have left the warehouse.
     Sell,
 }
 
-/// What the customer is told, by its code (`status` of a notification).
+/// Notice to the customer; the code is the `status` of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Notice {
     /// The money has arrived.
     OrderPaid,
-    /// There will be no money, and the order is canceled.
+    /// The payment failed, and the order is canceled.
     OrderPaymentFailed,
-    /// Somebody works on it.
+    /// The order is in processing.
     OrderInProcessing,
-    /// It can be fetched.
+    /// The order is ready for pickup.
     OrderReady,
-    /// It was handed over.
+    /// The order was handed over.
     OrderIssued,
-    /// It is canceled.
+    /// The order is canceled.
     OrderCanceled,
-    /// It is canceled, since no employee confirmed it in time.
+    /// The order is canceled, since it was not confirmed in time.
     OrderExpired,
-    /// Its lines have changed.
+    /// The lines have changed.
     OrderChanged,
-    /// Money is on its way back.
+    /// A refund is in progress.
     OrderRefundRequested,
-    /// Money has gone back.
+    /// A refund has succeeded.
     OrderRefunded,
 }
 
-/// An allowed move.
+/// Allowed move of an order from one status to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transition {
-    /// Where the order was.
+    /// Status before.
     pub from: OrderStatus,
-    /// Where it goes.
+    /// Status after.
     pub to: OrderStatus,
-    /// By whose word.
+    /// Cause.
     pub by: MoveBy,
-    /// How the money must stand.
+    /// Required state of the money.
     pub money: MoneyCondition,
-    /// What happens to its goods.
+    /// Effect on the reserved goods.
     pub stock: StockEffect,
-    /// Whether the move says that the money has arrived; the event `order.paid` follows.
+    /// `true` if the money arrives with this move; the event `order.paid` follows.
     pub pays: bool,
-    /// What the customer is told.
+    /// Notice to the customer.
     pub notice: Notice,
 }
 
@@ -114,7 +114,7 @@ const fn refunded(from: OrderStatus) -> Transition {
     Transition { from, to: Canceled, by, money, stock, pays: false, notice: Notice::OrderCanceled }
 }
 
-/// Every allowed move. What does not stand here is refused. `docs/orders.md` shows the same table; a test compares them.
+/// Every allowed move; all others are refused. `docs/orders.md` shows the same table; a test compares them.
 pub const MOVES: &[Transition] = &[
     staff(Created, InProcessing),
     staff(Created, ReadyForPickup),
@@ -174,70 +174,70 @@ pub const MOVES: &[Transition] = &[
     },
 ];
 
-/// What decides which states an order may move to.
+/// State that decides which moves an order may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransitionContext {
-    /// Where it is.
+    /// Current status.
     pub status: OrderStatus,
-    /// Whether it is paid through the acquirer.
+    /// `true` if the order is paid through the acquirer.
     pub online: bool,
-    /// Whether money has arrived.
+    /// `true` if money has arrived.
     pub paid: bool,
-    /// Whether all that has arrived has gone back, or is on its way.
+    /// `true` if all money that arrived is refunded or being refunded.
     pub returned: bool,
 }
 
-/// Why an order may not move.
+/// Reasons why an order may not move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TransitionRefused {
-    /// Issued and canceled orders stay as they are.
+    /// Issued and canceled orders are final.
     #[error("an order that is {0} stays so")]
     Final(OrderStatus),
-    /// No such step.
+    /// The table has no such move.
     #[error("an order that is {from} cannot become {to}")]
     NotAllowed {
-        /// Where the order is.
+        /// Current status.
         from: OrderStatus,
-        /// Where it was to go.
+        /// Requested status.
         to: OrderStatus,
     },
     /// Money that has arrived must be refunded first.
     #[error("the order is already paid")]
     AlreadyPaid,
-    /// Only the acquirer's word makes an online order paid.
+    /// Only the outcome of the charge makes an online order paid.
     #[error("only the acquirer can confirm an online payment")]
     OnlyAcquirerPays,
 }
 
-/// How the charge of an order ended.
+/// Final result of the charge of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChargeOutcome {
     /// The money has arrived.
     Succeeded,
-    /// There will be none.
+    /// No money will arrive.
     Failed,
 }
 
-/// What becomes of an order when the outcome of its charge is known.
+/// Effect of a charge outcome on an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterCharge {
-    /// It moves.
+    /// The order moves.
     Moves(Transition),
-    /// It stays as it is.
+    /// The order does not change.
     Stays,
-    /// Money has arrived for an order that is canceled. It goes back by itself.
+    /// Money has arrived for a canceled order. It is refunded automatically.
     Returns,
-    /// Money has arrived for an order that does not wait for it. It stays as it is, and people must look at it.
+    /// Money has arrived for an order that does not wait for it. The order does not change; staff must check it.
     Unexpected,
 }
 
-/// The row of the table, if there is one.
+/// Returns the row of the table, if there is one.
 fn row(from: OrderStatus, to: OrderStatus, by: MoveBy) -> Option<Transition> {
     MOVES.iter().copied().find(|step| step.from == from && step.to == to && step.by == by)
 }
 
 impl OrderStatus {
-    /// What becomes of an order that stands here.
+    /// Returns the effect of a charge outcome on an order in this status.
     pub fn after_charge(self, outcome: ChargeOutcome) -> AfterCharge {
         let to = match outcome {
             ChargeOutcome::Succeeded => Paid,
@@ -251,14 +251,15 @@ impl OrderStatus {
         }
     }
 
-    /// The move of an unconfirmed order whose time has passed. `None` if it is no longer where the order was placed.
+    /// Returns the move of an unconfirmed order whose hold time has passed. `None` if the order has left its
+    /// first status.
     pub fn once_expired(self) -> Option<Transition> {
         row(self, Canceled, MoveBy::Timeout)
     }
 }
 
 impl TransitionContext {
-    /// The move to `to` by an employee.
+    /// Returns the move to `to` by an employee.
     pub fn move_to(self, to: OrderStatus) -> Result<Transition, TransitionRefused> {
         let from = self.status;
         let Some(step) = row(from, to, MoveBy::Staff) else {
@@ -276,8 +277,8 @@ impl TransitionContext {
         }
     }
 
-    /// The move of an order all of whose money goes back and all of whose lines are taken back. `None` when it stays where
-    /// it is: what was handed over and paid stays so.
+    /// Returns the move of an order whose money and lines are all taken back. `None` if it does not move: an
+    /// order that was handed over and paid stays issued.
     pub fn once_returned(self) -> Option<Transition> {
         row(self.status, Canceled, MoveBy::Refund).filter(|step| match step.money {
             MoneyCondition::Unpaid => !self.paid,
@@ -285,8 +286,8 @@ impl TransitionContext {
         })
     }
 
-    /// The move of an order whose money an employee has taken by hand. `None` when it stays where it is: what was handed over
-    /// stays so.
+    /// Returns the move of an order whose money an employee has taken. `None` if it does not move: an issued
+    /// order stays issued.
     pub fn once_paid_by_hand(self) -> Result<Option<Transition>, TransitionRefused> {
         if self.paid {
             return Err(TransitionRefused::AlreadyPaid);

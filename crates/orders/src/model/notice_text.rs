@@ -1,30 +1,30 @@
-//! What customers are told, in words.
+//! Texts of customer notices.
 
 use kontor_kernel::{Language, Money, OrderId};
 
 use super::Notice;
 
-/// What a notice is about.
+/// Data of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoticeSubject<'a> {
-    /// The order.
+    /// Order.
     pub order: OrderId,
-    /// What has arrived or goes back; of other notices the price of the order.
+    /// Amount received or refunded; for other notices the price of the order.
     pub amount: Money,
-    /// Its currency, ISO 4217.
+    /// Currency, ISO 4217.
     pub currency: &'a str,
 }
 
-/// A notice as the customer reads it.
+/// Text of a notice for the customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoticeText {
-    /// One line.
+    /// Title, one line.
     pub title: String,
-    /// More about it, where there is more to say.
+    /// Body, if there is one.
     pub body: Option<String>,
 }
 
-/// Title and body; `{order}` is the number of the order, `{sum}` the amount with its currency.
+/// Title and body. `{order}` is replaced by the number of the order, `{sum}` by the amount with its currency.
 const fn template(notice: Notice, language: Language) -> (&'static str, Option<&'static str>) {
     match (language, notice) {
         (Language::Ru, Notice::OrderPaid) => ("Заказ № {order} оплачен", Some("Мы получили {sum}.")),
@@ -61,7 +61,7 @@ const fn template(notice: Notice, language: Language) -> (&'static str, Option<&
 }
 
 impl Notice {
-    /// The words for it.
+    /// Returns the text of the notice.
     ///
     /// ```
     /// use kontor_kernel::{Language, OrderId};

@@ -1,4 +1,4 @@
-//! An order as it is read.
+//! Orders as read from storage.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
@@ -12,142 +12,142 @@ use kontor_payments::model::VatCode;
 use super::{DeliveryCharge, OrderStatus, PaymentMethod, TransitionContext};
 use crate::tickets::Tickets;
 
-/// A record named by an order.
+/// Identifier and name of a record that an order refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named<Id> {
-    /// Its number.
+    /// Identifier.
     pub id: Id,
-    /// Its name.
+    /// Name.
     pub name: String,
 }
 
-/// A way of delivery as the customer saw it.
+/// Delivery type or subtype as shown to the customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryWay<Id> {
-    /// Its number.
+    /// Identifier.
     pub id: Id,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its price today. The order keeps its own in [`Order::delivery_charge`].
+    /// Current price. The order keeps its own in [`Order::delivery_charge`].
     pub price: Money,
-    /// Whether it can still be chosen.
+    /// `true` if it can still be chosen.
     pub is_active: bool,
 }
 
-/// A place with an address: a pickup point or a shop.
+/// Place with an address: a pickup point or a shop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place<Id> {
-    /// Its number.
+    /// Identifier.
     pub id: Id,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Where it is.
+    /// Address.
     pub address: Option<String>,
 }
 
-/// A payment type of the project.
+/// Payment type of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentType {
-    /// Its number.
+    /// Identifier.
     pub id: PaymentTypeId,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it means.
+    /// Description.
     pub description: Option<String>,
-    /// Address of its picture.
+    /// URL of its picture.
     pub photo: Option<String>,
 }
 
-/// The customer of an order.
+/// Customer of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Customer {
-    /// His number.
+    /// Identifier of the customer.
     pub id: CounterpartyId,
-    /// His name, or the company's; empty while unknown.
+    /// Name of the person or company; empty while unknown.
     pub name: String,
-    /// The phone of the profile at the moment of the order, eleven digits.
+    /// Phone of the profile when the order was placed, eleven digits.
     pub phone: Option<String>,
 }
 
-/// What happened to the goods of a line.
+/// State of the goods of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum ReservationState {
-    /// Claimed for the order.
+    /// Reserved for the order.
     Held,
-    /// Given back.
+    /// Released.
     Released,
     /// Handed over.
     Sold,
 }
 
-/// A line of an order.
+/// Line of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderLine {
-    /// The number of the line.
+    /// Identifier of the line.
     pub id: ReservationId,
-    /// The item, named as it was when the order was made.
+    /// Item, with its name when the order was placed.
     pub item: Named<NomenclatureId>,
-    /// The article of the item.
+    /// Article of the item.
     pub article: Option<String>,
-    /// Addresses of its pictures.
+    /// URLs of its pictures.
     pub photos: Vec<String>,
-    /// Where the goods lie; `None` for a service.
+    /// Warehouse of the goods; `None` for a service.
     pub warehouse: Option<Named<WarehouseId>>,
-    /// The stock they are taken from; `None` for a service.
+    /// Stock level the units come from; `None` for a service.
     pub inventory: Option<InventoryId>,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: Quantity,
-    /// What one piece costs.
+    /// Price per unit.
     pub unit_price: Money,
-    /// What automatic discounts take off the line.
+    /// Automatic discounts of the line.
     pub product_discount: Money,
-    /// What the promo code takes off the line.
+    /// Promo code discount of the line.
     pub promo_discount: Money,
-    /// What is left to pay for the line.
+    /// Amount to pay for the line.
     pub total: Money,
-    /// Its VAT on receipts; `None` where none were made when it was ordered.
+    /// VAT on receipts; `None` if there were no receipts when it was ordered.
     pub vat: Option<VatCode>,
-    /// Whether its pieces are tickets.
+    /// `true` if each unit is a ticket.
     pub is_ticket: bool,
-    /// How many of its pieces have been taken back.
+    /// Number of units taken back.
     pub refunded_quantity: u32,
-    /// How much of its money has gone back, is on its way or is asked for.
+    /// Amount refunded, being refunded or requested as a refund.
     pub refunded_amount: Money,
-    /// What happened to the goods.
+    /// State of the goods.
     pub state: ReservationState,
 }
 
 impl OrderLine {
-    /// Pieces that have not been taken back.
+    /// Units that have not been taken back.
     pub fn pieces_left(&self) -> u32 {
         self.quantity.get().saturating_sub(self.refunded_quantity)
     }
 
-    /// Money that has not gone back.
+    /// Amount that has not been refunded.
     pub fn money_left(&self) -> Money {
         self.total.saturating_sub(self.refunded_amount)
     }
 }
 
-/// Where the money of an order stands.
+/// Payment state of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum PaymentState {
-    /// None has arrived.
+    /// No money has arrived.
     Unpaid,
     /// The outcome of a charge is still open.
     Pending,
-    /// It has arrived.
+    /// The money has arrived.
     Paid,
-    /// A part of it has gone back.
+    /// A part has been refunded.
     PartiallyRefunded,
-    /// All of it has gone back.
+    /// All of it has been refunded.
     Refunded,
 }
 
 impl PaymentState {
-    /// State of the money of an order, by what has arrived and what of it has gone back.
+    /// Computes the payment state from the captured and the refunded amount.
     pub fn of(is_paid: bool, is_payment_open: bool, captured: Money, refunded: Money) -> Self {
         match (is_paid, is_payment_open) {
             (false, true) => Self::Pending,
@@ -159,133 +159,134 @@ impl PaymentState {
     }
 }
 
-/// Where a refund of an order stands.
+/// State of a refund of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum OrderRefundState {
-    /// The acquirer is asked for it.
+    /// The refund is requested at the acquirer.
     Pending,
-    /// The customer has their money.
+    /// The customer has the money.
     Succeeded,
-    /// The acquirer gives nothing back. The money is the shop's again, the goods stay where they are.
+    /// The acquirer refused the refund. The money belongs to the shop again; the goods stay where they are.
     Failed,
 }
 
-/// A refund of an order.
+/// Refund of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderRefund {
-    /// Its number.
+    /// Identifier.
     pub id: OrderRefundId,
-    /// How much.
+    /// Amount.
     pub amount: Money,
-    /// The part of it that is of the delivery price; the rest is of lines.
+    /// Part of the amount that refunds the delivery price; the rest refunds lines.
     pub delivery: Money,
-    /// Where it stands.
+    /// State.
     pub state: OrderRefundState,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// Whether the goods went back to their warehouses.
+    /// `true` if the goods went back to their warehouses.
     pub restock: bool,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: DateTime<Utc>,
-    /// When its outcome became known.
+    /// Time at which its outcome became known.
     pub settled_at: Option<DateTime<Utc>>,
 }
 
-/// An order.
+/// Order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// The number of the order.
+    /// Identifier of the order.
     pub id: OrderId,
-    /// Where it was made; `None` when staff made it for the project.
+    /// Application; `None` if staff created it for the project.
     pub application: Option<Named<ApplicationId>>,
-    /// Who made it.
+    /// Customer.
     pub customer: Customer,
-    /// Who takes care of it.
+    /// Employee in charge.
     pub manager: Option<Named<UserId>>,
-    /// Where it stands.
+    /// Status.
     pub status: OrderStatus,
-    /// The name of the status in the dictionary.
+    /// Name of the status in the dictionary.
     pub status_name: String,
-    /// The project's currency, three letters.
+    /// Currency of the project, three letters.
     pub currency: String,
-    /// Before any discount.
+    /// Price before any discount.
     pub original_price: Money,
-    /// What automatic discounts take off.
+    /// Automatic discounts.
     pub product_discount: Money,
-    /// What the promo code takes off.
+    /// Promo code discount.
     pub promo_discount: Money,
-    /// Price of the lines. Delivery is no part of it.
+    /// Price of the lines, without delivery.
     pub final_price: Money,
     /// Delivery price.
     pub delivery_charge: DeliveryCharge,
-    /// The promo code used.
+    /// Promo code used.
     pub promo_code: Option<String>,
-    /// How the goods reach the customer.
+    /// Delivery type.
     pub delivery_type: DeliveryWay<DeliveryTypeId>,
-    /// Which way of delivery.
+    /// Delivery subtype.
     pub delivery_subtype: Option<DeliveryWay<DeliverySubtypeId>>,
-    /// Which pickup point.
+    /// Pickup point.
     pub delivery_subtype_param: Option<Place<DeliverySubtypeParamId>>,
-    /// Which shop.
+    /// Shop.
     pub shop: Option<Place<ShopId>>,
-    /// Where the goods are handed over.
+    /// Address of the handover.
     pub address: Option<String>,
-    /// How the customer pays on receipt.
+    /// Payment type on receipt.
     pub payment_type: Option<PaymentType>,
-    /// How the customer pays online.
+    /// Online payment method.
     pub payment_method: Option<PaymentMethod>,
-    /// Where the customer pays, while he can.
+    /// URL of the payment page, while the order can be paid.
     pub payment_link: Option<String>,
-    /// A remark of the staff.
+    /// Comment by staff.
     pub comment: Option<String>,
-    /// The moment at which the order is canceled, while it comes from the contact form and is not confirmed.
+    /// Time at which an unconfirmed order from the contact form is canceled.
     pub reserved_until: Option<DateTime<Utc>>,
-    /// The lines.
+    /// Lines.
     pub lines: Vec<OrderLine>,
-    /// Whether the outcome of a payment is still open.
+    /// `true` if the outcome of a payment is still open.
     pub payment_open: bool,
     /// `true` if the order is the payment of a subscription. Its customer consented to its lines.
     pub is_recurring: bool,
-    /// When the money arrived.
+    /// Time at which the money arrived.
     pub paid_at: Option<DateTime<Utc>>,
-    /// What has arrived.
+    /// Amount received.
     pub captured: Money,
-    /// What of it has gone back.
+    /// Amount refunded.
     pub refunded: Money,
-    /// What of it is on its way back.
+    /// Amount with a refund in progress.
     pub refunding: Money,
-    /// What goes or went back, oldest first.
+    /// Refunds, oldest first.
     pub refunds: Vec<OrderRefund>,
-    /// Its tickets.
+    /// Tickets.
     pub tickets: Tickets,
-    /// Grows with every change.
+    /// Version; grows with every change.
     pub version: i64,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
 impl Order {
-    /// Both discounts.
+    /// Sum of both discounts.
     pub fn total_discount(&self) -> Money {
         self.original_price.saturating_sub(self.final_price)
     }
 
-    /// What the customer pays: the lines and the delivery.
+    /// Amount the customer pays: the lines and the delivery.
     pub fn amount_due(&self) -> Money {
         self.final_price.checked_add(self.delivery_charge.price).unwrap_or(Money::MAX)
     }
 
-    /// The part of the delivery price that has not gone back: whatever has gone back and not of a line, went back of it.
+    /// Part of the delivery price that has not been refunded. Every refunded amount that belongs to no line is a
+    /// refund of the delivery.
     pub fn delivery_left(&self) -> Money {
         let of_lines = self.lines.iter().try_fold(Money::ZERO, |sum, line| sum.checked_add(line.refunded_amount));
         let returned = self.refunded.checked_add(self.refunding).unwrap_or(Money::MAX);
         self.delivery_charge.price.saturating_sub(returned.saturating_sub(of_lines.unwrap_or(Money::MAX)))
     }
 
-    /// What decides where it may move.
+    /// Returns the state that decides which moves are allowed.
     pub fn transition_context(&self) -> TransitionContext {
         TransitionContext {
             status: self.status,
@@ -295,12 +296,12 @@ impl Order {
         }
     }
 
-    /// What has arrived, less what has gone back, is on its way and is asked for.
+    /// Amount received, less all refunded amounts, including refunds in progress and requested ones.
     pub fn left_to_refund(&self) -> Money {
         self.captured.saturating_sub(self.refunded).saturating_sub(self.refunding)
     }
 
-    /// State of its money. Money on its way back has not gone back.
+    /// Payment state. A refund in progress does not count as refunded.
     pub fn payment_state(&self) -> PaymentState {
         PaymentState::of(self.paid_at.is_some(), self.payment_open, self.captured, self.refunded)
     }
@@ -342,7 +343,7 @@ mod tests {
         assert_eq!((asked.payment_state(), asked.left_to_refund()), (PaymentState::Paid, Money::ZERO));
         let gone = Order { refunded: money(450), refunding: Money::ZERO, ..back };
         assert_eq!(gone.payment_state(), PaymentState::Refunded);
-        // Nothing was paid, so nothing has come back.
+        // Nothing was paid, so nothing is returned.
         let context = an_order(OrderStatus::Created).transition_context();
         assert!(!context.returned && !context.paid && !context.online);
         let online = Order { payment_method: Some(PaymentMethod::Sbp), ..an_order(OrderStatus::Created) };

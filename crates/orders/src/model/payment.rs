@@ -1,4 +1,4 @@
-//! How an order is paid online.
+//! Online payment of orders.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use kontor_kernel::{ApplicationId, Money, OrderId, ProjectId};
@@ -7,27 +7,27 @@ use uuid::Uuid;
 
 use super::OrderStatus;
 
-/// A request for a charge that lacks only the number of its order, which the storage gives.
+/// Charge request without the number of its order, which the storage assigns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreparedPayment {
-    /// The idempotence key.
+    /// Idempotency key.
     pub key: Uuid,
-    /// How much.
+    /// Amount.
     pub amount: Money,
-    /// Three letters.
+    /// Currency, three letters.
     pub currency: String,
-    /// How.
+    /// Payment method.
     pub method: PaymentMethod,
-    /// Where the payer comes back to; `{order_id}` is replaced.
+    /// Return address of the payer; `{order_id}` is replaced.
     pub return_url: String,
-    /// When a worker takes over if the call that follows the commit is never finished.
+    /// Time at which a worker takes over if the call after the commit does not finish.
     pub next_check_at: DateTime<Utc>,
-    /// The receipt that goes with it; `None` when the project has none made.
+    /// Receipt of the payment; `None` if the project has no fiscal receipts.
     pub receipt: Option<Receipt>,
 }
 
 impl PreparedPayment {
-    /// The request for this order.
+    /// Returns the request for this order.
     pub fn request(&self, order_id: OrderId) -> ChargeRequest {
         ChargeRequest {
             renewal: None,
@@ -48,27 +48,27 @@ impl PreparedPayment {
 /// The event `order.paid`, written to the outbox in the commit that makes an order paid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaidEvent {
-    /// The event.
+    /// Identifier of the event.
     pub event_id: Uuid,
-    /// The order.
+    /// Order.
     pub order_id: OrderId,
-    /// Whose webhooks hear of it.
+    /// Application whose webhooks receive it.
     pub application_id: ApplicationId,
-    /// The project of both.
+    /// Project of the order and the application.
     pub project_id: ProjectId,
-    /// What was paid.
+    /// Amount paid.
     pub amount: Money,
-    /// Three letters.
+    /// Currency, three letters.
     pub currency: String,
-    /// When.
+    /// Time of the payment.
     pub paid_at: DateTime<Utc>,
 }
 
 impl PaidEvent {
-    /// The topic in the outbox and the name of the public event.
+    /// Topic in the outbox and name of the public event.
     pub const TOPIC: &str = "order.paid";
 
-    /// The body that webhooks receive.
+    /// Returns the body that webhooks receive.
     pub fn payload(&self) -> serde_json::Value {
         let moment = self.paid_at.to_rfc3339_opts(SecondsFormat::Secs, true);
         serde_json::json!({

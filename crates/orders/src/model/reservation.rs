@@ -3,29 +3,29 @@ use kontor_kernel::{Money, NomenclatureId, OrderId, Quantity, ReservationId, War
 
 use super::{Named, OrderStatus, ReservationState};
 
-/// An order line as staff see it among those of all orders.
+/// Order line in the list of the lines of all orders, for staff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReservationRecord {
-    /// The number of the line.
+    /// Identifier of the line.
     pub id: ReservationId,
-    /// Its order.
+    /// Order.
     pub order_id: OrderId,
-    /// Where the order stands.
+    /// Status of the order.
     pub order_status: OrderStatus,
-    /// The item, by the name it had when it was ordered.
+    /// Item, with its name when it was ordered.
     pub item: Named<NomenclatureId>,
-    /// Where it is taken from; services are taken from nowhere.
+    /// Warehouse; `None` for a service.
     pub warehouse: Option<Named<WarehouseId>>,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: Quantity,
-    /// What one piece costs.
+    /// Price per unit.
     pub unit_price: Money,
-    /// What the line costs.
+    /// Price of the line.
     pub total: Money,
-    /// What becomes of the reservation.
+    /// State of the reservation.
     pub state: ReservationState,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }

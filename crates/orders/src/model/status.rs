@@ -1,8 +1,8 @@
-//! The states of an order.
+//! States of an order.
 
 use strum::{Display, VariantArray};
 
-/// The state of an order; the ids are fixed by the contract, display names come from the dictionary.
+/// State of an order. The contract fixes the ids; display names come from the dictionary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray, Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum OrderStatus {
@@ -35,7 +35,7 @@ impl OrderStatus {
     /// Every state.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// The id in the dictionary `order_statuses`.
+    /// Returns the id in the dictionary `order_statuses`.
     pub fn id(self) -> i64 {
         match self {
             Self::Created => 1,
@@ -48,12 +48,12 @@ impl OrderStatus {
         }
     }
 
-    /// The state with this id.
+    /// Returns the state with this id.
     pub fn from_id(id: i64) -> Option<Self> {
         Self::ALL.iter().copied().find(|status| status.id() == id)
     }
 
-    /// Whether nothing can follow.
+    /// Returns `true` for a final state.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Issued | Self::Canceled)
     }

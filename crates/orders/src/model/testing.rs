@@ -1,4 +1,4 @@
-//! Orders, and what belongs to them, to try rules on.
+//! Sample orders for tests of rules.
 
 use chrono::DateTime;
 use kontor_kernel::{
@@ -61,7 +61,7 @@ pub fn an_order(status: OrderStatus) -> Order {
     }
 }
 
-/// One reserved piece for this price.
+/// One reserved unit for this price.
 pub fn a_line(minor: i64) -> OrderLine {
     let price = Money::from_minor(minor).unwrap();
     OrderLine {
@@ -84,7 +84,7 @@ pub fn a_line(minor: i64) -> OrderLine {
     }
 }
 
-/// A payment of this much by SBP, without a receipt.
+/// A payment of this amount by SBP, without a receipt.
 pub fn a_payment(amount: Money) -> PreparedPayment {
     PreparedPayment {
         key: Uuid::nil(),

@@ -1,4 +1,4 @@
-//! Which warehouses the pieces of a line come from.
+//! Allocation of the units of a line to warehouses.
 
 use std::cmp::Reverse;
 
@@ -6,25 +6,27 @@ use kontor_kernel::Quantity;
 
 use super::snapshot::WarehouseStock;
 
-/// Pieces of a line that come from one warehouse.
+/// Units of a line from one warehouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocated {
-    /// Where they lie.
+    /// Stock of the item in the warehouse.
     pub place: WarehouseStock,
-    /// How many.
+    /// Number of units.
     pub quantity: Quantity,
 }
 
-/// Decides which warehouses a line comes from.
+/// Strategy that chooses the warehouses of a line.
 pub trait Allocation: Send + Sync {
-    /// Spreads `quantity` pieces over the places of an item. Each place stands in the answer at most once and gives at most
-    /// what it has; together they give exactly `quantity`. `None` when all places together have too few.
+    /// Distributes `quantity` units over the stock of an item. Each place occurs at most once and gives at most
+    /// its available units; together they give exactly `quantity`. `None` if all places together have too few.
     fn allocate(&self, places: &[WarehouseStock], quantity: Quantity) -> Option<Vec<Allocated>>;
 }
 
-/// As few warehouses as possible. One that has enough is the cheapest such, at equal prices the oldest. When none has
-/// enough, those with the most pieces are emptied first (at equal pieces the cheaper, then the older one), until a single
-/// warehouse has enough for the rest: the cheapest such again.
+/// Strategy with as few warehouses as possible.
+///
+/// Of the warehouses with enough units, the cheapest is chosen; at equal prices the oldest. If none has enough,
+/// the warehouse with the most units is emptied first (then the cheaper, then the older one). This repeats until
+/// one warehouse has enough for the rest.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FewestWarehouses;
 
@@ -80,7 +82,7 @@ mod tests {
     fn several_give_what_none_has_alone() {
         assert_eq!(taken(&[place(1, 500, 5), place(2, 500, 2)], 7), Some(vec![(1, 5), (2, 2)]));
         assert_eq!(taken(&[place(1, 500, 5), place(2, 500, 2)], 8), None);
-        // The rest comes from where it is cheapest, not from where there is most.
+        // The rest comes from the cheapest warehouse, not from the fullest.
         assert_eq!(taken(&[place(1, 500, 5), place(2, 400, 4), place(3, 300, 2)], 7), Some(vec![(1, 5), (3, 2)]));
         assert_eq!(
             taken(&[place(2, 500, 5), place(1, 500, 5), place(3, 400, 5)], 12),

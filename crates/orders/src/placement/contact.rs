@@ -1,15 +1,15 @@
 //! Bounds of orders from the contact form.
 //!
-//! The form needs no sign-in, so anybody can reserve stock with it. These orders reserve little, and not for long, until an
-//! employee confirms them.
+//! The form needs no login, so any visitor can reserve stock with it. Until an employee confirms them, these
+//! orders reserve limited stock for a limited time.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{InventoryId, Money, Quantity};
 
-/// Terms of a project for orders from the contact form that are not confirmed.
+/// Terms of a project for unconfirmed orders from the contact form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContactTerms {
-    /// Maximum pieces of stock that the unconfirmed orders of one phone reserve together.
+    /// Maximum units of stock that the unconfirmed orders of one phone reserve together.
     pub max_pieces: u32,
     /// Maximum price of the unconfirmed orders of one phone together.
     pub max_value: Money,
@@ -18,7 +18,7 @@ pub struct ContactTerms {
 }
 
 impl Default for ContactTerms {
-    /// 100 pieces, 100,000.00 and 72 hours. The migration writes the same values.
+    /// 100 units, 100,000.00 and 72 hours. The migration writes the same values.
     fn default() -> Self {
         Self {
             max_pieces: 100,
@@ -32,7 +32,7 @@ impl Default for ContactTerms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HoldHours(u16);
 
-/// A number of hours that is too small or too large.
+/// Error for a number of hours out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a number of hours from 1 to 8760")]
 pub struct InvalidHoldHours;
@@ -43,29 +43,29 @@ impl HoldHours {
         u16::try_from(hours).ok().filter(|hours| (1..=8_760).contains(hours)).map(Self).ok_or(InvalidHoldHours)
     }
 
-    /// The number.
+    /// Number of hours.
     pub const fn get(self) -> u16 {
         self.0
     }
 }
 
-/// Stock and price of orders that are not confirmed.
+/// Stock and price of unconfirmed orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Unconfirmed {
-    /// Reserved pieces. Services reserve none.
+    /// Reserved units. Services reserve none.
     pub pieces: u64,
     /// Price of the orders.
     pub value: Money,
 }
 
 impl Unconfirmed {
-    /// Stock and price of an order with these lines, each with the stock it is taken from.
+    /// Computes stock and price of an order from its lines, each with its stock level.
     pub fn of(lines: impl Iterator<Item = (Option<InventoryId>, Quantity)>, price: Money) -> Self {
         let stocked = lines.filter(|(inventory, _)| inventory.is_some());
         Self { pieces: stocked.map(|(_, quantity)| u64::from(quantity.get())).sum(), value: price }
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -75,16 +75,16 @@ impl Unconfirmed {
     }
 }
 
-/// A bound that an order from the contact form exceeds.
+/// Bound that an order from the contact form exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ContactProblem {
-    /// Too many pieces.
+    /// Too many units.
     #[error("unconfirmed orders of one phone may reserve at most {max} pieces: order fewer, or sign in")]
     Pieces {
         /// The bound.
         max: u32,
     },
-    /// Too much money.
+    /// Price too high.
     #[error("unconfirmed orders of one phone may cost at most {max}: order less, or sign in")]
     Value {
         /// The bound.
@@ -93,7 +93,7 @@ pub enum ContactProblem {
 }
 
 impl ContactTerms {
-    /// Refuses unconfirmed orders of one phone that exceed a bound together.
+    /// Refuses if the unconfirmed orders of one phone together exceed a bound.
     pub fn admit(&self, orders: Unconfirmed) -> Result<(), ContactProblem> {
         if orders.pieces > u64::from(self.max_pieces) {
             return Err(ContactProblem::Pieces { max: self.max_pieces });
@@ -104,7 +104,7 @@ impl ContactTerms {
         Ok(())
     }
 
-    /// The moment at which an unconfirmed order placed at `at` is canceled.
+    /// Returns the time at which an unconfirmed order placed at `at` is canceled.
     pub fn reserved_until(&self, at: DateTime<Utc>) -> DateTime<Utc> {
         at + TimeDelta::hours(self.hold_hours.get().into())
     }

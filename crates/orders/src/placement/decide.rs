@@ -1,4 +1,4 @@
-//! The decision: from a snapshot and a wish to an order, or to every reason against it.
+//! The decision: turns a snapshot and a command into an order, or into every reason for its refusal.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
@@ -21,49 +21,49 @@ use crate::ports::SalesPoint;
 use crate::pricing::Pricing;
 use crate::tickets::TicketReference;
 
-/// What a customer orders.
+/// Order by a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderCommand {
-    /// The items.
+    /// Items.
     pub cart: Cart,
-    /// The promo code.
+    /// Promo code.
     pub promo_code: Option<PromoCode>,
     /// Delivery and payment type.
     pub delivery: DeliveryRequest,
-    /// How the customer pays online; `None` when they pay otherwise.
+    /// Online payment method; `None` if the order is not paid online.
     pub payment_method: Option<PaymentMethod>,
 }
 
-/// What staff order for a customer.
+/// Order by staff for a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffOrderCommand {
-    /// In which application; `None` for the project, from all its warehouses.
+    /// Application; `None` for the project with all its warehouses.
     pub application_id: Option<ApplicationId>,
-    /// For whom.
+    /// Customer.
     pub counterparty_id: CounterpartyId,
-    /// Who takes care of it.
+    /// Employee in charge.
     pub manager_id: Option<UserId>,
-    /// A remark.
+    /// Comment.
     pub comment: Option<Comment>,
-    /// What.
+    /// Content of the order.
     pub order: OrderCommand,
 }
 
-/// What somebody orders who has not signed in. A courier brings it; it is paid on receipt.
+/// Order from the contact form, without login. A courier delivers it; it is paid on receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContactOrderCommand {
-    /// Who.
+    /// Person who orders.
     pub person: ContactPerson,
-    /// The items.
+    /// Items.
     pub cart: Cart,
-    /// Where to.
+    /// Address.
     pub address: Address,
-    /// How they pay on receipt.
+    /// Payment type on receipt.
     pub payment_type_id: PaymentTypeId,
 }
 
 impl ContactOrderCommand {
-    /// The order that it makes.
+    /// Converts to an order command.
     pub(super) fn order(&self) -> OrderCommand {
         OrderCommand {
             cart: self.cart.clone(),
@@ -74,24 +74,24 @@ impl ContactOrderCommand {
     }
 }
 
-/// Why an order cannot be paid online.
+/// Reasons why an order cannot be paid online.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PaymentProblem {
-    /// There is nothing to pay.
+    /// The amount is zero.
     #[error("there is nothing to pay online")]
     NothingToPay,
-    /// The payment type is paid online, and no method is named.
+    /// The payment type is paid online, and no method is given.
     #[error("is required with this payment type: it is paid online")]
     MethodRequired,
-    /// The receipt has nowhere to go: the customer has neither a phone nor an e-mail address.
+    /// The receipt cannot be sent: the customer has neither a phone nor an e-mail address.
     #[error("needs a phone or an e-mail address in the profile, where the receipt is sent")]
     NoContact,
-    /// More than a receipt can tell.
+    /// The order exceeds the limits of a receipt.
     #[error("is more than a receipt can tell")]
     NoReceipt,
 }
 
-/// Every reason against an order.
+/// Every reason for the refusal of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, thiserror::Error)]
 #[error("the order cannot be placed as it is")]
 pub struct OrderRefused {
@@ -99,18 +99,18 @@ pub struct OrderRefused {
     pub cart: Option<CartRefused>,
     /// About the promo code.
     pub promo: Option<PromoProblem>,
-    /// About delivery and payment type, by field of the contract.
+    /// About delivery and payment type, by request field.
     pub delivery: Violations,
     /// About the online payment.
     pub payment: Option<PaymentProblem>,
-    /// About what an order from the contact form may reserve.
+    /// About the bounds of orders from the contact form.
     pub contact: Option<ContactProblem>,
     /// About the application, the customer and the manager that staff named, by field.
     pub parties: Violations,
 }
 
 impl OrderRefused {
-    /// Every reason by field of the contract.
+    /// Every reason by request field.
     pub fn violations(&self) -> Violations {
         let mut all = self.delivery.clone();
         if let Some(cart) = &self.cart {
@@ -139,7 +139,7 @@ impl OrderRefused {
     }
 }
 
-/// Who orders for whom, and where.
+/// Customer, author and sales point of an order.
 #[derive(Debug, Clone)]
 pub(crate) struct Buyer {
     pub point: SalesPoint,
@@ -149,21 +149,22 @@ pub(crate) struct Buyer {
     pub comment: Option<Comment>,
 }
 
-/// What an order needs besides the snapshot.
+/// Inputs of a decision besides the snapshot and the command.
 pub(crate) struct Circumstances<'a> {
     pub buyer: &'a Buyer,
     pub key: Uuid,
-    /// By what the tickets among the items are found.
+    /// Reference for the tickets among the items.
     pub tickets: Option<TicketReference>,
     pub return_url: &'a str,
     pub allocation: &'a dyn Allocation,
     pub at: DateTime<Utc>,
 }
 
-/// Refuses a payment type that is paid online to somebody who has no account to find the payment link in.
+/// Message for a payment type that is paid online: without an account there is no place to show the payment
+/// link.
 const NOT_BY_CONTACT: &str = "is paid online, and a contact form is paid on receipt: choose another payment type";
 
-/// Decides about an order without touching anything.
+/// Decides an order. Pure function.
 pub(crate) fn decide(
     snapshot: &CartSnapshot,
     command: &OrderCommand,
@@ -245,7 +246,7 @@ pub(crate) fn decide(
     }
 }
 
-/// The automatic discounts of a snapshot, with those that cover one of these items.
+/// Returns the automatic discounts of a snapshot, and those of them that cover one of these items.
 pub(crate) fn applied_discounts<'a>(
     snapshot: &CartSnapshot,
     items: impl Iterator<Item = (NomenclatureId, &'a [CategoryId])> + Clone,

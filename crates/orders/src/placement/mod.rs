@@ -1,4 +1,4 @@
-//! From a cart to an order.
+//! Placement: from a cart to an order.
 
 mod allocation;
 mod contact;

@@ -1,4 +1,4 @@
-//! The receipt that goes with the payment of an order.
+//! Receipt of an order's payment.
 
 use kontor_kernel::{Money, Quantity};
 use kontor_payments::model::{
@@ -10,13 +10,14 @@ use super::snapshot::{CartSnapshot, ChosenLine, OfferedItem};
 use crate::model::DeliveryCharge;
 use crate::pricing::{LinePrice, Pricing};
 
-/// The VAT of an item where receipts are made: its own, else that of the project.
+/// VAT of an item if receipts are made: its own, otherwise that of the project.
 pub(crate) fn vat(snapshot: &CartSnapshot, item: &OfferedItem) -> Option<VatCode> {
     snapshot.receipts.map(|terms| item.vat.unwrap_or(terms.default_vat))
 }
 
-/// The receipt of an order that is paid online, as far as the project has any made: everything is prepaid, since it is
-/// handed over later. It is sent to the phone of the order, else to the e-mail address of the profile.
+/// Receipt of an order that is paid online; `None` if the project has no fiscal receipts. All items are prepaid,
+/// since they are handed over later. It is sent to the phone of the order, otherwise to the e-mail address of
+/// the profile.
 pub(super) fn receipt(
     snapshot: &CartSnapshot,
     chosen: &[ChosenLine<'_>],
@@ -32,7 +33,7 @@ pub(super) fn receipt(
     slip(snapshot, total, items)
 }
 
-/// The delivery on a receipt, by the name of its type; `None` when nothing is paid for it.
+/// Delivery as a receipt item, with the name of its type; `None` if it is free.
 pub(crate) fn delivery_item(name: &str, charge: DeliveryCharge, terms: ReceiptTerms) -> Option<ReceiptItem> {
     (!charge.price.is_zero()).then(|| ReceiptItem {
         name: delivery_name(name),
@@ -44,12 +45,12 @@ pub(crate) fn delivery_item(name: &str, charge: DeliveryCharge, terms: ReceiptTe
     })
 }
 
-/// The name of the delivery on receipts. That of a delivery type that is deleted is no longer known.
+/// Name of the delivery on receipts. The name of a deleted delivery type is unknown.
 pub(crate) fn delivery_name(name: &str) -> String {
     if name.is_empty() { "Delivery".to_owned() } else { name.to_owned() }
 }
 
-/// The receipt about items that are paid online for this sum.
+/// Creates the receipt of items paid online for this sum.
 pub(crate) fn slip(
     snapshot: &CartSnapshot,
     total: Money,

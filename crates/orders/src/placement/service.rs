@@ -18,48 +18,48 @@ use crate::model::{
 use crate::ports::{CartQuery, CartReader, OrderReader, OrderStore, PlaceRefused, Placed, SalesPoint};
 use crate::tickets::TicketReference;
 
-/// Where the payment page sends the payer back to.
+/// Payment page settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentPage {
-    /// An address of the shop; `{order_id}` in it is replaced.
+    /// Return address of the payer, a page of the shop. `{order_id}` in it is replaced.
     pub return_url: String,
 }
 
-/// A stored order.
+/// Outcome of a stored order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlacedOutcome {
-    /// Everything is known: the order waits for staff or, with a link, for the payer.
+    /// The order is ready: it waits for staff or, with a link, for the payer.
     Ready(Order),
-    /// The order stands, but whether its payment exists is still being found out; there is no link yet.
+    /// The order is stored, but the outcome of the payment request is unknown; there is no link yet.
     PaymentUnclear(Order),
 }
 
 /// Use cases of carts, of new orders and of the lines of orders.
 pub struct PlacementService {
-    /// What carts are priced by.
+    /// Reads the data that carts are priced from.
     pub carts: Arc<dyn CartReader>,
-    /// Where orders are written.
+    /// Writes orders.
     pub store: Arc<dyn OrderStore>,
-    /// Where they are read.
+    /// Reads orders.
     pub orders: Arc<dyn OrderReader>,
-    /// Who takes the money.
+    /// Use cases of charges.
     pub charges: Arc<ChargeService>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for keys.
+    /// Source of idempotency keys.
     pub random: Arc<dyn Random>,
-    /// Where payers come back to.
+    /// Payment page settings.
     pub page: PaymentPage,
-    /// Which warehouses lines come from.
+    /// Strategy that chooses warehouses.
     pub allocation: Arc<dyn Allocation>,
 }
 
-/// How often a decision is repeated when others change what it was based on.
+/// Maximum attempts of a decision when its data changes concurrently.
 pub(crate) const TRIES: u32 = 6;
 
 impl PlacementService {
-    /// What a cart costs in an application, with this way of delivery where one is named. A promo code that cannot be used does
-    /// not fail. If the customer is signed in, their own uses of it count.
+    /// Prices a cart in an application, with the given delivery if any. An unusable promo code is not an error.
+    /// With a customer, their earlier uses of the code count.
     pub async fn precalculate(
         &self,
         visitor: Visitor,
@@ -78,7 +78,7 @@ impl PlacementService {
         self.view(query, cart, choice).await
     }
 
-    /// What a cart would cost that staff put together, for a customer where one is named.
+    /// Prices a cart for staff, for a customer if one is given.
     pub async fn calculate(
         &self,
         staff: &Staff,
@@ -104,7 +104,7 @@ impl PlacementService {
             None
         });
         let view = snapshot.view(cart, &*self.allocation, self.clock.now());
-        // An application that is not there sells nothing.
+        // An application that does not exist sells nothing.
         if let (false, false, Err(refused)) = (missing.is_empty(), snapshot.missing.application, &view) {
             missing.merge(refused.violations());
         }
@@ -114,8 +114,8 @@ impl PlacementService {
         Ok(CartView { delivery_price, ..view })
     }
 
-    /// Stores an order and, for an online payment, asks the acquirer for it. The order, its reservation of the stock and its
-    /// charge are committed before the acquirer is called.
+    /// Stores an order and, for an online payment, requests it at the acquirer. The order, its reservations and
+    /// its charge are committed before the acquirer is called.
     pub async fn place(
         &self,
         customer: CustomerScope,
@@ -131,7 +131,7 @@ impl PlacementService {
         self.place_for(&buyer, command).await
     }
 
-    /// The same, by an employee for a customer of their project.
+    /// Places an order by an employee for a customer of their project.
     pub async fn place_by_staff(
         &self,
         staff: &Staff,
@@ -148,8 +148,9 @@ impl PlacementService {
         self.place_for(&buyer, &command.order).await
     }
 
-    /// The same, by somebody who has not signed in. They are found by their phone, or made a customer in the same commit;
-    /// the answer is the same either way. Their name stands in the remark, since the customer may have another one.
+    /// Places an order from the contact form. The customer is found by the phone or created in the same commit;
+    /// the response is the same either way. The name from the form is kept in the comment, since an existing
+    /// customer may have another one.
     pub async fn place_by_contact(
         &self,
         app: AppScope,
@@ -172,7 +173,7 @@ impl PlacementService {
             return Ok(PlacedOutcome::Ready(self.read(project, id).await?));
         };
         match self.charges.open(&charge).await {
-            // The order is committed: a storage that fails now must not look like an order that failed.
+            // The order is committed: a storage error now must not look like a failed order.
             Ok(Opened::Unclear) | Err(_) => Ok(PlacedOutcome::PaymentUnclear(self.read(project, id).await?)),
             Ok(Opened::Known) => Ok(PlacedOutcome::Ready(self.read(project, id).await?)),
             Ok(Opened::Refused { reason }) => Err(PlacementError::PaymentRefused { order_id: id, reason }),
@@ -214,14 +215,14 @@ impl PlacementService {
                     let parties = Violations::one("manager_id", PlaceRefused::UnknownManager);
                     return Err(OrderRefused { parties, ..OrderRefused::default() }.into());
                 }
-                // The next snapshot shows what is left: perhaps another warehouse has the goods.
+                // The next snapshot shows the current stock: another warehouse may have the goods.
                 Err(refused) => last = refused,
             }
         }
         Err(give_up(&last))
     }
 
-    /// An order that is committed: when it cannot be read, nobody may believe that there is none.
+    /// Reads a committed order. A read error here must not look as if there were no order.
     async fn read(&self, project: ProjectId, id: OrderId) -> Result<Order, StoreError> {
         let found = self.orders.find(id).await.map_err(StoreError::after_commit)?;
         let order = found.and_then(|order| order.within(project));

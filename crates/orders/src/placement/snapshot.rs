@@ -1,4 +1,4 @@
-//! What is known at one moment about the items of a cart, and the cart priced by it.
+//! Data read together about the items of a cart, and the cart priced from it.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
@@ -13,80 +13,80 @@ use crate::model::{
 };
 use crate::pricing::{PriceLine, Pricing, price};
 
-/// The stock of an item in one warehouse of the application.
+/// Stock of an item in one warehouse of the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarehouseStock {
-    /// The stock.
+    /// Stock level.
     pub inventory: InventoryId,
-    /// The warehouse.
+    /// Warehouse.
     pub warehouse: WarehouseId,
-    /// What one piece costs there. What has no price is not sold, so it is no place of an item.
+    /// Price per unit. A stock level without a price is not offered, so it is left out.
     pub price: Money,
-    /// How many pieces nobody has reserved.
+    /// Units that are not reserved.
     pub available: u32,
 }
 
-/// How an item is sold.
+/// Way in which an item is sold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemKind {
-    /// Without a warehouse, at the price of its card.
+    /// Service: without a warehouse, at the price of the item.
     Service {
-        /// The price of the card.
+        /// Price of the item.
         price: Money,
     },
-    /// From the stock of the application's warehouses.
+    /// Goods: from the stock of the application's warehouses.
     Goods {
-        /// Where it lies.
+        /// Stock by warehouse.
         places: Vec<WarehouseStock>,
     },
 }
 
-/// How an item is packed.
+/// Packaging of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packaging {
-    /// Whether it is sold wholesale.
+    /// `true` if it is sold wholesale.
     pub wholesale: bool,
-    /// How many pieces are in a pack, at least 1.
+    /// Units in a pack, at least 1.
     pub pieces_per_pack: u32,
 }
 
 impl Packaging {
-    /// How many packs hold so many pieces.
+    /// Returns the number of packs for a quantity, rounded up.
     pub fn packs(self, quantity: Quantity) -> u32 {
         quantity.get().div_ceil(self.pieces_per_pack.max(1))
     }
 }
 
-/// An item that the application sells. Goods without places it does not sell.
+/// Item that the application sells. Goods without places are not sold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfferedItem {
-    /// The item.
+    /// Item.
     pub id: NomenclatureId,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Its category and those above.
     pub categories: Vec<CategoryId>,
-    /// How it is sold.
+    /// Service or goods.
     pub kind: ItemKind,
-    /// How it is packed.
+    /// Packaging.
     pub packaging: Packaging,
-    /// Its VAT; `None` when its card says nothing about it.
+    /// VAT; `None` if the item has none set.
     pub vat: Option<VatCode>,
-    /// Whether its pieces are tickets.
+    /// `true` if each unit is a ticket.
     pub is_ticket: bool,
 }
 
-/// What staff named and the project does not have.
+/// Records named by staff that the project does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Missing {
-    /// The application.
+    /// `true` if the application is missing.
     pub application: bool,
-    /// The customer.
+    /// `true` if the customer is missing.
     pub customer: bool,
 }
 
 impl Missing {
-    /// By field of the request.
+    /// Returns the violations by request field.
     pub(super) fn violations(self) -> Violations {
         let mut all = Violations::default();
         if self.application {
@@ -99,37 +99,39 @@ impl Missing {
     }
 }
 
-/// What is known at one moment. Items that the application does not sell are missing, or lie nowhere.
+/// Data read together that an order or a cart is decided from. Items that the application does not sell are
+/// missing or have no places.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CartSnapshot {
-    /// Three letters, such as `RUB`.
+    /// Currency, three letters, such as `RUB`.
     pub currency: String,
-    /// The items of the cart.
+    /// Items of the cart.
     pub items: Vec<OfferedItem>,
     /// Discounts without a code.
     pub automatic: Vec<Discount>,
-    /// What is known of the promo code, when one was asked for.
+    /// Data about the promo code, if the query has one.
     pub promo: Option<Promo>,
-    /// What the project has under the ids of the delivery, when one was asked for.
+    /// Records under the ids of the delivery, if the query has one.
     pub references: References,
-    /// Whether the project charges delivery.
+    /// `true` if the project charges delivery.
     pub charges_delivery: bool,
-    /// What staff named and the project does not have.
+    /// Records named by staff that the project does not have.
     pub missing: Missing,
-    /// The phone of the customer's profile.
+    /// Phone of the customer's profile.
     pub phone: Option<Phone>,
-    /// The e-mail address of the customer's profile.
+    /// E-mail address of the customer's profile.
     pub email: Option<Email>,
-    /// How the project has receipts made; `None` when it has none.
+    /// Receipt settings of the project; `None` if it has no fiscal receipts.
     pub receipts: Option<ReceiptTerms>,
     /// Bounds of orders from the contact form.
     pub contact: ContactTerms,
 }
 
-/// Pieces of a line of the cart that come from one place. A line that comes from several is several of these, side by side.
+/// Units of a cart line from one stock level. A cart line from several stock levels becomes several of these, in
+/// sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChosenLine<'a> {
-    /// The place of the line in the cart, counted from 0.
+    /// Index of the line in the cart, counted from 0.
     pub position: usize,
     pub item: &'a OfferedItem,
     pub inventory: Option<InventoryId>,
@@ -137,7 +139,7 @@ pub(crate) struct ChosenLine<'a> {
     pub unit_price: Money,
 }
 
-/// What a cart costs and where it comes from. Carts that are looked at, ordered or changed are all priced by this.
+/// Prices and allocation of a cart. Previewed, ordered and changed carts are all priced from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Quote<'a> {
     pub lines: Vec<ChosenLine<'a>>,
@@ -177,8 +179,7 @@ impl CartSnapshot {
         if refused.is_empty() { Ok(chosen) } else { Err(CartRefused::Lines(refused)) }
     }
 
-    /// What delivery by the type of the references costs, with this subtype of it: the price of the type and that of the
-    /// subtype.
+    /// Price of delivery by the type of the references with this subtype: the sum of both prices.
     pub(super) fn delivery_charge(&self, subtype: Option<DeliverySubtypeId>) -> DeliveryCharge {
         if !self.charges_delivery {
             return DeliveryCharge::default();
@@ -191,7 +192,7 @@ impl CartSnapshot {
         }
     }
 
-    /// What the cart costs at `at`, without delivery.
+    /// Prices the cart at `at`, without delivery.
     pub fn view(&self, cart: &Cart, allocation: &dyn Allocation, at: DateTime<Utc>) -> Result<CartView, CartRefused> {
         let Quote { lines, pricing } = self.quote(cart, allocation, at)?;
         let mut shown: Vec<CartViewLine> = Vec::with_capacity(cart.lines().len());
@@ -207,7 +208,7 @@ impl CartSnapshot {
     }
 }
 
-/// Prices know only the chosen lines; customers know those of the cart.
+/// Converts line indexes: pricing counts the chosen lines, customers count the lines of the cart.
 fn of_cart(refused: CartRefused, chosen: &[ChosenLine<'_>]) -> CartRefused {
     let CartRefused::Lines(lines) = refused else { return refused };
     let mut lines: Vec<LineRefused> = lines
@@ -247,35 +248,35 @@ impl OfferedItem {
 /// A priced line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CartViewLine {
-    /// The item.
+    /// Item.
     pub item: NomenclatureId,
-    /// What one piece costs before discounts.
+    /// Price per unit before discounts.
     pub unit_price: Money,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: Quantity,
-    /// How it is packed.
+    /// Packaging.
     pub packaging: Packaging,
 }
 
 /// A priced cart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CartView {
-    /// The lines, in the order of the cart. A line whose pieces cost differently, since they come from several
-    /// warehouses, stands once for each price.
+    /// Lines, in the order of the cart. A line with units at different prices from several warehouses appears
+    /// once for each price.
     pub lines: Vec<CartViewLine>,
-    /// What it costs.
+    /// Prices.
     pub pricing: Pricing,
     /// Delivery price.
     pub delivery_price: Money,
 }
 
 impl CartView {
-    /// What the customer pays: the lines and the delivery.
+    /// Amount the customer pays: the lines and the delivery.
     pub fn amount_due(&self) -> Money {
         self.pricing.final_price().checked_add(self.delivery_price).unwrap_or(Money::MAX)
     }
 
-    /// How many packs the whole cart makes up.
+    /// Number of packs in the whole cart.
     pub fn packs(&self) -> u64 {
         self.lines.iter().map(|line| u64::from(line.packaging.packs(line.quantity))).sum()
     }

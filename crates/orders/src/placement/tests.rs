@@ -110,7 +110,7 @@ fn a_line_that_no_warehouse_has_alone_comes_from_several() {
     let order = decide(&snapshot(places.clone()), &command(7), &circumstances()).unwrap();
     let taken: Vec<_> = order.lines.iter().map(|line| (line.position, line.inventory.map(InventoryId::get))).collect();
     assert_eq!(taken, [(0, Some(1)), (0, Some(2))]);
-    // Each piece costs what its warehouse asks for.
+    // Each unit has the price of its warehouse.
     assert_eq!((order.original_price.minor(), order.final_price.minor()), (5 * 900 + 2 * 1_000, 6_500));
     let refused = decide(&snapshot(places), &command(8), &circumstances()).unwrap_err();
     assert_eq!(refused.violations().first(), Some("only 7 pieces are available"));
@@ -132,7 +132,7 @@ fn what_is_paid_online_names_a_method_unless_it_is_free() {
     assert_eq!(fields(refused), ["payment_method_type"]);
     assert!(decide(&references(500), &by_type(online(1)), &circumstances()).unwrap().payment.is_some());
     assert_eq!(decide(&references(0), &by_type(command(1)), &circumstances()).unwrap().payment, None);
-    // Everything else that is wrong is named beside it.
+    // All other errors are reported with it.
     let refused = decide(&references(500), &by_type(command(10)), &circumstances()).unwrap_err();
     assert_eq!(fields(refused), ["payment_method_type", "products.0.quantity"]);
 }
@@ -160,7 +160,7 @@ fn the_payment_of_an_order_has_a_receipt_about_all_of_it() {
     snapshot.items[0].vat = VatCode::new(4).ok();
     let order = decide(&snapshot, &online(7), &circumstances()).unwrap();
     assert!(order.lines.iter().all(|line| line.vat == VatCode::new(4).ok()));
-    // Who pays when they get it gets their receipt there.
+    // Orders paid on receipt get their receipt then.
     assert_eq!(decide(&snapshot, &command(7), &circumstances()).unwrap().payment, None);
     snapshot.receipts = None;
     let order = decide(&snapshot, &online(7), &circumstances()).unwrap();
@@ -400,7 +400,7 @@ fn an_order_uses_the_promo_code_that_it_was_priced_by() {
 #[test]
 fn a_line_that_is_worth_too_much_is_named_by_its_place_in_the_cart() {
     let dear = Money::MAX.minor();
-    // The first line of the cart comes from two warehouses, so the second is the third that is priced.
+    // The first line of the cart comes from two warehouses, so the second cart line is the third priced line.
     let mut shop = snapshot(vec![place(1, 1, 1, 5), place(2, 2, 1, 2)]);
     let second = OfferedItem {
         id: NomenclatureId::new(2).unwrap(),
@@ -430,7 +430,7 @@ fn what_is_nowhere_is_unknown_and_a_service_is_everywhere() {
     assert_eq!(refused.fields().keys().collect::<Vec<_>>(), ["products.0.id"]);
 }
 
-/// An order that is stored, as it is read afterwards.
+/// A stored order as it is read afterwards.
 fn stored() -> crate::model::Order {
     crate::model::testing::an_order(OrderStatus::Created)
 }

@@ -1,12 +1,12 @@
-//! What a cart costs: a pure computation, exact to the minor unit.
+//! Cart pricing: a pure computation, exact to the minor unit.
 //!
-//! 1. Every line has its original price, unit price times quantity.
-//! 2. The best single automatic discount of a line is its product discount.
-//! 3. A promo code takes its amount off what is left of the lines it covers. A fixed one on a product or a category counts
-//!    per piece, as it does without a code; any other amount is computed once and spread over the lines by largest
-//!    remainder.
+//! 1. The original price of a line is unit price times quantity.
+//! 2. The product discount of a line is its best single automatic discount.
+//! 3. A promo code reduces the remaining price of the lines it covers. A fixed code on a product or a category
+//!    counts per unit, as a fixed discount without a code does. Any other amount is computed once and
+//!    distributed over the lines by largest remainder.
 //!
-//! The totals are the sums of the lines, and a line never costs less than nothing.
+//! The totals are the sums of the lines, and no line has a negative price.
 
 mod share;
 #[cfg(test)]
@@ -20,70 +20,70 @@ use crate::model::{
 };
 use share::percent;
 
-/// A line to be priced.
+/// Line to price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PriceLine {
-    /// The item.
+    /// Item.
     pub item: NomenclatureId,
     /// Its category and those above.
     pub categories: Vec<CategoryId>,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: Quantity,
-    /// What one piece costs.
+    /// Price per unit.
     pub unit_price: Money,
 }
 
-/// What a line costs.
+/// Price of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinePrice {
     /// Unit price times quantity.
     pub original: Money,
-    /// What the best automatic discount takes off.
+    /// Best automatic discount.
     pub product_discount: Money,
-    /// The line's share of the promo code.
+    /// Share of the promo code discount.
     pub promo_discount: Money,
 }
 
 impl LinePrice {
-    /// What is left to pay for the line.
+    /// Amount to pay for the line.
     pub fn total(&self) -> Money {
         self.original.saturating_sub(self.product_discount).saturating_sub(self.promo_discount)
     }
 }
 
-/// What a cart costs. Every total is the sum of the lines.
+/// Prices of a cart. Every total is the sum of the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pricing {
-    /// The lines, in the order of the cart.
+    /// Lines, in the order of the cart.
     pub lines: Vec<LinePrice>,
-    /// The promo code that took something off.
+    /// Promo code that was applied.
     pub applied: Option<Discount>,
-    /// Why the given promo code took nothing off.
+    /// Reason why the given promo code was not applied.
     pub promo_problem: Option<PromoProblem>,
 }
 
 impl Pricing {
-    /// Before any discount.
+    /// Price before any discount.
     pub fn original_price(&self) -> Money {
         self.sum(|line| line.original)
     }
 
-    /// What automatic discounts take off.
+    /// Automatic discounts.
     pub fn product_discount(&self) -> Money {
         self.sum(|line| line.product_discount)
     }
 
-    /// What the promo code takes off.
+    /// Promo code discount.
     pub fn promo_discount(&self) -> Money {
         self.sum(|line| line.promo_discount)
     }
 
-    /// Both discounts.
+    /// Sum of both discounts.
     pub fn total_discount(&self) -> Money {
         self.sum(|line| line.original.saturating_sub(line.total()))
     }
 
-    /// What is to be paid.
+    /// Amount to pay.
     pub fn final_price(&self) -> Money {
         self.sum(LinePrice::total)
     }
@@ -93,7 +93,8 @@ impl Pricing {
     }
 }
 
-/// Prices a cart at a moment: `automatic` are the discounts without a code, of which only those in force count.
+/// Prices a cart at a point in time. `automatic` are the discounts without a code; only those valid at that time
+/// apply.
 pub fn price(
     lines: &[PriceLine],
     automatic: &[Discount],
@@ -126,7 +127,7 @@ pub fn price(
     Ok(pricing)
 }
 
-/// Neither a line nor the whole may be worth more than [`Money::MAX`], so that no later sum can overflow.
+/// Checks that no line and no total exceeds [`Money::MAX`], so that no later sum can overflow.
 fn originals(lines: &[PriceLine]) -> Result<Vec<Money>, CartRefused> {
     let price = |line: &PriceLine| line.unit_price.checked_times(line.quantity.get()).filter(|sum| *sum <= Money::MAX);
     let prices: Vec<_> = lines.iter().map(price).collect();
@@ -172,12 +173,12 @@ fn offer(line: &PriceLine, original: Money, discount: &Discount) -> Money {
     }
 }
 
-/// So much off every piece, but no more than the line costs.
+/// Fixed discount per unit, at most the price of the line.
 fn per_piece(value: Money, pieces: Quantity, most: Money) -> Money {
     value.checked_times(pieces.get()).map_or(most, |whole| whole.min(most))
 }
 
-/// Takes a promo code off what is left of the lines it covers.
+/// Applies a promo code to the remaining price of the lines it covers.
 fn apply_promo<'a>(
     prices: &mut [LinePrice],
     lines: &[PriceLine],
@@ -205,7 +206,7 @@ fn apply_promo<'a>(
     Ok(discount)
 }
 
-/// Parts and sums of amounts are amounts: never negative.
+/// Converts a part or sum of amounts, which is never negative.
 fn amount(minor: i64) -> Money {
     Money::from_minor(minor.max(0)).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! Shares of an amount by a rate.
+//! Percentage of an amount.
 
-/// A share in basis points, rounded half up; at most the amount itself.
+/// Percentage in basis points, rounded half up; at most the amount itself.
 pub(super) fn percent(amount: i64, points: u16) -> i64 {
     let points = i128::from(points.min(10_000));
     let rounded = (i128::from(amount) * points + 5_000) / 10_000;

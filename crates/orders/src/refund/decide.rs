@@ -7,7 +7,7 @@ use super::model::{
 };
 use crate::model::{Order, OrderLine, OrderStatus, ReservationState};
 
-/// What goes back of an order as it stands, or why nothing does.
+/// Decides a refund of an order, or returns the reason for its refusal.
 pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, RefundRefused> {
     if order.captured.is_zero() {
         return unpaid(order, command);
@@ -33,7 +33,7 @@ pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, R
     Ok(decided)
 }
 
-/// The return of an order that was handed over and never paid: all of its goods, and no money.
+/// Return of an order that was handed over and never paid: all of its goods, and no money.
 fn unpaid(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, RefundRefused> {
     if order.status != OrderStatus::Issued {
         return Err(RefundRefused::NotPaid);
@@ -59,8 +59,8 @@ fn unpaid(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, Refun
     finish(order, order.lines.iter().map(goods).collect(), Money::ZERO)
 }
 
-/// All money that is left of an order, for money that nobody asked for: with the goods, or alone where they cannot be taken
-/// back. `None` when none is left. Refuses when the lines do not account for the money.
+/// Refund of all remaining money of an order, for money that was not requested. The goods are taken back too,
+/// unless they cannot be. `None` if no money remains. Refuses if the lines do not account for the money.
 pub fn everything_left(order: &Order) -> Result<Option<DecidedRefund>, RefundRefused> {
     let left = order.left_to_refund();
     if left.is_zero() {
@@ -72,7 +72,7 @@ pub fn everything_left(order: &Order) -> Result<Option<DecidedRefund>, RefundRef
     }
 }
 
-/// Money of an order that has gone back already, past the service. The goods and the order stay.
+/// Refund that was made outside the service. The goods and the status stay.
 pub fn gone_back(order: &Order, amount: Money) -> Result<DecidedRefund, RefundRefused> {
     finish_money(order, amount).map(|decided| DecidedRefund { transition: None, ..decided })
 }
@@ -107,7 +107,7 @@ fn all_of(order: &Order, restock: bool) -> Vec<ReturnedLine> {
     order.lines.iter().map(|line| returned(line, line.pieces_left(), line.money_left(), restock)).collect()
 }
 
-/// Money without pieces, from every line and the delivery in proportion to what is left of each.
+/// Splits money without units over every line and the delivery, in proportion to what remains of each.
 fn money_alone(order: &Order, amount: Money) -> Result<(Vec<ReturnedLine>, Money), RefundRefused> {
     let left = order.left_to_refund();
     if left.is_zero() {
@@ -142,7 +142,7 @@ fn pieces(order: &Order, wanted: &[RefundLine], restock: bool) -> Result<Vec<Ret
     if refused.is_empty() { Ok(lines) } else { Err(RefundRefused::Lines(refused)) }
 }
 
-/// Pieces for less than they cost.
+/// Refunds units for less than their price.
 fn pieces_for(lines: Vec<ReturnedLine>, amount: Money) -> Result<Vec<ReturnedLine>, RefundRefused> {
     let weights: Vec<Money> = lines.iter().map(|line| line.amount).collect();
     let most = sum(weights.iter().copied());
@@ -153,9 +153,9 @@ fn pieces_for(lines: Vec<ReturnedLine>, amount: Money) -> Result<Vec<ReturnedLin
     Ok(lines.into_iter().zip(shares).map(|(line, amount)| ReturnedLine { amount, ..line }).collect())
 }
 
-/// What so many pieces of a line cost. Its money was allotted to its pieces when the order was placed, in whole minor units:
-/// the first pieces have one unit more where it does not divide. So whatever is taken back in whatever order, the last
-/// piece takes the rest.
+/// Price of `quantity` units of a line. The money of a line is allotted to its units in whole minor units; the
+/// first units get one minor unit more if it does not divide. The last unit gets the rest, in any order of
+/// refunds.
 pub(crate) fn money_of(line: &OrderLine, quantity: u32) -> Money {
     let pieces = line.pieces_left();
     if pieces == 0 {

@@ -1,4 +1,4 @@
-//! What goes back of a paid order: money, and with it goods.
+//! Refunds of paid orders: money, and goods with it.
 
 mod decide;
 mod model;

@@ -4,38 +4,40 @@ use kontor_payments::model::ReceiptProblem;
 
 use crate::model::Transition;
 
-/// Pieces of a line that are to be taken back.
+/// Units of a line to take back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefundLine {
-    /// The line.
+    /// Line.
     pub line: ReservationId,
-    /// How many of its pieces.
+    /// Number of units.
     pub quantity: Quantity,
 }
 
-/// Part of an order that a refund takes back.
+/// Part of an order that a refund covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundScope {
-    /// All pieces and all money that are left, that of the delivery too.
+    /// All remaining units and money, including the delivery.
     Everything,
-    /// Money alone, of the lines and the delivery in proportion to what is left of each. The goods stay with the customer.
+    /// Money only, of the lines and the delivery in proportion to what remains of each. The goods stay with the
+    /// customer.
     Amount(Money),
-    /// Pieces of these lines.
+    /// Units of these lines.
     Lines {
-        /// The lines, at least one.
+        /// Lines, at least one.
         lines: Vec<RefundLine>,
-        /// How much money: at most what the pieces cost, and exactly that if `None`.
+        /// Amount, at most the price of the units; `None` for exactly that price.
         amount: Option<Money>,
     },
-    /// What is left of the delivery price, with pieces of these lines, if any, for what they cost.
+    /// The remaining delivery price, with units of these lines, if any, at their price.
     Delivery {
-        /// The lines.
+        /// Lines.
         lines: Vec<RefundLine>,
     },
 }
 
 impl RefundScope {
-    /// Reads the scope of a request. An absent or empty part never means everything: that is asked for by name.
+    /// Reads the scope of a request. An absent or empty part never means everything: that requires an explicit
+    /// flag.
     pub fn of(
         everything: bool,
         delivery: bool,
@@ -55,85 +57,85 @@ impl RefundScope {
     }
 }
 
-/// What staff ask to give back of an order.
+/// Refund request by staff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundCommand {
-    /// What goes back.
+    /// Scope.
     pub scope: RefundScope,
-    /// Why, 1 to 250 characters. The customer reads it.
+    /// Reason, 1 to 250 characters. It is shown to the customer.
     pub reason: Line<250>,
-    /// Whether the pieces go back to the warehouses they came from; otherwise they are written off.
+    /// `true` if the units go back to their warehouses; otherwise they are written off.
     pub restock: bool,
-    /// Of a payment for a period of a subscription: whether the period ends with it. Then all of its money goes back.
+    /// For a payment of a subscription period: `true` to end the period. Then all of its money is refunded.
     pub ends_period: bool,
 }
 
-/// What becomes of the pieces of a line that is taken back.
+/// Effect of a refund on the units of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReturnEffect {
-    /// Nothing: a service, money alone, or goods that stay with the customer.
+    /// None: a service, money only, or goods that stay with the customer.
     None,
-    /// They were reserved, and are free again.
+    /// The units were reserved and become available.
     Release,
-    /// They were reserved, and leave the warehouse as a loss.
+    /// The units were reserved and leave the warehouse as a loss.
     WriteOff,
-    /// They had left the warehouse, and lie there again.
+    /// The units had left the warehouse and return to it.
     Restock,
 }
 
-/// What goes back of a line.
+/// Refund of one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReturnedLine {
-    /// The line.
+    /// Line.
     pub line: ReservationId,
-    /// How many of its pieces; 0 when only money goes back.
+    /// Number of units; 0 if only money is refunded.
     pub quantity: u32,
-    /// How much of its money.
+    /// Amount.
     pub amount: Money,
-    /// What becomes of the pieces.
+    /// Effect on the units.
     pub effect: ReturnEffect,
 }
 
-/// What goes back of an order.
+/// Decided refund of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecidedRefund {
-    /// The sum of the lines and the delivery.
+    /// Sum of the lines and the delivery.
     pub amount: Money,
-    /// What goes back of the delivery price.
+    /// Refunded part of the delivery price.
     pub delivery: Money,
-    /// Every line that something goes back of.
+    /// Every line with a refund.
     pub lines: Vec<ReturnedLine>,
-    /// Where the order goes, when nothing is left of it.
+    /// Move of the order if nothing of it remains.
     pub transition: Option<Transition>,
 }
 
-/// What is wrong with a line that is to be taken back.
+/// Reasons why a line cannot be taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RefundProblem {
-    /// It is no line of the order.
+    /// The order has no such line.
     #[error("is no line of this order")]
     UnknownLine,
-    /// It stands in an earlier line of the request.
+    /// The line is named twice in the request.
     #[error("stands in the request twice")]
     Repeated,
-    /// Fewer pieces are left.
+    /// Fewer units are left.
     #[error("only {left} pieces are left to take back")]
     TooMany {
-        /// How many.
+        /// Units left.
         left: u32,
     },
 }
 
-/// Why nothing goes back.
+/// Reasons why a refund is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefundRefused {
     /// No money has arrived.
     #[error("the order is not paid")]
     NotPaid,
-    /// A part of what was handed over and not paid.
+    /// An order that was handed over and not paid can only be returned whole.
     #[error("the order is not paid: take all of it back, or record its payment first")]
     WholeOnly,
-    /// The request does not say what goes back.
+    /// The request names no scope.
     #[error("is required unless lines, delivery or amount is sent")]
     ScopeMissing,
     /// The request asks for everything and for a part.
@@ -142,7 +144,7 @@ pub enum RefundRefused {
     /// The request asks for the delivery price and for an amount.
     #[error("cannot be sent together with amount: an amount is of the lines and the delivery")]
     DeliveryWithAmount,
-    /// Nothing was paid for the delivery, or it has gone back.
+    /// No delivery price is left to refund.
     #[error("no delivery price is left to refund")]
     NoDelivery,
     /// The list of lines is empty.
@@ -151,49 +153,49 @@ pub enum RefundRefused {
     /// The amount is 0.
     #[error("must be more than nothing")]
     NothingAsked,
-    /// Everything has gone back, or is on its way.
+    /// Everything is refunded, or being refunded.
     #[error("nothing is left to refund")]
     NothingLeft,
-    /// Less is left.
+    /// Less money is left.
     #[error("only {left} is left to refund")]
     ExceedsPaid {
-        /// What was paid, less what has gone back, is on its way and is asked for.
+        /// Received amount, less all refunded amounts, including those in progress and requested.
         left: Money,
     },
-    /// The pieces cost less.
+    /// The units cost less.
     #[error("the pieces cost {most}")]
     ExceedsLines {
-        /// What they cost.
+        /// Price of the units.
         most: Money,
     },
-    /// These lines (counted from 0) cannot be taken back as asked.
+    /// These lines (counted from 0) cannot be taken back as requested.
     #[error("{} lines cannot be taken back", .0.len())]
     Lines(Vec<(usize, RefundProblem)>),
-    /// Tickets that have been redeemed do not go back; their money can.
+    /// Redeemed tickets cannot be taken back; their money can be refunded.
     #[error("only {left} tickets of the order are not redeemed: name lines, or an amount alone")]
     TicketsRedeemed {
-        /// How many can be taken back.
+        /// Tickets that can be taken back.
         left: u32,
     },
-    /// Nobody can make the receipt of it.
+    /// The receipt of the refund cannot be created.
     #[error("no receipt can be made of it: {0}")]
     NoReceipt(ReceiptProblem),
     /// The order is no payment of a subscription, or the period it paid is not the current one.
     #[error("the order pays no current period of a subscription")]
     NoPeriod,
-    /// Some of the money stays, and so does the period.
+    /// A part of the money stays, so the period cannot end.
     #[error("the period ends only when all of its money goes back")]
     PeriodKept,
-    /// The goods cannot go back to a warehouse that is deleted.
+    /// The goods cannot go back to a deleted warehouse.
     #[error("the warehouse of line {line} is deleted: take the goods back without restocking")]
     WarehouseGone {
-        /// The line.
+        /// Line.
         line: ReservationId,
     },
 }
 
 impl RefundRefused {
-    /// The problems by field of the request.
+    /// Violations by request field.
     pub fn violations(&self) -> Violations {
         let mut all = Violations::default();
         match self {

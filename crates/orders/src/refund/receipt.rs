@@ -1,4 +1,4 @@
-//! The receipt of a part of what was paid.
+//! Receipt of a partial refund.
 
 use kontor_kernel::{Money, Quantity};
 use kontor_payments::model::{PaymentMode, PaymentSubject, Receipt, ReceiptItem, ReceiptProblem};
@@ -7,8 +7,8 @@ use super::model::{DecidedRefund, ReturnedLine};
 use crate::model::{Order, OrderLine, ReservationState};
 use crate::placement::delivery_name;
 
-/// What the register prints about a refund of an order whose payment had this receipt. `None` when the whole payment goes back
-/// at once: the acquirer uses the payment's.
+/// Receipt of a refund of an order whose payment had the receipt `paid`. `None` if the whole payment is refunded
+/// at once: the acquirer then uses the receipt of the payment.
 pub fn receipt_of(order: &Order, refund: &DecidedRefund, paid: &Receipt) -> Result<Option<Receipt>, ReceiptProblem> {
     if refund.amount == order.captured {
         return Ok(None);
@@ -27,7 +27,7 @@ fn mode(handed_over: bool) -> PaymentMode {
     if handed_over { PaymentMode::FullPayment } else { PaymentMode::FullPrepayment }
 }
 
-/// `None` when the VAT of the delivery is not known.
+/// `None` if the VAT of the delivery is unknown.
 fn delivery(order: &Order, amount: Money, mode: PaymentMode) -> Option<ReceiptItem> {
     Some(ReceiptItem {
         name: delivery_name(&order.delivery_type.name),
@@ -39,7 +39,7 @@ fn delivery(order: &Order, amount: Money, mode: PaymentMode) -> Option<ReceiptIt
     })
 }
 
-/// `None` for a line whose VAT is not known.
+/// `None` for a line whose VAT is unknown.
 fn item(order: &Order, back: &ReturnedLine) -> Option<ReceiptItem> {
     let line: &OrderLine = order.lines.iter().find(|line| line.id == back.line)?;
     Some(ReceiptItem {

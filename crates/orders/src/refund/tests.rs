@@ -26,7 +26,7 @@ fn delivered(order: Order, minor: i64) -> Order {
     Order { delivery_charge: DeliveryCharge { price: money(minor), vat: None }, captured, ..order }
 }
 
-/// A refund of these pieces, of this amount, or without both of everything.
+/// A refund of these units, of this amount, or of everything if neither is given.
 fn command(lines: &[(i64, i64)], amount: Option<i64>) -> RefundCommand {
     let line = |(id, quantity): &(i64, i64)| RefundLine {
         line: ReservationId::new(*id).unwrap(),
@@ -157,7 +157,7 @@ fn what_was_handed_over_stays_so() {
     assert_eq!((refund.amount, refund.transition), (money(100), None));
 }
 
-/// A refund of the delivery with these pieces.
+/// A refund of the delivery with these units.
 fn with_delivery(pieces: &[(i64, i64)]) -> RefundCommand {
     let lines = match command(pieces, None).scope {
         RefundScope::Lines { lines, .. } => Some(lines),
@@ -171,7 +171,7 @@ fn lines_leave_the_delivery_unless_it_is_asked_for() {
     let order = delivered(paid(vec![line(1, 2, 1_000)]), 300);
     let parts = |refund: &DecidedRefund| (refund.amount.minor(), refund.delivery.minor());
     let pieces = decide(&order, &command(&[(1, 2)], None)).unwrap();
-    // The goods are back, and so is their money; what was paid for the delivery stays, and with it the order.
+    // All goods and their money are returned; the delivery price is kept, so the order does not move.
     assert_eq!((parts(&pieces), pieces.transition), ((1_000, 0), None));
     let kept = after(order.clone(), &pieces);
     assert_eq!(kept.left_to_refund(), money(300));
@@ -217,7 +217,7 @@ fn the_delivery_is_asked_for_without_an_amount_and_only_where_it_was_paid() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100_000))]
 
-    /// Any order of partial refunds of everything gives exactly what was paid, and never more on the way.
+    /// Partial refunds in any order sum up to exactly the paid amount, and never exceed it on the way.
     #[test]
     fn all_parts_together_are_what_was_paid(
         lines in prop::collection::vec((1..20_u32, 0..100_000_i64), 1..4),
@@ -300,7 +300,7 @@ fn a_refund_of_a_part_has_a_receipt_about_the_part() {
     let pieces = command(&[(1, 2), (2, 1)], None);
     assert_eq!(told(&order, &command(&[], None)), None, "the receipt of the payment tells it all");
     assert_eq!(told(&order, &pieces), Some(vec![(2, 300, goods, before), (1, 500, services, before)]));
-    // The delivery is one more service, by the name of its type.
+    // The delivery is one more service, named by its type.
     let mut brought = delivered(order.clone(), 300);
     brought.delivery_type.name = "Courier".to_owned();
     brought.delivery_charge.vat = Some(vat);
@@ -310,11 +310,11 @@ fn a_refund_of_a_part_has_a_receipt_about_the_part() {
         receipt.lines().iter().map(|line| (line.description(), line.price().minor(), line.subject())).collect();
     assert_eq!(names[1], ("Courier", 300, services));
     assert_eq!(receipt.total(), money(600));
-    // What was handed over is no prepayment any more.
+    // Issued items are no longer a prepayment.
     let mut sold = order.clone();
     sold.lines[0].state = ReservationState::Sold;
     assert_eq!(told(&sold, &pieces), Some(vec![(2, 300, goods, full), (1, 500, services, before)]));
-    // A line whose VAT nobody noted is told by its share of what was paid.
+    // A line with unknown VAT is printed by its share of the payment.
     for (mut old, mode) in [(order, before), (sold, full)] {
         old.lines[1].vat = None;
         let share = told(&old, &pieces).unwrap();
@@ -357,7 +357,7 @@ fn unwanted_money_goes_back_without_goods_that_cannot_and_never_stays_silently()
     let order = paid(vec![line(1, 2, 1_000)]);
     let less = Order { refunding: money(300), ..order.clone() };
     assert_eq!(everything_left(&less).unwrap().unwrap().amount, money(700));
-    // More money than the lines account for: people must look.
+    // More money than the lines account for: staff must check it.
     let more = Order { captured: money(1_200), ..order };
     assert_eq!(everything_left(&more), Err(RefundRefused::ExceedsLines { most: money(1_000) }));
 }
@@ -382,7 +382,7 @@ fn what_was_handed_over_and_never_paid_comes_back_whole_and_cancels_the_order() 
     assert_eq!(decide(&issued, &command(&[], Some(100))), Err(RefundRefused::NotPaid));
     let period = RefundCommand { ends_period: true, ..command(&[], None) };
     assert_eq!(decide(&issued, &period), Err(RefundRefused::NoPeriod));
-    // Before it is handed over it is canceled, and afterwards nothing is left of it.
+    // Before the handover it is canceled instead; a canceled order has nothing left.
     let created = Order { status: OrderStatus::Created, ..issued.clone() };
     assert_eq!(decide(&created, &command(&[], None)), Err(RefundRefused::NotPaid));
     let canceled = Order { status: OrderStatus::Canceled, ..issued };

@@ -4,14 +4,14 @@ use kontor_kernel::{Money, Quantity, ShopId};
 use super::scan::ScanOutcome;
 use crate::model::{Order, OrderStatus};
 
-/// How far the moments of a scan may lie apart.
+/// Time limits for scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TicketTerms {
-    /// By how much the clock of a scanner may be wrong.
+    /// Tolerated error of a scanner's clock.
     pub skew: TimeDelta,
-    /// How long a scan made offline may wait for its upload.
+    /// Maximum delay of the upload of an offline scan.
     pub upload: TimeDelta,
-    /// How long tickets open the door after they were paid.
+    /// Validity of tickets after the payment.
     pub validity: TimeDelta,
 }
 
@@ -22,26 +22,26 @@ impl Default for TicketTerms {
     }
 }
 
-/// All of an order that decides about its tickets.
+/// Fields of an order that decide about its tickets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TicketOrder {
-    /// Where it stands.
+    /// Status.
     pub status: OrderStatus,
-    /// What it costs.
+    /// Price.
     pub price: Money,
-    /// When it was made.
+    /// Time of the order.
     pub placed_at: DateTime<Utc>,
-    /// When the money arrived.
+    /// Time at which the money arrived.
     pub paid_at: Option<DateTime<Utc>>,
-    /// What has arrived.
+    /// Amount received.
     pub captured: Money,
-    /// What of it has neither gone back nor is on its way.
+    /// Amount received that is neither refunded nor being refunded.
     pub kept: Money,
-    /// Where the goods are handed over.
+    /// Shop of the handover.
     pub shop: Option<ShopId>,
-    /// How many tickets there are, less those that were taken back.
+    /// Number of tickets, less those taken back.
     pub total: u32,
-    /// How many have been redeemed.
+    /// Number of redeemed tickets.
     pub redeemed: u32,
 }
 
@@ -62,12 +62,12 @@ impl From<&Order> for TicketOrder {
 }
 
 impl TicketOrder {
-    /// From when on its tickets count; what costs nothing is paid from the start.
+    /// Time from which its tickets are paid; a free order is paid from the start.
     fn settled_at(&self) -> Option<DateTime<Utc>> {
         if self.price.is_zero() { Some(self.placed_at) } else { self.paid_at }
     }
 
-    /// From when on its tickets open the door, or why they never do.
+    /// Time from which its tickets are valid, or the reason why they never are.
     pub fn opens_from(&self) -> Result<DateTime<Utc>, ScanOutcome> {
         let returned = !self.captured.is_zero() && self.kept.is_zero();
         if self.status == OrderStatus::Canceled || returned || self.total == 0 {
@@ -76,13 +76,13 @@ impl TicketOrder {
         self.settled_at().ok_or(ScanOutcome::Unpaid)
     }
 
-    /// How many can still be redeemed.
+    /// Number of tickets that can still be redeemed.
     pub fn left(&self) -> u32 {
         self.total.saturating_sub(self.redeemed)
     }
 }
 
-/// What becomes of a scan made at `at` and judged `now`. Without an order the token means nothing.
+/// Returns the outcome of a scan made at `at` and judged at `now`. `order` is `None` for an unknown token.
 pub fn judge(
     order: Option<&TicketOrder>,
     quantity: Quantity,

@@ -1,4 +1,4 @@
-//! Tickets: what lets people in, and the scans at the door.
+//! Tickets and the scans at the door.
 
 mod judge;
 mod model;

@@ -8,17 +8,17 @@ use super::judge::TicketTerms;
 use super::model::TicketReference;
 use crate::model::Named;
 
-/// What a scanner calls a scan, once and for all: 1 to 64 visible ASCII characters.
+/// Permanent identifier of a scan, chosen by the scanner: 1 to 64 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ScanId(String);
 
-/// A text that names no scan.
+/// Error for a text that is no scan identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to {} visible ASCII characters", ScanId::MAX)]
 pub struct InvalidScanId;
 
 impl ScanId {
-    /// The longest.
+    /// Maximum length.
     pub const MAX: usize = 64;
 
     /// Checks a text.
@@ -27,7 +27,7 @@ impl ScanId {
         if fits { Ok(Self(text.to_owned())) } else { Err(InvalidScanId) }
     }
 
-    /// The text.
+    /// Text of the identifier.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -39,54 +39,54 @@ impl fmt::Display for ScanId {
     }
 }
 
-/// A scan of a ticket at the door.
+/// Scan of a ticket at the door.
 #[derive(Debug, Clone)]
 pub struct Scan {
-    /// What the scanner calls it.
+    /// Identifier chosen by the scanner.
     pub id: ScanId,
-    /// What was read.
+    /// Scanned token.
     pub token: SecretString,
-    /// How many people come in.
+    /// Number of people to admit.
     pub quantity: Quantity,
-    /// Where the door is.
+    /// Shop of the door.
     pub shop: Option<ShopId>,
-    /// When it was scanned; `None` for now.
+    /// Time of the scan; `None` for now.
     pub at: Option<DateTime<Utc>>,
 }
 
-/// A scan whose token was looked at.
+/// Scan with a checked token.
 #[derive(Debug, Clone)]
 pub struct ReadScan {
-    /// As it came.
+    /// Scan as received.
     pub scan: Scan,
-    /// The tickets it means; `None` for a token that the service never made.
+    /// Reference in the token; `None` for a token that the service did not create.
     pub reference: Option<TicketReference>,
-    /// What its token is known by again.
+    /// Fingerprint of the token.
     pub fingerprint: String,
-    /// When it was scanned.
+    /// Time of the scan.
     pub at: DateTime<Utc>,
 }
 
-/// Scans to be judged in this order.
+/// Scans to judge, in this order.
 #[derive(Debug, Clone)]
 pub struct ScanBatch {
-    /// Who brings them, and when.
+    /// Employee, project and time.
     pub stamp: Stamp,
-    /// The scans.
+    /// Scans.
     pub scans: Vec<ReadScan>,
-    /// By what they are judged.
+    /// Time limits.
     pub terms: TicketTerms,
 }
 
-/// What became of a scan.
+/// Outcome of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum ScanOutcome {
-    /// The people come in.
+    /// The people are admitted.
     Admitted,
-    /// No ticket of the project.
+    /// The project has no such ticket.
     Unknown,
-    /// The order is canceled, or its money or its tickets have gone back.
+    /// The order is canceled, or its money or its tickets were returned.
     Canceled,
     /// The order is not paid.
     Unpaid,
@@ -96,68 +96,68 @@ pub enum ScanOutcome {
     TooMany,
     /// The order is for another shop.
     OtherShop,
-    /// The scan lies in the future, or before the payment.
+    /// The scan is in the future, or before the payment.
     NotYet,
     /// The scan or the ticket is too old.
     Expired,
 }
 
-/// The entry that a refused scan came too late for.
+/// Last admission before a scan that was refused for lack of tickets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierScan {
-    /// When it was scanned.
+    /// Time of the scan.
     pub at: DateTime<Utc>,
-    /// Where, if the scanner said so.
+    /// Shop, if the scanner sent one.
     pub shop: Option<Named<ShopId>>,
 }
 
-/// A scan that was judged. It never changes.
+/// Judged scan. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptScan {
-    /// Its number.
+    /// Identifier.
     pub id: TicketScanId,
-    /// What the scanner calls it.
+    /// Identifier chosen by the scanner.
     pub scan_id: ScanId,
-    /// The order of the tickets, where they are known.
+    /// Order of the tickets, if known.
     pub order: Option<OrderId>,
-    /// How many people were to come in.
+    /// Number of people to admit.
     pub quantity: Quantity,
-    /// Where.
+    /// Shop.
     pub shop: Option<Named<ShopId>>,
-    /// When it was scanned.
+    /// Time of the scan.
     pub at: DateTime<Utc>,
-    /// When it was judged.
+    /// Time of the judgement.
     pub received_at: DateTime<Utc>,
-    /// Who brought it.
+    /// Employee who sent it.
     pub user: UserId,
-    /// What became of it.
+    /// Outcome.
     pub outcome: ScanOutcome,
-    /// How many tickets of the order were redeemed then, those of this scan among them.
+    /// Redeemed tickets of the order after this scan.
     pub redeemed: u32,
-    /// How many tickets the order had then.
+    /// Tickets of the order at that time.
     pub total: u32,
-    /// The last entry before a scan that came too late.
+    /// Last admission, for a scan refused as [`ScanOutcome::AlreadyRedeemed`] or [`ScanOutcome::TooMany`].
     pub earlier: Option<EarlierScan>,
 }
 
-/// What is answered to a scan.
+/// Answer to a scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScanAnswer {
-    /// It was judged, now or before: the same scan has the same answer.
+    /// The scan was judged, now or before: the same scan always gets the same answer.
     Kept(Box<KeptScan>),
-    /// Another scan has this name. Nothing was written.
+    /// Another scan has this identifier. Nothing was written.
     Reused,
     /// The project has no such shop. Nothing was written.
     UnknownShop,
 }
 
-/// Why scans are not judged at all.
+/// Errors of judging scans.
 #[derive(Debug, thiserror::Error)]
 pub enum ScanRefused {
-    /// The employee may not.
+    /// The employee lacks the permission.
     #[error(transparent)]
     Denied(#[from] AccessDenied),
-    /// The storage failed.
+    /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

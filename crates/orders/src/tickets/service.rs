@@ -14,23 +14,24 @@ use crate::ports::{OrderReader, TicketStore};
 
 /// Use cases of tickets.
 pub struct TicketService {
-    /// Where scans are judged and kept.
+    /// Judges and stores scans.
     pub tickets: Arc<dyn TicketStore>,
-    /// Where their orders are read.
+    /// Reads orders.
     pub orders: Arc<dyn OrderReader>,
-    /// Makes and reads tokens.
+    /// Creates and reads tokens.
     pub tokens: TicketTokens,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// By what scans are judged.
+    /// Time limits of scans.
     pub terms: TicketTerms,
 }
 
 impl TicketService {
-    /// The most scans that come together.
+    /// Maximum scans in one request.
     pub const MOST_SCANS: usize = 500;
 
-    /// What opens the door for the customer; `None` while it is shut, and for orders of others.
+    /// Returns the ticket token of the customer's order. `None` for orders of other customers, and while the
+    /// tickets are not valid.
     pub fn token(&self, customer: CustomerScope, order: &Order) -> Option<SecretString> {
         let own = order.customer.id == customer.counterparty_id;
         let reference = order.tickets.reference.as_ref().filter(|_| own)?;
@@ -38,13 +39,13 @@ impl TicketService {
         Some(self.tokens.token(customer.app.project_id, reference))
     }
 
-    /// Judges scans in the order of their moments, and answers in the order in which they came. All of it is one commit. A
-    /// scan that was judged before has its answer again.
+    /// Judges scans in the order of their times, and returns the answers in the order of the input. One commit.
+    /// A scan that was judged before gets the same answer.
     pub async fn redeem(&self, staff: &Staff, scans: Vec<Scan>) -> Result<Vec<ScanAnswer>, ScanRefused> {
         staff.require(Permission::edit(Resource::Reservations))?;
         let stamp = Stamp::of(staff, self.clock.now());
         let read = |scan: Scan| {
-            // Finer moments are kept by one database and not by the other.
+            // The databases differ in precision below a microsecond.
             let scan = Scan { at: scan.at.map(|at| at.trunc_subsecs(6)), ..scan };
             ReadScan {
                 reference: self.tokens.read(staff.project_id, &scan.token),
@@ -62,13 +63,13 @@ impl TicketService {
         Ok(answers.into_iter().map(|(_, answer)| answer).collect())
     }
 
-    /// One scan.
+    /// Judges one scan.
     pub async fn redeem_one(&self, staff: &Staff, scan: Scan) -> Result<ScanAnswer, ScanRefused> {
         let lost = || StoreError::corrupt("a scan has no answer");
         Ok(self.redeem(staff, vec![scan]).await?.pop().ok_or_else(lost)?)
     }
 
-    /// The scans of an order of the project, newest first.
+    /// Returns the scans of an order of the project, newest first.
     pub async fn of_order(
         &self,
         staff: &Staff,

@@ -75,7 +75,7 @@ fn as_many_come_in_as_tickets_are_left() {
     assert_eq!(soon(&order(), 3), ScanOutcome::TooMany);
     let empty = TicketOrder { redeemed: 3, ..order() };
     assert_eq!((soon(&empty, 1), soon(&empty, 9)), (ScanOutcome::AlreadyRedeemed, ScanOutcome::AlreadyRedeemed));
-    // Handed over, or partly given back: what is left counts.
+    // Issued or partly refunded: the remaining tickets count.
     for status in [OrderStatus::InProcessing, OrderStatus::ReadyForPickup, OrderStatus::Issued] {
         assert_eq!(soon(&TicketOrder { status, ..order() }, 1), ScanOutcome::Admitted);
     }
@@ -121,7 +121,7 @@ fn tickets_for_a_shop_open_no_other() {
 
 #[test]
 fn scans_are_of_their_time() {
-    // The clock of a scanner may be five minutes off, to both sides.
+    // The clock of a scanner may be five minutes off, in both directions.
     assert_eq!(at(&order(), 1, minutes(25), minutes(20)), ScanOutcome::Admitted);
     assert_eq!(at(&order(), 1, minutes(26), minutes(20)), ScanOutcome::NotYet);
     assert_eq!(at(&order(), 1, minutes(5), minutes(20)), ScanOutcome::Admitted);

@@ -2,16 +2,16 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{BranchId, Edit, Email, Inn, Kpp, Line, Name, Phone, Resource, Violations};
 
-/// A business, legal entity or operating unit inside a project.
+/// Business, legal entity or operating unit of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
-    /// The number of the branch.
+    /// Identifier of the branch.
     pub id: BranchId,
-    /// The name of the business.
+    /// Name of the business.
     pub name: Name,
-    /// Taxpayer's number. Old ones were stored unchecked.
+    /// Taxpayer number (INN). Old values were stored unchecked.
     pub inn: Option<Line<12>>,
-    /// Tax registration reason code. Old ones were stored unchecked.
+    /// Tax registration reason code (KPP). Old values were stored unchecked.
     pub kpp: Option<Line<9>>,
     /// Postal address.
     pub address: Option<Line<500>>,
@@ -19,11 +19,11 @@ pub struct Branch {
     pub phone: Option<Phone>,
     /// E-mail address.
     pub email: Option<Email>,
-    /// How often it was changed, and one.
+    /// Version, from 1; grows with every change.
     pub version: u64,
-    /// When it was created.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -46,14 +46,14 @@ impl Audited for Branch {
     }
 }
 
-/// What staff say about a new branch.
+/// Fields of a new branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BranchDraft {
-    /// The name of the business.
+    /// Name of the business.
     pub name: Name,
-    /// Taxpayer's number.
+    /// Taxpayer number (INN).
     pub inn: Option<Inn>,
-    /// Tax registration reason code.
+    /// Tax registration reason code (KPP).
     pub kpp: Option<Kpp>,
     /// Postal address.
     pub address: Option<Line<500>>,
@@ -63,14 +63,14 @@ pub struct BranchDraft {
     pub email: Option<Email>,
 }
 
-/// What staff change about a branch.
+/// Changes of a branch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BranchChange {
-    /// The name of the business.
+    /// Name of the business.
     pub name: Edit<Name>,
-    /// Taxpayer's number.
+    /// Taxpayer number (INN).
     pub inn: Edit<Option<Inn>>,
-    /// Tax registration reason code.
+    /// Tax registration reason code (KPP).
     pub kpp: Edit<Option<Kpp>>,
     /// Postal address.
     pub address: Edit<Option<Line<500>>>,
@@ -80,21 +80,21 @@ pub struct BranchChange {
     pub email: Edit<Option<Email>>,
 }
 
-/// The number of an entrepreneur has 12 digits, and entrepreneurs have no KPP.
+/// Refuses a KPP beside the INN of an entrepreneur, which has 12 digits: entrepreneurs have no KPP.
 fn check_kpp(inn: Option<&str>, has_kpp: bool) -> Result<(), Violations> {
     let personal = inn.is_some_and(|inn| inn.len() == 12);
     if personal && has_kpp { Err(Violations::one("kpp", "belongs to an INN of 10 digits")) } else { Ok(()) }
 }
 
 impl BranchDraft {
-    /// Refuses numbers that do not go together.
+    /// Refuses contradicting numbers.
     pub fn check(&self) -> Result<(), Violations> {
         check_kpp(self.inn.as_deref(), self.kpp.is_some())
     }
 }
 
 impl BranchChange {
-    /// Refuses numbers that do not go together. What is stored already may stay as long as neither is changed.
+    /// Refuses contradicting numbers. Stored values are accepted while neither is changed.
     pub fn check(&self, before: &Branch) -> Result<(), Violations> {
         if self.inn.as_set().is_none() && self.kpp.as_set().is_none() {
             return Ok(());

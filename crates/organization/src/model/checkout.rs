@@ -1,64 +1,64 @@
 use kontor_kernel::{DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Money, Name, PaymentTypeId};
 
-/// A way to hand over an order: `1` pickup from a shop, `2` delivery.
+/// Delivery type: `1` pickup from a shop, `2` delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryType {
-    /// Its number, the same in every project.
+    /// Identifier, the same in every project.
     pub id: DeliveryTypeId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its price. Orders include it where the project charges delivery.
+    /// Price. Orders include it if the project charges delivery.
     pub price: Money,
-    /// Whether orders may choose it.
+    /// `true` if orders may choose it.
     pub is_active: bool,
 }
 
-/// A kind of delivery: `1` to a pickup point, `2` by courier to an address.
+/// Delivery subtype: `1` to a pickup point, `2` by courier to an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliverySubtype {
-    /// Its number, the same in every project.
+    /// Identifier, the same in every project.
     pub id: DeliverySubtypeId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What it costs.
+    /// Price.
     pub price: Money,
-    /// Whether orders may choose it.
+    /// `true` if orders may choose it.
     pub is_active: bool,
 }
 
-/// A choice inside a subtype, such as a pickup point.
+/// Parameter of a subtype, such as a pickup point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliverySubtypeParam {
-    /// Its number.
+    /// Identifier.
     pub id: DeliverySubtypeParamId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Where it is.
+    /// Address.
     pub address: Option<String>,
-    /// Whether orders may choose it.
+    /// `true` if orders may choose it.
     pub is_active: bool,
 }
 
-/// A way to pay.
+/// Payment type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentType {
-    /// Its number.
+    /// Identifier.
     pub id: PaymentTypeId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What the customer should know.
+    /// Description for the customer.
     pub description: Option<String>,
-    /// A picture.
+    /// Picture.
     pub photo: Option<String>,
     /// `true` if it is paid on the acquirer's page. An order with it names a payment method.
     pub is_online: bool,
 }
 
-/// A payment type of a project, as one of its applications sees it.
+/// Payment type of a project, with its state in an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentChoice {
-    /// The payment type.
+    /// Payment type.
     pub payment_type: PaymentType,
-    /// Whether the application takes it.
+    /// `true` if the application accepts it.
     pub is_taken: bool,
 }

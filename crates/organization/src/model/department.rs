@@ -4,20 +4,20 @@ use kontor_kernel::{BranchId, DepartmentId, Edit, Line, Name, Record, Resource};
 
 use crate::DepartmentRefusal;
 
-/// A department: employees who work together, perhaps in one branch.
+/// Department: a group of employees, optionally of one branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Department {
-    /// The number of the department.
+    /// Identifier of the department.
     pub id: DepartmentId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What it does.
+    /// Description.
     pub description: Option<Line<500>>,
-    /// The branch it belongs to, with that one's name.
+    /// Branch with its name, if the department belongs to one.
     pub branch: Option<(BranchId, Name)>,
-    /// When it was created.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -44,24 +44,24 @@ impl Audited for Department {
     }
 }
 
-/// What staff say about a new department.
+/// Fields of a new department.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DepartmentDraft {
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What it does.
+    /// Description.
     pub description: Option<Line<500>>,
-    /// The branch it belongs to; `None` for all branches.
+    /// Branch; `None` for all branches.
     pub branch_id: Option<BranchId>,
 }
 
-/// What staff change about a department.
+/// Changes of a department.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DepartmentChange {
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// What it does.
+    /// Description.
     pub description: Edit<Option<Line<500>>>,
-    /// The branch it belongs to.
+    /// Branch.
     pub branch_id: Edit<Option<BranchId>>,
 }

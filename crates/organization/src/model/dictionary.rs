@@ -2,75 +2,75 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{CountryId, DictionaryItemId, Name, StorageUnitId};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// The system-wide dictionaries of one shape.
+/// System-wide dictionaries of one shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Dictionary {
-    /// Order statuses; the ids `1`-`6` and `22` carry meaning.
+    /// Order statuses; the ids `1`-`6` and `22` have a fixed meaning.
     OrderStatuses,
-    /// Nomenclature kinds: `1` service, `2` goods.
+    /// Item kinds: `1` service, `2` goods.
     NomenclatureKinds,
-    /// Nomenclature types: what staff call an item beside its kind.
+    /// Item types: a classification by staff, besides the kind.
     NomenclatureTypes,
     /// VAT rates.
     Vats,
-    /// Kinds of customer: `1` person, `2` company.
+    /// Customer kinds: `1` person, `2` company.
     CounterpartyTypes,
-    /// What a file is for: `1` employment contract, `2` avatar, `3` order file (fixed by the contract).
+    /// File types: `1` employment contract, `2` avatar, `3` order file (fixed by the contract).
     FileTypes,
-    /// States of a call.
+    /// Call states.
     CallStatuses,
-    /// States of a task.
+    /// Task states.
     TaskStatuses,
-    /// Kinds of page.
+    /// Content page kinds.
     PageTypes,
-    /// Kinds of content block.
+    /// Content block kinds.
     BlockTypes,
-    /// Kinds of integration.
+    /// Integration kinds.
     IntegrationTypes,
-    /// The kinds of record that staff work on.
+    /// Record kinds that staff work on.
     Objects,
     /// Cities.
     Cities,
-    /// How a project sells.
+    /// Sales strategies of a project.
     SalesStrategies,
-    /// Through what a project sells.
+    /// Sales channels of a project.
     SalesChannels,
 }
 
-/// One entry of a dictionary.
+/// Entry of a dictionary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DictionaryItem {
-    /// Its number, unique inside the dictionary.
+    /// Identifier, unique in the dictionary.
     pub id: DictionaryItemId,
-    /// Its name, which differs between installations.
+    /// Name; it may differ between installations.
     pub name: Name,
-    /// A picture.
+    /// Picture.
     pub avatar: Option<String>,
-    /// When it was created.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
-/// A unit in which goods are counted or measured.
+/// Unit in which goods are counted or measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageUnit {
-    /// Its number.
+    /// Identifier.
     pub id: StorageUnitId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its short form.
+    /// Abbreviation.
     pub abbreviation: Name,
 }
 
-/// A country goods come from.
+/// Country of origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Country {
-    /// Its number.
+    /// Identifier.
     pub id: CountryId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// A picture.
+    /// Picture.
     pub photo: Option<String>,
-    /// When it was created.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }

@@ -5,17 +5,17 @@ use kontor_kernel::{
 };
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// A record that uses integrations.
+/// Record that uses integrations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntegrationOwner {
-    /// A warehouse.
+    /// Warehouse.
     Warehouse(WarehouseId),
-    /// A bank account of a branch.
+    /// Bank account of a branch.
     BankRequisite(BranchId, BankRequisiteId),
 }
 
 impl IntegrationOwner {
-    /// What kind of record it is.
+    /// Returns the kind of record.
     pub fn kind(self) -> IntegrationKind {
         match self {
             Self::Warehouse(_) => IntegrationKind::Warehouse,
@@ -23,7 +23,7 @@ impl IntegrationOwner {
         }
     }
 
-    /// The number of the record.
+    /// Returns the number of the record.
     pub fn number(self) -> i64 {
         match self {
             Self::Warehouse(id) => id.get(),
@@ -31,7 +31,7 @@ impl IntegrationOwner {
         }
     }
 
-    /// The number of the record in whose history it is told what is used, and what stands before it there.
+    /// Returns the record whose history gets the changes, and the prefix of the field names there.
     pub fn told_of(self) -> (i64, String) {
         match self {
             Self::Warehouse(id) => (id.get(), String::new()),
@@ -40,28 +40,28 @@ impl IntegrationOwner {
     }
 }
 
-/// The kinds of records that integrations are for.
+/// Kinds of records that use integrations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum IntegrationKind {
     /// Warehouses.
     Warehouse,
-    /// Bank requisites of branches.
+    /// Bank accounts of branches.
     BankRequisite,
 }
 
 impl IntegrationKind {
-    /// What one must be allowed to see such records.
+    /// Returns the permission to see such records.
     pub fn view(self) -> Permission {
         Permission::view(self.resource())
     }
 
-    /// What one must be allowed to change such records.
+    /// Returns the permission to change such records.
     pub fn edit(self) -> Permission {
         Permission::edit(self.resource())
     }
 
-    /// What permissions and histories of such records are about.
+    /// Returns the resource of such records in permissions and histories.
     pub fn resource(self) -> Resource {
         match self {
             Self::Warehouse => Resource::Warehouses,
@@ -70,81 +70,81 @@ impl IntegrationKind {
     }
 }
 
-/// A program of others that records can work with.
+/// External program that records can be connected to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Integration {
-    /// Its number.
+    /// Identifier.
     pub id: IntegrationId,
-    /// Its name.
+    /// Name.
     pub name: Name,
     /// Number and name of its type.
     pub kind: (i64, Name),
-    /// Which records it is for.
+    /// Kind of records it is for.
     pub owner: IntegrationKind,
 }
 
-/// An integration as a record uses it.
+/// Integration with its state for a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedIntegration {
-    /// The integration.
+    /// Integration.
     pub integration: Integration,
-    /// Whether the record uses it.
+    /// `true` if the record uses it.
     pub is_active: bool,
-    /// When that was last changed; `None` if never.
+    /// Time of the last change of this state; `None` if it was never changed.
     pub updated_at: Option<DateTime<Utc>>,
 }
 
-/// The name of a parameter: one line of at most 100 characters.
+/// Name of a parameter: one line of at most 100 characters.
 pub type ParameterKey = Line<100>;
 
-/// The value of a parameter: one line of at most 2,000 characters.
+/// Value of a parameter: one line of at most 2,000 characters.
 pub type ParameterText = Line<2000>;
 
-/// A parameter of an integration. What a secret one says is never shown again.
+/// Parameter of an integration. A secret value is never shown again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntegrationParameter {
-    /// Its number.
+    /// Identifier.
     pub id: IntegrationParameterId,
-    /// What it is called.
+    /// Name.
     pub key: ParameterKey,
-    /// What it says; `None` for a secret.
+    /// Value; `None` for a secret.
     pub value: Option<ParameterText>,
-    /// When it was set.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
 impl IntegrationParameter {
-    /// What is shown in the place of a secret.
+    /// Text shown instead of a secret.
     pub const MASK: &'static str = "********";
 
-    /// What it says, or that it says something secret.
+    /// Returns the value, or the mask of a secret.
     pub fn shown(&self) -> &str {
         self.value.as_deref().unwrap_or(Self::MASK)
     }
 }
 
-/// What staff say about a parameter. It may be secret, so it is never printed.
+/// Parameter entered by staff. It may be secret, so it has no readable debug output.
 #[derive(Clone)]
 pub struct ParameterDraft {
-    /// What it is called.
+    /// Name.
     pub key: ParameterKey,
-    /// What it says.
+    /// Value.
     pub value: ParameterText,
-    /// Whether it is to be kept secret.
+    /// `true` if the value is a secret.
     pub is_secret: bool,
 }
 
-/// The value of a parameter as it is stored.
+/// Stored value of a parameter.
 #[derive(Debug, Clone)]
 pub enum StoredValue {
-    /// As it was said.
+    /// Plain text.
     Plain(ParameterText),
     /// Sealed with the service key.
     Sealed(String),
 }
 
 impl ParameterDraft {
-    /// Seals what is secret.
+    /// Returns the stored form; secrets are sealed.
     pub fn stored(&self, cipher: &dyn kontor_kernel::SecretCipher) -> StoredValue {
         if self.is_secret {
             StoredValue::Sealed(cipher.seal(&SecretString::from(self.value.as_str())))

@@ -1,4 +1,4 @@
-//! The records of an organization.
+//! Records of an organization.
 
 mod application;
 mod branch;

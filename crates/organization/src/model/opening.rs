@@ -1,16 +1,16 @@
-//! When a shop is open.
+//! Opening times of shops.
 
 use std::fmt;
 
 use chrono::{DateTime, Datelike as _, Days, NaiveDate, TimeDelta, Utc};
 use kontor_kernel::{Line, Name, ShopExceptionId, ShopHolidayId, ShopHoursId, Zone};
 
-/// Why a text is no time of a day.
+/// Error for a text that is no time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a time such as 09:00, from 00:00 to 24:00")]
 pub struct InvalidTime;
 
-/// A time of a day as clocks show it, to the minute; `24:00` is its end.
+/// Local time of day, to the minute; `24:00` is the end of the day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimeOfDay(u16);
 
@@ -18,7 +18,7 @@ const MINUTES_OF_DAY: u16 = 24 * 60;
 const MINUTES_OF_WEEK: u16 = 7 * MINUTES_OF_DAY;
 
 impl TimeOfDay {
-    /// Reads `HH:MM`.
+    /// Parses `HH:MM`.
     pub fn parse(text: &str) -> Result<Self, InvalidTime> {
         let (hours, minutes) = text.trim().split_once(':').ok_or(InvalidTime)?;
         let number = |digits: &str| {
@@ -30,7 +30,7 @@ impl TimeOfDay {
         if minutes < 60 && whole <= MINUTES_OF_DAY { Ok(Self(whole)) } else { Err(InvalidTime) }
     }
 
-    /// Minutes since the day began, 0 to 1440.
+    /// Minutes since the start of the day, 0 to 1440.
     pub fn minutes(self) -> u16 {
         self.0
     }
@@ -42,10 +42,10 @@ impl fmt::Display for TimeOfDay {
     }
 }
 
-/// Why two times are no interval.
+/// Errors of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidInterval {
-    /// It would begin when the day is over.
+    /// The interval would begin at the end of the day.
     #[error("must be before 24:00")]
     BeginsAtTheEnd,
     /// Both times are the same; the whole day is 00:00 to 24:00.
@@ -53,7 +53,7 @@ pub enum InvalidInterval {
     Empty,
 }
 
-/// From one time to another; one that closes earlier than it opens closes on the next day.
+/// Interval of opening hours. If it closes earlier than it opens, it closes on the next day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interval {
     opens: TimeOfDay,
@@ -61,7 +61,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Checks both.
+    /// Checks both times.
     pub fn new(opens: TimeOfDay, closes: TimeOfDay) -> Result<Self, InvalidInterval> {
         if opens.0 >= MINUTES_OF_DAY {
             Err(InvalidInterval::BeginsAtTheEnd)
@@ -72,23 +72,23 @@ impl Interval {
         }
     }
 
-    /// When it opens.
+    /// Opening time.
     pub fn opens(self) -> TimeOfDay {
         self.opens
     }
 
-    /// When it closes.
+    /// Closing time.
     pub fn closes(self) -> TimeOfDay {
         self.closes
     }
 
-    /// How long it is, in minutes.
+    /// Length in minutes.
     fn length(self) -> u16 {
         let past_midnight = if self.closes.0 < self.opens.0 { MINUTES_OF_DAY } else { 0 };
         self.closes.0 + past_midnight - self.opens.0
     }
 
-    /// The moments between which it is open on a day. Clocks that are set in between make it shorter or longer.
+    /// Returns start and end of the interval on a day. A clock change in between makes it shorter or longer.
     fn on(self, day: NaiveDate, zone: Zone) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
         let opens = day.and_hms_opt(0, 0, 0)? + TimeDelta::minutes(self.opens.0.into());
         let closes = opens + TimeDelta::minutes(self.length().into());
@@ -103,11 +103,11 @@ impl fmt::Display for Interval {
     }
 }
 
-/// A day of the week, `1` Monday to `7` Sunday.
+/// Day of the week, `1` Monday to `7` Sunday.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Weekday(u16);
 
-/// Why a number is no day of the week.
+/// Error for a number that is no day of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 (Monday) to 7 (Sunday)")]
 pub struct InvalidWeekday;
@@ -118,7 +118,7 @@ impl Weekday {
         u16::try_from(number).ok().filter(|number| (1..=7).contains(number)).map(Self).ok_or(InvalidWeekday)
     }
 
-    /// 1 to 7.
+    /// Number, 1 to 7.
     pub fn number(self) -> i64 {
         self.0.into()
     }
@@ -128,77 +128,77 @@ impl Weekday {
     }
 }
 
-/// Opening hours of one day of every week.
+/// Opening hours on one weekday.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShopHours {
-    /// Their number.
+    /// Identifier.
     pub id: ShopHoursId,
-    /// The day.
+    /// Weekday.
     pub weekday: Weekday,
-    /// From when to when.
+    /// Interval.
     pub interval: Interval,
-    /// Raised by every change.
+    /// Version; grows with every change.
     pub version: u64,
 }
 
-/// A day on which the shop stays closed.
+/// Day on which the shop is closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShopHoliday {
-    /// Its number.
+    /// Identifier.
     pub id: ShopHolidayId,
-    /// The day.
+    /// Day.
     pub day: NaiveDate,
-    /// What is celebrated.
+    /// Name of the holiday.
     pub name: Option<Name>,
-    /// Whether it comes every year.
+    /// `true` if it recurs every year.
     pub is_yearly: bool,
 }
 
-/// Other hours on one day, in the place of those of its weekday and of a holiday.
+/// Exception on one day. It replaces the hours of the weekday and of a holiday.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShopException {
-    /// Its number.
+    /// Identifier.
     pub id: ShopExceptionId,
-    /// What it says.
+    /// Content.
     pub terms: ExceptionTerms,
-    /// Raised by every change.
+    /// Version; grows with every change.
     pub version: u64,
 }
 
-/// What an exception says.
+/// Content of an exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExceptionTerms {
-    /// The day.
+    /// Day.
     pub day: NaiveDate,
-    /// From when to when it is open; `None` when it stays closed.
+    /// Interval; `None` if the shop is closed.
     pub interval: Option<Interval>,
-    /// Why.
+    /// Note.
     pub note: Option<Line<250>>,
 }
 
-/// When a shop is open, with all that decides it.
+/// Opening times of a shop.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OpeningTimes {
-    /// Whose clocks count.
+    /// Time zone of the times.
     pub zone: Zone,
-    /// By weekday and time.
+    /// Weekly hours, by weekday and time.
     pub hours: Vec<ShopHours>,
-    /// By day.
+    /// Holidays, by day.
     pub holidays: Vec<ShopHoliday>,
-    /// By day and time.
+    /// Exceptions, by day and time.
     pub exceptions: Vec<ShopException>,
 }
 
-/// Why opening times are not changed so.
+/// Reasons why a change of opening times is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimesRefused {
-    /// There is no such interval, holiday or exception of the shop.
+    /// The shop has no such hours, holiday or exception.
     #[error("there is none with this number")]
     Unknown,
-    /// The shop has as many as it may have.
+    /// The shop has the maximum number of them.
     #[error("there are too many of them")]
     Full,
-    /// It overlaps this one.
+    /// It overlaps this interval.
     #[error("overlaps {0}")]
     Overlap(String),
     /// The day is long past, or too far ahead.
@@ -206,52 +206,51 @@ pub enum TimesRefused {
     FarDay,
 }
 
-/// What staff change about opening times.
+/// Change of opening times by staff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimesChange {
-    /// More hours.
+    /// Adds weekly hours.
     AddHours(Weekday, Interval),
-    /// Other hours.
+    /// Changes weekly hours.
     ChangeHours(ShopHoursId, Weekday, Interval),
-    /// Fewer hours.
+    /// Removes weekly hours.
     RemoveHours(ShopHoursId),
-    /// A holiday; one of the same day is replaced.
+    /// Sets a holiday; one on the same day is replaced.
     SetHoliday {
-        /// The day.
+        /// Day.
         day: NaiveDate,
-        /// What is celebrated.
+        /// Name of the holiday.
         name: Option<Name>,
-        /// Whether it comes every year.
+        /// `true` if it recurs every year.
         is_yearly: bool,
     },
-    /// No holiday any more.
+    /// Removes a holiday.
     RemoveHoliday(ShopHolidayId),
-    /// Other hours on one day.
+    /// Adds an exception.
     AddException(ExceptionTerms),
-    /// Other ones.
+    /// Changes an exception.
     ChangeException(ShopExceptionId, ExceptionTerms),
-    /// The usual ones again.
+    /// Removes an exception.
     RemoveException(ShopExceptionId),
 }
 
-/// The most intervals of a week.
+/// Maximum intervals of a week.
 pub const MOST_HOURS: usize = 50;
-/// The most holidays, and the most exceptions.
+/// Maximum holidays, and maximum exceptions.
 pub const MOST_DAYS: usize = 500;
-/// How far the next change is looked for, in days.
+/// Search range for the next change, in days.
 const HORIZON: u64 = 400;
 
 impl OpeningTimes {
-    /// Whether the shop is open at a moment.
+    /// Returns `true` if the shop is open at this time.
     pub fn open_at(&self, moment: DateTime<Utc>) -> bool {
         let today = self.zone.local(moment).date();
-        // A day's hours may reach into the next one, and clocks may be set.
+        // Hours may extend into the next day, and clocks may change.
         let days = [today.checked_sub_days(Days::new(1)), Some(today)];
         days.into_iter().flatten().flat_map(|day| self.spans(day)).any(|(from, to)| from <= moment && moment < to)
     }
 
-    /// The first later moment at which it closes when it is open, or opens when it is closed; `None` when that is more than
-    /// a year ahead.
+    /// Returns the next time at which the shop opens or closes; `None` if that is more than a year ahead.
     pub fn next_change(&self, moment: DateTime<Utc>) -> Option<DateTime<Utc>> {
         if self.hours.is_empty() && self.exceptions.is_empty() {
             return None;
@@ -263,14 +262,14 @@ impl OpeningTimes {
             spans.sort_unstable();
             for (from, to) in spans.into_iter().filter(|(_, to)| *to > moment) {
                 match open_until {
-                    // It opens only now.
+                    // The shop is closed until then.
                     None if from > moment => return Some(from),
                     None => open_until = Some(to),
                     Some(until) if from <= until => open_until = Some(until.max(to)),
                     Some(until) => return Some(until),
                 }
             }
-            // Nothing that begins later reaches back.
+            // Later intervals begin after this one has ended.
             if let Some(until) = open_until
                 && self.zone.local(until).date() < day
             {
@@ -280,7 +279,7 @@ impl OpeningTimes {
         None
     }
 
-    /// The moments between which the hours that begin on a day are open.
+    /// Returns start and end of the hours that begin on a day.
     fn spans(&self, day: NaiveDate) -> impl Iterator<Item = (DateTime<Utc>, DateTime<Utc>)> {
         let intervals: Vec<Interval> = if self.exceptions.iter().any(|other| other.terms.day == day) {
             let own = self.exceptions.iter().filter(|other| other.terms.day == day);
@@ -295,7 +294,7 @@ impl OpeningTimes {
         intervals.into_iter().filter_map(move |interval| interval.on(day, zone))
     }
 
-    /// Refuses a change that would not make sense.
+    /// Checks a change.
     pub fn check(&self, change: &TimesChange, now: DateTime<Utc>) -> Result<(), TimesRefused> {
         let unless = |known: bool| if known { Ok(()) } else { Err(TimesRefused::Unknown) };
         let room = |count: usize, most: usize| if count < most { Ok(()) } else { Err(TimesRefused::Full) };
@@ -327,7 +326,8 @@ impl OpeningTimes {
         }
     }
 
-    /// Weekly hours overlap none but those that they replace, over midnight and from Sunday to Monday, too.
+    /// Refuses weekly hours that overlap others, also over midnight and from Sunday to Monday. The replaced
+    /// hours are not counted.
     fn apart(&self, weekday: Weekday, interval: Interval, but: Option<ShopHoursId>) -> Result<(), TimesRefused> {
         let place = |weekday: Weekday, interval: Interval| (weekday.0 - 1) * MINUTES_OF_DAY + interval.opens.0;
         let begins = place(weekday, interval);
@@ -354,7 +354,7 @@ impl OpeningTimes {
         self.near(terms.day, now)?;
         let same_day = |other: &&ShopException| other.terms.day == terms.day && Some(other.id) != but;
         let clashes = |other: &&ShopException| match (terms.interval, other.terms.interval) {
-            // Closed and open on one day is a contradiction.
+            // Closed and open on one day contradict each other.
             (None, _) | (_, None) => true,
             (Some(one), Some(other)) => {
                 let (one_ends, other_ends) = (one.opens.0 + one.length(), other.opens.0 + other.length());
@@ -539,7 +539,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-        /// Up to the next change it stays as it is, and there it changes, over the days on which clocks are set, too.
+        /// The state stays until the next change and changes there, also on days with clock changes.
         #[test]
         fn the_next_change_is_the_first(times in some_times(), minutes in 0_i64..60_000, probes in prop::collection::vec(0.0_f64..1.0, 20)) {
             let now = moment("2026-02-27T00:00:00Z") + TimeDelta::minutes(minutes);

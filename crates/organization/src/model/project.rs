@@ -2,34 +2,35 @@ use kontor_kernel::{ApplicationId, BranchId, Name, ProjectId};
 
 use super::AppToken;
 
-/// A new project, ready to sell: a branch, an application, delivery and payment types.
+/// Records of a new project, ready to sell: branch, application, delivery and payment types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPlan {
-    /// The name of the project, its branch and its application.
+    /// Name of the project, its branch and its application.
     pub name: Name,
-    /// The fingerprint of the application's token.
+    /// Fingerprint of the application's token.
     pub token_fingerprint: String,
-    /// The delivery types: id, name.
+    /// Delivery types: id, name.
     pub delivery_types: Vec<(i64, &'static str)>,
-    /// The delivery subtypes: id, the type they belong to, name.
+    /// Delivery subtypes: id, id of their type, name.
     pub delivery_subtypes: Vec<(i64, i64, &'static str)>,
-    /// The payment types.
+    /// Payment types.
     pub payment_types: Vec<PlannedPaymentType>,
 }
 
-/// A payment type of a new project.
+/// Payment type of a new project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedPaymentType {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What customers should know.
+    /// Description for customers.
     pub description: &'static str,
     /// See [`PaymentType::is_online`](super::PaymentType::is_online).
     pub is_online: bool,
 }
 
 impl ProjectPlan {
-    /// What every project begins with. The ids of delivery types and subtypes carry the contract's meaning.
+    /// Returns the initial records of every project. The contract fixes the meaning of the delivery type and
+    /// subtype ids.
     pub fn ready_to_sell(name: Name, token_fingerprint: String) -> Self {
         Self {
             name,
@@ -52,21 +53,21 @@ impl ProjectPlan {
     }
 }
 
-/// The records of a founded project.
+/// Records of a created project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProjectRecords {
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// Its branch.
+    /// Branch.
     pub branch_id: BranchId,
-    /// Its application.
+    /// Application.
     pub application_id: ApplicationId,
 }
 
-/// A founded project with the token of its application, which cannot be shown again.
+/// Created project with the token of its application, which cannot be shown again.
 pub struct FoundedProject {
     /// The stored records.
     pub records: ProjectRecords,
-    /// The App Token.
+    /// App Token.
     pub token: AppToken,
 }

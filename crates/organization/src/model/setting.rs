@@ -1,36 +1,36 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{DictionaryItemId, InvalidId, Language, Word as _, Zone};
 
-/// What staff cannot change about a project.
+/// Data of a project that staff cannot change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectInfo {
-    /// The name of the project.
+    /// Name of the project.
     pub name: String,
-    /// The currency of every amount, ISO 4217.
+    /// Currency of every amount, ISO 4217.
     pub currency: String,
-    /// Where its days begin.
+    /// Time zone, which defines its days.
     pub time_zone: Zone,
-    /// In which it speaks to its customers.
+    /// Language of messages to customers.
     pub language: Language,
-    /// When it was founded.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
-/// A setting of a project, told by name.
+/// Setting of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// Its number, the same in every project.
+    /// Identifier, the same in every project.
     pub id: DictionaryItemId,
-    /// What it sets.
+    /// Name.
     pub name: &'static str,
-    /// To what.
+    /// Value.
     pub value: String,
-    /// Since when.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
 impl Setting {
-    /// Every setting of a project: `1` project name, `2` currency, `3` time zone, `4` language.
+    /// Returns every setting of a project: `1` project name, `2` currency, `3` time zone, `4` language.
     pub fn of(info: ProjectInfo) -> Result<Vec<Self>, InvalidId> {
         let ProjectInfo { name, currency, time_zone, language, created_at } = info;
         let values = [

@@ -1,23 +1,23 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Name, ShopId};
 
-/// A place where customers pick up their orders.
+/// Shop where customers pick up orders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shop {
-    /// Its number.
+    /// Identifier.
     pub id: ShopId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Where it is.
+    /// Address.
     pub address: String,
-    /// Its phone.
+    /// Phone.
     pub phone: Option<String>,
-    /// A picture.
+    /// Picture.
     pub photo: Option<String>,
-    /// Degrees north, decimal.
+    /// Latitude in decimal degrees.
     pub latitude: Option<String>,
-    /// Degrees east, decimal.
+    /// Longitude in decimal degrees.
     pub longitude: Option<String>,
-    /// When it was created.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }

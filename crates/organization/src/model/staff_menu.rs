@@ -2,68 +2,68 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{Link, Name, Permission, Resource, ScreenId, StaffMenuId};
 use std::collections::BTreeSet;
 
-/// An item of a staff menu.
+/// Item of a staff menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffMenuItem {
-    /// The screen it opens, where it opens one of the service.
+    /// Screen that it opens, if it is a screen of the service.
     pub screen_id: Option<ScreenId>,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Where it leads.
+    /// Link target.
     pub url: Link,
 }
 
-/// More items than a menu may have, or none.
+/// Error for an empty menu, or one with too many items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to {} items", StaffMenuItems::MAX)]
 pub struct WrongItemCount;
 
-/// The items of a menu in their order, 1 to 100.
+/// Ordered items of a menu, 1 to 100.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffMenuItems(Vec<StaffMenuItem>);
 
 impl StaffMenuItems {
-    /// The most items of a menu.
+    /// Maximum items of a menu.
     pub const MAX: usize = 100;
 
-    /// Checks the count.
+    /// Checks the number of items.
     pub fn new(items: Vec<StaffMenuItem>) -> Result<Self, WrongItemCount> {
         if (1..=Self::MAX).contains(&items.len()) { Ok(Self(items)) } else { Err(WrongItemCount) }
     }
 
-    /// The items.
+    /// Items.
     pub fn items(&self) -> &[StaffMenuItem] {
         &self.0
     }
 }
 
-/// A menu of the staff interface.
+/// Menu of the staff interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffMenu {
-    /// Its number.
+    /// Identifier.
     pub id: StaffMenuId,
-    /// Its name, unique in the project.
+    /// Name, unique in the project.
     pub name: Name,
-    /// Its items.
+    /// Items.
     pub items: Vec<StaffMenuItem>,
-    /// Whether employees without a menu of their own see it.
+    /// `true` if employees without their own menu see it.
     pub is_project: bool,
-    /// Whether it is the menu of whoever asks.
+    /// `true` if it is the caller's own menu.
     pub is_own: bool,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
-/// A screen of the staff interface, named as the resource that it shows.
+/// Screen of the staff interface, named after its resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MenuScreen {
-    /// Its number.
+    /// Identifier.
     pub id: ScreenId,
-    /// The name of the resource.
+    /// Name of the resource.
     pub name: Name,
 }
 
-/// What somebody with these permissions sees without any menu: each screen whose records they may see.
+/// Returns the items shown without a menu: each screen whose records these permissions allow to see.
 pub fn default_items(screens: &[MenuScreen], permissions: &BTreeSet<Permission>) -> Vec<StaffMenuItem> {
     let shown = |screen: &&MenuScreen| {
         let resource = Resource::ALL.iter().find(|resource| resource.name() == screen.name.as_str());

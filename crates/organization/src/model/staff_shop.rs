@@ -17,7 +17,7 @@ macro_rules! coordinates {
         pub struct $name(String);
 
         impl $name {
-            /// Reads decimal degrees of at most 12 characters.
+            /// Parses decimal degrees of at most 12 characters.
             pub fn parse(text: &str) -> Result<Self, $error> {
                 let text = text.trim();
                 let plain = text.len() <= 12 && text.bytes().all(|sign| sign.is_ascii_digit() || matches!(sign, b'.' | b'-'));
@@ -28,7 +28,7 @@ macro_rules! coordinates {
                 }
             }
 
-            /// The text.
+            /// Text of the value.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -43,51 +43,51 @@ macro_rules! coordinates {
 }
 
 coordinates! {
-    /// Degrees north.
+    /// Latitude in degrees.
     Latitude = 90.0, InvalidLatitude, "must be degrees from -90 to 90";
-    /// Degrees east.
+    /// Longitude in degrees.
     Longitude = 180.0, InvalidLongitude, "must be degrees from -180 to 180";
 }
 
-/// A shop as staff keep it.
+/// Shop for staff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffShop {
-    /// The number of the shop.
+    /// Identifier of the shop.
     pub id: ShopId,
-    /// What is said about it.
+    /// Fields entered by staff.
     pub details: ShopDetails,
-    /// The name of its branch.
+    /// Name of its branch.
     pub branch_name: Name,
-    /// When it is open.
+    /// Opening times.
     pub times: OpeningTimes,
-    /// Raised by every change.
+    /// Version; grows with every change.
     pub version: u64,
-    /// When it was created.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// What staff say about a shop.
+/// Fields of a shop that staff enter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShopDetails {
-    /// The branch that runs it.
+    /// Branch that runs it.
     pub branch_id: BranchId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Where it is.
+    /// Address.
     pub address: Line<500>,
-    /// Its phone.
+    /// Phone.
     pub phone: Option<Phone>,
-    /// A picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
-    /// Degrees north.
+    /// Latitude.
     pub latitude: Option<Latitude>,
-    /// Degrees east.
+    /// Longitude.
     pub longitude: Option<Longitude>,
-    /// Whose clocks count; those of the project unless told.
+    /// Time zone; `None` for that of the project.
     pub zone: Option<Zone>,
-    /// Whether customers see it.
+    /// `true` if customers see it.
     pub is_active: bool,
 }
 
@@ -136,26 +136,26 @@ impl Record for StaffShop {
     type Refusal = ShopRefusal;
 }
 
-/// What staff change about a shop.
+/// Changes of a shop.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ShopChange {
-    /// The branch that runs it.
+    /// Branch that runs it.
     pub branch_id: Edit<BranchId>,
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// Where it is.
+    /// Address.
     pub address: Edit<Line<500>>,
-    /// Its phone.
+    /// Phone.
     pub phone: Edit<Option<Phone>>,
-    /// A picture.
+    /// Picture.
     pub photo: Edit<Option<PhotoUrl>>,
-    /// Degrees north.
+    /// Latitude.
     pub latitude: Edit<Option<Latitude>>,
-    /// Degrees east.
+    /// Longitude.
     pub longitude: Edit<Option<Longitude>>,
-    /// Whose clocks count.
+    /// Time zone.
     pub zone: Edit<Option<Zone>>,
-    /// Whether customers see it.
+    /// `true` if customers see it.
     pub is_active: Edit<bool>,
 }
 

@@ -1,73 +1,73 @@
 use kontor_kernel::{BankAccount, Bik, Line, Name};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// What is looked for among addresses, banks or companies: a few words or a number.
+/// Search text for addresses, banks or companies: a few words or a number.
 pub type SuggestionQuery = Line<300>;
 
-/// An address that people may mean. Parts that it has not are absent.
+/// Suggested address. Missing parts are `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AddressSuggestion {
-    /// The address in one line.
+    /// Address in one line.
     pub value: String,
-    /// The same with the postal code.
+    /// Address in one line, with the postal code.
     pub unrestricted_value: String,
-    /// The postal code.
+    /// Postal code.
     pub postal_code: Option<String>,
-    /// The country.
+    /// Country.
     pub country: Option<String>,
-    /// The region, such as an oblast.
+    /// Region, such as an oblast.
     pub region: Option<String>,
-    /// The city.
+    /// City.
     pub city: Option<String>,
-    /// A village or another settlement below a city.
+    /// Village or other settlement below a city.
     pub settlement: Option<String>,
-    /// The street.
+    /// Street.
     pub street: Option<String>,
-    /// The house.
+    /// House.
     pub house: Option<String>,
-    /// The flat.
+    /// Flat.
     pub flat: Option<String>,
-    /// The number of the state register of addresses.
+    /// Identifier in the state register of addresses.
     pub fias_id: Option<String>,
-    /// Degrees north, as a decimal text.
+    /// Latitude in decimal degrees.
     pub latitude: Option<String>,
-    /// Degrees east, as a decimal text.
+    /// Longitude in decimal degrees.
     pub longitude: Option<String>,
 }
 
-/// A bank that people may mean.
+/// Suggested bank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BankSuggestion {
-    /// The name used in payments.
+    /// Name used in payments.
     pub name: String,
-    /// The bank identification code.
+    /// Bank identification code.
     pub bic: Option<String>,
-    /// The international code.
+    /// International code.
     pub swift: Option<String>,
-    /// The taxpayer's number.
+    /// Taxpayer number (INN).
     pub inn: Option<String>,
-    /// The code of the reason of registration.
+    /// Tax registration reason code (KPP).
     pub kpp: Option<String>,
-    /// The account at the central bank.
+    /// Account at the central bank.
     pub correspondent_account: Option<String>,
-    /// The address in one line.
+    /// Address in one line.
     pub address: Option<String>,
-    /// Whether it works; one that is being closed or closed does not.
+    /// `true` if it operates; `false` if it is closed or being closed.
     pub is_active: bool,
 }
 
-/// What an account takes over from its bank.
+/// Fields of a bank that its accounts take over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownBank {
-    /// The name used in payments.
+    /// Name used in payments.
     pub name: Name,
-    /// Its account at the central bank; offices of that one have none.
+    /// Account at the central bank; offices of the central bank have none.
     pub correspondent_account: Option<BankAccount>,
 }
 
 impl KnownBank {
-    /// What the suggestion says of the bank with this BIK; nothing when it is about another one, or makes no sense. An account
-    /// that this bank cannot have is left out.
+    /// Converts a suggestion for the bank with this BIK. `None` if it is about another bank, or its name is
+    /// invalid. An account that this bank cannot have is left out.
     pub fn of(suggestion: &BankSuggestion, bik: &Bik) -> Option<Self> {
         if suggestion.bic.as_deref() != Some(bik) {
             return None;
@@ -80,48 +80,48 @@ impl KnownBank {
     }
 }
 
-/// A company that people may mean.
+/// Suggested company.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompanySuggestion {
-    /// The short name with the legal form.
+    /// Short name with the legal form.
     pub name: String,
-    /// The full name with the legal form.
+    /// Full name with the legal form.
     pub full_name: Option<String>,
-    /// The taxpayer's number.
+    /// Taxpayer number (INN).
     pub inn: Option<String>,
-    /// The code of the reason of registration; individuals have none.
+    /// Tax registration reason code (KPP); individuals have none.
     pub kpp: Option<String>,
-    /// The number of the state register.
+    /// Number in the state register (OGRN).
     pub ogrn: Option<String>,
-    /// Whether it is a person in business.
+    /// `true` for an individual entrepreneur.
     pub is_individual: bool,
-    /// Who runs it.
+    /// Head of the company.
     pub management: Option<String>,
-    /// The address in one line.
+    /// Address in one line.
     pub address: Option<String>,
-    /// Whether it works; one that is being closed, bankrupt or closed does not.
+    /// `true` if it operates; `false` if it is closed, being closed or bankrupt.
     pub is_active: bool,
 }
 
-/// By what a company is looked for.
+/// Search field of a company query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum CompanyField {
-    /// A part of its name; numbers and addresses are understood, too.
+    /// Part of the name; numbers and addresses are accepted too.
     #[default]
     Name,
-    /// Its taxpayer's number, exactly.
+    /// Taxpayer number (INN), exact.
     Inn,
-    /// Its number of the state register, exactly.
+    /// Number in the state register (OGRN), exact.
     Ogrn,
 }
 
-/// A company is looked for by a number, and the text is none.
+/// Error for a search by number with a text that is no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 15 digits when a number is looked for")]
 pub struct NotANumber;
 
-/// Which company is looked for.
+/// Search for a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompanyQuery {
     text: SuggestionQuery,
@@ -129,23 +129,23 @@ pub struct CompanyQuery {
 }
 
 impl CompanyQuery {
-    /// Numbers have digits only, and at most as many as the longest of them.
+    /// Checks the query. Numbers have digits only, at most as many as the longest number has.
     pub fn new(text: SuggestionQuery, field: CompanyField) -> Result<Self, NotANumber> {
         let is_number = text.len() <= 15 && text.bytes().all(|byte| byte.is_ascii_digit());
         if field == CompanyField::Name || is_number { Ok(Self { text, field }) } else { Err(NotANumber) }
     }
 
-    /// What is looked for.
+    /// Search text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// By what.
+    /// Search field.
     pub fn field(&self) -> CompanyField {
         self.field
     }
 
-    /// Whether a company has the number that is looked for; by name every one fits that is told.
+    /// Returns `true` if the company has the searched number. A search by name accepts every company.
     pub fn fits(&self, company: &CompanySuggestion) -> bool {
         match self.field {
             CompanyField::Name => true,

@@ -4,24 +4,24 @@ use kontor_kernel::{CounterpartyId, Edit, Name, OrderId, Prose, Record, Resource
 
 use crate::{TaskReference, TaskRefusal};
 
-/// How far a task is; the numbers are those of the dictionary `task_statuses`.
+/// Status of a task; the numbers are those of the dictionary `task_statuses`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskStatus {
-    /// Nobody has begun.
+    /// Not started.
     New,
-    /// Somebody works on it.
+    /// In progress.
     InProgress,
-    /// It is done.
+    /// Done.
     Done,
-    /// It is not to be done any more.
+    /// Canceled.
     Canceled,
 }
 
 impl TaskStatus {
-    /// All of them, in the order of their numbers.
+    /// All statuses, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::New, Self::InProgress, Self::Done, Self::Canceled];
 
-    /// Its number in the dictionary.
+    /// Returns the number in the dictionary.
     pub const fn id(self) -> i64 {
         match self {
             Self::New => 1,
@@ -31,45 +31,45 @@ impl TaskStatus {
         }
     }
 
-    /// The status with this number.
+    /// Returns the status with this number.
     pub fn from_id(id: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.id() == id)
     }
 
-    /// Whether nothing is left to do.
+    /// Returns `true` if the task is done or canceled.
     pub const fn is_closed(self) -> bool {
         matches!(self, Self::Done | Self::Canceled)
     }
 }
 
-/// Something an employee is to do.
+/// Task of an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// The number of the task.
+    /// Identifier of the task.
     pub id: TaskId,
-    /// What is to be done.
+    /// Title.
     pub title: Name,
-    /// More about it.
+    /// Description.
     pub description: Option<Prose>,
-    /// How far it is, with the name of the dictionary.
+    /// Status, with its name in the dictionary.
     pub status: (TaskStatus, Name),
-    /// Who asked for it, with their name.
+    /// Author, with their name.
     pub author: Option<(UserId, String)>,
-    /// Who is to do it, with their name.
+    /// Responsible employee, with their name.
     pub responsible: Option<(UserId, String)>,
-    /// When it is to be done by.
+    /// Deadline.
     pub deadline: Option<DateTime<Utc>>,
-    /// The order it is about.
+    /// Order of the task.
     pub order_id: Option<OrderId>,
-    /// The customer it is about.
+    /// Customer of the task.
     pub counterparty_id: Option<CounterpartyId>,
-    /// When it was done or canceled.
+    /// Time at which it was done or canceled.
     pub closed_at: Option<DateTime<Utc>>,
-    /// Raised by every change.
+    /// Version; grows with every change.
     pub version: u64,
-    /// When it was created.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -103,70 +103,70 @@ impl Record for Task {
         check_deadline(draft.links.deadline, now)
     }
 
-    /// A deadline that is sent back as it was read is no new one.
+    /// A deadline sent back unchanged is not checked again.
     fn admit_change(&self, change: &TaskChange, now: DateTime<Utc>) -> Result<(), TaskRefusal> {
         let deadline = change.deadline.as_filled().copied();
         if deadline == self.deadline { Ok(()) } else { check_deadline(deadline, now) }
     }
 }
 
-/// The longest time that a task is given, in days: ten years.
+/// Maximum days until the deadline of a task: ten years.
 const LONGEST_DAYS: i64 = 3_650;
 
-/// A deadline that is set lies ahead, and not so far that it is a slip of the pen.
+/// Checks that a new deadline is in the future and not implausibly far.
 fn check_deadline(deadline: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<(), TaskRefusal> {
     let Some(deadline) = deadline else { return Ok(()) };
     let sound = deadline > now && deadline - now <= TimeDelta::days(LONGEST_DAYS);
     if sound { Ok(()) } else { Err(TaskRefusal::Deadline) }
 }
 
-/// Who is to do a task, by when, and what it is about.
+/// Responsible employee, deadline and references of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskLinks {
-    /// Who is to do it.
+    /// Responsible employee.
     pub responsible_id: Option<UserId>,
-    /// When it is to be done by.
+    /// Deadline.
     pub deadline: Option<DateTime<Utc>>,
-    /// The order it is about.
+    /// Order of the task.
     pub order_id: Option<OrderId>,
-    /// The customer it is about.
+    /// Customer of the task.
     pub counterparty_id: Option<CounterpartyId>,
 }
 
-/// What staff say about a new task.
+/// Fields of a new task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskDraft {
-    /// What is to be done.
+    /// Title.
     pub title: Name,
-    /// More about it.
+    /// Description.
     pub description: Option<Prose>,
-    /// How far it is.
+    /// Status.
     pub status: TaskStatus,
-    /// Who, by when, about what.
+    /// Responsible employee, deadline and references.
     pub links: TaskLinks,
 }
 
-/// What staff change about a task.
+/// Changes of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskChange {
-    /// What is to be done.
+    /// Title.
     pub title: Edit<Name>,
-    /// More about it.
+    /// Description.
     pub description: Edit<Option<Prose>>,
-    /// How far it is.
+    /// Status.
     pub status: Edit<TaskStatus>,
-    /// Who is to do it.
+    /// Responsible employee.
     pub responsible_id: Edit<Option<UserId>>,
-    /// When it is to be done by.
+    /// Deadline.
     pub deadline: Edit<Option<DateTime<Utc>>>,
-    /// The order it is about.
+    /// Order of the task.
     pub order_id: Edit<Option<OrderId>>,
-    /// The customer it is about.
+    /// Customer of the task.
     pub counterparty_id: Edit<Option<CounterpartyId>>,
 }
 
 impl TaskChange {
-    /// What the change refers to, for storage to look at.
+    /// Returns the references of the change, for the storage to check.
     pub fn references(&self) -> [(TaskReference, Option<i64>); 3] {
         references(
             self.responsible_id.as_filled().copied(),
@@ -175,7 +175,8 @@ impl TaskChange {
         )
     }
 
-    /// When the task is closed after the change: from the moment on at which it was.
+    /// Returns the time of closing after the change, if it is closed then. An already closed task keeps its
+    /// time.
     pub fn closed_at(&self, before: &Task, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let status = self.status.or(before.status.0);
         status.is_closed().then(|| before.closed_at.unwrap_or(now))
@@ -183,7 +184,7 @@ impl TaskChange {
 }
 
 impl TaskDraft {
-    /// What the draft refers to, for storage to look at.
+    /// Returns the references of the draft, for the storage to check.
     pub fn references(&self) -> [(TaskReference, Option<i64>); 3] {
         references(self.links.responsible_id, self.links.order_id, self.links.counterparty_id)
     }

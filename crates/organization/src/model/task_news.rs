@@ -4,33 +4,33 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::{Task, TaskChange, TaskDraft, TaskStatus};
 
-/// Why an employee is told of a task.
+/// Reason to notify an employee about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum TaskNews {
-    /// It is theirs to do now.
+    /// The task was assigned to them.
     Assigned,
-    /// It is to be done by another moment.
+    /// The deadline changed.
     Moved,
-    /// Somebody else has closed it.
+    /// The task was closed by another employee.
     Closed,
 }
 
-/// What of a task decides who is told of it.
+/// Fields of a task that decide about notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskStanding {
-    /// How far it is.
+    /// Status.
     pub status: TaskStatus,
-    /// Who asked for it.
+    /// Author.
     pub author: Option<UserId>,
-    /// Who is to do it.
+    /// Responsible employee.
     pub responsible: Option<UserId>,
-    /// When it is to be done by.
+    /// Deadline.
     pub deadline: Option<DateTime<Utc>>,
 }
 
 impl TaskStanding {
-    /// Of a stored task.
+    /// Converts a stored task.
     pub fn of(task: &Task) -> Self {
         let number = |person: &Option<(UserId, String)>| person.as_ref().map(|(id, _)| *id);
         Self {
@@ -41,13 +41,13 @@ impl TaskStanding {
         }
     }
 
-    /// Of a new task.
+    /// Converts a new task.
     pub fn drafted(draft: &TaskDraft, author: Option<UserId>) -> Self {
         let (responsible, deadline) = (draft.links.responsible_id, draft.links.deadline);
         Self { status: draft.status, author, responsible, deadline }
     }
 
-    /// After a change.
+    /// Returns the state after a change.
     #[must_use]
     pub fn changed(self, change: &TaskChange) -> Self {
         Self {
@@ -58,8 +58,9 @@ impl TaskStanding {
         }
     }
 
-    /// Whom to tell what, given how the task stood before, if it was there, and who has made it stand like this. Nobody is
-    /// told of what they did themselves, and nobody of two things at once.
+    /// Returns the employees to notify, with the reasons. `before` is the state before the change, if there was
+    /// one; `by` is the author of the change. Authors of a change are not notified about it, and each employee
+    /// gets at most one reason.
     pub fn news(self, before: Option<Self>, by: Option<UserId>) -> Vec<(UserId, TaskNews)> {
         let was_open = |task: &Self| !task.status.is_closed();
         let told: Vec<(Option<UserId>, TaskNews)> = if self.status.is_closed() {
@@ -78,7 +79,7 @@ impl TaskStanding {
         others.filter_map(|(person, news)| Some((person?, news))).collect()
     }
 
-    /// Whether it is still true of the task as it stands, for the person who is to be told.
+    /// Returns `true` if the notification still applies to the task in this state, for this employee.
     pub fn still(self, news: TaskNews, person: UserId) -> bool {
         match news {
             TaskNews::Assigned | TaskNews::Moved => !self.status.is_closed() && self.responsible == Some(person),
@@ -87,23 +88,24 @@ impl TaskStanding {
     }
 }
 
-/// One task of a mail.
+/// Task in a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskLine {
-    /// The number of the task.
+    /// Identifier of the task.
     pub id: TaskId,
-    /// What is to be done.
+    /// Title.
     pub title: Name,
-    /// Why they are told.
+    /// Reason of the notification.
     pub news: TaskNews,
-    /// How far it is, by the name of the dictionary.
+    /// Name of the status in the dictionary.
     pub status: Name,
-    /// When it is to be done by.
+    /// Deadline.
     pub deadline: Option<DateTime<Utc>>,
 }
 
 impl TaskLine {
-    /// A task once, in the order in which it happened. Whose it is says more than that it was moved.
+    /// Joins the lines of each task, in the order of the events. An assignment takes precedence over a moved
+    /// deadline.
     pub fn once_each(told: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut lines: Vec<Self> = Vec::new();
         for line in told {
@@ -117,22 +119,22 @@ impl TaskLine {
     }
 }
 
-/// What one employee is to be told of tasks, in one mail.
+/// Mail with all task notifications of one employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskMail {
-    /// The employee.
+    /// Employee.
     pub user_id: UserId,
-    /// Where they read mail; nobody who is banned or gone does.
+    /// E-mail address; `None` for banned or deleted employees.
     pub to: Option<Email>,
-    /// What is still true, a task once, in the order in which it happened.
+    /// Notifications that still apply, one line per task, in the order of the events.
     pub lines: Vec<TaskLine>,
-    /// What the mail settles, by the numbers of the news.
+    /// Numbers of the notifications that the mail settles.
     pub settles: Vec<i64>,
-    /// How often something was to be told when this was read; raised since, something more is.
+    /// Number of requests to send when this was read. If it is higher later, new notifications were added.
     pub wanted: i64,
-    /// When something was last to be told: what is new is tried for as long as anything is.
+    /// Time of the last request to send. The mail is retried until it is too old, counted from this time.
     pub requested_at: DateTime<Utc>,
-    /// How often it was tried, this time included.
+    /// Attempts to send, including the current one.
     pub attempts: u32,
 }
 
@@ -149,7 +151,7 @@ mod tests {
         TaskStanding { status, author: Some(user(1)), responsible, deadline: None }
     }
 
-    /// Before, after, who did it, and who is told what.
+    /// State before, state after, author, and expected notifications.
     type Case<'a> = (Option<TaskStanding>, TaskStanding, i64, &'a [(i64, TaskNews)]);
 
     #[test]

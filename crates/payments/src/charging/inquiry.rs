@@ -1,4 +1,4 @@
-//! Finding out how a payment stands, without ever guessing.
+//! Resolves the outcome of a payment, without guessing.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use crate::model::{Charge, ChargeFailure, GatewayPayment};
 use crate::ports::{Answer, PaymentGateway, Reading};
 use crate::timing::{CLOCK_SKEW, KEY_LIFETIME, METHOD_DELETED, SURELY_ABSENT};
 
-/// What is known about a payment that was asked for, or was about to be.
+/// Result of resolving a payment.
 pub(super) enum Finding {
-    /// The acquirer has it.
+    /// The acquirer has the payment.
     Known(Box<GatewayPayment>),
-    /// The acquirer surely has none, and nothing will make one.
+    /// The acquirer certainly has no payment, and none will be created.
     Nothing { failure: ChargeFailure, reason: String },
-    /// Nobody can tell yet. `unanswered` when the acquirer was asked to take the money and did not answer.
+    /// The outcome is still unknown. `unanswered` if the payment was requested and the acquirer did not answer.
     Unclear { why: String, unanswered: bool, retry_after: Option<Duration> },
     /// The acquirer contradicts itself.
     Suspicious { why: String },
 }
 
-/// Reads the payment when its identifier is known, else repeats the request under its key while the key lives and the request
-/// may leave.
+/// Reads the payment if its identifier is known. Otherwise repeats the request under its key, as long as the key
+/// is valid and `may_repeat` allows it.
 pub(super) async fn inquire(
     gateway: &dyn PaymentGateway,
     clock: &dyn Clock,
@@ -44,11 +44,12 @@ pub(super) async fn inquire(
         match gateway.create(&charge.request).await {
             Answer::Known(payment) => return Finding::Known(Box::new(payment)),
             Answer::Unknown { why, retry_after } => return Finding::Unclear { why, unanswered: true, retry_after },
-            // An earlier request may have gone through although this one is refused (another password, for example).
+            // An earlier request may have succeeded although this one is refused (another password, for
+            // example).
             Answer::Refused { code, description } => (ChargeFailure::Refused, format!("{code}: {description}")),
         }
     };
-    // It is given up only when the acquirer surely has no payment for it.
+    // The charge fails only if the acquirer certainly has no payment for it.
     match gateway.find(&charge.request, charge.created_at - CLOCK_SKEW).await {
         Reading::Known(payment) => Finding::Known(Box::new(payment)),
         Reading::Absent if clock.now() - charge.asked_at >= SURELY_ABSENT => Finding::Nothing { failure, reason },

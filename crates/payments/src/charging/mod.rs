@@ -1,8 +1,8 @@
-//! Taking money, without ever guessing.
+//! Charges: taking money without guessing an outcome.
 //!
-//! A charge and its idempotence key stand in storage before the acquirer is called. Whatever happens to the call, the
-//! same request is repeated under the same key until the outcome is known; notifications only say when to look. The
-//! outcome is committed once, guarded by the state of the charge, with what follows from it.
+//! A charge and its idempotency key are stored before the acquirer is called. The same request is repeated under
+//! the same key until the outcome is known; notifications only trigger a check. The outcome is committed once,
+//! guarded by the state of the charge, together with its consequences.
 
 mod inquiry;
 mod service;

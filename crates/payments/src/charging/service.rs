@@ -14,93 +14,94 @@ use crate::timing::{LEASE, METHOD_DELETED, SUSPICIOUS_PAUSE, TAKEOVER, next_chec
 
 /// Use cases of charges.
 pub struct ChargeService {
-    /// Where charges are kept.
+    /// Storage of charges.
     pub charges: Arc<dyn ChargeStore>,
     /// The acquirer.
     pub gateway: Arc<dyn PaymentGateway>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Keys and identifiers of what follows.
+    /// Source of idempotency keys and event identifiers.
     pub random: Arc<dyn Random>,
 }
 
-/// What came of asking the acquirer for a payment.
+/// Outcome of requesting a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opened {
-    /// It has the payment; the charge says how it stands.
+    /// The acquirer has the payment; the charge has its state.
     Known,
-    /// It will not take the money; what follows from that is committed.
+    /// The acquirer refuses the payment; the consequences are committed.
     Refused {
-        /// The acquirer's reason.
+        /// Reason given by the acquirer.
         reason: String,
     },
-    /// Nobody can tell yet; a worker goes on.
+    /// The outcome is unknown; a worker resolves it.
     Unclear,
 }
 
-/// What came of taking a charge back.
+/// Outcome of canceling an open charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Withdrawal {
-    /// Its outcome is known now: it is taken back, or was paid, or had failed before.
+    /// The outcome is known now: the charge is canceled, was paid, or had failed before.
     Settled,
     /// The acquirer keeps the payment open.
     Refused {
-        /// The acquirer's reason.
+        /// Reason given by the acquirer.
         why: String,
     },
-    /// Nobody can tell how it stands.
+    /// The outcome is unknown.
     Unclear {
-        /// What happened.
+        /// Cause, for the log.
         why: String,
     },
 }
 
-/// What came of charging a customer.
+/// Outcome of charging a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Charged {
-    /// The charge is stored, and the acquirer was asked.
+    /// The charge is stored, and the payment was requested.
     Asked(Charge, Opened),
-    /// There was one that stands against it; nobody was asked.
+    /// A conflicting charge exists; no payment was requested.
     Present(Charge),
-    /// The saved method is not the customer's, or no longer active.
+    /// The saved method belongs to another customer, or is no longer active.
     MethodGone,
-    /// The customer has left.
+    /// The customer was deleted.
     CustomerGone,
 }
 
-/// What came of a notification. It is handled unless it is [`Notified::Unreadable`].
+/// Result of a notification. It is handled unless the result is [`Notified::Unreadable`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notified {
-    /// The outcome is known now.
+    /// The outcome became known.
     Settled(ChargePurpose),
     /// The payment is still pending.
     StillOpen(ChargePurpose),
     /// The outcome was known before.
     AlreadySettled(ChargePurpose),
-    /// The payment is none of ours.
+    /// The payment belongs to no charge of this service.
     Ignored,
-    /// The acquirer could not be asked; the notification must come again.
+    /// The acquirer could not be read; the notification must be repeated.
     Unreadable {
-        /// What happened.
+        /// Cause, for the log.
         why: String,
     },
-    /// To be looked at by people: the payment does not fit its charge, or money arrived for one that was given up.
+    /// Staff must check it: the payment does not match its charge, or money arrived for a charge that had
+    /// failed.
     Suspicious {
-        /// What the charge is for.
+        /// Purpose of the charge.
         purpose: ChargePurpose,
-        /// What is wrong.
+        /// Problem.
         why: String,
     },
 }
 
-/// What a round of a worker did.
+/// Result of one round of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReconciledCharges {
-    /// Charges asked about.
+    /// Charges checked.
     pub checked: u32,
-    /// Of these, with an outcome now.
+    /// Charges of these with a known outcome now.
     pub settled: u32,
-    /// What people must look at.
+    /// Problems that staff must check.
     pub suspicious: Vec<(ChargePurpose, String)>,
 }
 
@@ -114,8 +115,8 @@ enum Learned {
 }
 
 impl ChargeService {
-    /// Stores a charge and asks the acquirer for its payment. Charges that belong to a larger commit, such as an order,
-    /// are stored there and go through [`ChargeService::open`].
+    /// Stores a charge and requests its payment at the acquirer. Charges that belong to a larger commit, such as
+    /// an order, are stored there and passed to [`ChargeService::open`].
     pub async fn charge(&self, new: NewCharge) -> Result<Charged, StoreError> {
         Ok(match self.charges.store(new).await? {
             ChargeStored::New(charge) => {
@@ -128,7 +129,7 @@ impl ChargeService {
         })
     }
 
-    /// Asks the acquirer for the payment of a charge that has just been stored, for the first time.
+    /// Requests the payment of a charge that was just stored, for the first time.
     pub async fn open(&self, charge: &Charge) -> Result<Opened, StoreError> {
         if !self.may_leave(charge).await? {
             let learned = self.fail(charge, None, ChargeFailure::Withdrawn, METHOD_DELETED.to_owned()).await?;
@@ -138,12 +139,12 @@ impl ChargeService {
             });
         }
         if charge.provider_id.is_some() && charge.request.renewal.is_some() {
-            // The acquirer has it since before the database was restored.
+            // The acquirer has had it since before the database was restored.
             return Ok(opened(self.pursue(charge).await?));
         }
         let learned = match self.gateway.create(&charge.request).await {
             Answer::Known(payment) => self.learn(charge, payment).await?,
-            // Nothing was asked before under this key, so a refusal is the whole truth.
+            // Nothing was requested under this key before, so the refusal is final.
             Answer::Refused { code, description } => {
                 self.fail(charge, None, ChargeFailure::Refused, format!("{code}: {description}")).await?
             }
@@ -152,8 +153,8 @@ impl ChargeService {
         Ok(opened(learned))
     }
 
-    /// Takes an open charge back at the acquirer. What is learned on the way is committed. A charge of which it is not known
-    /// whether the acquirer has heard of it stays as it is.
+    /// Cancels an open charge at the acquirer. Every outcome found on the way is committed. A charge without an
+    /// identifier at the acquirer stays as it is, since it may or may not have been received.
     pub async fn withdraw(&self, charge: &Charge) -> Result<Withdrawal, StoreError> {
         let Some(id) = &charge.provider_id else {
             return Ok(Withdrawal::Unclear { why: "whether there is a payment is not known yet".to_owned() });
@@ -165,7 +166,7 @@ impl ChargeService {
             Answer::Refused { code, description } => (true, format!("{code}: {description}")),
             Answer::Unknown { why, .. } => (false, why),
         };
-        // It may have been paid or canceled meanwhile, or an answer was lost.
+        // The payment may have been paid or canceled in the meantime, or an answer was lost.
         match self.gateway.read(id).await {
             Reading::Known(payment) => self.withdrawn(charge, payment, refused, why).await,
             Reading::Absent | Reading::Unknown { .. } => Ok(Withdrawal::Unclear { why }),
@@ -180,7 +181,7 @@ impl ChargeService {
         why: String,
     ) -> Result<Withdrawal, StoreError> {
         if payment.status == GatewayStatus::Pending && charge.ensure_matches(&payment).is_ok() {
-            // Nothing was learned. A request that was not answered may still be on its way.
+            // Nothing changed. A request without an answer may still be in transit.
             return Ok(if answered { Withdrawal::Refused { why } } else { Withdrawal::Unclear { why } });
         }
         Ok(match self.learn(charge, payment).await? {
@@ -190,8 +191,9 @@ impl ChargeService {
         })
     }
 
-    /// Handles the word of somebody who may be the acquirer: the payment is read again, and only what is read counts. A charge
-    /// whose outcome is known is read when it is `told` to have ended otherwise.
+    /// Handles a notification from an unauthenticated sender: the payment is read again, and only the read state
+    /// counts. A charge with a known outcome is read only if `told`, the notified state, contradicts that
+    /// outcome.
     pub async fn acquirer_notified(
         &self,
         id: &ProviderId,
@@ -208,7 +210,7 @@ impl ChargeService {
             Reading::Absent => return Ok(Notified::Ignored),
             Reading::Unknown { why } => return Ok(Notified::Unreadable { why }),
         };
-        // A notification can overtake the answer that would have told us the payment's identifier.
+        // A notification can arrive before the response that contains the payment's identifier.
         let charge = match (known, payment.key) {
             (Some(charge), _) => Some(charge),
             (None, Some(key)) => self.charges.by_key(key).await?,
@@ -229,8 +231,8 @@ impl ChargeService {
         })
     }
 
-    /// Works on charges that are due, one after the other and at most `most`, each leased so that several workers never
-    /// ask about the same one at a time.
+    /// Checks due charges one after the other, at most `most`. Each is leased, so that two workers never check
+    /// the same charge at the same time.
     pub async fn reconcile(&self, owner: &str, most: u32) -> Result<ReconciledCharges, StoreError> {
         let mut done = ReconciledCharges::default();
         while done.checked < most {
@@ -246,12 +248,13 @@ impl ChargeService {
         Ok(done)
     }
 
-    /// Finds out at once how a charge stands, for somebody who waits for it.
+    /// Checks the outcome of a charge now, for a caller that waits for it.
     pub async fn check_now(&self, charge: &Charge) -> Result<(), StoreError> {
         self.pursue(charge).await.map(|_| ())
     }
 
-    /// Whether the request of a charge may be sent. A saved method that its customer deleted is never named again.
+    /// Returns `true` if the request of a charge may be sent. A saved method that its customer deleted is never
+    /// used again.
     async fn may_leave(&self, charge: &Charge) -> Result<bool, StoreError> {
         if charge.request.saved_method.is_none() {
             return Ok(true);
@@ -260,7 +263,7 @@ impl ChargeService {
     }
 
     async fn pursue(&self, charge: &Charge) -> Result<Learned, StoreError> {
-        // Whoever is known by the acquirer's identifier is only read.
+        // A charge with an identifier at the acquirer is only read.
         let may_repeat = charge.provider_id.is_some() || self.may_leave(charge).await?;
         match inquire(&*self.gateway, &*self.clock, charge, may_repeat).await {
             Finding::Known(payment) => self.learn(charge, *payment).await,
@@ -272,7 +275,7 @@ impl ChargeService {
         }
     }
 
-    /// Records it when a payment says otherwise than its settled charge.
+    /// Records a payment state that contradicts its settled charge.
     async fn compare(&self, charge: &Charge, id: &ProviderId, status: GatewayStatus) -> Result<Learned, StoreError> {
         if !contradicts(charge, id, status) {
             return Ok(Learned::AlreadySettled);
@@ -282,7 +285,8 @@ impl ChargeService {
         Ok(Learned::Suspicious { why })
     }
 
-    /// Commits what a payment says. Money that arrived is told of although the charge was settled otherwise since it was read.
+    /// Commits the state of a payment. Arrived money is reported even if the charge was settled otherwise since
+    /// it was read.
     async fn learn(&self, charge: &Charge, payment: GatewayPayment) -> Result<Learned, StoreError> {
         let (id, status) = (payment.id.clone(), payment.status);
         let learned = self.commit(charge, payment).await?;
@@ -297,7 +301,7 @@ impl ChargeService {
         }
     }
 
-    /// Commits what a payment says, once it is surely the one that was asked for.
+    /// Commits the state of a payment after checking that it matches the request.
     async fn commit(&self, charge: &Charge, payment: GatewayPayment) -> Result<Learned, StoreError> {
         if let Err(mismatch) = charge.ensure_matches(&payment) {
             return self.suspect(charge, mismatch.to_string()).await;
@@ -373,8 +377,8 @@ fn opened(learned: Learned) -> Opened {
     }
 }
 
-/// Whether a payment cannot stand as it does beside the outcome of its charge: money for one that ended without, none for one
-/// that was paid, or a second payment that took money.
+/// Returns `true` if the state of a payment contradicts the outcome of its charge. Cases: money for a failed
+/// charge, no money for a paid one, or a second payment with money.
 fn contradicts(charge: &Charge, payment: &ProviderId, status: GatewayStatus) -> bool {
     let same = charge.provider_id.as_ref() == Some(payment);
     let arrived = charge.state == ChargeState::Succeeded;

@@ -226,7 +226,7 @@ async fn a_charge_ends_once() {
             let mut trial = Trial::new();
             let known = Charge { state: recorded, provider_id: Some(id.clone()), ..charge() };
             trial.charges.expect_by_provider().returning(move |_| Ok(Some(known.clone())));
-            // Mocks refuse what is not expected: nobody reads for a word that fits.
+            // Mocks refuse unexpected calls: a notification that fits the outcome causes no read.
             if told.is_some_and(opposite) {
                 trial = trial.reading(Reading::Known(payment(shown)));
                 if opposite(shown) {
@@ -328,7 +328,7 @@ async fn withdrawing(trial: Trial, answer: Answer<GatewayPayment>) -> Withdrawal
 async fn a_payment_that_nobody_has_paid_is_taken_back() {
     let trial = Trial::new().recording(withdrawn, Change::Done);
     assert_eq!(withdrawing(trial, Answer::Known(taken_back())).await, Withdrawal::Settled);
-    // An answer that was lost, and one to a request that came twice.
+    // A lost answer, and an answer to a repeated request.
     for answer in [unknown(), refused()] {
         let trial = Trial::new().reading(Reading::Known(taken_back())).recording(withdrawn, Change::Done);
         assert_eq!(withdrawing(trial, answer).await, Withdrawal::Settled);
@@ -342,7 +342,7 @@ async fn what_the_acquirer_keeps_open_or_says_nothing_about_is_not_taken_back() 
     assert!(matches!(withdrawing(open(), unknown()).await, Withdrawal::Unclear { .. }));
     let silent = Trial::new().reading(Reading::Unknown { why: "500".to_owned() });
     assert!(matches!(withdrawing(silent, unknown()).await, Withdrawal::Unclear { .. }));
-    // Nobody is asked about a payment that may not exist.
+    // A payment that may not exist is not canceled at the acquirer.
     assert!(matches!(Trial::new().service().withdraw(&charge()).await, Ok(Withdrawal::Unclear { .. })));
 }
 
@@ -364,7 +364,7 @@ async fn a_method_that_was_deleted_is_charged_no_more() {
     let mut trial = Trial::new();
     let until = DateTime::UNIX_EPOCH + TimeDelta::seconds(60);
     trial.charges.expect_departs().withf(move |_, moment| *moment == until).times(1).returning(|_, _| Ok(false));
-    // The gateway expects nothing: whoever asks it here fails.
+    // The gateway expects no calls: any call fails the test.
     let trial = trial.recording(withdrawn, Change::Done);
     let opened = trial.service().open(&by_saved_method()).await.unwrap();
     assert_eq!(opened, Opened::Refused { reason: "payment_method_deleted".to_owned() });
@@ -381,7 +381,7 @@ async fn a_deleted_method_is_looked_for_once_it_may_have_been_asked() {
     trial.charges.expect_departs().times(1).returning(|_, _| Ok(false));
     let trial = trial.finding(Reading::Absent).recording(withdrawn, Change::Done);
     assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
-    // Whoever may still leave is asked for again under the same key.
+    // A charge that may still be sent is requested again under the same key.
     let mut trial = Trial { age: TimeDelta::minutes(3), ..Trial::new() }.due(by_saved_method());
     trial.charges.expect_departs().times(1).returning(|_, _| Ok(true));
     trial.gateway.expect_create().times(1).return_const(Answer::Known(payment(GatewayStatus::Pending)));
@@ -446,7 +446,7 @@ async fn a_notification_about_a_payment_that_goes_on_settles_nothing() {
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
     let id = ProviderId::parse("pay-1").unwrap();
     assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), Notified::StillOpen(purpose()));
-    // Nor does a payment of a stranger, with a key of theirs or without.
+    // Nor does an unknown payment, with a foreign key or without one.
     for key in [None, Some(Uuid::from_u128(6))] {
         let mut trial =
             Trial::new().reading(Reading::Known(GatewayPayment { key, ..payment(GatewayStatus::Succeeded) }));
@@ -513,7 +513,7 @@ async fn a_renewal_that_the_acquirer_has_already_is_read_and_never_asked_for() {
     let id = ProviderId::parse("pay-1").unwrap();
     let request = ChargeRequest { renewal, ..charge().request };
     let adopted = Charge { provider_id: Some(id), state: ChargeState::Pending, request, ..charge() };
-    // It paid another order, which was forgotten.
+    // It paid another order, which the restored database does not contain.
     let elsewhere = GatewayPayment { renewal, purpose: None, ..payment(GatewayStatus::Succeeded) };
     let succeeded = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
     let trial = Trial::new().reading(Reading::Known(elsewhere)).recording(succeeded, Change::Done);

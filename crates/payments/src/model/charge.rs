@@ -1,4 +1,4 @@
-//! One attempt to take money, and its states.
+//! Charges and their states.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, ChargeId, CounterpartyId, Money, ProjectId};
@@ -7,49 +7,49 @@ use uuid::Uuid;
 
 use super::{ChargePurpose, ChargeRequest, GatewayPayment, PaymentMismatch, ProviderId, RefundIntent};
 
-/// Where a charge stands.
+/// State of a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum ChargeState {
-    /// Stored; whether the acquirer knows of it is not known.
+    /// Stored; the acquirer may or may not have it.
     Prepared,
-    /// The acquirer has the payment, its outcome is still to come.
+    /// The acquirer has the payment; its outcome is open.
     Pending,
     /// The money has arrived.
     Succeeded,
     /// The payment failed.
     Canceled,
-    /// The payer let the time to pay run out.
+    /// The payer did not pay in time.
     Expired,
     /// The acquirer refused to create the payment.
     Refused,
 }
 
 impl ChargeState {
-    /// The states whose outcome is still to come. What becomes known of a charge counts only in these.
+    /// States with an open outcome. Updates of a charge count only in these.
     pub const OPEN: [Self; 2] = [Self::Prepared, Self::Pending];
 
-    /// Whether the outcome is still to come.
+    /// Returns `true` while the outcome is open.
     pub fn is_open(self) -> bool {
         Self::OPEN.contains(&self)
     }
 }
 
-/// How a charge ended without money.
+/// Outcome of a charge without money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChargeFailure {
     /// The payment failed.
     Canceled,
-    /// The payer let the time to pay run out.
+    /// The payer did not pay in time.
     Expired,
     /// The acquirer refused to create the payment.
     Refused,
-    /// We took it back before the payer paid, since something else is to be paid.
+    /// The service canceled it before the payment, since another sum is due or its saved method was deleted.
     Withdrawn,
 }
 
 impl ChargeFailure {
-    /// What a payment that was canceled for this reason means.
+    /// Converts the reason of a canceled payment.
     pub fn of_canceled(reason: Option<&str>) -> Self {
         match reason {
             Some("expired_on_confirmation") => Self::Expired,
@@ -58,7 +58,7 @@ impl ChargeFailure {
         }
     }
 
-    /// The state of such a charge.
+    /// Returns the state of such a charge.
     pub fn state(self) -> ChargeState {
         match self {
             Self::Canceled | Self::Withdrawn => ChargeState::Canceled,
@@ -68,43 +68,43 @@ impl ChargeFailure {
     }
 }
 
-/// One attempt to take money from a customer.
+/// Attempt to take money from a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charge {
-    /// The number of the charge.
+    /// Identifier of the charge.
     pub id: ChargeId,
-    /// The project of the customer.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// Where it was made; `None` when it was made nowhere in particular.
+    /// Application; `None` if the charge belongs to none.
     pub application_id: Option<ApplicationId>,
-    /// Who pays.
+    /// Customer who pays.
     pub counterparty_id: CounterpartyId,
-    /// Where it stands.
+    /// State.
     pub state: ChargeState,
-    /// The acquirer's identifier, once known.
+    /// Identifier at the acquirer, once known.
     pub provider_id: Option<ProviderId>,
-    /// What the acquirer was asked for.
+    /// Request to the acquirer.
     pub request: ChargeRequest,
-    /// Where the customer pays.
+    /// URL of the payment page.
     pub confirmation_url: Option<String>,
-    /// What has arrived.
+    /// Amount received.
     pub captured: Money,
-    /// What of it has gone back.
+    /// Amount refunded.
     pub refunded: Money,
-    /// What of it is on its way back.
+    /// Amount with a refund in progress.
     pub refunding: Money,
-    /// How often the outcome has been asked for.
+    /// Number of checks of the outcome.
     pub checks: u32,
-    /// When the acquirer was last asked to take the money and did not answer; else when the charge was stored.
+    /// Time of the last unanswered request to take the money, or of storing the charge.
     pub asked_at: DateTime<Utc>,
-    /// When the outcome became known.
+    /// Time at which the outcome became known.
     pub settled_at: Option<DateTime<Utc>>,
-    /// When it was stored.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
 impl Charge {
-    /// What it is for.
+    /// Purpose of the charge.
     pub fn purpose(&self) -> ChargePurpose {
         self.request.purpose
     }
@@ -114,12 +114,12 @@ impl Charge {
         self.request.ensure_matches(self.provider_id.as_ref(), payment)
     }
 
-    /// What can still be refunded.
+    /// Amount that can still be refunded.
     pub fn refundable(&self) -> Money {
         self.captured.saturating_sub(self.refunded).saturating_sub(self.refunding)
     }
 
-    /// The refund that is due as soon as the money has arrived.
+    /// Returns the refund that is due as soon as the money arrives.
     pub fn automatic_refund(&self, key: Uuid) -> Option<RefundIntent> {
         if !self.purpose().is_refunded_at_once() {
             return None;
@@ -128,42 +128,42 @@ impl Charge {
     }
 }
 
-/// A charge that people must look at.
+/// Charge that staff must check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeConcern {
-    /// The number of the charge.
+    /// Identifier of the charge.
     pub id: ChargeId,
-    /// The project of the customer.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// What the charge is for.
+    /// Purpose of the charge.
     pub purpose: ChargePurpose,
-    /// The acquirer's identifier of the payment.
+    /// Identifier of the payment at the acquirer.
     pub provider_id: Option<ProviderId>,
-    /// When it was noticed.
+    /// Time at which the problem was found.
     pub since: DateTime<Utc>,
-    /// What is wrong.
+    /// Problem.
     pub why: String,
 }
 
-/// A charge to be stored, which lacks only its number.
+/// Charge to store, without its identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCharge {
-    /// The project of the customer.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// Where it is made.
+    /// Application.
     pub application_id: Option<ApplicationId>,
-    /// Who pays.
+    /// Customer who pays.
     pub counterparty_id: CounterpartyId,
-    /// What the acquirer will be asked for.
+    /// Request to the acquirer.
     pub request: ChargeRequest,
-    /// When a worker takes over if the call that follows the commit is never finished.
+    /// Time at which a worker takes over if the call after the commit does not finish.
     pub next_check_at: DateTime<Utc>,
-    /// Now.
+    /// Current time.
     pub at: DateTime<Utc>,
 }
 
 impl NewCharge {
-    /// The charge as it stands once it is stored under this number.
+    /// Returns the charge as stored under this identifier.
     pub fn stored_as(&self, id: ChargeId) -> Charge {
         Charge {
             id,
@@ -270,7 +270,7 @@ mod tests {
             receipt: None,
         };
         assert_eq!(charge.ensure_matches(&payment), Ok(()));
-        // A restored database has forgotten the order, and knows the attempt.
+        // A restored database lacks the order, but contains the attempt.
         let renewal = Some(Renewal {
             installation: Uuid::nil(),
             subscription: kontor_kernel::SubscriptionId::new(5).unwrap(),

@@ -1,4 +1,4 @@
-//! Receipts on their way to the register.
+//! Fiscal receipts and their registration.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, ProjectId, ReceiptId};
@@ -7,59 +7,59 @@ use uuid::Uuid;
 
 use super::{ChargePurpose, PaymentMismatch, ProviderId, Receipt, Registration, TaxSystem, VatCode};
 
-/// How a project has receipts made. A project without these terms has none.
+/// Receipt settings of a project. A project without them has no fiscal receipts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiptTerms {
-    /// The seller's system of taxation; needed when they have several.
+    /// Tax system of the seller; required if they have several.
     pub tax_system: Option<TaxSystem>,
-    /// The VAT of what has none of its own.
+    /// VAT of items without their own.
     pub default_vat: VatCode,
 }
 
-/// What a receipt is about.
+/// Occasion of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum ReceiptKind {
-    /// Money that was taken. It went with the payment.
+    /// Payment. The receipt is sent with the payment.
     Payment,
-    /// Money that was given back. It went with the refund.
+    /// Refund. The receipt is sent with the refund.
     Refund,
-    /// What was prepaid is handed over. It is asked for by itself.
+    /// Handover of prepaid items. The receipt is requested separately.
     HandOver,
 }
 
-/// Where a receipt stands.
+/// State of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum ReceiptState {
-    /// To be asked for; whether the acquirer knows of it is not known.
+    /// To be requested; the acquirer may or may not have it.
     Due,
-    /// The register is at work.
+    /// The register is processing it.
     Pending,
     /// It is registered.
     Succeeded,
-    /// There is none, and people must look at it.
+    /// There is no receipt; staff must check it.
     Canceled,
 }
 
 impl ReceiptState {
-    /// The states whose outcome is still to come. What becomes known of a receipt counts only in these.
+    /// States with an open outcome. Updates of a receipt count only in these.
     pub const OPEN: [Self; 2] = [Self::Due, Self::Pending];
 }
 
-/// What is to be found out, or asked for.
+/// Task of a worker for a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReceiptTask {
-    /// How the receipt of this payment stands.
+    /// Check the receipt of this payment.
     Payment(ProviderId),
-    /// How the receipt of this refund stands.
+    /// Check the receipt of this refund.
     Refund(ProviderId),
-    /// This receipt is to be made.
+    /// Request this receipt.
     HandOver(HandOverRequest),
 }
 
 impl ReceiptTask {
-    /// What the receipt is about.
+    /// Returns the occasion of the receipt.
     pub fn kind(&self) -> ReceiptKind {
         match self {
             Self::Payment(_) => ReceiptKind::Payment,
@@ -69,27 +69,26 @@ impl ReceiptTask {
     }
 }
 
-/// What the acquirer is asked for when something prepaid is handed over. Every repetition under one key is the same
-/// request.
+/// Request for the receipt of a handover of prepaid items. Every retry under one key is the same request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandOverRequest {
-    /// The payment the money came with.
+    /// Payment of the items.
     pub payment: ProviderId,
-    /// The idempotence key, of at most 64 letters, digits and hyphens.
+    /// Idempotency key, at most 64 letters, digits and hyphens.
     pub key: String,
-    /// Three letters, such as `RUB`.
+    /// Currency, three letters, such as `RUB`.
     pub currency: String,
-    /// What is handed over.
+    /// Receipt of the handed-over items.
     pub receipt: Receipt,
 }
 
 impl HandOverRequest {
-    /// The key of a try: the same charge and try, the same key, whoever makes it.
+    /// Returns the key of an attempt. It depends only on the charge and the number of the attempt.
     pub fn key(charge: Uuid, tries: u32) -> String {
         format!("hand-over-{charge}-{tries}")
     }
 
-    /// Refuses a receipt of another payment or about other money.
+    /// Refuses a receipt of another payment or another amount.
     pub fn ensure_matches(&self, receipt: &GatewayReceipt) -> Result<(), PaymentMismatch> {
         PaymentMismatch::among(
             &receipt.id,
@@ -100,71 +99,72 @@ impl HandOverRequest {
         )
     }
 
-    /// Whether this receipt is about the same hand-over. A payment has one such receipt, by whatever hand it was made.
+    /// Returns `true` if this receipt belongs to the same handover. A payment has one such receipt, whatever
+    /// created it.
     pub fn is_met_by(&self, receipt: &GatewayReceipt) -> bool {
         receipt.status != Registration::Canceled && self.ensure_matches(receipt).is_ok()
     }
 }
 
-/// A receipt as the acquirer shows it.
+/// Receipt as returned by the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayReceipt {
-    /// The acquirer's identifier.
+    /// Identifier at the acquirer.
     pub id: ProviderId,
-    /// The payment it is about.
+    /// Payment of the receipt.
     pub payment: Option<ProviderId>,
-    /// Where it stands.
+    /// State of the registration.
     pub status: Registration,
-    /// What of it was settled by a prepayment.
+    /// Amount that was settled by a prepayment.
     pub prepaid: Money,
 }
 
-/// A receipt on its way to the register.
+/// Receipt with its registration state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FiscalReceipt {
-    /// Its number.
+    /// Identifier.
     pub id: ReceiptId,
-    /// The project of the customer.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// What the money was for.
+    /// Purpose of the payment.
     pub purpose: ChargePurpose,
-    /// Where it stands.
+    /// State.
     pub state: ReceiptState,
-    /// What is to be found out, or asked for.
+    /// Task for the worker.
     pub task: ReceiptTask,
-    /// The key of the charge, of which the keys of tries are made.
+    /// Key of the charge, from which the keys of attempts are derived.
     pub charge_key: Uuid,
-    /// How many tries were refused before the present one.
+    /// Number of refused attempts before the current one.
     pub tries: u32,
-    /// When the key of the present try was made.
+    /// Time at which the key of the current attempt was created.
     pub key_made_at: DateTime<Utc>,
-    /// When the acquirer was last asked for this try and did not answer; else when its key was made.
+    /// Time of the last unanswered request of this attempt, or of the creation of its key.
     pub asked_at: DateTime<Utc>,
-    /// The acquirer's identifier of a receipt that was asked for by itself, once known.
+    /// Identifier at the acquirer of a receipt that was requested separately, once known.
     pub provider_id: Option<ProviderId>,
-    /// How often its outcome has been asked for.
+    /// Number of checks of the outcome.
     pub checks: u32,
-    /// When people were told that it takes too long.
+    /// Time at which it was reported as overdue.
     pub overdue_at: Option<DateTime<Utc>>,
-    /// When it was stored.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
-/// A receipt that people must look at.
+/// Receipt that staff must check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptConcern {
-    /// Its number.
+    /// Identifier.
     pub id: ReceiptId,
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// What the money was for.
+    /// Purpose of the payment.
     pub purpose: ChargePurpose,
-    /// What it is about.
+    /// Occasion of the receipt.
     pub kind: ReceiptKind,
-    /// [`ReceiptState::Canceled`], or an open one that takes too long.
+    /// [`ReceiptState::Canceled`], or an open state that is overdue.
     pub state: ReceiptState,
-    /// Since when it has been waited for.
+    /// Start of the wait.
     pub since: DateTime<Utc>,
-    /// Why, as far as known.
+    /// Reason, if known.
     pub reason: Option<String>,
 }

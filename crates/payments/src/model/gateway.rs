@@ -1,4 +1,4 @@
-//! What the acquirer shows.
+//! Data returned by the acquirer.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use uuid::Uuid;
 
 use super::{ChargePurpose, PaymentMethod, Registration, Renewal};
 
-/// A text that cannot be an identifier of the acquirer.
+/// Error for a text that is no identifier of the acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the acquirer names things by 1 to 64 letters, digits, hyphens and underscores")]
 pub struct InvalidProviderId;
 
-/// The acquirer's identifier of a payment, a refund or a saved method: safe to stand in an address.
+/// Identifier of a payment, a refund or a saved method at the acquirer. Safe to use in a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ProviderId(String);
@@ -25,7 +25,7 @@ impl ProviderId {
         if letters && (1..=64).contains(&text.len()) { Ok(Self(text.to_owned())) } else { Err(InvalidProviderId) }
     }
 
-    /// The identifier.
+    /// Text of the identifier.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -51,101 +51,101 @@ impl fmt::Display for ProviderId {
     }
 }
 
-/// Where a payment or a refund stands at the acquirer.
+/// State of a payment or a refund at the acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GatewayStatus {
-    /// The payer has still to pay, the money is held, or it is on its way back.
+    /// The payer has not paid yet, the money is held, or the refund is in progress.
     Pending,
-    /// The money has arrived where it was to go.
+    /// The money has arrived at its destination.
     Succeeded,
-    /// It failed for good.
+    /// It failed finally.
     Canceled,
 }
 
-/// A payment as the acquirer shows it.
+/// Payment as returned by the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayPayment {
-    /// The acquirer's identifier.
+    /// Identifier at the acquirer.
     pub id: ProviderId,
-    /// Where it stands.
+    /// State.
     pub status: GatewayStatus,
-    /// How much.
+    /// Amount.
     pub amount: Money,
-    /// Three letters.
+    /// Currency, three letters.
     pub currency: String,
-    /// Where the payer goes to pay, while it is pending.
+    /// URL of the payment page, while it is pending.
     pub confirmation_url: Option<String>,
-    /// Why it was canceled.
+    /// Reason of the cancellation.
     pub reason: Option<String>,
-    /// What it is for, by its metadata.
+    /// Purpose, from its metadata.
     pub purpose: Option<ChargePurpose>,
-    /// The key of the request, by its metadata.
+    /// Key of the request, from its metadata.
     pub key: Option<Uuid>,
-    /// The attempt of a subscription, by its metadata.
+    /// Subscription attempt, from its metadata.
     pub renewal: Option<Renewal>,
-    /// The method, when the acquirer has saved it.
+    /// Payment method, if the acquirer saved it.
     pub saved_method: Option<GatewayMethod>,
-    /// How its receipt stands; `None` when it has none.
+    /// State of its receipt; `None` if it has none.
     pub receipt: Option<Registration>,
 }
 
-/// A page of what the acquirer lists, the newest first.
+/// Page of a list of the acquirer, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayPage<T> {
-    /// What is on it.
+    /// Items of the page.
     pub items: Vec<T>,
-    /// What asks for the next page; `None` on the last one.
+    /// Cursor of the next page; `None` on the last one.
     pub next: Option<String>,
 }
 
-/// A method that the acquirer has saved and will charge again.
+/// Payment method that the acquirer saved for further charges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayMethod {
-    /// The acquirer's identifier of the method. Who knows it and the shop's key can charge it.
+    /// Identifier of the method at the acquirer. Together with the shop's key it is enough to charge the method.
     pub provider_id: ProviderId,
-    /// What kind of method.
+    /// Kind of method.
     pub method: PaymentMethod,
-    /// The payment system of a card.
+    /// Payment system of a card.
     pub card_type: Option<String>,
-    /// The last four digits of a card.
+    /// Last four digits of a card.
     pub card_last_4: Option<String>,
-    /// How the acquirer names it to people.
+    /// Display name from the acquirer.
     pub title: Option<String>,
 }
 
-/// A refund as the acquirer shows it.
+/// Refund as returned by the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayRefund {
-    /// The acquirer's identifier of the refund.
+    /// Identifier of the refund at the acquirer.
     pub id: ProviderId,
-    /// The payment the money came with.
+    /// Refunded payment.
     pub payment: ProviderId,
-    /// Where it stands.
+    /// State.
     pub status: GatewayStatus,
-    /// How much goes back.
+    /// Amount.
     pub amount: Money,
-    /// Three letters.
+    /// Currency, three letters.
     pub currency: String,
-    /// Why it was canceled.
+    /// Reason of the cancellation.
     pub reason: Option<String>,
-    /// The key of the request, by its metadata.
+    /// Key of the request, from its metadata.
     pub key: Option<Uuid>,
-    /// How its receipt stands; `None` when it has none.
+    /// State of its receipt; `None` if it has none.
     pub receipt: Option<Registration>,
 }
 
-/// A payment or refund that is not the one that was asked for.
+/// Error for a payment or refund that differs from the request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the payment {payment} is not the one that was asked for: {part} differs")]
 pub struct PaymentMismatch {
-    /// The acquirer's identifier.
+    /// Identifier at the acquirer.
     pub payment: String,
-    /// What differs.
+    /// Part that differs.
     pub part: &'static str,
 }
 
 impl PaymentMismatch {
-    /// The first part that differs.
+    /// Returns an error for the first part that differs.
     pub(super) fn among<const N: usize>(id: &ProviderId, parts: [(&'static str, bool); N]) -> Result<(), Self> {
         match parts.into_iter().find(|(_, equal)| !equal) {
             Some((part, _)) => Err(Self { payment: id.to_string(), part }),

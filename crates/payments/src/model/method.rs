@@ -1,33 +1,33 @@
-//! Ways to pay online.
+//! Online payment methods.
 
 use kontor_kernel::Word;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// A text that names no online payment method.
+/// Error for a text that names no online payment method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of bank_card, sbp, sberbank, tinkoff_bank, yoo_money")]
 pub struct UnknownPaymentMethod;
 
-/// How a customer pays online.
+/// Online payment method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray, IntoStaticStr, EnumString)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum PaymentMethod {
-    /// A bank card.
+    /// Bank card.
     BankCard,
-    /// The fast payment system.
+    /// Fast payment system.
     Sbp,
     /// `SberPay`.
     Sberbank,
     /// `T-Pay`.
     TinkoffBank,
-    /// A `YooMoney` wallet.
+    /// `YooMoney` wallet.
     YooMoney,
 }
 
 impl PaymentMethod {
-    /// The method by its name on the wire, the acquirer's own.
+    /// Parses the wire name of a method, which is the acquirer's own.
     pub fn parse(name: &str) -> Result<Self, UnknownPaymentMethod> {
         Self::from_word(name).ok_or(UnknownPaymentMethod)
     }

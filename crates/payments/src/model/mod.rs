@@ -1,4 +1,4 @@
-//! The values of payments.
+//! Values of payments.
 
 mod charge;
 mod fiscal;

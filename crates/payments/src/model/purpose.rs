@@ -1,33 +1,33 @@
-//! What money is taken for.
+//! Purposes of charges.
 
 use std::fmt;
 
 use kontor_kernel::{InvalidId, MethodBindingId, OrderId, SubscriptionId, VerificationId};
 use serde::{Deserialize, Serialize};
 
-/// What a charge is for. The acquirer hands it back in the metadata of the payment; what follows from the outcome is
-/// committed with it.
+/// Purpose of a charge. The acquirer returns it in the metadata of the payment. The effect of the outcome on it
+/// is committed with the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ChargePurpose {
-    /// An order is paid.
+    /// Payment of an order.
     #[serde(rename = "order_id")]
     Order(OrderId),
-    /// A customer proves who they are.
+    /// Verification of a customer.
     #[serde(rename = "verification_id")]
     Verification(VerificationId),
-    /// A period of a subscription is paid.
+    /// Payment of a subscription period.
     #[serde(rename = "subscription_id")]
     Subscription(SubscriptionId),
-    /// A payment method is bound without a purchase.
+    /// Binding of a payment method without a purchase.
     #[serde(rename = "method_binding_id")]
     MethodBinding(MethodBindingId),
 }
 
 impl ChargePurpose {
-    /// The names of all purposes.
+    /// Names of all purposes.
     pub const KINDS: [&str; 4] = ["order", "verification", "subscription", "method_binding"];
 
-    /// The name of the purpose.
+    /// Name of the purpose.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Order(_) => "order",
@@ -37,7 +37,7 @@ impl ChargePurpose {
         }
     }
 
-    /// The number of the record that is paid for.
+    /// Number of the record that is paid for.
     pub fn number(self) -> i64 {
         match self {
             Self::Order(id) => id.get(),
@@ -47,7 +47,7 @@ impl ChargePurpose {
         }
     }
 
-    /// The purpose with this name and number; `None` for a name that is none.
+    /// Returns the purpose with this name and number; `None` for an unknown name.
     pub fn from_parts(kind: &str, number: i64) -> Result<Option<Self>, InvalidId> {
         Ok(Some(match kind {
             "order" => Self::Order(OrderId::new(number)?),
@@ -58,12 +58,12 @@ impl ChargePurpose {
         }))
     }
 
-    /// Whether the money goes back as soon as it has arrived: the payment itself was all that was wanted.
+    /// Returns `true` if the money is refunded as soon as it arrives, since only the payment itself was needed.
     pub fn is_refunded_at_once(self) -> bool {
         matches!(self, Self::Verification(_) | Self::MethodBinding(_))
     }
 
-    /// Whether money may be taken for it more than once, one time after the other.
+    /// Returns `true` if money may be taken for it more than once, one charge after the other.
     pub fn recurs(self) -> bool {
         matches!(self, Self::Subscription(_))
     }

@@ -1,4 +1,4 @@
-//! Money that goes back through the acquirer.
+//! Refunds through the acquirer.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ChargeId, Money, ProjectId, RefundId};
@@ -7,36 +7,36 @@ use uuid::Uuid;
 
 use super::{ChargePurpose, GatewayRefund, GatewayStatus, PaymentMismatch, ProviderId, Receipt, ReceiptProblem};
 
-/// Where a refund stands.
+/// State of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum RefundState {
-    /// To be asked for; whether the acquirer knows of it is not known.
+    /// To be requested; the acquirer may or may not have it.
     Due,
-    /// The acquirer has the refund, the money is on its way.
+    /// The acquirer has the refund; it is in progress.
     Pending,
-    /// The customer has their money.
+    /// The customer has the money.
     Succeeded,
-    /// Refused so often that people must look at it. Its money counts as not refunded.
+    /// Refused too often; staff must check it. Its money counts as not refunded.
     Failed,
 }
 
 impl RefundState {
-    /// The states whose outcome is still to come. What becomes known of a refund counts only in these.
+    /// States with an open outcome. Updates of a refund count only in these.
     pub const OPEN: [Self; 2] = [Self::Due, Self::Pending];
 
-    /// Whether the outcome is still to come.
+    /// Returns `true` while the outcome is open.
     pub fn is_open(self) -> bool {
         Self::OPEN.contains(&self)
     }
 }
 
-/// A refund of nothing.
+/// Error for a refund of zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a refund must be more than nothing")]
 pub struct NothingToRefund;
 
-/// What is to go back of a charge: always more than nothing.
+/// Refund to request of a charge: always above zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundIntent {
     key: Uuid,
@@ -46,13 +46,13 @@ pub struct RefundIntent {
 }
 
 impl RefundIntent {
-    /// Under a key that names the refund for good. The payer reads the description, at most 250 characters.
+    /// Creates a refund under a permanent key. The description is shown to the payer, at most 250 characters.
     pub fn new(key: Uuid, amount: Money, description: String) -> Result<Self, NothingToRefund> {
         if amount.is_zero() { Err(NothingToRefund) } else { Ok(Self { key, amount, description, receipt: None }) }
     }
 
-    /// With the receipt of a part of a payment that had one. A refund of all that was paid needs none: the acquirer uses
-    /// the payment's. Refused when it is about other money.
+    /// Adds the receipt of a partial refund. A refund of the whole payment needs none: the acquirer uses the
+    /// receipt of the payment. Refuses a receipt for another amount.
     pub fn with_receipt(self, receipt: Receipt) -> Result<Self, ReceiptProblem> {
         let (lines, amount) = (receipt.total(), self.amount);
         if lines == amount {
@@ -62,87 +62,87 @@ impl RefundIntent {
         }
     }
 
-    /// What the register prints about it.
+    /// Receipt of the refund.
     pub fn receipt(&self) -> Option<&Receipt> {
         self.receipt.as_ref()
     }
 
-    /// Names the refund for good, and is the idempotence key of the first try.
+    /// Permanent key of the refund, and idempotency key of the first attempt.
     pub fn key(&self) -> Uuid {
         self.key
     }
 
-    /// How much.
+    /// Amount.
     pub fn amount(&self) -> Money {
         self.amount
     }
 
-    /// What the payer reads.
+    /// Description for the payer.
     pub fn description(&self) -> &str {
         &self.description
     }
 }
 
-/// A refund to be stored.
+/// Refund to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRefund {
-    /// The charge the money came with.
+    /// Charge to refund.
     pub charge_id: ChargeId,
-    /// What goes back.
+    /// Content of the refund.
     pub order: RefundIntent,
-    /// When a worker asks for it.
+    /// Time at which a worker requests it.
     pub next_check_at: DateTime<Utc>,
-    /// Now.
+    /// Current time.
     pub at: DateTime<Utc>,
 }
 
-/// The way back of money.
+/// Refund of a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
-    /// Its number.
+    /// Identifier.
     pub id: RefundId,
-    /// The project of the customer.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// The charge the money came with.
+    /// Refunded charge.
     pub charge_id: ChargeId,
-    /// What the charge was for.
+    /// Purpose of the charge.
     pub purpose: ChargePurpose,
-    /// Where it stands.
+    /// State.
     pub state: RefundState,
-    /// What the acquirer is asked for, under the key of the present try.
+    /// Request to the acquirer, under the key of the current attempt.
     pub request: RefundRequest,
-    /// When the key of the present try was made.
+    /// Time at which the key of the current attempt was created.
     pub key_made_at: DateTime<Utc>,
-    /// When the acquirer was last asked for this try and did not answer; else when its key was made.
+    /// Time of the last unanswered request of this attempt, or of the creation of its key.
     pub asked_at: DateTime<Utc>,
-    /// How many tries were refused before it.
+    /// Number of refused attempts before the current one.
     pub tries: u32,
-    /// The acquirer's identifier of the refund, once known.
+    /// Identifier of the refund at the acquirer, once known.
     pub provider_id: Option<ProviderId>,
-    /// How often the outcome has been asked for since the last change of state.
+    /// Number of checks of the outcome since the last change of state.
     pub checks: u32,
-    /// When the outcome became known.
+    /// Time at which the outcome became known.
     pub settled_at: Option<DateTime<Utc>>,
-    /// When it was stored.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
-/// What the acquirer is asked for when money goes back. Every repetition under one key is the same request.
+/// Refund request to the acquirer. Every retry under one key is the same request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundRequest {
-    /// The payment the money came with.
+    /// Payment to refund.
     pub payment: ProviderId,
-    /// The idempotence key.
+    /// Idempotency key.
     pub key: Uuid,
-    /// How much goes back.
+    /// Amount.
     pub amount: Money,
-    /// Whether that is all of the payment.
+    /// `true` if the amount is the whole payment.
     pub whole: bool,
-    /// Three letters, such as `RUB`.
+    /// Currency, three letters, such as `RUB`.
     pub currency: String,
-    /// What the payer reads, at most 250 characters.
+    /// Description for the payer, at most 250 characters.
     pub description: String,
-    /// The receipt of a partial refund; of all that was paid the acquirer uses the payment's.
+    /// Receipt of a partial refund; for the whole payment the acquirer uses the receipt of the payment.
     pub receipt: Option<Receipt>,
 }
 
@@ -159,8 +159,8 @@ impl RefundRequest {
         )
     }
 
-    /// Whether this refund shows that the money goes back. Of several refunds of one payment the key tells which is
-    /// whose; when the whole payment goes back there can be only one, by whatever key or hand it was made.
+    /// Returns `true` if this refund fulfils the request. The key distinguishes several refunds of one payment.
+    /// A refund of the whole payment can exist only once, so any key or origin matches.
     pub fn is_met_by(&self, refund: &GatewayRefund) -> bool {
         let own = self.whole || refund.key == Some(self.key);
         own && refund.payment == self.payment && refund.status != GatewayStatus::Canceled
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// What the acquirer shows of it.
+    /// The refund as the acquirer returns it.
     fn shown(key: Option<Uuid>) -> GatewayRefund {
         GatewayRefund {
             id: id("ref-1"),
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(part(GatewayRefund { payment: id("pay-2"), ..own.clone() }), "the refunded payment");
         assert_eq!(part(GatewayRefund { amount: Money::ZERO, ..own.clone() }), "the amount");
         assert_eq!(part(GatewayRefund { currency: "USD".to_owned(), ..own }), "the currency");
-        // Nor is one of another payment found for it, whoever asked for it.
+        // A refund of another payment does not match either.
         let elsewhere = RefundRequest { whole: true, payment: id("pay-2"), ..request };
         let succeeded = GatewayRefund { status: GatewayStatus::Succeeded, ..shown(Some(elsewhere.key)) };
         assert!(!elsewhere.is_met_by(&succeeded));

@@ -1,19 +1,19 @@
-//! The mark of a payment that renews a subscription.
+//! Identifies payments that renew a subscription.
 
 use kontor_kernel::SubscriptionId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Names one attempt to charge a period of a subscription. The acquirer hands it back in the metadata of the payment, so that a
-/// database that was restored finds what it has charged before.
+/// Attempt to charge a period of a subscription. The acquirer returns it in the metadata of the payment, so that
+/// a restored database finds its earlier charges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renewal {
-    /// The installation. Others have other subscriptions under the same numbers.
+    /// Installation. Other installations use the same subscription numbers.
     pub installation: Uuid,
-    /// The subscription.
+    /// Subscription.
     pub subscription: SubscriptionId,
-    /// The number of the period.
+    /// Number of the period.
     pub period: u32,
-    /// The place of the attempt among those of the period, from 1.
+    /// Number of the attempt in the period, from 1.
     pub number: u32,
 }

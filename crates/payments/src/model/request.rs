@@ -1,4 +1,4 @@
-//! What the acquirer is asked for when money is taken.
+//! Charge requests to the acquirer.
 
 use kontor_kernel::Money;
 use serde::{Deserialize, Serialize};
@@ -8,37 +8,37 @@ use super::{
     ChargePurpose, GatewayPayment, MethodReference, PaymentMethod, PaymentMismatch, ProviderId, Receipt, Renewal,
 };
 
-/// What the acquirer is asked for. It is stored word for word before the first call, so that every repetition is the
-/// same request under the same key.
+/// Charge request to the acquirer. It is stored unchanged before the first call, so that every retry is the same
+/// request under the same key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChargeRequest {
-    /// What is to be paid.
+    /// Purpose.
     #[serde(flatten)]
     pub purpose: ChargePurpose,
-    /// The idempotence key; the acquirer hands it back in the metadata of the payment.
+    /// Idempotency key; the acquirer returns it in the metadata of the payment.
     #[serde(rename = "attempt")]
     pub key: Uuid,
-    /// How much.
+    /// Amount.
     #[serde(with = "minor_units")]
     pub amount: Money,
-    /// Three letters, such as `RUB`.
+    /// Currency, three letters, such as `RUB`.
     pub currency: String,
-    /// How.
+    /// Payment method.
     pub method: PaymentMethod,
-    /// What the payer reads, at most 128 characters.
+    /// Description for the payer, at most 128 characters.
     pub description: String,
-    /// Where the payer comes back to. Nobody goes anywhere when a saved method is charged.
+    /// Return address of the payer. Not used when a saved method is charged.
     pub return_url: String,
-    /// Whether the method is to be saved once the money has arrived.
+    /// `true` to save the method once the money has arrived.
     #[serde(default, skip_serializing_if = "is_false")]
     pub save_method: bool,
-    /// The saved method to be charged, without the customer.
+    /// Saved method to charge, without the customer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved_method: Option<MethodReference>,
-    /// Which attempt of a subscription it is; `None` where no period is renewed.
+    /// Subscription attempt; `None` if no period is renewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewal: Option<Renewal>,
-    /// The fiscal receipt, about exactly the amount; `None` where none is made.
+    /// Fiscal receipt for exactly the amount; `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
 }
@@ -63,8 +63,9 @@ mod minor_units {
 }
 
 impl ChargeRequest {
-    /// Refuses a payment with another amount, currency, purpose or key, and one with another identifier than is known. A
-    /// payment of the same attempt of a subscription may be for another order: one that a restored database has forgotten.
+    /// Refuses a payment with another amount, currency, purpose or key, or with another identifier than the
+    /// known one. A payment of the same subscription attempt may have another purpose: an order that a restored
+    /// database lacks.
     pub fn ensure_matches(&self, known: Option<&ProviderId>, payment: &GatewayPayment) -> Result<(), PaymentMismatch> {
         let same_attempt = self.renewal.is_some() && payment.renewal == self.renewal;
         let parts = [
@@ -99,7 +100,7 @@ mod tests {
             receipt: None,
         };
         let stored = serde_json::to_string(&request).unwrap();
-        // Older rows hold exactly this.
+        // Older rows contain exactly this.
         assert_eq!(
             stored,
             r#"{"order_id":7,"attempt":"00000000-0000-0000-0000-000000000000","amount":26550,"currency":"RUB","method":"sbp","description":"Order 7","return_url":"https://shop.example/7"}"#

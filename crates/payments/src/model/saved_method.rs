@@ -1,4 +1,4 @@
-//! Payment methods that customers let be charged again.
+//! Saved payment methods.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, CounterpartyId, SavedMethodId};
@@ -6,34 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use super::{PaymentMethod, ProviderId};
 
-/// A saved method as it may be shown. Numbers of cards and the acquirer's own identifier are no part of it.
+/// Saved payment method with the fields that may be shown. It contains no card number and no identifier of the
+/// acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedMethod {
-    /// Its number.
+    /// Identifier.
     pub id: SavedMethodId,
-    /// Whose it is.
+    /// Customer.
     pub counterparty_id: CounterpartyId,
-    /// Where it was saved.
+    /// Application in which it was saved.
     pub application_id: ApplicationId,
-    /// What kind of method.
+    /// Kind of method.
     pub method: PaymentMethod,
-    /// The payment system of a card.
+    /// Payment system of a card.
     pub card_type: Option<String>,
-    /// The last four digits of a card.
+    /// Last four digits of a card.
     pub card_last_4: Option<String>,
-    /// How the acquirer names it to people.
+    /// Display name from the acquirer.
     pub title: Option<String>,
-    /// Whether it may be charged.
+    /// `true` if it may be charged.
     pub is_active: bool,
-    /// When it was saved.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
-/// Names a saved method to the acquirer, as part of a request.
+/// Reference to a saved method in a request to the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MethodReference {
-    /// The number of the saved method.
+    /// Identifier of the saved method.
     pub id: SavedMethodId,
-    /// The acquirer's identifier of it.
+    /// Identifier of the method at the acquirer.
     pub provider_id: ProviderId,
 }

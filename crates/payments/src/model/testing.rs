@@ -1,10 +1,10 @@
-//! Receipts to try rules on.
+//! Sample receipts for tests of rules.
 
 use kontor_kernel::{Money, Phone, Quantity};
 
 use super::{PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem, VatCode};
 
-/// A receipt of a prepayment of this much for one thing.
+/// A receipt of a prepayment of this amount for one item.
 pub fn a_receipt(total: Money) -> Receipt {
     let item = ReceiptItem {
         name: "Tea".to_owned(),

@@ -1,8 +1,8 @@
-//! Receipts on their way to the register.
+//! Registration of receipts.
 //!
-//! The receipt of a payment or a refund goes with its request; whether it is registered is read from there. The receipt of a
-//! hand-over is asked for by itself: it stands in storage with its idempotence key before the acquirer hears of it, as
-//! charges and refunds do. What is canceled, or open for three days, is told to people.
+//! The receipt of a payment or a refund is sent with its request, and its registration is read from there. The
+//! receipt of a handover is requested separately: like charges and refunds, it is stored with its idempotency
+//! key before the acquirer is called. Receipts that are canceled, or open for three days, are reported.
 
 mod service;
 #[cfg(test)]

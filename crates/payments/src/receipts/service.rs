@@ -14,26 +14,26 @@ use crate::timing::{
 
 /// Use cases of receipts.
 pub struct ReceiptService {
-    /// Where receipts are kept.
+    /// Storage of receipts.
     pub receipts: Arc<dyn ReceiptStore>,
-    /// The acquirer, which hands them to the register.
+    /// The acquirer, which passes receipts to the register.
     pub gateway: Arc<dyn PaymentGateway>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// What a round of a worker did.
+/// Result of one round of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReconciledReceipts {
-    /// Receipts worked on.
+    /// Receipts checked.
     pub checked: u32,
-    /// What people must look at: receipts that are not registered.
+    /// Problems that staff must check: receipts that are not registered.
     pub suspicious: Vec<(ChargePurpose, String)>,
 }
 
 impl ReceiptService {
-    /// Works on receipts that are due, one after the other and at most `most`, each leased so that several workers never
-    /// ask about the same one at a time.
+    /// Checks due receipts one after the other, at most `most`. Each is leased, so that two workers never check
+    /// the same receipt at the same time.
     pub async fn reconcile(&self, owner: &str, most: u32) -> Result<ReconciledReceipts, StoreError> {
         let mut done = ReconciledReceipts::default();
         while done.checked < most {
@@ -65,7 +65,8 @@ impl ReceiptService {
         }
     }
 
-    /// What a payment or a refund tells of the receipt that went with it. One that is not told of may still be.
+    /// Converts the receipt state in a payment or a refund. A missing state counts as pending, since it may
+    /// still appear.
     fn told(&self, receipt: &FiscalReceipt, told: Option<Registration>) -> ReceiptChange {
         self.stands(receipt, None, told.unwrap_or(Registration::Pending))
     }
@@ -81,7 +82,7 @@ impl ReceiptService {
         }
     }
 
-    /// Asks for the receipt under its key, or how it stands.
+    /// Requests the receipt under its key, or reads its state.
     async fn hand_over(&self, receipt: &FiscalReceipt, request: &HandOverRequest) -> ReceiptChange {
         if let Some(id) = &receipt.provider_id {
             return match self.gateway.read_receipt(id).await {
@@ -91,20 +92,20 @@ impl ReceiptService {
             };
         }
         if self.clock.now() - receipt.key_made_at >= KEY_LIFETIME {
-            // The key has been forgotten: the same request could make a second receipt.
+            // The key has expired at the acquirer: the same request could create a second receipt.
             return self.look(receipt, request, "the receipt was never made".to_owned()).await;
         }
         match self.gateway.register(request).await {
             Answer::Known(known) => self.weigh(receipt, request, known),
             Answer::Unknown { why, retry_after } => self.postponed(receipt, why, true, retry_after),
-            // An earlier request under this key may have gone through although this one is refused.
+            // An earlier request under this key may have succeeded although this one is refused.
             Answer::Refused { code, description } => {
                 self.look(receipt, request, format!("{code}: {description}")).await
             }
         }
     }
 
-    /// Another key is made only when the payment surely has no such receipt.
+    /// Searches for the receipt. A new key is created only if the payment certainly has no such receipt.
     async fn look(&self, receipt: &FiscalReceipt, request: &HandOverRequest, why: String) -> ReceiptChange {
         match self.gateway.find_receipt(request).await {
             Reading::Known(known) => self.weigh(receipt, request, known),
@@ -120,7 +121,7 @@ impl ReceiptService {
         }
     }
 
-    /// What a receipt says, once it is surely the one that was asked for.
+    /// Converts the state of a receipt after checking that it matches the request.
     fn weigh(&self, receipt: &FiscalReceipt, request: &HandOverRequest, known: GatewayReceipt) -> ReceiptChange {
         match request.ensure_matches(&known) {
             Ok(()) => self.stands(receipt, Some(known.id), known.status),
@@ -143,13 +144,13 @@ impl ReceiptService {
         ReceiptChange::Postponed { why, unanswered, overdue: self.is_overdue(receipt), next_check_at }
     }
 
-    /// Whether people are to be told that it takes too long; they are told once.
+    /// Returns `true` if the receipt must be reported as overdue, which happens once.
     fn is_overdue(&self, receipt: &FiscalReceipt) -> bool {
         receipt.overdue_at.is_none() && self.clock.now() - receipt.key_made_at >= RECEIPT_OVERDUE
     }
 }
 
-/// What people must look at.
+/// Returns the problem that staff must check, if any.
 fn concern(receipt: &FiscalReceipt, change: &ReceiptChange) -> Option<String> {
     let kind = receipt.task.kind();
     let what = match kind {

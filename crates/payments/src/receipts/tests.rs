@@ -87,7 +87,8 @@ fn shown(status: Registration) -> GatewayReceipt {
     GatewayReceipt { id: provider("rt-1"), payment: Some(provider("pay-1")), status, prepaid: money() }
 }
 
-/// Works on one receipt so long after it was stored: what is committed, and how many concerns there are.
+/// Works on one receipt at this time after it was stored. Returns the committed change and the number of
+/// concerns.
 async fn worked(receipt: FiscalReceipt, after: TimeDelta, gateway: MockPaymentGateway) -> (ReceiptChange, usize) {
     let mut store = MockReceiptStore::new();
     let mut queue = vec![receipt];
@@ -135,7 +136,7 @@ async fn what_is_pending_for_three_days_is_told_once() {
     assert!(change.is_overdue() && change.next_check_at().is_some() && concerns == 1);
     let known = FiscalReceipt { overdue_at: Some(DateTime::UNIX_EPOCH), ..of_payment() };
     assert_eq!(told(pending, known, TimeDelta::days(4)).await.1, 0);
-    // Nor is one forgotten about which the acquirer says nothing at all.
+    // A receipt is also reported if the acquirer never answers.
     let mut silent = MockPaymentGateway::new();
     silent.expect_read().return_const(Reading::Unknown { why: "500".to_owned() });
     let (change, concerns) = worked(of_payment(), TimeDelta::days(3), silent).await;
@@ -184,7 +185,7 @@ async fn a_refused_hand_over_is_looked_up_before_another_key_is_made() {
     let (change, concerns) = worked(of_hand_over(), TimeDelta::minutes(5), found(Reading::Absent)).await;
     let ReceiptChange::Retry { key, .. } = change else { panic!("{change:?}") };
     assert_eq!((key, concerns), (HandOverRequest::key(CHARGE, 1), 1));
-    // What was asked for just now may still show.
+    // A recently requested receipt may still appear.
     let (change, _) = worked(of_hand_over(), TimeDelta::seconds(119), found(Reading::Absent)).await;
     assert!(matches!(change, ReceiptChange::Postponed { unanswered: false, .. }));
 }

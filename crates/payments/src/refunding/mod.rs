@@ -1,8 +1,8 @@
-//! Giving money back, once.
+//! Refunds: money is refunded once.
 //!
-//! A refund and its idempotence key stand in storage before the acquirer is called, and its money is set aside. It is
-//! asked for again under the same key until its outcome is known; another key is made only when the acquirer surely gave
-//! nothing back.
+//! A refund and its idempotency key are stored before the acquirer is called, and its money is reserved. The
+//! request is repeated under the same key until its outcome is known. A new key is created only if the acquirer
+//! certainly refunded nothing.
 
 mod outside;
 mod service;

@@ -1,4 +1,4 @@
-//! Refunds that were made at the acquirer, past the service: in its own console, or by its support.
+//! Refunds made at the acquirer, outside the service: in its own console, or by its support.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::StoreError;
@@ -8,49 +8,50 @@ use crate::change::Change;
 use crate::model::{ChargePurpose, GatewayRefund, GatewayStatus, ProviderId, Refund};
 use crate::ports::{OutsideRecorded, Reading};
 
-/// A refund may take so long to succeed: the list is looked through from so long before the last comparison.
+/// Maximum time for a refund to succeed. Each comparison starts this long before the last one.
 const LOOK_BACK: TimeDelta = TimeDelta::days(3);
-/// How far the first comparison looks back.
+/// Period of the first comparison.
 const FIRST_LOOK: TimeDelta = TimeDelta::days(30);
-/// Pages of one comparison.
+/// Maximum pages of one comparison.
 const MOST_PAGES: usize = 1_000;
 
-/// What came of hearing of a refund. It is handled unless it is [`RefundNotified::Unreadable`].
+/// Result of a notification about a refund. It is handled unless the result is [`RefundNotified::Unreadable`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundNotified {
     /// The refund is recorded now.
     Recorded(ChargePurpose),
-    /// It was recorded before, has not succeeded, or is of a payment that is none of ours.
+    /// It was recorded before, has not succeeded, or its payment belongs to no charge of this service.
     Ignored,
-    /// People must look at it.
+    /// Staff must check it.
     Suspicious {
-        /// What the charge is for.
+        /// Purpose of the charge.
         purpose: ChargePurpose,
-        /// What is wrong.
+        /// Problem.
         why: String,
     },
-    /// The acquirer could not be asked; the notification must come again.
+    /// The acquirer could not be read; the notification must be repeated.
     Unreadable {
-        /// What happened.
+        /// Cause, for the log.
         why: String,
     },
 }
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ComparedRefunds {
     /// Refunds that the acquirer listed.
     pub listed: u64,
-    /// Of these, the ones that were not known, or not known to have succeeded.
+    /// Refunds of these that were unknown, or not known to have succeeded.
     pub recorded: u64,
-    /// What people must look at.
+    /// Problems that staff must check.
     pub suspicious: Vec<(ChargePurpose, String)>,
-    /// Why the list could not be read to its end.
+    /// Reason why the list was not read to its end.
     pub broken_off: Option<String>,
 }
 
 impl RefundService {
-    /// Handles the word of somebody who may be the acquirer: the refund is read again, and only what is read counts.
+    /// Handles a notification from an unauthenticated sender: the refund is read again, and only the read state
+    /// counts.
     pub async fn acquirer_notified(&self, id: &ProviderId) -> Result<RefundNotified, StoreError> {
         match self.gateway.read_refund(id).await {
             Reading::Known(refund) => self.notice(refund).await,
@@ -59,7 +60,8 @@ impl RefundService {
         }
     }
 
-    /// Compares with the refunds that the acquirer lists, when that is due: notifications may be lost. `None` when it is not.
+    /// Compares with the acquirer's list of refunds if that is due, since notifications may be lost. `None` if
+    /// it is not due.
     pub async fn compare_when_due(&self) -> Result<Option<ComparedRefunds>, StoreError> {
         let at = self.clock.now();
         let Some(before) = self.refunds.claim_comparison(at).await? else { return Ok(None) };
@@ -70,7 +72,7 @@ impl RefundService {
         Ok(Some(compared))
     }
 
-    /// Compares with the refunds that the acquirer has created since a moment.
+    /// Compares with the refunds that the acquirer created since this time.
     pub async fn compare(&self, since: DateTime<Utc>) -> Result<ComparedRefunds, StoreError> {
         let (mut compared, mut page) = (ComparedRefunds::default(), None);
         for _ in 0..MOST_PAGES {
@@ -95,7 +97,8 @@ impl RefundService {
         Ok(ComparedRefunds { broken_off: Some("too many refunds to look through".to_owned()), ..compared })
     }
 
-    /// Records a refund that has succeeded: on the refund that it answers, or as one that was made past the service.
+    /// Records a refund that has succeeded: on the stored refund that it matches, or as one made outside the
+    /// service.
     async fn notice(&self, refund: GatewayRefund) -> Result<RefundNotified, StoreError> {
         if refund.status != GatewayStatus::Succeeded {
             return Ok(RefundNotified::Ignored);

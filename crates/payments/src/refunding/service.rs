@@ -12,34 +12,35 @@ use crate::timing::{KEY_LIFETIME, LEASE, MOST_TRIES, NEXT_TRY, SURELY_ABSENT, SU
 
 /// Use cases of refunds.
 pub struct RefundService {
-    /// Where refunds are kept.
+    /// Storage of refunds.
     pub refunds: Arc<dyn RefundStore>,
     /// The acquirer.
     pub gateway: Arc<dyn PaymentGateway>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Keys.
+    /// Source of idempotency keys.
     pub random: Arc<dyn Random>,
 }
 
-/// What a round of a worker did.
+/// Result of one round of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReconciledRefunds {
-    /// Refunds worked on.
+    /// Refunds checked.
     pub checked: u32,
-    /// What people must look at: money that does not go back.
+    /// Problems that staff must check: money that is not refunded.
     pub suspicious: Vec<(ChargePurpose, String)>,
 }
 
 impl RefundService {
-    /// Stores a refund; a worker asks the acquirer for it. A repetition under the same key gives the same refund.
+    /// Stores a refund; a worker requests it at the acquirer. A repeated call with the same key returns the same
+    /// refund.
     pub async fn request(&self, charge_id: ChargeId, order: RefundIntent) -> Result<RefundStored, StoreError> {
         let at = self.clock.now();
         self.refunds.store(NewRefund { charge_id, order, next_check_at: at, at }).await
     }
 
-    /// Works on refunds that are due, one after the other and at most `most`, each leased so that several workers never
-    /// ask about the same one at a time.
+    /// Checks due refunds one after the other, at most `most`. Each is leased, so that two workers never check
+    /// the same refund at the same time.
     pub async fn reconcile(&self, owner: &str, most: u32) -> Result<ReconciledRefunds, StoreError> {
         let mut done = ReconciledRefunds::default();
         while done.checked < most {
@@ -55,19 +56,19 @@ impl RefundService {
         Ok(done)
     }
 
-    /// Asks for a refund under its key, or how it stands.
+    /// Requests a refund under its key, or reads its state.
     async fn pursue(&self, refund: &Refund) -> RefundChange {
         if let Some(id) = &refund.provider_id {
             return self.read(refund, id).await;
         }
         if self.clock.now() - refund.key_made_at >= KEY_LIFETIME {
-            // The key has been forgotten: the same request could make a second refund.
+            // The key has expired at the acquirer: the same request could create a second refund.
             return self.look(refund, "the refund was never made".to_owned()).await;
         }
         match self.gateway.refund(&refund.request).await {
             Answer::Known(known) => self.weigh(refund, known),
             Answer::Unknown { why, retry_after } => self.postponed(refund, why, true, retry_after),
-            // An earlier request under this key may have gone through although this one is refused.
+            // An earlier request under this key may have succeeded although this one is refused.
             Answer::Refused { code, description } => self.look(refund, format!("{code}: {description}")).await,
         }
     }
@@ -80,8 +81,8 @@ impl RefundService {
         }
     }
 
-    /// Another key is made only when the payment surely has no such refund: a request that was not answered may still be
-    /// on its way into the acquirer's list.
+    /// Searches for the refund. A new key is created only if the payment certainly has no such refund: an
+    /// unanswered request may still reach the acquirer's list.
     async fn look(&self, refund: &Refund, why: String) -> RefundChange {
         match self.gateway.find_refund(&refund.request).await {
             Reading::Known(known) => self.weigh(refund, known),
@@ -91,7 +92,7 @@ impl RefundService {
         }
     }
 
-    /// What a refund says, once it is surely the one that was asked for.
+    /// Converts the state of a refund after checking that it matches the request.
     pub(super) fn weigh(&self, refund: &Refund, known: GatewayRefund) -> RefundChange {
         if let Err(mismatch) = refund.request.ensure_matches(&known) {
             return self.suspicious(mismatch.to_string());
@@ -126,7 +127,7 @@ impl RefundService {
     }
 }
 
-/// What people must look at: money that does not go back.
+/// Returns the problem that staff must check, if any: money that is not refunded.
 pub(super) fn concern(change: &RefundChange) -> Option<String> {
     match change {
         RefundChange::Retry { why, .. } => Some(format!("its refund was refused and is tried again later: {why}")),

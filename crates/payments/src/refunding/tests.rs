@@ -60,7 +60,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Ten minutes after the key was made.
+    /// Ten minutes after the key was created.
     fn due(refund: Refund) -> Self {
         let mut trial =
             Self { store: MockRefundStore::new(), gateway: MockPaymentGateway::new(), age: TimeDelta::minutes(10) };
@@ -79,7 +79,7 @@ impl Trial {
         self
     }
 
-    /// Works for one round, in which this one change is committed; tells what people must look at.
+    /// Works for one round, in which this one change is committed. Returns the number of concerns.
     async fn records(mut self, expected: fn(&RefundChange) -> bool) -> usize {
         self.store
             .expect_record()
@@ -138,14 +138,15 @@ async fn a_refused_refund_is_looked_up_before_another_key_is_made() {
 
 #[tokio::test]
 async fn another_key_waits_until_an_unanswered_refund_would_show() {
-    // The answer to the first request was lost eight and a half minutes after the key was made, a second is refused.
+    // The answer to the first request was lost eight and a half minutes after the key was created; a second one
+    // is refused.
     let lost = || Refund { asked_at: DateTime::UNIX_EPOCH + TimeDelta::seconds(510), ..due() };
     assert_eq!(Trial::due(lost()).answering(refused()).finding(Reading::Absent).records(postponed).await, 0);
     let later = Trial { age: TimeDelta::seconds(630), ..Trial::due(lost()) };
     assert_eq!(later.answering(refused()).finding(Reading::Absent).records(retried).await, 1);
     let found = Reading::Known(refund(GatewayStatus::Succeeded));
     assert_eq!(Trial::due(lost()).answering(refused()).finding(found).records(succeeded).await, 0);
-    // So does a key that was made just now: whoever made it may have asked and died.
+    // The same applies to a recently created key: its worker may have sent the request and crashed.
     let young = Trial { age: TimeDelta::seconds(119), ..Trial::due(due()) };
     assert_eq!(young.answering(refused()).finding(Reading::Absent).records(postponed).await, 0);
 }
@@ -196,7 +197,7 @@ async fn a_refund_that_is_known_is_only_read() {
     assert_eq!(reads(Reading::Unknown { why: "500".to_owned() }).records(postponed).await, 0);
     let suspicious = |change: &RefundChange| matches!(change, RefundChange::Suspicious { next_check_at, .. } if *next_check_at == DateTime::UNIX_EPOCH + TimeDelta::minutes(70));
     assert_eq!(reads(Reading::Absent).records(suspicious).await, 1);
-    // One that the acquirer has canceled is asked for under another key, an hour later.
+    // A refund that the acquirer canceled is requested under another key, an hour later.
     let later = |change: &RefundChange| matches!(change, RefundChange::Retry { next_check_at, .. } if *next_check_at == DateTime::UNIX_EPOCH + TimeDelta::minutes(70));
     assert_eq!(reads(Reading::Known(refund(GatewayStatus::Canceled))).records(later).await, 1);
 }
@@ -268,7 +269,7 @@ fn id() -> ProviderId {
 async fn a_refund_of_ours_that_is_told_of_is_recorded_on_itself() {
     let part = Refund { request: RefundRequest { whole: false, ..due().request }, ..due() };
     let asked = Refund { state: RefundState::Pending, provider_id: Some(id()), ..part.clone() };
-    // By its key, by its identifier, and the whole of a payment by whatever hand.
+    // Matched by its key, by its identifier, and the whole of a payment whatever its origin.
     let by_hand = GatewayRefund { key: None, ..refund(GatewayStatus::Succeeded) };
     for (own, told) in [(part, refund(GatewayStatus::Succeeded)), (asked, by_hand.clone()), (due(), by_hand)] {
         let mut store = MockRefundStore::new();

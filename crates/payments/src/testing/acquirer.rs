@@ -1,4 +1,4 @@
-//! An acquirer in memory, for tests and simulations.
+//! In-memory acquirer for tests and simulations.
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test fails by panicking")]
 
 use std::sync::Mutex;
@@ -16,47 +16,47 @@ use crate::model::{
 };
 use crate::ports::{Answer, PaymentGateway, Reading};
 
-/// What the acquirer does with the next request.
+/// Behaviour of the acquirer at the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
-    /// The payer, or the bank, takes time.
+    /// The payment or refund stays pending.
     Pending,
-    /// It is done at once.
+    /// It succeeds at once.
     Paid,
-    /// The request is refused, and nothing is made.
+    /// The request is refused, and nothing is created.
     Refuses,
-    /// The payment is made and canceled for this reason.
+    /// The payment is created and canceled for this reason.
     Declines(&'static str),
-    /// The payment is made, the answer is lost.
+    /// The payment is created, but the answer is lost.
     LosesTheAnswer,
-    /// Nothing is made, nothing is said.
+    /// Nothing is created, and there is no answer.
     Silent,
 }
 
-/// An acquirer that makes one payment per key, as the real one does.
+/// Acquirer that creates one payment per key, as the real one does.
 pub struct Acquirer {
-    /// What it does with the next request.
+    /// Behaviour at the next request.
     pub mood: Mutex<Mood>,
-    /// The payments it has, by the keys they were asked for with.
+    /// Payments, by the keys of their requests.
     pub payments: Mutex<Vec<(Uuid, GatewayPayment)>>,
-    /// The refunds it has.
+    /// Refunds, by the keys of their requests.
     pub refunds: Mutex<Vec<(Uuid, GatewayRefund)>>,
-    /// The receipts of hand-overs.
+    /// Receipts of handovers, by the keys of their requests.
     pub receipts: Mutex<Vec<(String, GatewayReceipt)>>,
-    /// What the register makes of receipts.
+    /// State that the register gives to receipts.
     pub register: Mutex<Registration>,
-    /// How often it was asked.
+    /// Number of payment requests, cancellations and payment reads.
     pub requests: AtomicU64,
-    /// The saved methods that requests named, noted when they are answered.
+    /// Saved methods named by requests, recorded when the requests are answered.
     pub named: Mutex<Vec<SavedMethodId>>,
     lingers: Mutex<Option<Journey>>,
 }
 
-/// For how long a request that names a saved method is on its way.
+/// Delay of a request that names a saved method.
 pub type Journey = fn() -> BoxFuture<'static, ()>;
 
 impl Default for Acquirer {
-    /// One that answers at once.
+    /// An acquirer that answers at once.
     fn default() -> Self {
         Self {
             mood: Mutex::new(Mood::Pending),
@@ -72,22 +72,22 @@ impl Default for Acquirer {
 }
 
 impl Acquirer {
-    /// One to which requests that name a saved method are on their way for a while.
+    /// An acquirer that delays requests that name a saved method.
     pub fn far_away(journey: Journey) -> Self {
         Self { lingers: Mutex::new(Some(journey)), ..Self::default() }
     }
 
-    /// Sets what it does with the next request.
+    /// Sets the behaviour at the next request.
     pub fn mood(&self, mood: Mood) {
         *self.mood.lock().unwrap() = mood;
     }
 
-    /// Nothing is on its way for long any more.
+    /// Ends the delay of requests.
     pub fn hurries(&self) {
         *self.lingers.lock().unwrap() = None;
     }
 
-    /// The payer pays, or does not.
+    /// Sets the state of the last payment, as if the payer paid or did not.
     pub fn settle(&self, status: GatewayStatus) -> ProviderId {
         let mut payments = self.payments.lock().unwrap();
         let (_, payment) = payments.last_mut().unwrap();
@@ -95,7 +95,7 @@ impl Acquirer {
         payment.id.clone()
     }
 
-    /// Nobody pays any more what is not paid yet. Returns these payments.
+    /// Cancels all pending payments and returns them.
     pub fn end(&self) -> Vec<ProviderId> {
         let mut payments = self.payments.lock().unwrap();
         let open =
@@ -107,13 +107,13 @@ impl Acquirer {
         .collect()
     }
 
-    /// What has ended is asked about no more.
+    /// Removes all payments and recorded methods.
     pub fn forget(&self) {
         self.payments.lock().unwrap().clear();
         self.named.lock().unwrap().clear();
     }
 
-    /// What the register makes of receipts from now on, those of the past among them.
+    /// Sets the state of all receipts, existing and future.
     pub fn registers(&self, end: Registration) {
         *self.register.lock().unwrap() = end;
         let (mut payments, mut receipts) = (self.payments.lock().unwrap(), self.receipts.lock().unwrap());
@@ -121,7 +121,7 @@ impl Acquirer {
         receipts.iter_mut().for_each(|(_, receipt)| receipt.status = end);
     }
 
-    /// Somebody gives money of a payment back in the acquirer's own console.
+    /// Adds a refund made in the acquirer's own console.
     pub fn refunds_by_hand(&self, payment: &ProviderId, amount: Money) -> ProviderId {
         let mut refunds = self.refunds.lock().unwrap();
         let refund = GatewayRefund {
@@ -142,7 +142,7 @@ impl Acquirer {
         *self.register.lock().unwrap()
     }
 
-    /// How many payments it has.
+    /// Number of payments.
     pub fn count(&self) -> usize {
         self.payments.lock().unwrap().len()
     }
@@ -202,7 +202,7 @@ impl PaymentGateway for Acquirer {
         }
     }
 
-    /// Whoever is in a good mood takes back what nobody has paid.
+    /// Cancels a pending payment, unless the behaviour is `Silent` or `Refuses`.
     async fn cancel(&self, id: &ProviderId, _: Uuid) -> Answer<GatewayPayment> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         let mood = *self.mood.lock().unwrap();
@@ -285,7 +285,7 @@ impl PaymentGateway for Acquirer {
         found.map_or(Reading::Absent, |(_, refund)| Reading::Known(refund.clone()))
     }
 
-    /// One on each page.
+    /// Returns one refund per page.
     async fn list_refunds(&self, _: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>> {
         let refunds = self.refunds.lock().unwrap();
         let number: usize = page.map_or(0, |page| page.parse().unwrap());

@@ -1,7 +1,7 @@
-//! What every implementation of the storage ports must do.
+//! Contract of the storage ports, for every implementation.
 //!
-//! Each function is one promise of the ports and panics when it is broken. An adapter implements [`Fixture`] on a fresh
-//! storage and runs every function against it, each with a storage of its own.
+//! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
+//! on a fresh storage and runs every function with a storage of its own.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -29,16 +29,16 @@ use crate::ports::{
 };
 use crate::verification::{NewVerification, VerificationTerms};
 
-/// A storage to try, and people in it.
+/// Storage under test, with customers in it.
 #[async_trait]
 pub trait Fixture: Send + Sync {
-    /// The storage.
+    /// Type of the storage.
     type Store: ChargeStore + RefundStore + SavedMethodStore + VerificationStore + 'static;
 
-    /// The storage under test. Nothing is due in it at the beginning.
+    /// Returns the storage under test. At the beginning nothing in it is due.
     fn store(&self) -> Arc<Self::Store>;
 
-    /// Another customer, in an application they may pay in.
+    /// Returns a new customer, in an application they may pay in.
     async fn customer(&self) -> CustomerScope;
 }
 
@@ -135,7 +135,7 @@ fn books(charge: &Charge) -> (i64, i64, i64) {
     (charge.captured.minor(), charge.refunded.minor(), charge.refunding.minor())
 }
 
-/// What was stored is found by its number, its key and, once known, the acquirer's identifier.
+/// A stored charge is found by its identifier, its key and, once known, the acquirer's identifier.
 pub async fn a_charge_is_found_again<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let new = new_charge(fixture.customer().await);
@@ -157,7 +157,7 @@ pub async fn a_charge_is_found_again<F: Fixture>(fixture: &F) {
     assert_eq!(store.by_key(key()).await.unwrap(), None);
 }
 
-/// However many calls race, one purpose has one open charge; a key is used once.
+/// Under concurrent calls, one purpose has one open charge; a key is used once.
 pub async fn one_purpose_has_one_open_charge<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let first = new_charge(fixture.customer().await);
@@ -177,13 +177,13 @@ pub async fn one_purpose_has_one_open_charge<F: Fixture>(fixture: &F) {
     let again = NewCharge { request: new[0].request.clone(), ..first.clone() };
     assert_eq!(ChargeStore::store(&*store, again).await.unwrap(), ChargeStored::Present(new[0].clone()));
     assert_eq!(store.open_for(first.request.purpose).await.unwrap(), Some(new[0].clone()));
-    // A purpose that recurs is charged again afterwards.
+    // A recurring purpose is charged again afterwards.
     assert_eq!(recorded(fixture, new[0].id, success()).await, Change::Done);
     assert_eq!(store.open_for(first.request.purpose).await.unwrap(), None, "what is paid is not open");
     assert!(matches!(racing().await.unwrap(), ChargeStored::New(_)));
 }
 
-/// An outcome is recorded once, whoever brings it; what comes later changes nothing.
+/// An outcome is recorded once, whatever its source; later updates change nothing.
 pub async fn an_outcome_is_recorded_once<F: Fixture>(fixture: &F) {
     let new = stored(fixture, new_charge(fixture.customer().await)).await;
     let outcomes = join_all((0..8).map(|_| recorded(fixture, new.id, success()))).await;
@@ -208,7 +208,7 @@ pub async fn an_outcome_is_recorded_once<F: Fixture>(fixture: &F) {
     }
 }
 
-/// Only a request that was not answered moves the moment from which the acquirer's silence counts.
+/// Only an unanswered request moves `asked_at`, the start of the wait for the acquirer.
 pub async fn an_unanswered_request_is_remembered<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let new = stored(fixture, new_charge(fixture.customer().await)).await;
@@ -229,7 +229,7 @@ pub async fn an_unanswered_request_is_remembered<F: Fixture>(fixture: &F) {
     }
 }
 
-/// What is due is leased to one worker at a time, until the lease ends or something is recorded.
+/// A due record is leased to one worker at a time, until the lease ends or an update is recorded.
 pub async fn what_is_due_is_leased<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let later = noon() + TimeDelta::minutes(5);
@@ -250,12 +250,12 @@ pub async fn what_is_due_is_leased<F: Fixture>(fixture: &F) {
     let mut taken: Vec<_> = one.iter().chain(&two).copied().collect();
     taken.sort();
     taken.dedup();
-    // A worker that loses a race may give up its round early, so somebody looks once more.
+    // A worker that loses a race may end its round early, so another worker takes the rest.
     taken.extend(take_all("three").await);
     assert_eq!(taken.len(), 10);
     assert_eq!(ChargeStore::lease(&*store, "four", noon(), until).await.unwrap(), None);
     assert!(ChargeStore::lease(&*store, "four", until, later).await.unwrap().is_some(), "a lease ends");
-    // What is recorded gives the lease back, and says when the next question has its time.
+    // Recording an update releases the lease, and sets the time of the next check.
     let next_check_at = noon() + TimeDelta::seconds(30);
     let postponed = ChargeChange::Postponed { why: "busy".to_owned(), unanswered: false, next_check_at };
     let given_back = taken[9];
@@ -271,7 +271,8 @@ pub async fn what_is_due_is_leased<F: Fixture>(fixture: &F) {
     assert_eq!(RefundStore::lease(&*store, "two", noon(), until).await.unwrap(), None);
 }
 
-/// What has gone back, what is on its way and what is asked for never exceed what has arrived, however many race.
+/// Under concurrent calls, refunded amounts, including those in progress and requested, never exceed the
+/// received amount.
 pub async fn refunds_never_exceed_what_has_arrived<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let paid = paid(fixture).await;
@@ -292,7 +293,7 @@ pub async fn refunds_never_exceed_what_has_arrived<F: Fixture>(fixture: &F) {
     assert_eq!(store.of_charge(paid.id).await.unwrap().len(), 33);
     let exceeds = |left| RefundStored::Exceeds { left: money(left) };
     assert_eq!(RefundStore::store(&*store, new_refund(paid.id, 11)).await.unwrap(), exceeds(10));
-    // What has gone back is gone; what the acquirer will not give back can be asked for again.
+    // Refunded money is final; money that the acquirer refused to refund can be requested again.
     let gone = RefundChange::Succeeded { provider_id: provider("ref"), receipt: None };
     assert_eq!(refund_recorded(fixture, &refunds[0], gone.clone()).await, Change::Done);
     assert_eq!(refund_recorded(fixture, &refunds[0], gone).await, Change::Stale);
@@ -308,7 +309,7 @@ pub async fn refunds_never_exceed_what_has_arrived<F: Fixture>(fixture: &F) {
     assert_eq!(RefundStore::store(&*store, new_refund(nothing, 1)).await.unwrap(), RefundStored::NoCharge);
 }
 
-/// A refund that is asked for twice under one key is one refund, even when another key is tried by then.
+/// Two requests under one key give one refund, even if the refund uses another key by then.
 pub async fn a_refund_is_named_by_its_first_key<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let paid = paid(fixture).await;
@@ -331,7 +332,7 @@ pub async fn a_refund_is_named_by_its_first_key<F: Fixture>(fixture: &F) {
     assert_eq!(books(&charge(fixture, paid.id).await), (1_000, 0, 600));
 }
 
-/// What becomes known of a try counts for no other; another try starts without what the last one knew.
+/// An update of an attempt counts for no other attempt; a new attempt starts without the state of the last one.
 pub async fn a_refund_is_recorded_under_its_key<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let paid = paid(fixture).await;
@@ -389,7 +390,7 @@ fn card() -> GatewayMethod {
     }
 }
 
-/// A method is saved with the outcome of its charge. Its customer sees it in its application; nobody else does.
+/// A method is saved with the outcome of its charge. Only its customer sees it, only in its application.
 pub async fn a_method_is_saved_with_its_charge<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let (anna, boris) = (fixture.customer().await, fixture.customer().await);
@@ -420,7 +421,7 @@ pub async fn a_method_is_saved_with_its_charge<F: Fixture>(fixture: &F) {
     assert_eq!(store.list(anna).await.unwrap().len(), 2);
 }
 
-/// A method that was deactivated is charged no more: of a charge and a deactivation that race one comes first, whole.
+/// A deactivated method is not charged again. A concurrent charge and deactivation are serialized.
 pub async fn a_deactivated_method_is_charged_no_more<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let anna = fixture.customer().await;
@@ -463,7 +464,7 @@ fn new_verification(customer: CustomerScope, at: DateTime<Utc>) -> NewVerificati
     }
 }
 
-/// However many calls race, one customer has one open verification; one that succeeded counts for its time.
+/// Under concurrent calls, one customer has one open verification; a successful one is valid for its time.
 pub async fn a_customer_has_one_open_verification<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let anna = fixture.customer().await;

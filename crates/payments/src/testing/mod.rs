@@ -1,4 +1,4 @@
-//! What the tests of an adapter run, behind the feature `testing`.
+//! Helpers for the tests of adapters, behind the feature `testing`.
 
 pub mod acquirer;
 pub mod contract;

@@ -1,6 +1,6 @@
-//! Customers who prove by a small payment who they are.
+//! Verification of customers by a small payment.
 //!
-//! A verification is a charge whose money goes back. The commit that tells that the money has arrived verifies the
+//! A verification is a charge that is refunded. The commit that records the arrival of the money verifies the
 //! customer and makes the refund due.
 
 mod model;

@@ -4,52 +4,52 @@ use uuid::Uuid;
 
 use crate::model::{Charge, ChargePurpose, ChargeRequest, NewCharge, PaymentMethod};
 
-/// How long the acquirer lets a payer take.
+/// Time that the acquirer gives a payer.
 pub const VERIFICATION_WINDOW: TimeDelta = TimeDelta::hours(1);
 
-/// A verification of a customer. It stands where its charge stands: once the money has arrived, they are verified.
+/// Verification of a customer. Its state is that of its charge: once the money has arrived, they are verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
-    /// Its number.
+    /// Identifier.
     pub id: VerificationId,
-    /// The payment that proves it.
+    /// Payment of the verification.
     pub charge: Charge,
-    /// Until when the customer can pay.
+    /// End of the time to pay.
     pub expires_at: DateTime<Utc>,
 }
 
-/// What a verification costs until the money is back, and where the payer comes back to.
+/// Amount of a verification and return address of the payer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerificationTerms {
-    /// How much is paid and refunded.
+    /// Amount that is paid and refunded.
     pub amount: Money,
-    /// An address of the shop.
+    /// Return address, a page of the shop.
     pub return_url: String,
 }
 
-/// A verification to be stored, which lacks only its number.
+/// Verification to store, without its identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVerification {
-    /// The project of the customer.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// Where they are.
+    /// Application.
     pub application_id: ApplicationId,
-    /// Who proves who they are.
+    /// Customer to verify.
     pub counterparty_id: CounterpartyId,
-    /// The idempotence key.
+    /// Idempotency key.
     pub key: Uuid,
-    /// What is paid.
+    /// Amount and return address.
     pub terms: VerificationTerms,
-    /// A verification that succeeded at this moment or later counts as the present one.
+    /// A verification that succeeded at this time or later is still valid.
     pub still_counts_since: DateTime<Utc>,
-    /// When a worker takes over if the call that follows the commit is never finished.
+    /// Time at which a worker takes over if the call after the commit does not finish.
     pub next_check_at: DateTime<Utc>,
-    /// Now.
+    /// Current time.
     pub at: DateTime<Utc>,
 }
 
 impl NewVerification {
-    /// The charge of this verification. The fast payment system knows roubles only.
+    /// Returns the charge of this verification. The fast payment system supports only roubles.
     pub fn charge(&self, id: VerificationId) -> NewCharge {
         NewCharge {
             project_id: self.project_id,
@@ -73,7 +73,7 @@ impl NewVerification {
         }
     }
 
-    /// The end of the time to pay.
+    /// End of the time to pay.
     pub fn expires_at(&self) -> DateTime<Utc> {
         self.at + VERIFICATION_WINDOW
     }

@@ -10,36 +10,37 @@ use crate::model::ChargeState;
 use crate::ports::{Started, VerificationStore};
 use crate::timing::TAKEOVER;
 
-/// How long a verification that succeeded is given to who asks for one.
+/// Validity of a successful verification.
 const STILL_COUNTS: TimeDelta = TimeDelta::hours(24);
 
-/// Use cases of verifications. What becomes of their payments and refunds is the business of charges and refunds.
+/// Use cases of verifications. Their payments and refunds are handled by charges and refunds.
 pub struct VerificationService {
-    /// Where verifications are kept.
+    /// Storage of verifications.
     pub store: Arc<dyn VerificationStore>,
-    /// Their charges.
+    /// Use cases of charges.
     pub charges: Arc<ChargeService>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Keys.
+    /// Source of idempotency keys.
     pub random: Arc<dyn Random>,
-    /// What a verification costs.
+    /// Amount and return address.
     pub terms: VerificationTerms,
 }
 
-/// What a customer who wants to prove who they are is told.
+/// Outcome of starting a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartedVerification {
-    /// A new verification, which the acquirer knows of.
+    /// A new verification; the acquirer has its payment.
     Opened(Verification),
-    /// A new verification; whether its payment exists is still being found out, and there is no link yet.
+    /// A new verification; the outcome of its payment request is unknown, and there is no link yet.
     Unclear(Verification),
-    /// The one they have: open, or succeeded not long ago.
+    /// The existing one: open, or succeeded recently.
     Present(Verification),
 }
 
 impl VerificationService {
-    /// Starts a verification, or gives the one the customer has. One that ran out of time is cleared up first.
+    /// Starts a verification, or returns the existing one. An expired open verification is checked at the
+    /// acquirer first.
     pub async fn start(&self, customer: CustomerScope) -> Result<StartedVerification, VerificationError> {
         let mut cleared_up = false;
         loop {
@@ -68,13 +69,13 @@ impl VerificationService {
         }
     }
 
-    /// Asks the acquirer for the payment of a verification that has just been stored.
+    /// Requests the payment of a verification that was just stored.
     async fn open(&self, verification: Verification) -> Result<StartedVerification, VerificationError> {
         let id = verification.id;
         let known = match self.charges.open(&verification.charge).await {
             Ok(Opened::Refused { reason }) => return Err(VerificationError::PaymentRefused { id, reason }),
             Ok(opened) => opened == Opened::Known,
-            // It is committed: a storage that fails now must not look like a verification that failed.
+            // The verification is committed: a storage error now must not look like a failed verification.
             Err(_) => false,
         };
         let Ok(Some(read)) = self.store.find(id).await else { return Ok(StartedVerification::Unclear(verification)) };

@@ -153,7 +153,7 @@ async fn one_that_ran_out_of_time_is_cleared_up_before_another_is_started() {
         trial.recording(expired).service().start(customer()).await.unwrap(),
         StartedVerification::Present(open.clone())
     );
-    // Before that nobody is asked.
+    // Before that the acquirer is not called.
     let trial = Trial::default().starting(vec![Started::Present(open.clone())]);
     assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Present(open));
 }
@@ -199,7 +199,7 @@ async fn one_whose_payment_is_not_known_after_all_is_unclear() {
     trial.store.expect_find().returning(|_| Ok(Some(verification())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }));
     assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Unclear(verification()));
-    // A storage that fails after the commit is no failure of the verification.
+    // A storage error after the commit is no failure of the verification.
     let mut trial = opening(Answer::Known(payment(GatewayStatus::Pending)));
     trial.store.expect_start().returning(|_| Ok(Started::New(verification())));
     trial.store.expect_find().returning(|_| Ok(Some(pending())));

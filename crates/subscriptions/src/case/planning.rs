@@ -1,4 +1,4 @@
-//! When a subscription is charged, and looked at, next.
+//! Planning of the next charge and the next check of a subscription.
 
 use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
 
@@ -10,24 +10,25 @@ use crate::model::{AttemptState, Subscription, Upcoming};
 use crate::refusal::MoveRefused;
 use crate::state::{MethodStanding, PlanStanding, SubscriptionEvent, SubscriptionStatus};
 
-/// What the days to come hold.
+/// Next planned step of a subscription.
 enum Next {
-    /// A charge, and before it perhaps something else to look at.
+    /// A charge at `at`. The worker checks at `wake_at`, which may be earlier.
     Charge { at: DateTime<Utc>, wake_at: DateTime<Utc> },
-    /// No charge; somebody looks at it then.
+    /// No charge; the worker checks at this time, if any.
     Wait(Option<DateTime<Utc>>),
-    /// Nothing is left to try.
+    /// No attempts are left.
     Nothing,
 }
 
 impl SubscriptionCase {
-    /// What a worker does when the time of a subscription has come. What cannot be done now is planned anew.
+    /// Returns the change that a worker makes when the subscription is due. Steps that are not possible now are
+    /// planned again.
     pub fn due(&self, now: DateTime<Utc>) -> SubscriptionChange {
         if !self.application_active {
             return self.replanned(SubscriptionEvent::PeriodDue, now);
         }
         let mut change = self.when_due(now).unwrap_or_else(|refused| self.replanned(refused.event, now));
-        // A daily limit is reached: the charge comes on another day than the customer was told.
+        // A daily limit moved the charge to another day than announced.
         let (before, after) = (self.subscription.next_charge_at, change.subscription.next_charge_at);
         if before != after && after.is_some() && after == self.closed_until(now) && change.notices.is_empty() {
             change.notices.push(SubscriptionNotice::SubscriptionRescheduled);
@@ -74,7 +75,7 @@ impl SubscriptionCase {
         }
     }
 
-    /// Plans what comes after a change.
+    /// Plans the step after a change.
     pub(super) fn plan(&self, change: &mut SubscriptionChange, now: DateTime<Utc>) {
         let due = change.subscription.due_number(now);
         change.subscription.unpaid = match change.subscription.status {
@@ -104,7 +105,7 @@ impl SubscriptionCase {
         }
     }
 
-    /// All that decides, as it is once the change is written.
+    /// Returns the case as it is once the change is written.
     #[must_use]
     pub fn followed_by(&self, change: &SubscriptionChange) -> Self {
         let mut after = Self { subscription: change.subscription.clone(), ..self.clone() };
@@ -120,7 +121,7 @@ impl SubscriptionCase {
             (attempt.state, attempt.reason, attempt.ended_at) = (state, reason, Some(change.at));
         }
         if change.subscription.terms.method != self.subscription.terms.method {
-            // It was just looked up.
+            // The method was just checked.
             after.method_active = true;
             after.method_tries.clear();
         }
@@ -133,11 +134,11 @@ impl SubscriptionCase {
         after
     }
 
-    /// What the customer is still to be told of the next period, and from when on.
+    /// Returns the next announcement to the customer about the next period, and the time from which it is due.
     fn to_tell(&self, subscription: &Subscription, now: DateTime<Utc>) -> Option<(Upcoming, DateTime<Utc>)> {
         let what = match (self.plan, self.method(now)) {
             (PlanStanding::Ends, _) => Upcoming::End,
-            // That one is needed they were told when it went.
+            // The customer was notified of the missing method when it became unusable.
             (_, MethodStanding::Gone) => return None,
             _ => Upcoming::Charge,
         };
@@ -148,7 +149,7 @@ impl SubscriptionCase {
         Some((what, begins - TimeDelta::days(self.policy.notice.get().into())))
     }
 
-    /// When the next missed period is charged: on a day on which nothing else is.
+    /// Time at which the next missed period is charged: on a day without another charge.
     fn missed_at(&self, subscription: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let chargeable = self.plan != PlanStanding::Ends && self.method(now) == MethodStanding::Valid;
         if subscription.missed.is_empty() || !chargeable || !subscription.is_paid(now) {
@@ -168,19 +169,19 @@ impl SubscriptionCase {
         Some(self.zone.first_at(day.and_time(hour)).max(now))
     }
 
-    /// Returns `true` if the next period will be charged, as the plan and the method stand.
+    /// Returns `true` if the next period will be charged, given the plan and the method.
     fn renews(&self, now: DateTime<Utc>) -> bool {
         self.method(now) != MethodStanding::Gone && self.plan != PlanStanding::Ends
     }
 
-    /// Start of the next period, or the later moment at which the daily limits let it be charged.
+    /// Start of the next period, or a later time if the daily limits postpone the charge.
     fn due_at(&self, subscription: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let begins = subscription.next_period_at(now)?;
         Some(begins).max(self.closed_until(now).filter(|_| self.renews(now)))
     }
 
     fn next(&self, subscription: &Subscription, now: DateTime<Utc>) -> Next {
-        // Who releases a parked one, or activates the application, has it looked at.
+        // Releasing the subscription, or activating the application, triggers a new check.
         if subscription.parked.is_some() || !self.application_active {
             return Next::Wait(None);
         }
@@ -214,7 +215,7 @@ impl SubscriptionCase {
         }
     }
 
-    /// How far back attempts by a method count.
+    /// Start of the time over which attempts by a method count.
     pub fn method_tries_since(now: DateTime<Utc>) -> DateTime<Utc> {
         now - TimeDelta::days(i64::from(crate::DunningPolicy::METHOD_DAYS) + 1)
     }

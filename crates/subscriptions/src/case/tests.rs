@@ -1,4 +1,4 @@
-//! Lives of subscriptions, without a database: what follows is applied as a storage would.
+//! Lives of subscriptions without a database: changes are applied as a storage would.
 
 use chrono::TimeDelta;
 use kontor_kernel::{CounterpartyId, NomenclatureId, OrderId, ProjectId, SubscriptionId, SubscriptionPaymentId};
@@ -110,7 +110,7 @@ fn active(now: DateTime<Utc>) -> SubscriptionCase {
     told(&begun(now), None, now)
 }
 
-/// One word of the acquirer for every charge, as days go by. Returns the charges, by day.
+/// Every charge gets the same outcome, over a number of days. Returns the charges, by day.
 fn live(
     case: SubscriptionCase,
     days: i64,
@@ -120,10 +120,10 @@ fn live(
     (case, charged)
 }
 
-/// What a customer was told, and when.
+/// Notices to a customer, with their times.
 type Told = Vec<(SubscriptionNotice, DateTime<Utc>)>;
 
-/// The same, with what the customer was told.
+/// The same, with the notices to the customer.
 fn told_life(
     mut case: SubscriptionCase,
     days: i64,
@@ -196,7 +196,7 @@ fn after_any_pause_one_charge_is_due() {
         let paid = told(&written(&case, &change), None, now);
         let period = paid.subscription.period.unwrap();
         assert!(period.covers(now) && period.number == attempt.period, "{days}");
-        // The next charge may be near enough to tell of it.
+        // The next charge may be near enough to announce it.
         let next = paid.due(now);
         assert!(next.attempt.is_none() && next.subscription.wake_at.unwrap() > now);
     }
@@ -229,7 +229,8 @@ fn terms_that_were_agreed_on_begin_with_the_next_charge() {
     assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-05-31 09:00:00 UTC");
 }
 
-/// The plan is changed so many days before the renewal; the charge, and what was told before it.
+/// Changes the plan this many days before the renewal. Returns the case, the time of the charge, and the notices
+/// before it.
 fn changed_before_renewal(days: i64) -> (SubscriptionCase, DateTime<Utc>, Told) {
     let start = at("2027-01-31T09:00:00Z");
     let (case, _, mut told_before) = told_life(active(start), 28 - days, |_| None);
@@ -360,7 +361,7 @@ fn an_overdue_period_that_is_paid_on_its_last_day_leaves_the_renewal_for_the_nex
     assert_eq!(later.open().map(|attempt| attempt.period), Some(3));
 }
 
-/// Dunning ends it; the customer takes it up again, on the same day, with and without another method.
+/// Dunning ends it; the customer resumes it, on the same day, with and without another method.
 #[test]
 fn what_ended_by_declines_is_charged_when_it_is_resumed() {
     let (ended, _) = live(active(at("2027-01-31T09:00:00Z")), 58, |_| Some("general_decline"));
@@ -383,14 +384,14 @@ fn what_ended_by_declines_is_charged_when_it_is_resumed() {
         let paid = told(&charging, None, now);
         assert_eq!(paid.subscription.status, SubscriptionStatus::Active);
         assert_eq!(paid.subscription.period.unwrap().end.to_string(), "2027-04-15 06:00:00 UTC");
-        // A decline begins the plan from its first day.
+        // A decline starts the dunning plan from its first day.
         let declined = told(&charging, Some("general_decline"), now);
         assert_eq!(declined.subscription.status, SubscriptionStatus::PastDue);
         assert_eq!(declined.subscription.next_charge_at, Some(now + TimeDelta::days(1)));
     }
 }
 
-/// The plan ends a subscription; retries of customers and charges by staff do not.
+/// The dunning plan ends a subscription; retries by customers and charges by staff do not.
 #[test]
 fn tries_that_are_asked_for_never_end_a_subscription() {
     for reason in ["general_decline", "unheard_of", "call_issuer"] {
@@ -413,7 +414,7 @@ fn tries_that_are_asked_for_never_end_a_subscription() {
     }
 }
 
-/// How often each notice was told.
+/// Number of notices of this kind.
 fn count(notices: &[(SubscriptionNotice, DateTime<Utc>)], of: SubscriptionNotice) -> usize {
     notices.iter().filter(|(notice, _)| *notice == of).count()
 }
@@ -472,7 +473,8 @@ fn collecting(mut case: SubscriptionCase) -> SubscriptionCase {
     case
 }
 
-/// Three months down: the current period at once, the two that went by on days of their own, each once.
+/// Three months of downtime: the current period is charged at once, the two missed ones on separate days, each
+/// once.
 #[test]
 fn missed_periods_are_collected_one_a_day_where_the_project_says_so() {
     let back = at("2027-05-12T06:00:00Z");

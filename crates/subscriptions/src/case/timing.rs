@@ -1,4 +1,4 @@
-//! When staff let the next period begin at another time.
+//! Changes of the start of the next period, by staff.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -8,29 +8,30 @@ use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::schedule::{Schedule, ScheduleRefused};
 use crate::state::SubscriptionEvent;
 
-/// What staff ask for.
+/// Timing command of staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timing {
-    /// The next period begins at this moment. What is paid ends as it does; nothing is charged, and no access granted, in between.
+    /// The next period begins at this time. The end of the paid period stays. In between nothing is charged, and
+    /// there is no access.
     PauseUntil(DateTime<Utc>),
-    /// The next period is left out: nothing is charged, and no access granted, for as long as it would have lasted.
+    /// The next period is skipped: for its length nothing is charged, and there is no access.
     SkipNext,
-    /// The next period begins on this day of a month, the first that is not earlier than now planned. What is paid lasts until
-    /// then.
+    /// The next period begins on this day of a month, the first one that is not before the planned start. The
+    /// paid period is extended until then.
     BillingDay(u8),
 }
 
-/// Periods to come that are counted anew.
+/// New schedule of the future periods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retimed {
-    /// From what they are counted.
+    /// Schedule.
     pub schedule: Schedule,
-    /// When the paid period ends, if that changes.
+    /// New end of the paid period, if it changes.
     pub paid_until: Option<DateTime<Utc>>,
 }
 
 impl Timing {
-    /// No charge is put off for longer than this.
+    /// Maximum time by which a charge can be postponed.
     pub const FARTHEST: TimeDelta = TimeDelta::days(731);
 
     fn event(self) -> SubscriptionEvent {
@@ -43,11 +44,11 @@ impl Timing {
 }
 
 impl SubscriptionCase {
-    /// What follows when staff let the next period begin at another time.
+    /// Returns the change for a timing command.
     pub fn retimed(&self, timing: Timing, now: DateTime<Utc>) -> Result<SubscriptionChange, SubscriptionError> {
         let retimed = self.counted_anew(timing, now);
         let occasion = Occasion { timing: retimed.as_ref().ok().cloned(), ..Occasion::default() };
-        // What the state does not allow is told before what the calendar does not.
+        // A refusal by the state takes precedence over a refusal by the calendar.
         let change = self.after(timing.event(), &occasion, now)?;
         retimed?;
         Ok(change)
@@ -70,7 +71,7 @@ impl SubscriptionCase {
         if new.is_none_or(|start| start > now + Timing::FARTHEST) {
             return Err(SubscriptionRefusal::TooFar.into());
         }
-        // After a pause the paid period has ended already, and does not last until the new day.
+        // After a pause the paid period has already ended, and is not extended to the new day.
         let lasts = matches!(timing, Timing::BillingDay(_)) && old == end;
         Ok(Retimed { schedule: moved, paid_until: new.filter(|_| lasts) })
     }

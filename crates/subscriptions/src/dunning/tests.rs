@@ -10,7 +10,7 @@ fn declined(text: &str, reason: &str) -> Try {
     Try { at: at(text), planned: true, decline: Some(Decline::of(Some(reason))) }
 }
 
-/// The next try by the default policy in Moscow, asked for at the last one.
+/// The next attempt by the default policy in Moscow, requested at the time of the last one.
 fn next(tries: &[Try]) -> NextTry {
     let method: Vec<_> = tries.iter().map(|done| done.at).collect();
     next_try(&DunningPolicy::default(), Zone::default(), tries, &method, tries.last().unwrap().at)
@@ -68,7 +68,7 @@ fn hard_reasons_stop_the_method_and_others_ask_the_customer() {
     assert_eq!(next(&issuer), NextTry::At(at("2027-03-12T06:30:00Z")));
     issuer.push(declined("2027-03-12T06:30:00Z", "call_issuer"));
     assert_eq!(next(&issuer), NextTry::CustomerMustAct);
-    // Another method has another fate.
+    // Declines of another method do not count.
     let other = [Try { decline: None, ..issuer[1] }];
     assert_eq!(next(&other), NextTry::At(at("2027-03-13T09:00:00Z")));
 }
@@ -93,7 +93,7 @@ fn tries_of_customers_and_staff_leave_the_plan_as_it_is_and_have_a_limit_of_thei
         tries.push(Try { planned: false, ..declined(&text, reason) });
         assert_eq!(next(&tries), NextTry::At(at("2027-03-13T09:00:00Z")), "{reason}");
     }
-    // The plan goes on where it was: of its days the second comes next.
+    // The plan continues: its second day comes next.
     tries.push(declined("2027-03-13T09:00:00Z", "general_decline"));
     assert_eq!(next(&tries), NextTry::At(at("2027-03-14T06:30:00Z")));
     let hard = Try { planned: false, ..declined("2027-03-13T10:00:00Z", "card_expired") };
@@ -153,7 +153,7 @@ struct Simulated {
     periods: Vec<Vec<Try>>,
 }
 
-/// What a year has in store: for each step the hours that pass, who acts, and why the try is declined.
+/// A random year: each step has the hours that pass, the actor, and the reason of the decline.
 fn year() -> impl Strategy<Value = Vec<(u8, u8, u8, usize)>> {
     prop::collection::vec((0..3_u8, 1..30_u8, 0..10_u8, 0..200_usize), 500)
 }
@@ -161,8 +161,8 @@ fn year() -> impl Strategy<Value = Vec<(u8, u8, u8, usize)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
-    /// A year of declines of three subscriptions that share a method, asked at all hours: no limit is ever exceeded, no
-    /// next try lies in the past, and no day has two planned tries.
+    /// A year of declines of three subscriptions that share a method, requested at all hours: no limit is
+    /// exceeded, no next attempt is in the past, and no day has two planned attempts.
     #[test]
     fn a_year_of_declines_keeps_all_limits(
         steps in year(), start in 1_700_000_000..1_900_000_000_i64, few in any::<bool>(),

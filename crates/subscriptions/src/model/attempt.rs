@@ -8,23 +8,23 @@ use crate::retry::PaymentStanding;
 use crate::state::ChargeOrigin;
 use crate::terms::Terms;
 
-/// Where an attempt stands: the `status` of a payment of a subscription. The contract shows `succeeded` and leaves the other
-/// words to us.
+/// State of an attempt: the `status` of a payment of a subscription. The contract shows `succeeded`; the other
+/// values are defined here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum AttemptState {
-    /// The acquirer is asked, or has it.
+    /// The request to the acquirer is in progress, or the acquirer has it.
     Processing,
-    /// Whether the acquirer has it is not known.
+    /// The acquirer may or may not have it.
     NeedsReconciliation,
     /// The money has arrived.
     Succeeded,
-    /// There was none, for good.
+    /// It failed finally.
     Failed,
 }
 
 impl AttemptState {
-    /// Whether the outcome is still to come.
+    /// Returns `true` while the outcome is open.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Processing | Self::NeedsReconciliation)
     }
@@ -41,50 +41,50 @@ impl From<AttemptState> for PaymentStanding {
     }
 }
 
-/// One attempt to charge a period: a payment of the subscription.
+/// Attempt to charge a period: a payment of the subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// Its number: the `payment_id` of the contract.
+    /// Identifier: the `payment_id` of the contract.
     pub id: SubscriptionPaymentId,
-    /// The number of the period.
+    /// Number of the period.
     pub period: u32,
-    /// Its place among the attempts of the period, from 1.
+    /// Number of the attempt in the period, from 1.
     pub number: u32,
-    /// What it is for.
+    /// Kind of charge.
     pub origin: ChargeOrigin,
-    /// Whether it was planned; `false` when a customer or staff asked for it.
+    /// `true` if it was planned; `false` if a customer or staff requested it.
     pub planned: bool,
-    /// Where it stands.
+    /// State.
     pub state: AttemptState,
-    /// The order that its money pays.
+    /// Order that its money pays.
     pub order: OrderId,
-    /// How much.
+    /// Amount.
     pub amount: Money,
-    /// Three letters.
+    /// Currency, three letters.
     pub currency: String,
-    /// The saved method that is charged; `None` of a checkout, where the customer pays themselves.
+    /// Saved method that is charged; `None` for a checkout that the customer pays.
     pub method: Option<SavedMethodId>,
-    /// The plan and how many months its period lasts; `None` of attempts made before this was kept.
+    /// Plan and length of its period in months; `None` for attempts made before these were stored.
     pub plan: Option<(NomenclatureId, u8)>,
-    /// The acquirer's reason, of one that failed.
+    /// Reason given by the acquirer for a failure.
     pub reason: Option<String>,
-    /// When it was made.
+    /// Time of the attempt.
     pub started_at: DateTime<Utc>,
-    /// When its outcome became known.
+    /// Time at which its outcome became known.
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// An attempt that is to be stored before the acquirer is called.
+/// Attempt to store before the acquirer is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAttempt {
-    /// The number of the period.
+    /// Number of the period.
     pub period: u32,
-    /// Its place among the attempts of the period, from 1.
+    /// Number of the attempt in the period, from 1.
     pub number: u32,
-    /// What it is for.
+    /// Kind of charge.
     pub origin: ChargeOrigin,
-    /// Whether it was planned.
+    /// `true` if it was planned.
     pub planned: bool,
-    /// What the customer consented to.
+    /// Consented terms.
     pub terms: Terms,
 }

@@ -1,4 +1,4 @@
-//! Subscriptions and the attempts to charge them, as they are kept.
+//! Stored subscriptions and their attempts.
 
 mod attempt;
 mod plan;

@@ -1,29 +1,29 @@
-//! Plans as they can be bought.
+//! Plans that can be bought.
 
 use kontor_kernel::{Money, NomenclatureId};
 
-/// How a customer names a plan.
+/// Reference to a plan by a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanChoice {
-    /// By its number.
+    /// Item identifier.
     Item(NomenclatureId),
-    /// By the name that programs give it in the application.
+    /// Slug in the application.
     Slug(String),
 }
 
-/// A plan that an application offers now.
+/// Plan that an application offers now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanOffer {
-    /// The plan.
+    /// Item of the plan.
     pub plan: NomenclatureId,
-    /// How programs name it there.
+    /// Slug in the application.
     pub slug: String,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// What a period costs.
+    /// Price of a period.
     pub amount: Money,
-    /// The currency of the project, by its ISO 4217 code.
+    /// Currency of the project, ISO 4217.
     pub currency: String,
-    /// How many months a period lasts.
+    /// Length of a period in months.
     pub billing_months: u8,
 }

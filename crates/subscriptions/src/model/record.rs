@@ -1,4 +1,4 @@
-//! A subscription as staff see it.
+//! Subscriptions as shown to staff.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::HistoryEntry;
@@ -7,45 +7,45 @@ use kontor_kernel::{ApplicationId, CounterpartyId, NomenclatureId};
 use super::SubscriptionView;
 use crate::state::{SubscriptionEvent, SubscriptionStatus};
 
-/// A record that a subscription names.
+/// Identifier and name of a record that a subscription refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named<Id> {
-    /// Its number.
+    /// Identifier.
     pub id: Id,
-    /// Its name.
+    /// Name.
     pub name: String,
 }
 
-/// A subscription with the names of what it is about.
+/// Subscription with the names of its references.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionRecord {
-    /// As its customer sees it.
+    /// Data that the customer sees too.
     pub view: SubscriptionView,
-    /// Whose it is.
+    /// Customer.
     pub customer: Named<CounterpartyId>,
-    /// Their phone, digits alone.
+    /// Phone of the customer, digits only.
     pub phone: Option<String>,
-    /// Where it was made; `None` of one that the project has as a whole.
+    /// Application; `None` for a subscription of the whole project.
     pub application: Option<Named<ApplicationId>>,
     /// `false` while that application is deactivated: nothing is charged.
     pub application_active: bool,
-    /// What is subscribed to.
+    /// Plan.
     pub plan: Named<NomenclatureId>,
-    /// When it was parked.
+    /// Time of parking.
     pub parked_at: Option<DateTime<Utc>>,
-    /// When it changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
-    /// How often it has changed.
+    /// Version; grows with every change.
     pub version: i64,
 }
 
-/// One line of the history of a subscription.
+/// One entry of the history of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionEntry {
-    /// Who, when, and what changed from what to what.
+    /// Author, time, and changed fields.
     pub line: HistoryEntry,
-    /// What happened.
+    /// Event.
     pub event: SubscriptionEvent,
-    /// Where it stood afterwards.
+    /// Status of the subscription afterwards.
     pub status: SubscriptionStatus,
 }

@@ -1,4 +1,4 @@
-//! A subscription.
+//! Subscriptions.
 
 use std::collections::BTreeSet;
 
@@ -17,37 +17,37 @@ use crate::schedule::Schedule;
 use crate::state::SubscriptionStatus;
 use crate::terms::Terms;
 
-/// How a project charges subscriptions. Nothing given is the default.
+/// Charge policy of a project. Missing fields have their defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SubscriptionPolicy {
-    /// When a charge that failed is tried again.
+    /// Dunning policy.
     pub dunning: DunningPolicy,
-    /// What stops a charge.
+    /// Bounds on charges.
     pub bounds: Bounds,
-    /// What becomes of periods that went by during a pause of the service.
+    /// Handling of periods missed during downtime.
     pub missed: MissedPeriods,
-    /// Whether those who have a plan that was withdrawn keep it; else it ends with the paid period.
+    /// `true` if subscriptions to a withdrawn plan renew; otherwise they end with the paid period.
     pub withdrawn_plans_renew: bool,
-    /// How long before a charge the customer is told.
+    /// Notice time before a charge.
     pub notice: NoticeDays,
 }
 
-/// How many days before a charge the customer is told, 1 to 14; 3 by default.
+/// Days between the announcement and the charge, 1 to 14; 3 by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct NoticeDays(u8);
 
-/// No number of days that a customer can be told ahead.
+/// Error for a number of days out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("notice must be from 1 to {} days", NoticeDays::MOST)]
 pub struct InvalidNoticeDays;
 
 impl NoticeDays {
-    /// Shorter than half of the shortest period.
+    /// Maximum; shorter than half of the shortest period.
     pub const MOST: u8 = 14;
 
-    /// The days.
+    /// Number of days.
     pub fn get(self) -> u8 {
         self.0
     }
@@ -73,7 +73,7 @@ impl From<NoticeDays> for u8 {
     }
 }
 
-/// What customers are told of before it comes.
+/// Announcement to a customer about the next period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Upcoming {
@@ -83,58 +83,58 @@ pub enum Upcoming {
     End,
 }
 
-/// A subscription of a customer to a plan.
+/// Subscription of a customer to a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
-    /// Its number.
+    /// Identifier.
     pub id: SubscriptionId,
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// Where it was made; `None` of one that the project has as a whole.
+    /// Application; `None` for a subscription of the whole project.
     pub application_id: Option<ApplicationId>,
-    /// Whose it is.
+    /// Customer.
     pub counterparty_id: CounterpartyId,
-    /// Its state.
+    /// State.
     pub status: SubscriptionStatus,
-    /// What the customer consented to for the charge that is next, or open.
+    /// Consented terms of the next or open charge.
     pub terms: Terms,
-    /// Other terms that the customer consented to from the next period on.
+    /// Consented terms that apply from the next period on.
     pub next_terms: Option<Terms>,
-    /// From what periods are counted; `None` until the first charge succeeds.
+    /// Schedule of the periods; `None` until the first charge succeeds.
     pub schedule: Option<Schedule>,
-    /// The last period that is paid.
+    /// Last paid period.
     pub period: Option<Period>,
-    /// The number of the period that was not paid when it began, while none that is paid runs.
+    /// Number of the period that was not paid at its start, while no paid period is current.
     pub unpaid: Option<u32>,
-    /// What the customer was told of the period with this number before it comes.
+    /// Last announcement, with the number of its period.
     pub told: Option<(u32, Upcoming)>,
-    /// The numbers of periods that went by without a charge, and are to be charged afterwards, ascending.
+    /// Numbers of missed periods to charge afterwards, ascending.
     pub missed: Vec<u32>,
-    /// When it is charged next, at the earliest.
+    /// Earliest time of the next charge.
     pub next_charge_at: Option<DateTime<Utc>>,
-    /// When a worker looks at it next.
+    /// Time of the next check by a worker.
     pub wake_at: Option<DateTime<Utc>>,
-    /// When it was canceled.
+    /// Time of the cancellation.
     pub canceled_at: Option<DateTime<Utc>>,
-    /// Why people must look at it before anything is charged.
+    /// Reason why it is parked.
     pub parked: Option<Park>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
 impl Subscription {
-    /// Whether its first charge has succeeded.
+    /// Returns `true` if its first charge has succeeded.
     pub fn is_activated(&self) -> bool {
         self.schedule.is_some()
     }
 
-    /// Whether a paid period ends later than now.
+    /// Returns `true` if a paid period ends later than now.
     pub fn is_paid(&self, now: DateTime<Utc>) -> bool {
         self.period.is_some_and(|period| period.end > now)
     }
 
-    /// Plans that are charged now or from the next period on: no other subscription of the customer may name one of them.
-    /// A canceled subscription claims none.
+    /// Returns the plans that are charged now or from the next period on. No other subscription of the customer
+    /// may have one of them. A canceled subscription claims none.
     pub fn claims(&self) -> BTreeSet<NomenclatureId> {
         let live = self.status != SubscriptionStatus::Canceled;
         let named = [Some(&self.terms), self.next_terms.as_ref()].into_iter().flatten();
@@ -145,13 +145,13 @@ impl Subscription {
         self.period.map_or(0, |period| period.number)
     }
 
-    /// The number of the period after the last one that is paid.
+    /// Number of the period after the last paid one.
     pub(crate) fn due_after_paid(&self) -> u32 {
         self.paid_number().saturating_add(1)
     }
 
-    /// The number of the period that is charged next. After a pause of the service that is the current one: what went by whole
-    /// is passed over.
+    /// Number of the period that is charged next. After downtime that is the current one; completely passed
+    /// periods are skipped.
     pub fn due_number(&self, now: DateTime<Utc>) -> u32 {
         let paid = self.paid_number();
         let current = self.schedule.as_ref().and_then(|schedule| {
@@ -161,8 +161,8 @@ impl Subscription {
         current.unwrap_or_else(|| self.due_after_paid())
     }
 
-    /// When the period after the paid one begins: later than the paid one ends, when staff put it off. What began while the
-    /// service stood still is due since the paid one ended.
+    /// Start of the period after the paid one: later than its end if staff postponed it. A period that began
+    /// during downtime is due since the end of the paid one.
     pub fn next_period_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let (end, due) = (self.period?.end, self.due_number(now));
         let put_off = self.schedule.as_ref().filter(|_| due == self.due_after_paid()).and_then(|plan| plan.period(due));
@@ -170,13 +170,13 @@ impl Subscription {
     }
 }
 
-/// A subscription as its customer sees it.
+/// Subscription as shown to its customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionView {
-    /// The subscription.
+    /// Subscription.
     pub subscription: Subscription,
-    /// Its last payment.
+    /// Last payment.
     pub latest: Option<Attempt>,
-    /// Whether that payment may be retried, and the word for it.
+    /// `true` if that payment may be retried, and the reason code.
     pub retry: (bool, RetryReason),
 }

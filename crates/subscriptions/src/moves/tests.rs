@@ -11,7 +11,7 @@ mod walks;
 
 const DOCS: &str = include_str!("../../../../docs/subscriptions.md");
 
-/// The rows of a table in the docs, cell by cell.
+/// Rows of a table in the docs, cell by cell.
 fn documented(head: &str) -> Vec<Vec<String>> {
     let rows = DOCS.lines().skip_while(|line| !line.starts_with(head)).skip(2);
     let cells = |line: &str| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
@@ -40,7 +40,7 @@ fn the_docs_show_the_same_table() {
     assert_eq!(documented(TABLE), expected, "docs/subscriptions.md should have\n{lines}");
 }
 
-/// A word of the docs about the facts.
+/// Evaluates a condition in the words of the docs.
 fn holds(word: &str, facts: Facts) -> bool {
     match word {
         "always" => true,
@@ -100,7 +100,7 @@ fn all_facts() -> Vec<Facts> {
     all
 }
 
-/// Every state, every event, every way the facts can stand: allowed is what the docs say, and nothing else.
+/// Every state, every event, every combination of facts: exactly the documented moves are allowed.
 #[test]
 fn every_cell_is_allowed_or_refused_as_documented() {
     let conditions: BTreeMap<String, Vec<String>> = documented(CONDITIONS)
@@ -142,7 +142,7 @@ fn every_cell_is_allowed_or_refused_as_documented() {
     assert!(allowed > 0 && rows.is_empty());
 }
 
-/// A condition and an effect that no row uses, or a row that no facts reach, would be dead.
+/// A condition or effect that no row uses, or a row that no facts reach, would be dead.
 #[test]
 fn nothing_in_the_table_is_dead() {
     let facts = all_facts();
@@ -152,7 +152,7 @@ fn nothing_in_the_table_is_dead() {
     let used = |word: &str| MOVES.iter().any(|row| told(row).iter().any(|cell| cell.contains(word)));
     assert!(Condition::VARIANTS.iter().all(|condition| used(condition.word())));
     assert!(Effect::VARIANTS.iter().all(|effect| used(effect.word())));
-    // What puts a subscription on hold is no event: it is found when a charge is planned.
+    // Parking is no event: it happens when a charge is planned.
     let by_a_move = |notice: &&SubscriptionNotice| **notice != SubscriptionNotice::SubscriptionOnHold;
     assert!(SubscriptionNotice::VARIANTS.iter().filter(by_a_move).all(|notice| used(notice.word())));
     assert!(SubscriptionEvent::VARIANTS.iter().all(|event| used(event.word())));
@@ -353,8 +353,8 @@ fn money_that_comes_after_the_end_goes_back() {
     }
 }
 
-/// Canceled never charges, and a charge begins nowhere beside an open one, for a paid period, above a limit of the day, or while
-/// people look.
+/// Canceled never charges. No charge starts during an open one, for a paid period, above a daily limit, or while
+/// parked.
 #[test]
 fn a_charge_starts_only_where_it_may() {
     for row in MOVES.iter().filter(|row| row.effects.contains(&StartAttempt)) {

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Two of them set their clocks today, at other times of the year; others did once.
+/// Two of them change their clocks today, at different times of the year; others did in the past.
 const ZONES: [&str; 6] =
     ["Europe/Moscow", "UTC", "America/New_York", "Europe/Berlin", "Asia/Kamchatka", "Asia/Kathmandu"];
 
@@ -32,13 +32,13 @@ fn the_day_comes_back_after_a_shorter_month() {
 
 #[test]
 fn clocks_that_are_set_move_no_boundary_but_their_own() {
-    // 2:30 is left out on 29 March 2026 and comes twice on 25 October.
+    // 2:30 does not exist on 29 March 2026 and occurs twice on 25 October.
     let spring = anchor("2026-01-29T01:30:00Z", "Europe/Berlin", 1);
     let expected = ["2026-01-29 01:30", "2026-02-28 01:30", "2026-03-29 01:00", "2026-04-29 00:30"];
     assert_eq!(boundaries(spring, 4), expected);
     let autumn = anchor("2026-09-25T00:30:00Z", "Europe/Berlin", 1);
     assert_eq!(boundaries(autumn, 3), ["2026-09-25 00:30", "2026-10-25 00:30", "2026-11-25 01:30"]);
-    // The second 2:30 is the first moment; the boundaries after it have no second one.
+    // The second 2:30 is the first start; the boundaries after it have no second one.
     let twice = anchor("2026-10-25T01:30:00Z", "Europe/Berlin", 12);
     assert_eq!(boundaries(twice, 2), ["2026-10-25 01:30", "2027-10-25 00:30"]);
 }
@@ -88,7 +88,7 @@ fn periods_that_went_by_are_whole() {
     assert_eq!(between("2027-05-04T00:00:00Z", "2027-02-28T09:00:00Z"), 0..0);
 }
 
-/// The boundary with this number is what the calendar says.
+/// Checks a boundary against the calendar.
 fn boundary_is_right(anchor: Anchor, count: u32) -> Result<DateTime<Utc>, String> {
     let boundary = anchor.boundary(count).ok_or("no boundary")?;
     let (first, shown) = (anchor.zone().local(anchor.first()), anchor.zone().local(boundary));

@@ -110,7 +110,7 @@ fn a_skipped_period_is_added_to_the_one_before_and_a_pause_lasts_until_its_momen
     let paused = monthly.pausing(3, "2027-06-15T10:00:00Z".parse().unwrap()).unwrap();
     let expected = ["2027-02-28 10:00", "2027-06-15 12:00", "2027-07-15 12:00"];
     assert_eq!(starts(&paused, 2..=4), expected);
-    // Another pause takes the place of the one before, also when it is shorter.
+    // Another pause replaces the one before, also when it is shorter.
     let shorter = paused.pausing(3, "2027-05-15T10:00:00Z".parse().unwrap()).unwrap();
     assert_eq!(starts(&shorter, 2..=3), ["2027-02-28 10:00", "2027-05-15 12:00"]);
     let early = monthly.pausing(3, "2027-03-30T00:00:00Z".parse().unwrap());

@@ -1,4 +1,4 @@
-//! Which addresses lie on the public Internet.
+//! Check for addresses of the public Internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -31,11 +31,11 @@ const INTERNAL_V4: [Ipv4Net; 15] = [
     v4(240, 0, 0, 4),     // reserved, broadcast
 ];
 
-/// Only this block is handed out to the public; loopback, unique local, link-local, multicast, IPv4-mapped,
-/// IPv4-compatible and NAT64 addresses all lie outside it.
+/// The only block assigned to the public Internet. Loopback, unique local, link-local, multicast, IPv4-mapped,
+/// IPv4-compatible and NAT64 addresses are outside it.
 const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 3);
 
-/// What the global block keeps for other uses.
+/// Special-purpose blocks inside the global block.
 const INTERNAL_V6: [Ipv6Net; 4] = [
     v6(0x2001, 0, 23),      // protocol assignments, among them Teredo, which carries IPv4 addresses
     v6(0x2001, 0x0db8, 32), // documentation
@@ -43,7 +43,8 @@ const INTERNAL_V6: [Ipv6Net; 4] = [
     v6(0x3fff, 0, 20),      // documentation
 ];
 
-/// Whether an address lies on the public Internet: nothing private, local, reserved or wrapped in another protocol.
+/// Returns `true` if an address is on the public Internet: not private, local, reserved or wrapped in another
+/// protocol.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !INTERNAL_V4.iter().any(|block| block.contains(&address)),

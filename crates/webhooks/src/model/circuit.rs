@@ -2,16 +2,17 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::delivery::{SendFailure, SendOutcome};
 
-/// Attempts at one endpoint at the same time.
+/// Maximum attempts at one endpoint at the same time.
 pub const MOST_PER_ENDPOINT: usize = 8;
-/// Seconds that an endpoint rests after it hung for the first time; longer than an attempt takes, so that those that
-/// began together count once. Doubled with every further time.
+/// Pause after the first timeout of an endpoint, in seconds; doubled with every further timeout. Longer than an
+/// attempt takes, so that attempts that began together count once.
 const FIRST_PAUSE_SECONDS: i64 = 15;
-/// The longest rest.
+/// Maximum pause, in seconds.
 const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;
 
-/// Whether an endpoint answers in time. One that does not rests, each time longer, and is then tried by one delivery at a
-/// time until it answers, whatever it answers. Its deliveries wait meanwhile: their schedule counts from their attempts.
+/// Circuit breaker of an endpoint. An endpoint that times out is paused, each time longer. After the pause it
+/// gets one delivery at a time until it answers with any status. The schedule of its deliveries counts from
+/// their attempts, so waiting uses up no attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Circuit {
     timeouts: u32,
@@ -19,22 +20,22 @@ pub struct Circuit {
 }
 
 impl Circuit {
-    /// Back from the stored columns.
+    /// Restores the state from the stored columns.
     pub fn restore(timeouts: u32, paused_until: Option<DateTime<Utc>>) -> Self {
         Self { timeouts, paused_until }
     }
 
-    /// How often in a row it did not answer in time.
+    /// Number of timeouts in a row.
     pub fn timeouts(self) -> u32 {
         self.timeouts
     }
 
-    /// Until when nothing is sent to it.
+    /// Time until which nothing is sent to the endpoint.
     pub fn paused_until(self) -> Option<DateTime<Utc>> {
         self.paused_until
     }
 
-    /// How many more attempts may begin beside these that are under way.
+    /// Returns the number of attempts that may begin in addition to the `running` ones.
     pub fn free_slots(self, running: usize, now: DateTime<Utc>) -> usize {
         let most = match (self.timeouts, self.paused_until) {
             (_, Some(until)) if until > now => 0,
@@ -44,7 +45,7 @@ impl Circuit {
         most.saturating_sub(running)
     }
 
-    /// What an attempt that ended at `at` tells about the endpoint.
+    /// Returns the state that follows an attempt that ended at `at`.
     #[must_use]
     pub fn after(self, outcome: &SendOutcome, at: DateTime<Utc>) -> Self {
         match outcome {
@@ -55,7 +56,7 @@ impl Circuit {
                 Self { timeouts: self.timeouts.saturating_add(1).min(1_000), paused_until: Some(at + pause) }
             }
             SendOutcome::Answered(_) => Self::default(),
-            // These tell nothing about how long an answer takes.
+            // These failures contain no information about the response time.
             SendOutcome::Failed(_) => self,
         }
     }

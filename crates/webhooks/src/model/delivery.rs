@@ -2,15 +2,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{DeliveryId, WebhookId};
 use uuid::Uuid;
 
-/// How many minutes after a failed attempt the next one follows. When the list is used up the delivery is `failed`.
+/// Minutes between a failed attempt and the next one. After the last entry the delivery is `failed`.
 pub const RETRY_AFTER_MINUTES: [i64; 5] = [1, 5, 30, 120, 720];
 
-/// One event on its way to one webhook.
+/// Delivery of one event to one webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// The number of the delivery.
+    /// Identifier of the delivery.
     pub id: DeliveryId,
-    /// Where it goes.
+    /// Webhook that receives it.
     pub webhook_id: WebhookId,
     /// `X-Webhook-Event-Id`: the same for every webhook and every attempt.
     pub event_id: Uuid,
@@ -18,26 +18,26 @@ pub struct Delivery {
     pub delivery_id: Uuid,
     /// `X-Webhook-Event`, such as `order.paid`.
     pub event: String,
-    /// How far it is.
+    /// Current state.
     pub state: DeliveryState,
-    /// What the receiver answered to the last attempt; `None` when it did not answer.
+    /// HTTP status of the last attempt; `None` without an answer.
     pub response_status: Option<u16>,
-    /// Why the last attempt failed.
+    /// Error of the last attempt.
     pub last_error: Option<String>,
-    /// When the event was fanned out.
+    /// Time at which the event was fanned out.
     pub created_at: DateTime<Utc>,
 }
 
-/// How far a delivery is.
+/// State of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryState {
     /// Waiting for its next attempt.
     Pending(Pending),
     /// The receiver accepted it.
     Delivered {
-        /// Attempts made, this one included.
+        /// Attempts made, including the accepted one.
         attempts: u32,
-        /// When it was accepted.
+        /// Time of acceptance.
         delivered_at: DateTime<Utc>,
     },
     /// The schedule is used up; an employee may resend it.
@@ -53,7 +53,7 @@ pub enum DeliveryState {
 pub struct BrokenState(String);
 
 impl DeliveryState {
-    /// Back from the stored columns.
+    /// Restores the state from the stored columns.
     pub fn restore(
         status: &str,
         attempts: u32,
@@ -68,7 +68,7 @@ impl DeliveryState {
         }
     }
 
-    /// `pending`, `delivered` or `failed`.
+    /// Returns `pending`, `delivered` or `failed`.
     pub fn status(self) -> &'static str {
         match self {
             Self::Pending(_) => "pending",
@@ -86,17 +86,17 @@ impl DeliveryState {
         }
     }
 
-    /// When the next attempt is due.
+    /// Time at which the next attempt is due.
     pub fn next_attempt_at(self) -> Option<DateTime<Utc>> {
         if let Self::Pending(pending) = self { Some(pending.next_attempt_at) } else { None }
     }
 
-    /// When the receiver accepted the delivery.
+    /// Time at which the receiver accepted the delivery.
     pub fn delivered_at(self) -> Option<DateTime<Utc>> {
         if let Self::Delivered { delivered_at, .. } = self { Some(delivered_at) } else { None }
     }
 
-    /// Starts the schedule anew; `None` for a delivery that is still on its first way.
+    /// Restarts the schedule; `None` for a delivery that is still pending.
     pub fn resend(self, at: DateTime<Utc>) -> Option<Pending> {
         match self {
             Self::Pending(_) => None,
@@ -113,7 +113,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Never sent, due at once.
+    /// Creates the state of a delivery that was never sent and is due at `at`.
     pub fn due(at: DateTime<Utc>) -> Self {
         Self { attempts: 0, next_attempt_at: at }
     }
@@ -123,12 +123,12 @@ impl Pending {
         self.attempts
     }
 
-    /// When the next attempt is due.
+    /// Time at which the next attempt is due.
     pub fn next_attempt_at(self) -> DateTime<Utc> {
         self.next_attempt_at
     }
 
-    /// What an attempt that ended at `at` makes of the delivery.
+    /// Returns the state that follows an attempt that ended at `at`.
     pub fn after(self, outcome: &SendOutcome, at: DateTime<Utc>) -> DeliveryState {
         let attempts = self.attempts.saturating_add(1);
         if outcome.is_accepted() {
@@ -144,27 +144,27 @@ impl Pending {
     }
 }
 
-/// How one attempt ended.
+/// Outcome of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendOutcome {
     /// The receiver answered with this HTTP status.
     Answered(u16),
-    /// There was no answer.
+    /// No answer.
     Failed(SendFailure),
 }
 
 impl SendOutcome {
-    /// Any `2xx` is success; a redirection is not followed and counts as a failure.
+    /// Returns `true` for any `2xx`. Redirects are not followed and count as failures.
     pub fn is_accepted(self) -> bool {
         matches!(self, Self::Answered(200..=299))
     }
 
-    /// What the receiver answered.
+    /// HTTP status of the answer, if any.
     pub fn response_status(self) -> Option<u16> {
         if let Self::Answered(status) = self { Some(status) } else { None }
     }
 
-    /// Why the attempt failed, for people.
+    /// Reason of the failure in plain text, for staff.
     pub fn error(self) -> Option<String> {
         match self {
             Self::Answered(200..=299) => None,
@@ -174,16 +174,17 @@ impl SendOutcome {
     }
 }
 
-/// Why an attempt got no answer. The texts are shown to staff and tell nothing about the network of the service.
+/// Reasons why an attempt got no answer. The texts are shown to staff and reveal nothing about the network of
+/// the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SendFailure {
-    /// Not answered in time.
+    /// No answer before the timeout.
     #[error("the receiver did not answer within 10 seconds")]
     TimedOut,
-    /// The address, or one its name leads to, may not be called.
+    /// The address, or an address its name resolves to, may not be called.
     #[error("the address is internal and is not called")]
     ForbiddenAddress,
-    /// The name leads nowhere.
+    /// The name does not resolve.
     #[error("the host name was not found")]
     UnknownHost,
     /// No connection, or no valid TLS certificate.
@@ -213,7 +214,8 @@ mod tests {
         ]
     }
 
-    /// Sends until nothing is left to send; every attempt takes `seconds`. Returns when attempts began, in minutes.
+    /// Sends until nothing is left to send; every attempt takes `seconds`. Returns the start times of the
+    /// attempts, in minutes.
     fn run(clock: &FixedClock, outcomes: &[SendOutcome], seconds: i64) -> (Vec<i64>, DeliveryState) {
         let start = clock.now();
         let mut begun = Vec::new();

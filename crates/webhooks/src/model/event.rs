@@ -1,7 +1,6 @@
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// What the service tells webhooks about. The word stands in the header `X-Webhook-Event`; it is also the topic of the
-/// outbox row.
+/// Events sent to webhooks. The string form is the header `X-Webhook-Event` and the topic of the outbox row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 pub enum PublicEvent {
     /// `order.paid`: an order of the application was paid.

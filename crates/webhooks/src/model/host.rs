@@ -1,20 +1,20 @@
-//! The host of an address, read strictly.
+//! Strict parsing of the host of an address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::UrlError;
 
-/// A host as every HTTP client reads it.
+/// Host in the form that every HTTP client reads in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Host {
     /// `93.184.216.34` or `[2606:4700::1111]`
     Address(IpAddr),
-    /// A name in lower case, without the dot of the root.
+    /// Name in lower case, without the dot of the root.
     Name(String),
 }
 
 impl Host {
-    /// The host before an optional port. There are no credentials in it.
+    /// Parses the host before an optional port. The authority has no credentials.
     pub(super) fn of_authority(authority: &str) -> Result<Self, UrlError> {
         let (host, port) = match authority.rfind(':') {
             Some(colon) if !authority.ends_with(']') => authority.split_at(colon),
@@ -39,15 +39,15 @@ impl Host {
     }
 }
 
-/// A label of letters, digits, hyphens and underscores. Letters of other alphabets are converted by the client; signs that
-/// it would turn into a digit or a dot are none.
+/// Returns `true` for a label of letters, digits, hyphens and underscores. Letters of other alphabets are
+/// converted by the client. Characters that the client would convert into a digit or a dot are refused.
 fn is_label(label: &str) -> bool {
     let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_') || (!c.is_ascii() && c.is_alphabetic());
     (1..=63).contains(&label.chars().count()) && label.chars().all(known)
 }
 
-/// Whether a client may take a host that ends in this label for an address: digits, `0x7f`, or digits among letters that
-/// it converts first.
+/// Returns `true` if a client may read a host that ends in this label as an address: digits, `0x7f`, or digits
+/// among letters that it converts first.
 fn reads_as_number(label: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -1,4 +1,4 @@
-//! Webhooks, what is sent to them, and where nothing may be sent.
+//! Webhooks, deliveries, and the policy for outbound calls.
 
 mod address;
 mod circuit;

@@ -6,13 +6,13 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use super::host::Host;
 use crate::model::is_public;
 
-/// A text that is no address of a webhook, whatever the policy.
+/// Errors of a text that is no webhook address under any policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// Not an absolute `http` or `https` address with a host.
     #[error("must be an absolute https address")]
     NotHttp,
-    /// A host or port in no usual spelling.
+    /// Host or port in an unusual notation.
     #[error("must have a host name or an address in its usual spelling")]
     Host,
     /// A user name or password in the address would end up in logs.
@@ -21,12 +21,12 @@ pub enum UrlError {
     /// A fragment is never sent.
     #[error("must not contain a fragment")]
     Fragment,
-    /// Longer than a column takes.
+    /// Longer than the database column allows.
     #[error("must have at most 2048 characters")]
     TooLong,
 }
 
-/// An address of the right shape that this installation does not call.
+/// Reasons why this installation does not call a valid address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlRefusal {
     /// Plain `http`.
@@ -37,9 +37,12 @@ pub enum UrlRefusal {
     InternalHost,
 }
 
-/// Where deliveries are sent: absolute `http` or `https`, without credentials and fragment, at most 2048 characters.
-/// Only the usual spelling of a host is taken: HTTP clients read `0x7f.1` as `127.0.0.1`, this type refuses it, so that
-/// what is checked here is what is called. Names in national letters are left to the client's own conversion.
+/// Target address of deliveries: absolute `http` or `https`, without credentials and fragment, at most 2048
+/// characters.
+///
+/// Only the usual notation of a host is accepted. HTTP clients read `0x7f.1` as `127.0.0.1`; this type refuses
+/// it, so that the checked address is the called one. Names in national letters are left to the client's own
+/// conversion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointUrl {
     text: String,
@@ -48,7 +51,7 @@ pub struct EndpointUrl {
 }
 
 impl EndpointUrl {
-    /// Trims and checks.
+    /// Trims and checks the text.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let text = text.trim();
         if text.chars().count() > 2048 {
@@ -73,12 +76,12 @@ impl EndpointUrl {
         Ok(Self { text: text.to_owned(), https, host: Host::of_authority(authority)? })
     }
 
-    /// The address as written.
+    /// Address as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The host when it is written as an address.
+    /// Host of the address if it is an IP address.
     pub fn literal_address(&self) -> Option<IpAddr> {
         match &self.host {
             Host::Address(address) => Some(*address),
@@ -86,7 +89,7 @@ impl EndpointUrl {
         }
     }
 
-    /// `localhost` and the names below it never leave the machine.
+    /// Returns `true` for `localhost` and the names below it, which resolve to this machine.
     fn is_localhost(&self) -> bool {
         matches!(&self.host, Host::Name(name) if name == "localhost" || name.ends_with(".localhost"))
     }
@@ -98,27 +101,28 @@ impl fmt::Display for EndpointUrl {
     }
 }
 
-/// Where the service may send deliveries. The default is the public Internet over `https` alone.
+/// Policy for the target addresses of deliveries. By default only the public Internet over `https`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OutboundPolicy {
-    /// Whether plain `http` is accepted.
+    /// `true` if plain `http` is accepted.
     pub allow_http: bool,
-    /// Internal networks that may be called nevertheless, such as `127.0.0.0/8` on a developer's machine.
+    /// Internal networks that may be called, such as `127.0.0.0/8` on a developer's machine.
     pub internal_networks: Vec<IpNet>,
 }
 
 impl OutboundPolicy {
-    /// Everywhere, over plain `http` too: for development, where the receiver runs beside the service.
+    /// Permits every address, also over plain `http`. For development, where the receiver runs beside the
+    /// service.
     pub fn unrestricted() -> Self {
         Self { allow_http: true, internal_networks: vec![Ipv4Net::default().into(), Ipv6Net::default().into()] }
     }
 
-    /// Whether a connection to this address may be opened.
+    /// Returns `true` if a connection to this address may be opened.
     pub fn permits(&self, address: IpAddr) -> bool {
         is_public(address) || self.internal_networks.iter().any(|network| network.contains(&address))
     }
 
-    /// Refuses what can be seen in the address itself; what its name leads to is checked when it is called.
+    /// Checks the address as written. The addresses its name resolves to are checked at the call.
     pub fn check(&self, url: &EndpointUrl) -> Result<(), UrlRefusal> {
         if !url.https && !self.allow_http {
             return Err(UrlRefusal::HttpsOnly);

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::model::{EndpointUrl, WebhookSecret};
 use crate::ports::Signer;
 
-/// What is told, apart from where and when.
+/// Content of a delivery, without address and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// `X-Webhook-Event`
@@ -14,24 +14,24 @@ pub struct Message {
     pub event_id: Uuid,
     /// `X-Webhook-Delivery-Id`
     pub delivery_id: Uuid,
-    /// The JSON that is sent, byte for byte.
+    /// JSON that is sent, byte for byte.
     pub body: String,
 }
 
-/// One signed HTTP `POST`, complete.
+/// One complete, signed HTTP `POST`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryRequest {
-    /// Where it goes.
+    /// Target address.
     pub url: EndpointUrl,
-    /// The headers of the contract, `Content-Type` among them.
+    /// Headers of the contract, including `Content-Type`.
     pub headers: Vec<(&'static str, String)>,
-    /// The bytes that were signed.
+    /// Body that was signed.
     pub body: String,
 }
 
 impl DeliveryRequest {
-    /// Signs a message for an attempt at `at`: `X-Signature` is `sha256=` and the lower hex of HMAC-SHA256 under the
-    /// secret over the Unix timestamp, a full stop and the body.
+    /// Signs a message for an attempt at `at`. `X-Signature` is `sha256=` and the lower-case hex of the
+    /// HMAC-SHA256, keyed with the secret, over the Unix timestamp, a full stop and the body.
     pub fn sign(
         message: Message,
         url: EndpointUrl,
@@ -53,7 +53,7 @@ impl DeliveryRequest {
         Self { url, headers, body: message.body }
     }
 
-    /// The value of a header.
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }

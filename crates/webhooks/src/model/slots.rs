@@ -4,27 +4,27 @@ use chrono::{DateTime, Utc};
 
 use super::Circuit;
 
-/// Attempts at the endpoints of one project at the same time.
+/// Maximum attempts at the endpoints of one project at the same time.
 pub const MOST_PER_PROJECT: usize = 16;
 
-/// An endpoint with due deliveries.
+/// Endpoint with due deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingEndpoint {
-    /// The number of its webhook.
+    /// Number of its webhook.
     pub webhook: i64,
-    /// The number of its project.
+    /// Number of its project.
     pub project: i64,
-    /// When the oldest delivery became due.
+    /// Time at which its oldest delivery became due.
     pub since: DateTime<Utc>,
-    /// Whether it answers in time.
+    /// Circuit breaker of the endpoint.
     pub circuit: Circuit,
-    /// Attempts at it that are under way.
+    /// Attempts at it that are in progress.
     pub running: usize,
 }
 
-/// Shares free slots among endpoints: each goes to the project, and in it to the endpoint, with the fewest attempts under
-/// way, and of equals to the one that has waited longest. Answers how many deliveries each may take; there may be fewer.
-/// `running` counts the attempts under way by project.
+/// Shares free slots among endpoints. Each slot goes to the project, and in it to the endpoint, with the fewest
+/// attempts in progress. Among equals the one that has waited longest wins. Returns how many deliveries each
+/// endpoint may take; there may be fewer. `running` counts the attempts in progress by project.
 pub fn allocate_slots(
     waiting: &[WaitingEndpoint],
     mut running: BTreeMap<i64, usize>,

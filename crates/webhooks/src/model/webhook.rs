@@ -7,69 +7,69 @@ use kontor_kernel::{
 
 use crate::model::EndpointUrl;
 
-/// A receiver of the events of one application.
+/// Receiver of the events of one application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
-    /// The number of the webhook.
+    /// Identifier of the webhook.
     pub id: WebhookId,
-    /// The application whose events it receives.
+    /// Application whose events it receives.
     pub application_id: ApplicationId,
-    /// What staff say about it.
+    /// Settings entered by staff.
     pub details: WebhookDraft,
-    /// When it was created.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed; a new secret is a change.
+    /// Time of the last change; a new secret is a change.
     pub updated_at: DateTime<Utc>,
 }
 
 impl Webhook {
-    /// How many webhooks one application may have.
+    /// Maximum webhooks per application.
     pub const MOST_PER_APPLICATION: i64 = 20;
 }
 
-/// What staff say about a webhook.
+/// Settings of a webhook, entered by staff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookDraft {
-    /// A name for people.
+    /// Display name.
     pub name: Option<Name>,
-    /// Where deliveries are sent.
+    /// Target address of deliveries.
     pub url: EndpointUrl,
-    /// Whether deliveries are sent.
+    /// `true` if deliveries are sent.
     pub is_active: bool,
 }
 
-/// What staff change about a webhook.
+/// Changes to the settings of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WebhookChange {
-    /// Another name, or none.
+    /// New name, or none.
     pub name: Edit<Option<Name>>,
-    /// Another address.
+    /// New address.
     pub url: Edit<EndpointUrl>,
-    /// Whether deliveries are sent.
+    /// `true` if deliveries are sent.
     pub is_active: Edit<bool>,
 }
 
-/// The signing key of one webhook: `whsec_` and 43 random letters and digits (256 bits). The key of the MAC is the
-/// bytes of the whole text as it is shown.
+/// Signing key of one webhook: `whsec_` and 43 random letters and digits (256 bits). The key of the MAC is the
+/// bytes of the whole text as shown.
 pub struct WebhookSecret(SecretString);
 
 impl WebhookSecret {
-    /// A new secret.
+    /// Generates a secret.
     pub fn generate(random: &dyn Random) -> Self {
         Self(format!("whsec_{}", random.alphanumeric(43)).into())
     }
 
-    /// The form that is stored.
+    /// Encrypts the secret for storage.
     pub fn seal(&self, cipher: &dyn SecretCipher) -> String {
         cipher.seal(&self.0)
     }
 
-    /// Back from the stored form.
+    /// Decrypts the stored form.
     pub fn open(sealed: &str, cipher: &dyn SecretCipher) -> Result<Self, Unsealable> {
         cipher.open(sealed).map(Self)
     }
 
-    /// The secret itself: to be shown once, or to sign with.
+    /// Returns the plain secret, to show once or to sign with.
     pub fn reveal(&self) -> &str {
         self.0.expose_secret()
     }
@@ -81,7 +81,7 @@ impl fmt::Debug for WebhookSecret {
     }
 }
 
-/// A webhook with its new secret, which cannot be shown again.
+/// Webhook with its new secret, which cannot be shown again.
 #[derive(Debug)]
 pub struct IssuedWebhook {
     /// The stored record.

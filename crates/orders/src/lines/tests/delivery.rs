@@ -1,4 +1,4 @@
-//! The delivery stays at its price while lines change.
+//! Line changes keep the delivery price.
 
 use kontor_payments::model::{ReceiptContact, ReceiptTerms, VatCode};
 
@@ -6,7 +6,8 @@ use super::*;
 use crate::lines::decide::renewed;
 use crate::model::{DeliveryCharge, TypeReference};
 
-/// An order that waits for its payment, with a delivery of 1.50 that was ordered at another VAT than the project has now.
+/// An order that waits for its payment, with a delivery of 1.50 that was ordered at another VAT than the project
+/// has now.
 fn delivered(open: bool) -> Order {
     let mut order =
         Order { delivery_charge: DeliveryCharge { price: money(150), vat: VatCode::new(4).ok() }, ..online(open) };

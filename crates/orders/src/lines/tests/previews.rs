@@ -1,8 +1,8 @@
-//! What staff are told before they change lines.
+//! Previews of line changes for staff.
 
 use super::*;
 
-/// Inventory, pieces in stock and pieces reserved, as a preview tells that they change.
+/// Stock level, change in stock and change in reservation of a preview.
 fn moved(preview: &OrderPreview) -> Vec<(i64, i64, i64)> {
     preview.stock.iter().map(|effect| (effect.inventory.get(), effect.quantity, effect.reserved)).collect()
 }
@@ -10,7 +10,7 @@ fn moved(preview: &OrderPreview) -> Vec<(i64, i64, i64)> {
 #[tokio::test]
 async fn a_preview_of_other_lines_tells_prices_and_stock_and_commits_nothing() {
     let unpaid = order(OrderStatus::Created, vec![line(1, 1, 1, 3, 100)]);
-    // The store and the acquirer expect nothing: whoever asks them here fails.
+    // The store and the acquirer expect no calls: any call fails the test.
     let desk = Desk::finding(vec![unpaid.clone()]);
     let (seen, preview) = desk.service().preview_lines(&editor(), id(), &command(set(1, 5))).await.unwrap();
     assert_eq!((seen, moved(&preview)), (unpaid.clone(), vec![(1, 0, 2)]));
@@ -32,11 +32,11 @@ async fn a_preview_tells_that_an_open_payment_would_be_replaced() {
     let (_, preview) = desk.service().preview_lines(&editor(), id(), &command(set(1, 2))).await.unwrap();
     assert!(preview.new_payment);
     assert_eq!((preview.difference, moved(&preview)), (-100, vec![(1, 0, -1)]));
-    // Where nothing changes the payment stays, and nobody is asked about it.
+    // Without a change the payment stays, and the acquirer is not called.
     let desk = Desk::finding(vec![waiting.clone()]);
     let (_, same) = desk.service().preview_lines(&editor(), id(), &command(set(1, 3))).await.unwrap();
     assert!(!same.new_payment);
-    // One that is gone may have been paid.
+    // A charge that is no longer open may have been paid.
     let mut desk = Desk::finding(vec![waiting]);
     desk.charges.expect_open_for().returning(|_| Ok(None));
     let outcome = desk.service().preview_lines(&editor(), id(), &command(set(1, 2))).await;

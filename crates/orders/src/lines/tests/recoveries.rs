@@ -1,4 +1,4 @@
-//! The storage fails while a payment is taken back.
+//! Storage failures while a payment is canceled.
 
 use kontor_kernel::StoreError;
 
@@ -44,12 +44,13 @@ async fn a_withdrawal_that_could_not_be_recorded_is_found_out_and_asked_for_agai
     let (found, canceled) = (open.clone(), payment(&open, GatewayStatus::Canceled));
     desk.charges.expect_open_for().returning(move |_| Ok(Some(found.clone())));
     desk.gateway.expect_cancel().once().return_const(Answer::Known(canceled.clone()));
-    // Found out by reading, since nobody recorded the answer.
+    // Found by reading, since the answer was not recorded.
     desk.gateway.expect_read().times(2).return_const(Reading::Known(canceled));
     let mut records = 0;
     desk.charges.expect_record().times(4).returning(move |_, _, _| {
         records += 1;
-        // The answer to the withdrawal, then the first look. What was read is recorded, and what came of the new payment.
+        // First the answer to the cancellation, then the first read. Then the read outcome and the outcome of
+        // the new payment are recorded.
         if records <= 2 { Err(unavailable()) } else { Ok(kontor_payments::change::Change::Done) }
     });
     desk.store.expect_change().once().returning(move |_, decide: Decision| {

@@ -5,7 +5,7 @@ use super::*;
 
 const DOCS: &str = include_str!("../../../../../docs/orders.md");
 
-/// The rows of the table in the docs, cell by cell.
+/// Rows of the table in the docs, cell by cell.
 fn documented() -> Vec<Vec<String>> {
     let rows = DOCS.lines().skip_while(|line| !line.starts_with("| From | To |")).skip(2);
     let cells = |line: &str| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
@@ -53,7 +53,7 @@ fn contexts() -> impl Iterator<Item = TransitionContext> {
     })
 }
 
-/// Every pair of states, with the money standing in every way: allowed is what the docs say, and nothing else.
+/// Every pair of states, in every money condition: exactly the documented moves are allowed.
 #[test]
 fn every_pair_of_states_is_allowed_or_refused_as_documented() {
     let rows = documented();
@@ -114,7 +114,7 @@ fn money_is_taken_by_hand_once_and_of_orders_that_are_not_paid_online() {
             Issued => Ok(None),
             WaitingForPayment => Err(TransitionRefused::OnlyAcquirerPays),
             Canceled => Err(TransitionRefused::Final(Canceled)),
-            // One that is paid is told so before.
+            // A paid order is refused before this rule.
             Paid => Err(TransitionRefused::NotAllowed { from: Paid, to: Paid }),
         };
         assert_eq!(order(status, false, false).once_paid_by_hand(), expected, "{status}");
@@ -148,8 +148,8 @@ fn notices_have_the_codes_that_customers_see() {
 }
 
 proptest! {
-    /// Whatever staff, the acquirer and refunds do, in whatever order: an order is paid at most once, its goods leave its
-    /// reservation at most once, and money that is held is never in a canceled order.
+    /// Any sequence of actions by staff, the acquirer and refunds: an order is paid at most once, its goods
+    /// leave the reservation at most once, and a canceled order never holds money.
     #[test]
     fn any_walk_keeps_the_books(steps in prop::collection::vec((0..11_usize, any::<bool>()), 0..40), online in any::<bool>()) {
         let first = if online { WaitingForPayment } else { Created };

@@ -1,4 +1,4 @@
-//! What delivery costs.
+//! Delivery prices.
 
 use kontor_kernel::{DeliverySubtypeId, Visitor};
 
@@ -9,7 +9,7 @@ fn money(minor: i64) -> Money {
     Money::from_minor(minor).unwrap()
 }
 
-/// The same shop, where pickup costs this much.
+/// The same shop, with this price for pickup.
 fn with_delivery(charges_delivery: bool, price: i64, snapshot: CartSnapshot) -> CartSnapshot {
     let delivery_type = TypeReference { name: "Pickup".to_owned(), price: money(price), is_active: true };
     let references = References { delivery_type: Some(delivery_type), ..snapshot.references };
@@ -32,7 +32,7 @@ fn delivery_is_paid_where_the_project_charges_it() {
     let told: Vec<_> =
         receipt.lines().iter().map(|line| (line.description(), line.price().minor(), line.vat())).collect();
     assert_eq!(told[1], ("Pickup", 150, vat.unwrap()));
-    // Of what costs nothing the delivery is still paid.
+    // Delivery of free items is still paid.
     let gift = decide(&with_delivery(true, 150, with_receipts(vec![place(1, 1, 0, 9)])), &online(1), &circumstances());
     assert_eq!(gift.unwrap().payment.unwrap().amount, money(150));
 }

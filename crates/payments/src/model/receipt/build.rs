@@ -1,13 +1,14 @@
-//! From what is sold to the lines of a receipt.
+//! Conversion of sold items to the lines of a receipt.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{LONGEST_DESCRIPTION, MOST_LINES, PaymentMode, PaymentSubject, ReceiptItem, ReceiptLine, VatCode};
 
-/// What makes two lines one when their descriptions and prices are equal, too, and what is merged when there are too many.
+/// Grouping key of lines. Lines with equal description and price are joined within a group; surplus lines are
+/// merged by group.
 type Sort = (VatCode, PaymentSubject, PaymentMode);
 
-/// The lines of these items: each has the money of its item to the minor unit. `None` when a sum leaves its bounds.
+/// Returns the lines of these items. Each item keeps its amount to the minor unit. `None` if a sum overflows.
 pub(super) fn lines(items: &[ReceiptItem]) -> Option<Vec<ReceiptLine>> {
     let mut lines: Vec<ReceiptLine> = Vec::with_capacity(items.len());
     let mut known: BTreeMap<(Sort, i64, String), usize> = BTreeMap::new();
@@ -27,8 +28,8 @@ fn sort(line: &ReceiptLine) -> Sort {
     (line.vat, line.subject, line.mode)
 }
 
-/// The pieces of an item: those at the lower price, then those that cost one minor unit more. What costs nothing is no
-/// line.
+/// Splits the units of an item into those at the lower price and those that cost one minor unit more. Free units
+/// give no line.
 fn split(item: &ReceiptItem) -> impl Iterator<Item = ReceiptLine> {
     let (pieces, total) = (i64::from(item.quantity.get()), item.total.minor());
     let (price, dearer) = (total / pieces, total % pieces);
@@ -48,7 +49,7 @@ fn split(item: &ReceiptItem) -> impl Iterator<Item = ReceiptLine> {
     [(pieces - dearer, price), (dearer, price.saturating_add(1))].into_iter().filter_map(line)
 }
 
-/// One line of text of at most 128 characters.
+/// Returns one line of text of at most 128 characters.
 fn description(name: &str) -> String {
     let words = name.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let text = shortened(&words.collect::<Vec<_>>().join(" "), LONGEST_DESCRIPTION);
@@ -59,8 +60,8 @@ fn shortened(text: &str, longest: usize) -> String {
     text.chars().take(longest).collect::<String>().trim_end().to_owned()
 }
 
-/// A receipt has 80 lines at most. Of more the first stay as they are, as many as leave room for the others, which become
-/// one line of one piece for each VAT, subject and mode among them.
+/// Limits a receipt to 80 lines. The first lines stay. The last ones are merged into one line of one unit for
+/// each VAT, subject and mode among them.
 fn merge(mut lines: Vec<ReceiptLine>) -> Option<Vec<ReceiptLine>> {
     if lines.len() <= MOST_LINES {
         return Some(lines);
@@ -89,7 +90,7 @@ fn merge(mut lines: Vec<ReceiptLine>) -> Option<Vec<ReceiptLine>> {
     Some(lines)
 }
 
-/// Lines that become one.
+/// Lines merged into one.
 struct Merged {
     first: ReceiptLine,
     pieces: u64,
@@ -97,7 +98,7 @@ struct Merged {
 }
 
 impl Merged {
-    /// Named by the first of its lines and how many pieces more there are.
+    /// Description: the first of the lines and the number of further units.
     fn line(self) -> ReceiptLine {
         let more = self.pieces.saturating_sub(1);
         let rest = if more == 0 { String::new() } else { format!(" + {more}") };

@@ -1,4 +1,4 @@
-//! Fiscal receipts: what a register prints about money that was taken or given back.
+//! Fiscal receipts of payments and refunds.
 
 mod build;
 mod part;
@@ -11,41 +11,42 @@ use serde::{Deserialize, Serialize};
 
 pub use words::{InvalidTaxSystem, InvalidVatCode, PaymentMode, PaymentSubject, Registration, TaxSystem, VatCode};
 
-/// How many lines a receipt has at most.
+/// Maximum lines of a receipt.
 pub const MOST_LINES: usize = 80;
 
-/// How many characters the description of a line has at most.
+/// Maximum characters in the description of a line.
 pub const LONGEST_DESCRIPTION: usize = 128;
 
-/// Why there is no such receipt.
+/// Reasons why a receipt cannot be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiptProblem {
-    /// Nothing on it costs anything.
+    /// No item has a price above zero.
     #[error("a receipt about nothing")]
     Empty,
-    /// Its lines are not what is paid. A register would refuse it, and the acquirer the payment with it.
+    /// The sum of the lines differs from the amount. The register would refuse it, and the acquirer would refuse
+    /// the payment with it.
     #[error("the lines sum to {lines} and not to {amount}")]
     SumDiffers {
-        /// What the lines sum to.
+        /// Sum of the lines.
         lines: Money,
-        /// What is paid.
+        /// Amount of the payment.
         amount: Money,
     },
-    /// A part that is more than the whole.
+    /// The part exceeds the whole.
     #[error("it is about more than what was paid")]
     MoreThanPaid,
-    /// More pieces or money than can be counted.
+    /// A quantity or sum overflows.
     #[error("its figures are too large")]
     TooLarge,
 }
 
-/// Where the register sends the receipt.
+/// Recipient of the receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptContact {
-    /// Eleven digits.
+    /// Phone, eleven digits.
     Phone(#[serde(with = "contact")] Phone),
-    /// An address.
+    /// E-mail address.
     Email(#[serde(with = "contact")] Email),
 }
 
@@ -78,24 +79,24 @@ mod contact {
     }
 }
 
-/// Something that is sold: some pieces and what they cost together.
+/// Sold item: a quantity and its total price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptItem {
-    /// Its name; what exceeds 128 characters is cut off.
+    /// Name; characters above 128 are cut off.
     pub name: String,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: Quantity,
-    /// What all of them cost, after every discount.
+    /// Price of all units, after every discount.
     pub total: Money,
-    /// Its VAT.
+    /// VAT.
     pub vat: VatCode,
-    /// Goods or a service.
+    /// Goods or service.
     pub subject: PaymentSubject,
-    /// Whether it was handed over already.
+    /// Prepayment or payment at the handover.
     pub mode: PaymentMode,
 }
 
-/// A line of a receipt: pieces of one price.
+/// Line of a receipt: units of one price.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiptLine {
     description: String,
@@ -108,32 +109,32 @@ pub struct ReceiptLine {
 }
 
 impl ReceiptLine {
-    /// What is sold: 1 to 128 characters.
+    /// Description: 1 to 128 characters.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// How many pieces, at least one.
+    /// Number of units, at least 1.
     pub fn quantity(&self) -> u32 {
         self.quantity
     }
 
-    /// What one piece costs, more than nothing.
+    /// Price per unit, above zero.
     pub fn price(&self) -> Money {
         Money::from_minor(self.price).unwrap_or_default()
     }
 
-    /// Its VAT.
+    /// VAT.
     pub fn vat(&self) -> VatCode {
         self.vat
     }
 
-    /// Goods or a service.
+    /// Goods or service.
     pub fn subject(&self) -> PaymentSubject {
         self.subject
     }
 
-    /// Whether it was handed over already.
+    /// Prepayment or payment at the handover.
     pub fn mode(&self) -> PaymentMode {
         self.mode
     }
@@ -148,7 +149,7 @@ impl ReceiptLine {
     }
 }
 
-/// A receipt whose lines sum exactly to the money it is about. It is stored word for word with the request that carries it.
+/// Receipt whose lines sum exactly to its amount. It is stored unchanged with the request that carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Receipt {
@@ -158,7 +159,7 @@ pub struct Receipt {
     lines: Vec<ReceiptLine>,
 }
 
-/// A receipt as it stands in a row.
+/// Receipt as stored in a row, not checked yet.
 #[derive(Deserialize)]
 struct Unchecked {
     customer: ReceiptContact,
@@ -184,12 +185,13 @@ fn sum(lines: &[ReceiptLine]) -> Option<Money> {
 }
 
 impl Receipt {
-    /// A receipt about `amount`, to which the items must sum.
+    /// Creates a receipt for `amount`, which must equal the sum of the items.
     ///
-    /// - Pieces whose money does not divide are two lines of one description, the second a minor unit dearer.
-    /// - Equal lines are one. What costs nothing is none.
-    /// - Of more than 80 lines the first stay; the last are merged by VAT, subject and mode, each into one line of one
-    ///   piece that is named by its first item and the number of pieces more: `Anchor + 12`.
+    /// - If the price of an item does not divide by its units, it gives two lines with the same description; the
+    ///   second costs one minor unit more.
+    /// - Equal lines are joined. Free items give no line.
+    /// - Of more than 80 lines the first stay. The last are merged by VAT, subject and mode, each group into one
+    ///   line of one unit. Its description is the first item and the number of further units: `Anchor + 12`.
     pub fn new(
         customer: ReceiptContact,
         tax_system: Option<TaxSystem>,
@@ -207,22 +209,22 @@ impl Receipt {
         Ok(Self { customer, tax_system, lines })
     }
 
-    /// Where it is sent.
+    /// Recipient.
     pub fn customer(&self) -> &ReceiptContact {
         &self.customer
     }
 
-    /// The seller's system of taxation; `None` when they have one only, which the acquirer knows.
+    /// Tax system of the seller; `None` if they have only one, which the acquirer has on file.
     pub fn tax_system(&self) -> Option<TaxSystem> {
         self.tax_system
     }
 
-    /// The lines: 1 to 80.
+    /// Lines: 1 to 80.
     pub fn lines(&self) -> &[ReceiptLine] {
         &self.lines
     }
 
-    /// What the lines sum to.
+    /// Sum of the lines.
     pub fn total(&self) -> Money {
         sum(&self.lines).unwrap_or_default()
     }

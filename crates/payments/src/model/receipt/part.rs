@@ -1,12 +1,13 @@
-//! Receipts about a part of what was paid, and about its hand-over.
+//! Receipts for a part of a payment, and for its handover.
 
 use kontor_kernel::{Money, Quantity, distribute};
 
 use super::{PaymentMode, Receipt, ReceiptItem, ReceiptLine, ReceiptProblem};
 
 impl Receipt {
-    /// The receipt of a refund of these items, which sum to `amount`: to the same customer as the payment's, of which it
-    /// is a part. The mode of an item tells whether it was handed over before it came back.
+    /// Creates the receipt of a refund of these items, which sum to `amount`. It has the recipient of the
+    /// payment's receipt, and may not exceed it. The mode of an item shows if it was handed over before the
+    /// refund.
     pub fn of_part(&self, items: &[ReceiptItem], amount: Money) -> Result<Self, ReceiptProblem> {
         if amount > self.total() {
             return Err(ReceiptProblem::MoreThanPaid);
@@ -14,7 +15,8 @@ impl Receipt {
         Self::new(self.customer.clone(), self.tax_system, items, amount)
     }
 
-    /// The receipt of a refund of money alone: every line gives its share, by largest remainder, as one piece.
+    /// Creates the receipt of a refund of money only. The amount is distributed over all lines by largest
+    /// remainder; each share is one unit.
     pub fn of_amount(&self, amount: Money, mode: PaymentMode) -> Result<Self, ReceiptProblem> {
         let totals = self.lines.iter().map(|line| line.total().unwrap_or_default()).collect::<Vec<_>>();
         if amount > self.total() {
@@ -29,8 +31,9 @@ impl Receipt {
         self.of_part(&items, amount)
     }
 
-    /// What is left of it after these parts were given back; `None` when nothing is. Pieces that were given back as they
-    /// were paid are gone; other money goes from the last lines of the same VAT and subject, else from the last lines.
+    /// Returns the rest of the receipt after these refunds; `None` if nothing remains. Units refunded at their
+    /// price are removed. Other money is taken from the last lines of the same VAT and subject, then from the
+    /// last lines.
     pub fn without(&self, parts: &[&Self]) -> Result<Option<Self>, ReceiptProblem> {
         let mut left: Vec<Left> = self.lines.iter().map(Left::of).collect();
         for line in parts.iter().flat_map(|part| &part.lines) {
@@ -45,7 +48,7 @@ impl Receipt {
         Self::new(self.customer.clone(), self.tax_system, &items, amount).map(Some)
     }
 
-    /// The second receipt: what was prepaid is handed over. `None` when nothing on it was prepaid.
+    /// Returns the second receipt, for the handover of prepaid items. `None` if nothing on it was prepaid.
     pub fn handed_over(&self) -> Option<Self> {
         let prepaid = self.lines.iter().filter(|line| line.mode == PaymentMode::FullPrepayment);
         let lines: Vec<_> =
@@ -67,7 +70,7 @@ impl ReceiptLine {
     }
 }
 
-/// What is left of a line.
+/// Rest of a line.
 struct Left<'a> {
     line: &'a ReceiptLine,
     pieces: u32,
@@ -85,7 +88,7 @@ impl<'a> Left<'a> {
         Some(ReceiptItem { quantity, total, ..self.line.item() })
     }
 
-    /// Whether its pieces still cost what this line says of equal ones.
+    /// Returns `true` if its units still have the price of the equal line `wanted`.
     fn has(&self, wanted: &ReceiptLine) -> bool {
         let whole = self.money == self.line.price.saturating_mul(self.pieces.into());
         whole
@@ -95,7 +98,7 @@ impl<'a> Left<'a> {
     }
 }
 
-/// Takes a line that was given back from what is left.
+/// Takes a refunded line from the rest.
 fn take(left: &mut [Left<'_>], gone: &ReceiptLine) -> Result<(), ReceiptProblem> {
     let mut pieces = gone.quantity;
     for one in left.iter_mut().filter(|one| one.has(gone)) {

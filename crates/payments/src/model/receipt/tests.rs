@@ -105,7 +105,7 @@ fn a_stored_receipt_reads_back_unchanged_and_no_other_is_read() {
     let email = ReceiptContact::Email(Email::parse("anna@example.com").unwrap());
     let stored = Receipt { customer: email, tax_system: TaxSystem::new(2).ok(), ..receipt(&[item("Tea", 2, 10)]) };
     let text = serde_json::to_string(&stored).unwrap();
-    // Rows hold exactly this.
+    // Stored rows contain exactly this.
     assert_eq!(
         text,
         r#"{"customer":{"email":"anna@example.com"},"tax_system":2,"lines":[{"description":"Tea","quantity":2,"price":5,"vat":1,"subject":"commodity","mode":"full_prepayment"}]}"#
@@ -136,7 +136,7 @@ prop_compose! {
     }
 }
 
-/// Numbers that look random and are the same each time: shrinking is not worth what it costs over so many carts.
+/// Pseudorandom numbers that are the same in every run: shrinking is too slow over so many carts.
 struct Dice(u64);
 
 impl Dice {
@@ -159,7 +159,7 @@ impl Dice {
     }
 }
 
-/// Whatever is sold: the lines sum to the money, and there are no more than 80.
+/// For any cart: the lines sum to the money, and there are at most 80.
 #[test]
 fn the_lines_of_any_cart_sum_to_its_money() {
     let mut dice = Dice(88_172_645_463_325_252);
@@ -185,7 +185,7 @@ fn the_lines_of_any_cart_sum_to_its_money() {
 proptest! {
     #![proptest_config(Config::with_cases(1_000))]
 
-    /// In whatever parts the money goes back: what is left sums to what is left, until nothing is.
+    /// For any split of the refund: the rest sums to the remaining money, until nothing is left.
     #[test]
     fn any_parts_of_a_receipt_leave_the_rest(
         items in prop::collection::vec(any_item(), 1..5),
@@ -241,7 +241,7 @@ fn up_to_80_lines_are_kept_as_they_are() {
     assert_eq!(receipt(&of(80)).lines().last().map(ReceiptLine::description), Some("Item 79"));
     let merged = receipt(&of(81));
     assert_eq!((merged.lines().len(), brief(&merged)[79]), (80, ("Item 79 + 1", 1, 20)));
-    // A line alone of its sort is not told to be more than it is.
+    // A line that is alone in its group keeps its description.
     let mut odd = of(81);
     odd[80].vat = VatCode::new(2).unwrap();
     assert_eq!(brief(&receipt(&odd))[78..], [("Item 78 + 1", 1, 20), ("Item 80", 1, 10)]);
@@ -266,7 +266,7 @@ fn a_part_without_pieces_is_taken_from_lines_of_its_sort_first_and_from_the_last
     assert_eq!(back(item("Something", 1, 30)), left(&[("Tea", 50), ("Rum", 50), ("Mug", 20)]));
     assert_eq!(back(taxed("Something", 70)), left(&[("Tea", 50), ("Mug", 30)]));
     assert_eq!(back(item("Something", 1, 150)), None);
-    // A piece of its own is taken where it is, not from the last line.
+    // A separate unit is taken from its own line, not from the last line.
     assert_eq!(back(item("Tea", 1, 50)), left(&[("Rum", 50), ("Mug", 50)]));
     assert_eq!(whole.of_part(&[item("Tea", 1, 150)], money(150)).unwrap().total(), money(150), "all of it is no more");
 }
@@ -279,7 +279,7 @@ fn a_piece_of_another_sort_is_not_taken_for_one_that_looks_alike() {
     let left = whole.without(&[&whole.of_part(&[piece], money(50)).unwrap()]).unwrap().unwrap();
     let sorts: Vec<_> = left.lines().iter().map(|line| (line.vat().get(), line.quantity())).collect();
     assert_eq!(sorts, [(1, 2), (2, 1)]);
-    // What was taken by its money alone is no longer counted in pieces of its price.
+    // A line reduced by money only is no longer counted in units of its price.
     let share = whole.of_amount(money(30), PaymentMode::FullPrepayment).unwrap();
     assert_eq!(whole.without(&[&share]).unwrap().unwrap().total(), money(170));
     assert!(matches!(whole.without(&[&whole, &share]), Err(ReceiptProblem::MoreThanPaid)));

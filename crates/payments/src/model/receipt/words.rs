@@ -1,15 +1,15 @@
-//! The words and numbers of a fiscal receipt.
+//! Codes and words of fiscal receipts.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// A number that is no VAT code of a receipt.
+/// Error for a number that is no VAT code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a VAT code from 1 to 12")]
 pub struct InvalidVatCode;
 
-/// The VAT of a line, by the acquirer's code: `1` none, `2` 0 %, `3` 10 %, `4` 20 %, `5` 10/110, `6` 20/120, `7` 5 %,
-/// `8` 7 %, `9` 5/105, `10` 7/107, `11` 22 %, `12` 22/122.
+/// VAT of a line, as the acquirer's code: `1` none, `2` 0 %, `3` 10 %, `4` 20 %, `5` 10/110, `6` 20/120, `7` 5
+/// %, `8` 7 %, `9` 5/105, `10` 7/107, `11` 22 %, `12` 22/122.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct VatCode(u8);
@@ -23,7 +23,7 @@ impl VatCode {
         if (1..=12).contains(&code) { Ok(Self(code)) } else { Err(InvalidVatCode) }
     }
 
-    /// The code of an entry of the dictionary `vats`; `None` for an entry that says nothing about VAT.
+    /// Returns the code of an entry of the dictionary `vats`; `None` for an entry without VAT information.
     pub fn of_dictionary(entry: i64) -> Option<Self> {
         match entry {
             1 => Some(Self::NONE),
@@ -35,7 +35,7 @@ impl VatCode {
         }
     }
 
-    /// The number.
+    /// Number of the code.
     pub fn get(self) -> u8 {
         self.0
     }
@@ -55,13 +55,13 @@ impl From<VatCode> for u8 {
     }
 }
 
-/// A number that is no system of taxation.
+/// Error for a number that is no tax system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a system of taxation from 1 to 6")]
 pub struct InvalidTaxSystem;
 
-/// The seller's system of taxation, by the acquirer's code: `1` general, `2` simplified (income), `3` simplified (income
-/// less costs), `4` imputed income, `5` agricultural, `6` patent.
+/// Tax system of the seller, as the acquirer's code: `1` general, `2` simplified (income), `3` simplified
+/// (income less costs), `4` imputed income, `5` agricultural, `6` patent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct TaxSystem(u8);
@@ -72,7 +72,7 @@ impl TaxSystem {
         if (1..=6).contains(&code) { Ok(Self(code)) } else { Err(InvalidTaxSystem) }
     }
 
-    /// The number.
+    /// Number of the code.
     pub fn get(self) -> u8 {
         self.0
     }
@@ -92,7 +92,7 @@ impl From<TaxSystem> for u8 {
     }
 }
 
-/// What a line is paid for.
+/// Subject of a line.
 #[derive(
     Debug,
     Clone,
@@ -113,11 +113,11 @@ impl From<TaxSystem> for u8 {
 pub enum PaymentSubject {
     /// Goods.
     Commodity,
-    /// A service, delivery among them.
+    /// Service, including delivery.
     Service,
 }
 
-/// When a line is paid.
+/// Payment mode of a line.
 #[derive(
     Debug,
     Clone,
@@ -136,17 +136,17 @@ pub enum PaymentSubject {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum PaymentMode {
-    /// In full before it is handed over: a second receipt follows then.
+    /// Paid in full before the handover; a second receipt follows at the handover.
     FullPrepayment,
-    /// In full when it is handed over.
+    /// Paid in full at the handover.
     FullPayment,
 }
 
-/// What the register has made of a receipt.
+/// State of a receipt at the register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Registration {
-    /// It is at work.
+    /// The register is processing it.
     Pending,
     /// The receipt is registered.
     Succeeded,

@@ -1,8 +1,8 @@
-//! What staff do with a subscription, and what they foresee.
+//! Commands of staff, and forecasts.
 
 use super::*;
 
-/// What staff ask for is written, and three months go by.
+/// Applies a timing command and lets three months pass.
 fn after_timing(timing: Timing) -> (SubscriptionCase, Vec<String>) {
     let case = active(at("2027-01-31T09:00:00Z"));
     let change = case.retimed(timing, at("2027-02-10T00:00:00Z")).unwrap();
@@ -85,7 +85,7 @@ fn a_forecast_is_what_a_life_charges() {
         let until = begin + TimeDelta::days(days.max(60));
         let (_, charged) = live(case.clone(), days.max(60), |_| None);
         let foreseen = forecast(&case, begin, until);
-        // A life is looked at every six hours.
+        // A simulated life is checked every six hours.
         let near = |one: &DateTime<Utc>, other: &DateTime<Utc>| *one - *other < TimeDelta::hours(6) && one >= other;
         assert_eq!(foreseen.len(), charged.len(), "{foreseen:?} {charged:?}");
         assert!(

@@ -1,4 +1,4 @@
-//! Whatever happens, in whatever order.
+//! Random sequences of events.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ struct Charge {
     unclear: bool,
 }
 
-/// What the table is told of, and what it did.
+/// Facts for the table, and its effects so far.
 #[derive(Debug)]
 struct World {
     status: SubscriptionStatus,
@@ -71,7 +71,8 @@ impl World {
         }
     }
 
-    /// The flag says of a charge that it is for a missed period, of a refund that it ends the period, of a hard decline that another method was agreed on meanwhile.
+    /// `flag` marks a charge for a missed period, a refund that ends the period, or a hard decline after the
+    /// method was changed.
     fn happens(&mut self, event: SubscriptionEvent, flag: bool) -> Result<(), TestCaseError> {
         let mut facts = self.facts(flag);
         if event == ChargeStarted && flag {
@@ -148,7 +149,7 @@ impl World {
         Ok(())
     }
 
-    /// Time passes, and the scheduler runs.
+    /// Lets time pass and runs the scheduler.
     fn passes(&mut self, days: i64) -> Result<(), TestCaseError> {
         self.now += TimeDelta::days(days);
         if self.paid_until.is_none_or(|end| end <= self.now) {
@@ -186,8 +187,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
-    /// Never active without a paid period, never two charges open, no charge from canceled, and all money that arrived
-    /// was granted, returned, or is looked at by people.
+    /// Never active without a paid period, never two open charges, no charge while canceled, and all money that
+    /// arrived was granted, refunded, or reported to staff.
     #[test]
     fn any_walk_keeps_the_books(steps in steps()) {
         let mut world = World::new();
