@@ -48,7 +48,7 @@ fn work(work: impl Future<Output = Result<(), Failure>> + 'static) -> Work {
     Box::pin(work)
 }
 
-/// A shop that is not served, with a counter of statements.
+/// A shop without an HTTP server, with its services.
 struct Backroom {
     data: Data,
     rounds: usize,
@@ -325,7 +325,7 @@ pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     backroom.money(report)
 }
 
-/// Number of frames in the write-ahead log, in pages.
+/// Length of the write-ahead log, in pages.
 struct Log(u64);
 
 impl Log {
