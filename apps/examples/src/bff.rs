@@ -1,4 +1,4 @@
-//! A backend for a frontend: it logs the customer in, keeps their token, and gives the browser an opaque cookie.
+//! A backend for a frontend: it logs the customer in, keeps their token, and sends the browser an opaque cookie.
 
 mod sessions;
 

@@ -209,7 +209,7 @@ fn as_json(sent: &Sent) -> Value {
     json!({ "status": "OK", "status_code": 100, "sms": each, "balance": BALANCE })
 }
 
-/// Returns the provider's response in the format other than JSON.
+/// Returns the provider's response as lines of text, for callers that did not request JSON.
 fn as_lines(sent: Result<Sent, Refusal>) -> String {
     match sent {
         Err(refusal) => refusal.code_and_text().0.to_string(),

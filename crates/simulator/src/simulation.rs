@@ -229,7 +229,7 @@ impl Simulation {
         self.step(merchant, acts).await
     }
 
-    /// Chooses the next acts. A repeated request or a repeated refund gives two.
+    /// Chooses the next acts. A repeated request or a repeated refund adds two.
     fn next_acts(&mut self, merchant: usize) -> Vec<Act> {
         let Some(member) = self.member(merchant) else {
             return vec![staff::corrects_stock(self.scene(merchant))];

@@ -203,7 +203,7 @@ database_tests! {
         secrets.add("a temporary password", temporary.as_str());
         let renewed = json!({ "login": "owner", "password": temporary });
         let renewed = send(site.http.post(format!("{}/api/login", site.url())).json(&renewed)).await.expect(200);
-        // Activating a temporary password ends the earlier tokens.
+        // Logging in with a temporary password ends the earlier tokens.
         desk.bearer = renewed["user"]["access_token"]["value"].as_str().unwrap().to_owned();
         secrets.add_bearer("another bearer of staff", &desk.bearer);
         desk.furnish(CARDS, STOCK).await;

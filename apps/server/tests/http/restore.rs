@@ -79,7 +79,7 @@ database_tests! {
         assert_eq!(payments(&members.site, "succeeded").await, charged, "nobody was charged twice");
         assert_eq!(paid_periods(&members.site).await, before + subscriptions());
 
-        // After the operator's decision the next period is charged, once.
+        // After `kontor reconcile` the next period is charged, once.
         members.fall_due(0).await;
         members.settle().await;
         let next = usize::try_from(subscriptions()).unwrap();

@@ -60,7 +60,7 @@ async fn meanwhile(server: &TestServer, head: String, body: &[u8], event: impl A
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     event().await;
-    // A body that arrives at once is checked once only.
+    // The guard checks the caller again only if the body does not arrive at once.
     tokio::time::sleep(Duration::from_millis(50)).await;
     wire.send(rest).await;
     wire.end().await

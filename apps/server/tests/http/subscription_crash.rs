@@ -158,7 +158,7 @@ impl Storm {
         assert_eq!((self.kill().await, self.members.ended().await), (0, 1));
     }
 
-    /// Kills while all members are charged by a failing acquirer, until this many more kills hit open attempts.
+    /// Kills while all members are charged by a failing acquirer, until there were this many more kills.
     async fn rage(&mut self, kills: usize, dice: &mut Dice) {
         let wanted = self.kills + kills;
         while self.kills < wanted {

@@ -27,7 +27,7 @@ fn script() -> Value {
     ])
 }
 
-/// What the charges of two years with different starts have in common.
+/// Common properties of the charges of two years with different starts.
 struct Told {
     lasts: Vec<TimeDelta>,
     charges: Vec<Value>,

@@ -26,7 +26,7 @@ impl Ledger {
         Ok((method, saved.script.take()))
     }
 
-    /// Gives a saved method a new script. `None` when there is no such method.
+    /// Replaces the script of a saved method. `None` when there is no such method.
     pub fn direct(&mut self, method_id: &str, script: Script) -> Option<Object> {
         self.methods.get_mut(method_id)?.script = script;
         Some(Object::Method(method_id.to_owned()))

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::input::{Input, Wrong};
 use crate::world::{World, moment};
 
-/// Largest advance, in seconds: ten years.
+/// Largest advance, in seconds: ten years. It is enough for a demo and safe for calendar arithmetic.
 pub const FARTHEST: u64 = 10 * 366 * 24 * 3_600;
 
 const FIELDS: [&str; 3] = ["advance_seconds", "advance_to", "dry_run"];

@@ -16,7 +16,7 @@ fn asked(name: &str) -> Option<u64> {
 /// A thread of its own, as the service has none to share.
 ///
 /// # Panics
-/// When there is no runtime to be had.
+/// If the runtime cannot be built.
 pub fn on_one_thread<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
 }

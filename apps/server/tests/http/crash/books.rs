@@ -99,7 +99,7 @@ pub struct Figures {
     pub imports: ImportFigures,
 }
 
-/// What the workers of the test recorded.
+/// Records of the test's workers.
 pub struct Told<'a> {
     pub kept: &'a [Kept],
     /// Number of orders that may exist without a response.
