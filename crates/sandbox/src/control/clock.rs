@@ -35,7 +35,7 @@ pub async fn show(world: Data<World>) -> HttpResponse {
 
 /// `POST /control/clock`: moves the clock by `advance_seconds` or to `advance_to`, never back.
 ///
-/// Without a [`TimeTravel`](crate::TimeTravel) the clock jumps. With it:
+/// Without a [`TimeTravel`](crate::TimeTravel) the clock jumps, and `dry_run` is refused with 409. With it:
 /// - the response comes when everything due until then has happened, and lists it;
 /// - with `dry_run` the clock does not move, and the response lists what would happen.
 pub async fn advance(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {

@@ -59,7 +59,7 @@ fn first(policy: &Policy) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Creates a record of every kind, also as customers see it.
+/// Creates a record of every kind. Returns the identifiers, including those that customers use.
 async fn furnish(shop: &Shopfront) -> Records {
     let (project, application) = (shop.project.id, shop.project.application_id);
     for statement in [

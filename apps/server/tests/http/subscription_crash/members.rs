@@ -51,7 +51,7 @@ pub fn subscriptions() -> i64 {
 }
 
 impl Members {
-    /// Subscribes every member to every plan and pays the first periods, one payment each.
+    /// Subscribes every member to every plan. Each member pays the first periods with one payment.
     pub async fn join(site: Site) -> Self {
         let desk = Desk::sign_in(&site, site.create_project("owner")).await;
         let warehouse = json!({ "name": "Main", "branch_id": desk.project["branch_id"] });
