@@ -1,4 +1,4 @@
-//! The peer of the HTTP figures: the same HTTP library with nothing behind it.
+//! The peer of the HTTP figures: the same HTTP library without any work behind it.
 
 use std::net::{SocketAddr, TcpListener};
 
@@ -9,15 +9,14 @@ use tokio::runtime::Runtime;
 
 use crate::Failure;
 
-/// A server that answers everything with the same body.
+/// A server that answers every request with the same body.
 pub struct Bare {
-    /// Where it listens.
     pub address: SocketAddr,
     handle: ServerHandle,
 }
 
 impl Bare {
-    /// Starts one with a body of this size and as many threads as the service has by default.
+    /// Starts a server with a body of this size and as many threads as the service has by default.
     pub fn start(runtime: &Runtime, size: usize) -> Result<Self, Failure> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -36,7 +35,6 @@ impl Bare {
         Ok(Self { address, handle })
     }
 
-    /// Ends it.
     pub fn stop(self, runtime: &Runtime) {
         runtime.block_on(self.handle.stop(false));
     }

@@ -1,4 +1,5 @@
-//! A million cards through `kontor import`, beside only reading the cells of the same file; and the memory it takes.
+//! Import of a million items through `kontor import`, beside only reading the cells of the same file; and its memory
+//! use.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,13 +18,13 @@ use crate::start::own_binary;
 
 const MANY: usize = 1_000_000;
 const FEW: usize = 20_000;
-/// Megabytes.
+/// In megabytes.
 const MOST_MEMORY: f64 = 300.0;
 
-/// Writes a file with so many rows.
+/// A function that writes a file with this many rows.
 type WriteRows = fn(usize, &Path) -> Result<(), Failure>;
 
-/// Measures csv, and xlsx with its texts in one table. Every import goes into a project of its own.
+/// Measures csv, and xlsx with a shared string table. Every import goes into a separate project.
 pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let rows = if pace.is_quick() { FEW } else { MANY };
     let data = Data::empty()?;
@@ -56,7 +57,7 @@ fn parse(file: &Path, rows: usize) -> Result<Duration, Failure> {
     if read == rows + 1 { Ok(took) } else { Err(format!("{read} rows were read").into()) }
 }
 
-/// The time of the whole process, and the most memory it had.
+/// Returns the time of the whole process, and its peak memory.
 fn import(data: &Data, binary: &Path, file: &Path, rows: usize) -> Result<(Duration, f64), Failure> {
     let project = data.project()?.project_id.to_string();
     let database = format!("sqlite:{}", data.file().display());
@@ -74,7 +75,7 @@ fn import(data: &Data, binary: &Path, file: &Path, rows: usize) -> Result<(Durat
     let id = child.id().to_string();
     let mut memory: f64 = 0.0;
     while child.try_wait()?.is_none() {
-        // The process may end between the two.
+        // The process may end between the two calls.
         memory = memory.max(most_resident(&id).unwrap_or_default());
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -1,4 +1,4 @@
-//! A generated catalogue: the same rows every time.
+//! A generated catalog: the same rows every time.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,12 +10,12 @@ use rust_xlsxwriter::Workbook;
 
 use crate::Failure;
 
-/// How many cards there are.
+/// Number of items.
 pub const ROWS: usize = 3_694;
-/// The name of the only warehouse.
+/// Name of the only warehouse.
 pub const WAREHOUSE: &str = "Main warehouse";
 
-/// Category, then what is in it.
+/// Category, and the kind of item in it.
 const SHELVES: [(&str, &str); 17] = [
     ("Furniture / Tables", "Table"),
     ("Furniture / Chairs", "Chair"),
@@ -35,15 +35,15 @@ const SHELVES: [(&str, &str); 17] = [
     ("Office / Paper", "Notebook"),
     ("Office / Pens", "Pen"),
 ];
-/// What things are made of.
+/// Materials in item names.
 pub const MATERIALS: [&str; 12] =
     ["oak", "birch", "walnut", "steel", "brass", "copper", "linen", "cotton", "wool", "glass", "ceramic", "leather"];
-/// What they are sold as.
+/// Series in item names.
 pub const SERIES: [&str; 14] = [
     "Alster", "Trave", "Weser", "Elbe", "Saale", "Havel", "Spree", "Oder", "Memel", "Newa", "Wolchow", "Dwina",
     "Warthe", "Persante",
 ];
-/// How they look.
+/// Colours in item names.
 pub const COLOURS: [&str; 9] = ["white", "black", "grey", "sand", "olive", "navy", "ochre", "moss", "natural"];
 const BRANDS: [&str; 11] = [
     "Hanse",
@@ -59,7 +59,7 @@ const BRANDS: [&str; 11] = [
     "Boje",
 ];
 
-/// A sequence that looks random and is always the same (splitmix64).
+/// A pseudo-random sequence that is the same in every run (splitmix64).
 pub struct Dice(u64);
 
 impl Dice {
@@ -68,7 +68,7 @@ impl Dice {
         Self(u64::try_from(seed).unwrap_or_default())
     }
 
-    /// The next number, below the bound.
+    /// Returns the next number below the bound.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -78,7 +78,7 @@ impl Dice {
         usize::try_from(mixed >> 33).unwrap_or_default() % bound
     }
 
-    /// The next of these words.
+    /// Returns a pseudo-random word of the list.
     pub fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words.get(self.below(words.len())).copied().unwrap_or_default()
     }
@@ -88,20 +88,20 @@ fn article(row: usize) -> String {
     format!("K-{row:05}")
 }
 
-/// The columns of the cards.
+/// Columns of the item rows.
 const HEADER: [&str; 9] = ["article", "name", "kind", "category", "brand", "unit", "price", "description", "photos"];
 
-/// Writes the cards.
+/// Writes the items.
 pub fn write_cards(format: SheetFormat, file: &Path) -> Result<(), Failure> {
     write(format, file, &HEADER, cards(ROWS))
 }
 
-/// Writes so many cards as csv.
+/// Writes this many items as csv.
 pub fn write_many_cards(rows: usize, file: &Path) -> Result<(), Failure> {
     write(SheetFormat::Csv, file, &HEADER, cards(rows))
 }
 
-/// Writes so many cards as spreadsheet programs do: every text stands in one table of the workbook.
+/// Writes this many items as spreadsheet programs do: with a shared string table.
 pub fn write_workbook(rows: usize, file: &Path) -> Result<(), Failure> {
     let mut book = Workbook::new();
     let sheet = book.add_worksheet_with_low_memory()?;
@@ -147,7 +147,7 @@ fn cards(rows: usize) -> impl Iterator<Item = Vec<Content<'static>>> {
     })
 }
 
-/// Writes the stock: so much of everything that it never ends.
+/// Writes the stock: quantities so large that no item sells out.
 pub fn write_stock(file: &Path) -> Result<(), Failure> {
     let mut dice = Dice(17);
     let rows = (0..ROWS).map(|row| {

@@ -1,5 +1,5 @@
-//! Sixty-four customers at once: orders and logins beside bare single commits, how many of them a commit carries, and the
-//! same orders on PostgreSQL.
+//! Sixty-four concurrent customers: orders and logins beside bare single commits, the number of orders in a commit,
+//! and the same orders on PostgreSQL.
 
 use std::time::{Duration, Instant};
 
@@ -16,12 +16,12 @@ use crate::pace::{Pace, Pair, in_turns};
 use crate::report::{Figure, Goal, Report};
 use crate::shop::Shop;
 
-/// Customers at once.
+/// Number of concurrent customers.
 pub const CUSTOMERS: usize = 64;
 /// Orders per second on PostgreSQL.
 const ON_POSTGRES: f64 = 1_000.0;
 
-/// Measures orders and logins on SQLite, and orders on PostgreSQL when a server is named.
+/// Measures orders and logins on SQLite, and orders on PostgreSQL when a server is given.
 pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let shop = Shop::open()?;
     let target = orders(&shop)?;
@@ -43,11 +43,11 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     Ok(())
 }
 
-/// One line each, paid otherwise than online, of products in turn.
+/// Creates orders of one line each, without online payment, of products in turn.
 fn orders(shop: &Shop) -> Result<Target, Failure> {
     let (customers, offers) = (shop.customers(CUSTOMERS)?, shop.offers()?);
     let wishes = customers.iter().cycle().zip(&offers);
-    // As many as are a multiple of the customers: each keeps to their own connection.
+    // A multiple of the number of customers, so that each keeps to their own connection.
     let many = offers.len() - offers.len() % CUSTOMERS;
     let requests = wishes.take(many).map(|(bearer, offer)| order(shop, bearer, offer.product)).collect();
     Ok(Target { address: shop.address, expected: 201, requests, once: false })
@@ -110,7 +110,7 @@ fn on_postgres(server: &str, pace: &Pace, report: &mut Report) -> Result<(), Fai
     Ok(())
 }
 
-/// What is answered before it is on the disk is no durable order.
+/// Checks the settings of the server. An order answered before it is on the disk is not durable.
 fn ensure_durable(connection: &mut PgConnection) -> Result<(), Failure> {
     #[derive(diesel::QueryableByName)]
     struct Settings {
@@ -126,7 +126,7 @@ fn ensure_durable(connection: &mut PgConnection) -> Result<(), Failure> {
     }
 }
 
-/// One small commit after the other.
+/// Runs small commits in sequence.
 fn bare_commits(connection: &mut PgConnection, time: Duration) -> Result<Sample, Failure> {
     let start = Instant::now();
     let mut latencies = Vec::new();

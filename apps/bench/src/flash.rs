@@ -1,4 +1,4 @@
-//! A flash sale: ten thousand customers want one of five hundred pieces, and visitors go on reading.
+//! A flash sale: ten thousand customers want one of five hundred units while visitors continue to read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,25 +17,25 @@ use crate::report::{Figure, Goal, Report};
 use crate::shop::{Offer, Shop, in_one_commit};
 use crate::storefront::{card, categories, list};
 
-/// How large the sale is.
+/// Size of the sale.
 struct Sale {
     customers: usize,
     pieces: usize,
-    /// From the first customer to the last.
+    /// Time from the first customer to the last.
     time: Duration,
 }
 
 const FULL: Sale = Sale { customers: 10_000, pieces: 500, time: Duration::from_mins(1) };
 const QUICK: Sale = Sale { customers: 600, pieces: 30, time: Duration::from_secs(6) };
 
-/// Half of the customers come within this part of the time, the others evenly in the rest.
+/// Part of the time within which half of the customers arrive. The others arrive evenly in the rest.
 const RUSH: f64 = 1.0 / 6.0;
-/// Connections of those who buy: more than are ever answered at once.
+/// Connections of the buyers: more than are ever served at once.
 const BUYERS: usize = 256;
-/// Products that are read one by one.
+/// Number of products that are read individually.
 const CARDS: usize = 500;
 const BOUGHT: u16 = 201;
-/// A cart that asks for more than there is.
+/// Status for a cart that exceeds the available stock.
 const SOLD_OUT: u16 = 422;
 
 impl Sale {
@@ -70,7 +70,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
 fn on(shop: Shop, name: &str, sale: &Sale, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let (offers, customers) = (shop.offers()?, shop.customers(sale.customers)?);
     let (wanted, others) = offers.split_first().ok_or("nothing is sold")?;
-    // Nobody has ordered any of it yet.
+    // The item has no orders yet.
     let left = format!("UPDATE inventories SET quantity = {} WHERE nomenclature_id = {}", sale.pieces, wanted.product);
     in_one_commit(&shop, vec![left])?;
     let arrivals: Vec<Arrival> = customers
@@ -81,7 +81,7 @@ fn on(shop: Shop, name: &str, sale: &Sale, pace: &Pace, report: &mut Report) -> 
         })
         .collect::<Result<_, Failure>>()?;
 
-    // As it is deployed: answers are remembered until something that they show is sold.
+    // As deployed: with the response cache.
     let service = shop.remembering()?;
     let reads = Target { address: service.address, expected: 200, requests: reads(&shop, others), once: false };
     let read = |time| load::run(&reads, pace.connections, 1, time);
@@ -116,7 +116,7 @@ fn on(shop: Shop, name: &str, sale: &Sale, pace: &Pace, report: &mut Report) -> 
     Ok(())
 }
 
-/// What visitors read: every category, and products, of which one in three requests is a list.
+/// Creates the visitors' requests: every category, and products. One in three requests is a list.
 fn reads(shop: &Shop, offers: &[Offer]) -> Arc<[Request]> {
     let lists = categories(offers);
     let cards = offers.iter().take(CARDS).collect::<Vec<_>>();
@@ -129,7 +129,7 @@ fn reads(shop: &Shop, offers: &[Offer]) -> Arc<[Request]> {
         .collect()
 }
 
-/// How many pieces of it orders hold.
+/// Returns the number of units reserved by orders.
 fn ordered(shop: &Shop, product: i64) -> Result<usize, Failure> {
     #[derive(diesel::QueryableByName)]
     struct Reserved {

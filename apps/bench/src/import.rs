@@ -1,4 +1,4 @@
-//! A catalogue through the whole import beside only reading the cells of the same file.
+//! A whole catalog import beside only reading the cells of the same file.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal, Report};
 use crate::shop::{Data, importer};
 
-/// Measures both kinds of file. Every import goes into a project of its own, so that every row is a new card.
+/// Measures both kinds of file. Every import goes into a separate project, so every row is a new item.
 pub fn measure(data: &Data, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let most_times_parsing = [(SheetFormat::Xlsx, "xlsx", Goal::AtMost(3.0)), (SheetFormat::Csv, "csv", Goal::None)];
     for (format, name, goal) in most_times_parsing {

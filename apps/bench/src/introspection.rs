@@ -1,4 +1,4 @@
-//! Backends that ask what a token is worth, beside a bare server that answers with as many bytes.
+//! Token introspection by backends, beside a bare server that answers with as many bytes.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -11,10 +11,10 @@ use crate::report::{Goal, Report};
 use crate::shop::{AT, Shop, in_one_commit, sha256};
 use crate::storefront::beside;
 
-/// Clients, each with a token to ask about: so many that none reaches its limit.
+/// Number of clients, each with a token to introspect: so many that none reaches its limit.
 const CLIENTS: u32 = 4_000;
 
-/// Measures questions about active tokens on SQLite and, when a server is named, on PostgreSQL.
+/// Measures introspection of active tokens on SQLite and, when a server is given, on PostgreSQL.
 pub fn measure(pace: &Pace, postgres: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     on(None, "introspection, SQLite", 0.4, pace, report)?;
     match postgres {

@@ -1,4 +1,4 @@
-//! The load generator: requests over kept-alive connections, one after the other on each, as fast as they are answered.
+//! The load generator: requests over keep-alive connections, in sequence on each, as fast as they are answered.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 use crate::Failure;
 
-/// A request, ready to be sent but for the address of the visitor.
+/// A request, complete except for the address of the visitor.
 #[derive(Clone)]
 pub struct Request {
     before: Vec<u8>,
@@ -22,12 +22,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request with these headers and, unless it is empty, a JSON body.
+    /// Creates a request with these headers and, unless it is empty, a JSON body.
     pub fn new(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Self {
         Self::with(method, path, headers, "application/json", body)
     }
 
-    /// A `POST` request with these headers and a form.
+    /// Creates a `POST` request with these headers and a form.
     pub fn form(path: &str, headers: &[(&str, &str)], body: &str) -> Self {
         Self::with("POST", path, headers, "application/x-www-form-urlencoded", body)
     }
@@ -46,7 +46,7 @@ impl Request {
         Self { before: before.into_bytes(), after: after.into_bytes(), expected: None, keyed: false }
     }
 
-    /// The same, answered with another status than the others.
+    /// Sets an expected status for this request.
     pub fn answered(self, status: u16) -> Self {
         Self { expected: Some(status), ..self }
     }
@@ -63,37 +63,36 @@ impl Request {
     }
 }
 
-/// Keys that have been used.
+/// Number of idempotency keys used.
 static KEYS: AtomicU32 = AtomicU32::new(0);
 
-/// Every request comes from the next of 65,536 visitors: limits per address are checked and counted, never reached.
+/// Returns the address of the next of 65,536 visitors. Limits per address are checked and counted, never reached.
 fn visitor() -> Ipv4Addr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     Ipv4Addr::from_bits(0x0A00_0000 | NEXT.fetch_add(1, Ordering::Relaxed) & 0xFFFF)
 }
 
-/// A server and what it is asked.
+/// A server and the requests to send.
 #[derive(Clone)]
 pub struct Target {
-    /// Where it listens.
     pub address: SocketAddr,
-    /// The only status that is no failure, unless a request expects another.
+    /// The only successful status, unless a request expects another.
     pub expected: u16,
-    /// Connection `i` of `n` sends requests `i`, `i + n`, `i + 2n` and so on, around and around.
+    /// Connection `i` of `n` sends requests `i`, `i + n`, `i + 2n` and so on, repeatedly.
     pub requests: Arc<[Request]>,
-    /// Whether every request is good for one time; the run ends when none is left.
+    /// `true` if every request may be sent only once; the run ends when none is left.
     pub once: bool,
 }
 
 impl Target {
-    /// The same requests, each under another key every time it is sent.
+    /// Returns the same requests, with a new idempotency key for each sending.
     pub fn keyed(&self) -> Self {
         let requests = self.requests.iter().map(|request| Request { keyed: true, ..request.clone() }).collect();
         Self { requests, ..*self }
     }
 }
 
-/// What was measured.
+/// Result of a measurement.
 pub struct Sample {
     count: u32,
     time: Duration,
@@ -102,45 +101,44 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// From the time of every single piece of work, done within `time`.
+    /// Creates a sample from the durations of all operations done within `time`.
     pub fn new(time: Duration, mut latencies: Vec<Duration>) -> Result<Self, Failure> {
         latencies.sort_unstable();
         let count = u32::try_from(latencies.len())?;
         if count == 0 { Err("nothing was measured".into()) } else { Ok(Self { count, time, latencies }) }
     }
 
-    /// Pieces of work.
+    /// Returns the number of operations.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Pieces of work per second.
+    /// Returns the operations per second.
     pub fn per_second(&self) -> f64 {
         f64::from(self.count) / self.time.as_secs_f64()
     }
 
-    /// The time within which so many per cent were done.
+    /// Returns the duration within which this percentage of the operations was done.
     pub fn percentile(&self, percent: usize) -> Duration {
         let place = (self.latencies.len() * percent).div_ceil(100).saturating_sub(1);
         self.latencies.get(place).copied().unwrap_or_default()
     }
 }
 
-/// An answer with an expected status.
+/// A response with an expected status.
 pub struct Answer {
-    /// Its status.
     pub status: u16,
-    /// From the first byte sent to the last one received; of an [`Arrival`] from the moment at which it was to come.
+    /// From the first byte sent to the last one received. For an [`Arrival`], from its scheduled time.
     pub time: Duration,
 }
 
-/// Asks on `connections` connections, spread over `threads` threads, for this long.
+/// Sends requests on `connections` connections, spread over `threads` threads, for this duration.
 pub fn run(target: &Target, connections: usize, threads: usize, time: Duration) -> Result<Sample, Failure> {
     let (taken, answers) = answers(target, connections, threads, time)?;
     Sample::new(taken, answers.into_iter().map(|answer| answer.time).collect())
 }
 
-/// The same, every answer by itself, and how long all took.
+/// Like [`run`], but returns each response and the total time.
 pub fn answers(
     target: &Target,
     connections: usize,
@@ -192,16 +190,15 @@ async fn connection(target: Target, first: usize, step: usize, until: Instant) -
     Ok(answers)
 }
 
-/// A request that comes at a moment of its own, whether others are answered or not.
+/// A request sent at a scheduled time, regardless of other responses.
 pub struct Arrival {
-    /// How long after the first.
+    /// Delay after the first arrival.
     pub after: Duration,
-    /// What is asked.
     pub request: Request,
 }
 
-/// Sends each once, as soon as it has come and one of the connections is free; a wait for that is part of its time. Ends at
-/// the first answer with none of these statuses. `arrivals` come in the order of their moments.
+/// Sends each request once, at its scheduled time or when a connection is free. The wait for a connection is part of
+/// its time. Ends at the first response with none of these statuses. `arrivals` must be sorted by time.
 pub fn crowd(
     address: SocketAddr,
     arrivals: &[Arrival],
@@ -231,7 +228,7 @@ pub fn crowd(
     })
 }
 
-/// Asks once and returns the body.
+/// Sends a request once and returns the body.
 pub fn ask(address: SocketAddr, request: &Request, expected: u16) -> Result<Vec<u8>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
@@ -241,7 +238,7 @@ pub fn ask(address: SocketAddr, request: &Request, expected: u16) -> Result<Vec<
     })
 }
 
-/// The average size of the bodies that the first `most` requests are answered with, in bytes.
+/// Returns the average size of the response bodies of the first `most` requests, in bytes.
 pub fn body_size(target: &Target, most: usize) -> Result<usize, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
@@ -255,7 +252,7 @@ pub fn body_size(target: &Target, most: usize) -> Result<usize, Failure> {
     })
 }
 
-/// One connection, with its buffers.
+/// A connection with its buffers.
 struct Wire {
     stream: TcpStream,
     out: Vec<u8>,
@@ -269,13 +266,13 @@ impl Wire {
         Ok(Self { stream, out: Vec::with_capacity(1024), answer: Vec::with_capacity(32 * 1024) })
     }
 
-    /// Sends a request and reads its answer, which must have this status. Returns the size of the body.
+    /// Sends a request and reads its response, which must have this status. Returns the size of the body.
     async fn exchange(&mut self, request: &Request, expected: u16) -> Result<usize, Failure> {
         let (status, body) = self.send(request).await?;
         if status == expected { Ok(body) } else { Err(self.complaint()) }
     }
 
-    /// Sends a request and reads its answer. Returns the status and the size of the body.
+    /// Sends a request and reads its response. Returns the status and the size of the body.
     async fn send(&mut self, request: &Request) -> Result<(u16, usize), Failure> {
         request.write(&mut self.out)?;
         self.stream.write_all(&self.out).await?;
@@ -294,7 +291,7 @@ impl Wire {
         Ok((status.ok_or("an answer has no status")?, body))
     }
 
-    /// What was asked last, and how it was answered.
+    /// Returns an error with the last request and its response.
     fn complaint(&self) -> Failure {
         let question = String::from_utf8_lossy(self.out.split(|byte| *byte == b'\r').next().unwrap_or_default());
         format!("{question} was answered with\n{}", String::from_utf8_lossy(&self.answer)).into()

@@ -1,4 +1,4 @@
-//! Customers who sign in with the code they got, beside bare commits to the same file.
+//! Logins with a code, beside bare commits to the same file.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal};
 use crate::shop::{AT, Shop, in_one_commit};
 
-/// Codes for one round: more than are used up in it. Every code is good for one login.
+/// Codes for one round: more than it uses up. Every code is valid for one login.
 const CODES: u32 = 20_000;
-/// The first customer has this number.
+/// Number of the first customer.
 const FIRST: u32 = 1_000_000;
-/// Codes stored by one statement.
+/// Number of codes stored by one statement.
 const CHUNK: usize = 500;
 
-/// Customers whose code was sent and who have not used it yet.
+/// Customers with a code they have not used yet.
 pub struct Logins<'a> {
     shop: &'a Shop,
     next: u32,
@@ -27,14 +27,14 @@ pub struct Logins<'a> {
 }
 
 impl<'a> Logins<'a> {
-    /// Enough for all rounds and one before.
+    /// Prepares enough codes for all rounds and a warm-up.
     pub fn prepare(shop: &'a Shop, pace: &Pace) -> Result<Self, Failure> {
         let of_a_round = if pace.is_quick() { CODES / 10 } else { CODES };
         prepare(shop, of_a_round * (u32::try_from(pace.rounds)? + 1))?;
         Ok(Self { shop, next: 0, of_a_round })
     }
 
-    /// One round, by so many at once.
+    /// Runs one round with this many concurrent logins.
     pub fn run(&mut self, connections: usize, threads: usize, time: Duration) -> Result<Sample, Failure> {
         let numbers = self.next..self.next + self.of_a_round;
         self.next = numbers.end;
@@ -44,8 +44,8 @@ impl<'a> Logins<'a> {
     }
 }
 
-/// Measures logins with codes that were sent before: one commit each, which uses the code up and stores the token and
-/// its session.
+/// Measures logins with codes that were sent before. Each is one commit, which uses the code up and stores the token
+/// and its session.
 pub fn measure(pace: &Pace) -> Result<Figure, Failure> {
     let shop = Shop::empty(None)?;
     let mut file = open(&shop)?;
@@ -60,12 +60,12 @@ pub fn measure(pace: &Pace) -> Result<Figure, Failure> {
     Ok(Figure::ratio(name, pair.ratio(), Goal::AtLeast(0.15)).beside(&pair))
 }
 
-/// Where the code of this number was sent.
+/// Returns the phone of the customer with this number.
 pub fn phone(number: u32) -> String {
     format!("7900{number:07}")
 }
 
-/// The code of this number.
+/// Returns the code of the customer with this number.
 pub fn code(number: u32) -> String {
     format!("{:04}", number % 10_000)
 }
@@ -76,7 +76,7 @@ fn login(shop: &Shop, number: u32) -> Request {
     Request::new("POST", "/api/counterparty/login", &headers, &body.to_string())
 }
 
-/// Customers with a code each, as `send_password` leaves them.
+/// Stores customers with a code each, as `send_password` does.
 pub fn prepare(shop: &Shop, count: u32) -> Result<(), Failure> {
     let project = shop.project.project_id;
     let cipher = shop.cipher();

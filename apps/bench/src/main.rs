@@ -1,7 +1,7 @@
-//! Kontor against bare peers: ratios measured side by side, in one run, on one machine.
+//! Kontor against bare peers: ratios measured in one run, on one machine.
 //!
-//! Absolute figures of one machine promise nothing about another; a ratio to the same work without the service does.
-//! `docs/performance.md` says what each figure means.
+//! Absolute figures of one machine do not carry over to another. A ratio to the same work without the service does.
+//! `docs/performance.md` explains the figures.
 
 mod bare;
 mod bulk;
@@ -37,58 +37,59 @@ use crate::report::Report;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// A failure told to the person at the terminal.
+/// A failure shown to the person at the terminal.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Parser)]
 #[command(name = "kontor-bench", about = "Ratios of the service against bare peers, measured in one run.")]
 struct Arguments {
-    /// Short rounds: shows that everything runs; the figures mean little.
+    /// Short rounds: check that everything runs; the figures mean little.
     #[arg(long)]
     quick: bool,
-    /// End with an error when a target is missed.
+    /// Exit with an error when a target is missed.
     #[arg(long)]
     check: bool,
-    /// Measure what a hundred times the goods, customers, orders and pages, two thousand projects and a million subscriptions
-    /// cost, and nothing else.
+    /// Measure only growth: a hundred times the items, customers, orders and pages, two thousand projects and a
+    /// million subscriptions.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "sqlite", conflicts_with = "only")]
     scale: Option<Engine>,
-    /// Of what there is so much more; everything unless it is said.
+    /// Kind of data that grows; all kinds by default.
     #[arg(long, value_enum, requires = "scale")]
     of: Option<Grown>,
-    /// Measure these alone.
+    /// Measure only these parts.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
-    /// The binary of another release: what it takes in orders is measured beside this one's.
+    /// Binary of another release; its order throughput is measured beside this one's.
     #[arg(long, value_name = "PATH")]
     beside: Option<PathBuf>,
-    /// A PostgreSQL server to measure on, too, `postgres://USER:PASSWORD@HOST/NAME`; a database is made there and dropped.
+    /// PostgreSQL server to measure on as well, `postgres://USER:PASSWORD@HOST/NAME`; a database is created there and
+    /// dropped.
     #[arg(long, env = "TEST_DATABASE_URL", hide_env_values = true)]
     postgres: Option<String>,
 }
 
-/// Where growth is measured.
+/// Database of the growth measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
     Sqlite,
-    /// On the server that `--postgres` names.
+    /// The server given by `--postgres`.
     Postgres,
 }
 
-/// What grows.
+/// Kind of data that grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Grown {
-    /// Goods, as customers look for them.
+    /// Items, in customers' searches and lists.
     Goods,
-    /// Orders and customers, as staff look for them.
+    /// Orders and customers, in staff lists.
     Orders,
-    /// Subscriptions, as a worker looks for those that are due.
+    /// Subscriptions, in the worker's queries for due ones.
     Subscriptions,
-    /// Pages, as readers and editors look for them.
+    /// Content pages, for readers and editors.
     Pages,
 }
 
-/// What can be measured by itself.
+/// Parts that can be measured separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     Storefront,
@@ -127,7 +128,7 @@ fn main() -> ExitCode {
 
 fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     let pace = if arguments.quick { Pace::QUICK } else { Pace::FULL };
-    // The process has one provider of TLS; a second installation would only tell that it is there.
+    // A process has one TLS provider. An error only means that one is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut report = Report::default();
     if let Some(engine) = arguments.scale {
@@ -182,7 +183,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     if [Part::Storefront, Part::Orders, Part::Import, Part::Start].iter().any(|part| arguments.wants(*part)) {
         with_catalogue(arguments, &pace, &mut report)?;
     }
-    // A million rows take minutes: only when they are asked for.
+    // A million rows take minutes, so this part runs only on request.
     if arguments.only.contains(&Part::Bulk) {
         bulk::measure(&pace, &mut report)?;
     }
@@ -190,7 +191,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// What needs goods.
+/// Measures the parts that need a catalog.
 fn with_catalogue(arguments: &Arguments, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let shop = shop::Shop::open()?;
     if arguments.wants(Part::Storefront) {

@@ -1,5 +1,5 @@
-//! Visitors and customers at the same time: four of five requests read, the fifth is an order. And carts that are
-//! calculated right after many orders came at once. What counts is that nobody waits much longer than the others.
+//! Visitors and customers at the same time: four of five requests read, the fifth is an order. Also carts that are
+//! calculated right after a burst of orders. The figures compare the slowest requests with the others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::report::{Figure, Goal, Report};
 use crate::shop::Shop;
 use crate::storefront::{basket, card, categories, list};
 
-/// One request of so many is an order.
+/// One of this many requests is an order.
 const ORDER_EVERY: usize = 5;
-/// Requests of one connection before it begins again.
+/// Requests of one connection before it starts over.
 const TURNS: usize = 500;
-/// How an order is answered.
+/// Status of a created order.
 const ORDERED: u16 = 201;
 
 /// Measures the round on both databases.
@@ -65,7 +65,7 @@ fn sample(time: Duration, answers: &[Answer]) -> Result<Sample, Failure> {
 
 type Round = (Duration, Vec<Answer>);
 
-/// The round in the middle: a single disturbed one does not count.
+/// Returns the median round, so that a single disturbed round does not count.
 fn middle(pace: &Pace, mut run: impl FnMut() -> Result<Round, Failure>) -> Result<Round, Failure> {
     let mut rounds = Vec::with_capacity(pace.rounds);
     for _ in 0..pace.rounds {
@@ -76,7 +76,7 @@ fn middle(pace: &Pace, mut run: impl FnMut() -> Result<Round, Failure>) -> Resul
     rounds.into_iter().nth(middle).ok_or_else(|| "there must be a round".into())
 }
 
-/// Nothing but orders, of every customer in turn.
+/// Creates requests for orders only, of every customer in turn.
 fn orders_alone(shop: &Shop, customers: &[String]) -> Result<Arc<[Request]>, Failure> {
     let offers = shop.offers()?;
     let turns = offers.iter().take(TURNS);
@@ -85,7 +85,7 @@ fn orders_alone(shop: &Shop, customers: &[String]) -> Result<Arc<[Request]>, Fai
     Ok(all.collect())
 }
 
-/// Nothing but carts of three lines.
+/// Creates requests for carts of three lines only.
 fn baskets_alone(shop: &Shop) -> Result<Arc<[Request]>, Failure> {
     Ok(shop.offers()?.chunks_exact(3).take(TURNS).map(|three| basket(shop, three)).collect())
 }
@@ -96,7 +96,7 @@ fn tail(answers: &[Answer]) -> Duration {
     times.get(times.len() * 99 / 100).copied().unwrap_or_default()
 }
 
-/// The requests of all connections in turn. Every connection is a customer; they order at different moments.
+/// Creates the requests of all connections in turn. Every connection is a customer; they order at different times.
 fn requests(shop: &Shop, customers: &[String]) -> Result<Arc<[Request]>, Failure> {
     let offers = shop.offers()?;
     let categories = categories(&offers);

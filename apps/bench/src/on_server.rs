@@ -5,16 +5,15 @@ use diesel::connection::{Connection as _, SimpleConnection as _};
 
 use crate::Failure;
 
-/// A database of its own on a server, dropped with the value.
+/// A separate database on a server, dropped with the value.
 pub struct OnServer {
     server: String,
     name: String,
-    /// Where it is.
     pub url: String,
 }
 
 impl OnServer {
-    /// Makes one with this word in its name.
+    /// Creates a database with this word in its name.
     pub fn create(server: &str, word: &str) -> Result<Self, Failure> {
         let (base, _) = server.rsplit_once('/').ok_or("the address of the server names no database")?;
         let name = format!("kontor_bench_{word}_{}", std::process::id());
@@ -23,8 +22,8 @@ impl OnServer {
         Ok(Self { server: server.to_owned(), name, url })
     }
 
-    /// What a server does by itself some time after many rows have come, unless it is told not to: it notes which pages
-    /// everybody may see, so that indexes answer alone, and how its tables are filled.
+    /// Does what a server otherwise does some time after many rows were added: it updates the visibility map, so that
+    /// index-only scans work, and the statistics of tables.
     pub fn vacuum(&self) -> Result<(), Failure> {
         Ok(PgConnection::establish(&self.url)?.batch_execute("VACUUM (ANALYZE)")?)
     }

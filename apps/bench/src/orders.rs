@@ -19,7 +19,7 @@ diesel::table! {
     }
 }
 
-/// Measures orders of one line, paid otherwise than online, by as many customers at once as there are connections.
+/// Measures orders of one line, without online payment, by as many concurrent customers as there are connections.
 pub fn measure(shop: &Shop, pace: &Pace) -> Result<[Figure; 2], Failure> {
     let customers = shop.customers(pace.connections)?;
     let offers = shop.offers()?;
@@ -41,12 +41,12 @@ pub fn measure(shop: &Shop, pace: &Pace) -> Result<[Figure; 2], Failure> {
     Ok([durable, under_keys])
 }
 
-/// A request for one piece of a product, by the customer with this header.
+/// Creates an order request for one unit of a product, by the customer with this header.
 pub fn order(shop: &Shop, bearer: &str, product: i64) -> Request {
     order_in(&shop.project.app_token, bearer, product)
 }
 
-/// The same in the application with this token.
+/// Creates the same request in the application with this token.
 pub fn order_in(app_token: &str, bearer: &str, product: i64) -> Request {
     let body = json!({
         "delivery_type_id": 2,
@@ -58,7 +58,7 @@ pub fn order_in(app_token: &str, bearer: &str, product: i64) -> Request {
     Request::new("POST", "/api/counterparty/orders", &headers, &body.to_string())
 }
 
-/// A connection of its own to the service's file, as careful with the disk as the service is.
+/// Opens a separate connection to the service's file, with the same durability settings as the service.
 pub fn open(shop: &Shop) -> Result<SqliteConnection, Failure> {
     let mut file = SqliteConnection::establish(&shop.file().to_string_lossy())?;
     file.batch_execute(
@@ -68,7 +68,7 @@ pub fn open(shop: &Shop) -> Result<SqliteConnection, Failure> {
     Ok(file)
 }
 
-/// One small commit after the other.
+/// Runs small commits in sequence.
 pub fn commits(file: &mut SqliteConnection, time: Duration) -> Result<Sample, Failure> {
     let start = Instant::now();
     let mut latencies = Vec::new();

@@ -1,19 +1,19 @@
-//! How long and how often is measured, and how two sides take turns.
+//! Lengths and numbers of measurements, and the alternation of two sides.
 
 use std::time::Duration;
 
 use crate::Failure;
 use crate::load::Sample;
 
-/// The length of everything.
+/// Lengths and numbers of measurements.
 pub struct Pace {
-    /// Before the first round, on each side.
+    /// Time before the first round, on each side.
     pub warm_up: Duration,
-    /// One round of one side.
+    /// Time of one round of one side.
     pub round: Duration,
     /// Rounds of each side.
     pub rounds: usize,
-    /// Connections of the load generator; as many customers place orders.
+    /// Connections of the load generator; the same number of customers place orders.
     pub connections: usize,
     /// Threads of the load generator.
     pub threads: usize,
@@ -24,7 +24,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// For figures.
+    /// Values for real figures.
     pub const FULL: Self = Self {
         warm_up: Duration::from_secs(1),
         round: Duration::from_secs(3),
@@ -34,12 +34,12 @@ impl Pace {
         starts: 5,
         idle: Duration::from_secs(3),
     };
-    /// Whether nobody will look at the figures.
+    /// Returns `true` if the figures are not meant to be used.
     pub fn is_quick(&self) -> bool {
         self.rounds < Self::FULL.rounds
     }
 
-    /// For a smoke run.
+    /// Values for a smoke run.
     pub const QUICK: Self = Self {
         warm_up: Duration::from_millis(50),
         round: Duration::from_millis(150),
@@ -50,23 +50,21 @@ impl Pace {
     };
 }
 
-/// One round of each side, run next to each other.
+/// One round of each side, run one after the other.
 pub struct Pair {
-    /// The service.
     pub ours: Sample,
-    /// Its peer.
     pub peer: Sample,
 }
 
 impl Pair {
-    /// How much of the peer's rate the service reaches.
+    /// Returns the service's rate as a share of the peer's rate.
     pub fn ratio(&self) -> f64 {
         self.ours.per_second() / self.peer.per_second()
     }
 }
 
-/// Runs both sides in turns, the first of one pair being the second of the next, and keeps the pair in the middle: the
-/// machine may grow faster or slower meanwhile, and a single disturbed round does not count.
+/// Alternates both sides and returns the median pair. The second round of a pair is the first of the next. So changes
+/// in the machine's speed and a single disturbed round do not count.
 pub fn in_turns(
     rounds: usize,
     mut ours: impl FnMut() -> Result<Sample, Failure>,

@@ -1,4 +1,4 @@
-//! The same orders taken by this release and by another one: two processes, each on a database that its own binary made.
+//! The same orders on this release and on another one: two processes, each on a database created by its own binary.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -34,7 +34,7 @@ pub fn measure(pace: &Pace, other: &Path, report: &mut Report) -> Result<(), Fai
     Ok(())
 }
 
-/// A service with goods, run as anybody runs it.
+/// A service with items, run from the binary of a release.
 struct Release {
     orders: Target,
     /// Ends before its folder is deleted.
@@ -42,7 +42,7 @@ struct Release {
     _folder: TempDir,
 }
 
-/// The numbers of what was made, and the token of the application.
+/// Identifiers of the created records, and the token of the application.
 struct Created {
     project: i64,
     branch: i64,
@@ -64,7 +64,7 @@ impl Created {
     }
 }
 
-/// The setting that bounds how often a customer writes.
+/// The setting that limits the writes of a customer.
 const CUSTOMER_WRITES: &str = "customer_writes_per_minute";
 
 impl Release {
@@ -72,7 +72,7 @@ impl Release {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("kontor.db");
         let database = format!("sqlite:{}", file.display());
-        // Older releases refuse settings that they do not know.
+        // Older releases reject unknown settings.
         let settings = Command::new(binary).arg("config").env_clear().current_dir(folder.path()).output()?.stdout;
         let bounds_writes = String::from_utf8_lossy(&settings).contains(CUSTOMER_WRITES);
         let command = |arguments: &[&str]| {
@@ -123,7 +123,7 @@ impl Release {
         let many = products.len() - products.len() % CUSTOMERS;
         let wishes = bearers.iter().cycle().zip(products).take(many);
         let requests = wishes.map(|(bearer, product)| order_in(&created.app_token, bearer, product)).collect();
-        // Imports leave work for a moment.
+        // Imports leave background work for a short time.
         std::thread::sleep(Duration::from_millis(500));
         Ok(Self {
             orders: Target { address, expected: 201, requests, once: false },
@@ -137,7 +137,7 @@ fn free_address() -> Result<SocketAddr, Failure> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// Everything that is sold.
+/// Returns all products on sale.
 fn products(rows: &mut SqliteConnection, application: i64) -> Result<Vec<i64>, Failure> {
     #[derive(diesel::QueryableByName)]
     struct Sold {

@@ -7,14 +7,14 @@ use crate::Failure;
 use crate::load::Sample;
 use crate::pace::Pair;
 
-/// What a figure should be.
+/// Target of a figure.
 #[derive(Debug, Clone, Copy)]
 pub enum Goal {
     /// More is better.
     AtLeast(f64),
     /// Less is better.
     AtMost(f64),
-    /// Told for comparison.
+    /// Shown for comparison.
     None,
 }
 
@@ -42,28 +42,28 @@ impl From<&Sample> for Side {
 }
 
 impl Figure {
-    /// A share of the peer's rate.
+    /// Creates a figure that is a share of the peer's rate.
     pub fn ratio(name: impl Into<String>, value: f64, goal: Goal) -> Self {
         Self::plain(name, value, "", goal)
     }
 
-    /// How many times the peer's time.
+    /// Creates a figure that is a multiple of the peer's time.
     pub fn times(name: impl Into<String>, value: f64, goal: Goal) -> Self {
         Self::plain(name, value, "x", goal)
     }
 
-    /// A figure without a peer.
+    /// Creates a figure without a peer.
     pub fn plain(name: impl Into<String>, value: f64, unit: &'static str, goal: Goal) -> Self {
         Self { name: name.into(), value, unit, goal, ours: None, peer: None }
     }
 
-    /// With the rates and times of both sides.
+    /// Adds the rates and times of both sides.
     pub fn beside(mut self, pair: &Pair) -> Self {
         (self.ours, self.peer) = (Some((&pair.ours).into()), Some((&pair.peer).into()));
         self
     }
 
-    /// With the rates and times of the service alone.
+    /// Adds the rates and times of the service alone.
     pub fn alone(mut self, ours: &Sample) -> Self {
         self.ours = Some(ours.into());
         self
@@ -98,27 +98,26 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() * 1000.0)
 }
 
-/// What a use case costs the writer.
+/// Cost of a use case for the writer.
 #[derive(Clone)]
 pub struct Budget {
-    /// What is done.
+    /// Name of the use case.
     pub name: String,
-    /// Statements of everything, reading, beginning and committing among them.
+    /// All statements, including reads, begin and commit.
     pub statements: u64,
-    /// The most there may be.
+    /// Maximum number of statements.
     pub most: Option<u64>,
-    /// Transactions.
     pub commits: u64,
     /// Pages written to the log.
     pub pages: u64,
-    /// The time of statements of transactions that write.
+    /// Time of the statements of writing transactions.
     pub in_statements: Duration,
-    /// The time of commits.
+    /// Time of the commits.
     pub in_commits: Duration,
 }
 
 impl Budget {
-    /// The middle of each part of it; of statements the most.
+    /// Returns the median of each part; of statements the maximum.
     pub fn middle(mut costs: Vec<Self>) -> Option<Self> {
         fn middle<T: Copy + Ord>(costs: &mut [Budget], part: impl Fn(&Budget) -> T) -> Option<T> {
             costs.sort_by_key(&part);
@@ -154,7 +153,7 @@ impl Budget {
     }
 }
 
-/// Everything that was measured.
+/// All measured figures.
 #[derive(Default)]
 pub struct Report {
     figures: Vec<Figure>,
@@ -169,25 +168,25 @@ const BUDGET_HEADINGS: [&str; 8] =
     ["what a write costs", "statements", "target", "", "commits", "pages", "ms in statements", "ms in commits"];
 
 impl Report {
-    /// Adds what a use case costs, and says so.
+    /// Adds and prints the cost of a use case.
     pub fn cost(&mut self, budget: Budget) {
         eprintln!("{}: {} statements, {} pages", budget.name, budget.statements, budget.pages);
         self.budgets.push(budget);
     }
 
-    /// Adds a figure and says so.
+    /// Adds and prints a figure.
     pub fn add(&mut self, figure: Figure) {
         eprintln!("{}: {:.3} {}", figure.name, figure.value, figure.unit);
         self.figures.push(figure);
     }
 
-    /// Whether any target is missed.
+    /// Returns `true` if any target is missed.
     pub fn misses(&self) -> bool {
         self.figures.iter().any(Figure::missed) || self.budgets.iter().any(Budget::missed)
     }
 }
 
-/// Rows below their headings; nothing without any.
+/// Writes rows below their headings; nothing without rows.
 fn table(f: &mut fmt::Formatter<'_>, headings: [&str; 8], rows: impl Iterator<Item = [String; 8]>) -> fmt::Result {
     let rows: Vec<[String; 8]> = std::iter::once(headings.map(str::to_owned)).chain(rows).collect();
     if rows.len() == 1 {
@@ -219,12 +218,12 @@ impl fmt::Display for Report {
     }
 }
 
-/// Resident memory of a process, in megabytes.
+/// Returns the resident memory of a process, in megabytes.
 pub fn resident(process: &str) -> Result<f64, Failure> {
     memory(process, "VmRSS:")
 }
 
-/// The most resident memory a process has had, in megabytes.
+/// Returns the peak resident memory of a process, in megabytes.
 pub fn most_resident(process: &str) -> Result<f64, Failure> {
     memory(process, "VmHWM:")
 }

@@ -1,4 +1,4 @@
-//! The service under test, run as `kontor serve` runs it, with a catalogue in a SQLite file of its own.
+//! The service under test, run as `kontor serve` runs it, with a catalog in a separate SQLite file.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -28,24 +28,20 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::Failure;
 use crate::catalogue::{self, ROWS, WAREHOUSE};
 
-/// The database and what is needed to work on it without HTTP.
+/// The database, with what is needed to use it without HTTP.
 pub struct Data {
     /// For everything that is not an HTTP thread.
     pub runtime: Runtime,
-    /// The open database.
     pub database: Database,
     config: Config,
     folder: TempDir,
     projects: AtomicU32,
 }
 
-/// A running service.
 pub struct Shop {
     data: Data,
     instance: Instance,
-    /// Where it listens.
     pub address: SocketAddr,
-    /// Its project.
     pub project: CreatedProject,
 }
 
@@ -57,32 +53,28 @@ impl std::ops::Deref for Shop {
     }
 }
 
-/// A service that remembers answers.
+/// A service with the response cache.
 pub struct Remembering {
     instance: Instance,
-    /// Where it listens.
     pub address: SocketAddr,
 }
 
 impl Remembering {
-    /// Ends it.
     pub fn close(self, shop: &Shop) {
         shop.data.runtime.block_on(self.instance.stop());
     }
 }
 
-/// Something the application sells.
+/// A product on sale in the application.
 #[derive(diesel::QueryableByName)]
 pub struct Offer {
-    /// The product.
     #[diesel(sql_type = BigInt)]
     pub product: i64,
-    /// Its category.
     #[diesel(sql_type = BigInt)]
     pub category: i64,
 }
 
-/// The use cases of spreadsheets on a database.
+/// Creates the spreadsheet use cases on a database.
 pub fn importer(database: &Database) -> SpreadsheetService {
     let (files, store) = (Arc::new(Spreadsheets::default()), Arc::new(database.clone()));
     SpreadsheetService {
@@ -95,12 +87,12 @@ pub fn importer(database: &Database) -> SpreadsheetService {
 }
 
 impl Data {
-    /// A SQLite file of its own, or the named database, with the tables of the service.
+    /// Creates a separate SQLite file, or uses the given database, with the tables of the service.
     pub fn create(url: Option<String>) -> Result<Self, Failure> {
         Self::told(url, |_| {})
     }
 
-    /// The same with other settings.
+    /// Like `create`, with other settings.
     pub fn told(url: Option<String>, tell: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
         let mut config = Config {
@@ -111,7 +103,7 @@ impl Data {
             // A few customers and one acquirer do the work of thousands.
             customer_writes_per_minute: 1_000_000,
             acquirer_addresses: vec!["127.0.0.1".into()],
-            // Told apart: what the service does for an answer, and what it costs to have it in memory.
+            // The response cache is measured separately.
             answers_memory_mb: 0,
             // Several services run in this process.
             monitoring_bind: "main".to_owned(),
@@ -119,7 +111,8 @@ impl Data {
         };
         tell(&mut config);
         config.check()?;
-        // The same lines that production writes, to a file; services of later parts write to the first one's.
+        // The same log lines that production writes, to a file. Services of later parts write to the first one's
+        // file.
         let log = std::fs::File::create(folder.path().join("kontor.log"))?;
         let filter: Targets = config.log.parse()?;
         let lines = tracing_subscriber::fmt::layer().with_writer(Arc::new(log)).json();
@@ -132,46 +125,43 @@ impl Data {
         Ok(Self { runtime, database, config, folder, projects: AtomicU32::new(1) })
     }
 
-    /// An empty database of its own.
+    /// Creates a separate empty database.
     pub fn empty() -> Result<Self, Failure> {
         Self::create(None)
     }
 
-    /// What the service is told.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Where the files are.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The file of the database.
     pub fn file(&self) -> PathBuf {
         self.folder().join("kontor.db")
     }
 
-    /// What SQLite does by itself when commits have come to rest: the log becomes part of the file. A long log is searched for
-    /// every page that is read.
+    /// Merges the log into the file, as SQLite does once there are no more commits. A long log is searched for every
+    /// page that is read.
     pub fn fold_log(&self) -> Result<(), Failure> {
         let mut file = SqliteConnection::establish(&self.file().to_string_lossy())?;
         Ok(file.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA wal_checkpoint(TRUNCATE)")?)
     }
 
-    /// A new project.
+    /// Creates a project.
     pub fn project(&self) -> Result<CreatedProject, Failure> {
         let login = format!("owner-{}", self.projects.fetch_add(1, Ordering::Relaxed));
         let email = format!("{login}@example.com");
         self.runtime.block_on(project::create(&self.config, &self.database, "Bench", &login, &email))
     }
 
-    /// How the service keeps secrets.
+    /// Returns the cipher that the service uses for secrets.
     pub fn cipher(&self) -> ServiceKey {
         ServiceKey::new(&self.config.secret_key, Arc::new(SystemRandom::new()))
     }
 
-    /// Somebody of the project who may do everything.
+    /// Returns an employee of the project with all permissions.
     pub fn staff(project: &CreatedProject) -> Result<Staff, Failure> {
         Ok(Staff {
             project_id: ProjectId::new(project.project_id)?,
@@ -181,7 +171,7 @@ impl Data {
         })
     }
 
-    /// Fills a project with the catalogue and stock of it.
+    /// Fills a project with the catalog and its stock.
     fn furnish(&self, project: &CreatedProject) -> Result<(), Failure> {
         let staff = Self::staff(project)?;
         let store = Arc::new(self.database.clone());
@@ -207,22 +197,22 @@ impl Data {
 }
 
 impl Shop {
-    /// Makes the database, fills it and starts the service on it.
+    /// Creates the database, fills it and starts the service on it.
     pub fn open() -> Result<Self, Failure> {
         Self::start(None, true, |_| {})
     }
 
-    /// The same on the named database.
+    /// Like `open`, on the given database.
     pub fn furnished(url: String) -> Result<Self, Failure> {
         Self::start(Some(url), true, |_| {})
     }
 
-    /// The same without goods, on a SQLite file of its own or on the named database.
+    /// Like `open`, without items, on a separate SQLite file or on the given database.
     pub fn empty(url: Option<String>) -> Result<Self, Failure> {
         Self::start(url, false, |_| {})
     }
 
-    /// With goods, on a SQLite file of its own or on the named database, and with other settings.
+    /// Like `open`, on a separate SQLite file or on the given database, with other settings.
     pub fn told(url: Option<String>, tell: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
         Self::start(url, true, tell)
     }
@@ -242,7 +232,7 @@ impl Shop {
         Ok(Self { data, instance, address, project })
     }
 
-    /// A second service on the same data that remembers answers, as every service does by default.
+    /// Starts a second service on the same data with the response cache, which is on by default.
     pub fn remembering(&self) -> Result<Remembering, Failure> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -254,13 +244,13 @@ impl Shop {
         Ok(Remembering { instance, address })
     }
 
-    /// Ends the service and keeps its data.
+    /// Stops the service and keeps its data.
     pub fn close(self) -> Data {
         self.data.runtime.block_on(self.instance.stop());
         self.data
     }
 
-    /// Everything that is sold, mixed.
+    /// Returns all products on sale, shuffled.
     pub fn offers(&self) -> Result<Vec<Offer>, Failure> {
         let statement = format!(
             "SELECT nomenclature_id AS product, category_id AS category FROM storefront_offers \
@@ -274,14 +264,14 @@ impl Shop {
         if offers.len() == ROWS { Ok(offers) } else { Err(format!("{} products are sold", offers.len()).into()) }
     }
 
-    /// The owner of the project, signed in: the value of the header `Authorization`.
+    /// Logs the owner of the project in. Returns the value of the header `Authorization`.
     pub fn owner(&self) -> Result<String, Failure> {
         let (bearer, row) = owner_row(self.project.project_id);
         in_one_commit(self, vec![row])?;
         Ok(bearer)
     }
 
-    /// So many signed-in customers: the value of each one's header `Authorization`.
+    /// Logs this many customers in. Returns the values of their headers `Authorization`.
     pub fn customers(&self, count: usize) -> Result<Vec<String>, Failure> {
         let (bearers, rows) = customer_rows(self.project.project_id, self.project.application_id, count)?;
         in_one_commit(self, rows)?;
@@ -289,7 +279,7 @@ impl Shop {
     }
 }
 
-/// The header `Authorization` of the owner of a project, and the statement that signs them in.
+/// Returns the header `Authorization` of the owner of a project, and the statement that logs them in.
 pub fn owner_row(project: i64) -> (String, String) {
     let fingerprint = sha256("secret-of-the-owner");
     let statement = format!(
@@ -300,7 +290,8 @@ pub fn owner_row(project: i64) -> (String, String) {
     ("Bearer 1000000|secret-of-the-owner".to_owned(), statement)
 }
 
-/// The headers `Authorization` of so many customers of an application, and the statements that make them and sign them in.
+/// Returns the headers `Authorization` of this many customers of an application, and the statements that create them
+/// and log them in.
 pub fn customer_rows(project: i64, application: i64, count: usize) -> Result<(Vec<String>, Vec<String>), Failure> {
     let numbers = 1..=u32::try_from(count)?;
     let secret = |number: u32| format!("secret-of-customer-{number}");
@@ -333,10 +324,10 @@ pub fn in_one_commit(data: &Data, statements: Vec<String>) -> Result<(), Failure
     Ok(data.runtime.block_on(written)?)
 }
 
-/// A moment, as the databases read it.
+/// A time, as the databases read it.
 pub const AT: &str = "2026-01-01 00:00:00";
 
-/// Lower hex.
+/// Returns the digest in lower-case hex.
 pub fn sha256(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     hex(digest.as_ref())

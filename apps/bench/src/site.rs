@@ -1,4 +1,4 @@
-//! What a project shows besides goods: pages, blocks, a menu and shops, written as staff write them.
+//! Content besides the catalog: content pages, blocks, a menu and shops, written through the API as staff write them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,42 +17,41 @@ use crate::report::{Goal, Report};
 use crate::shop::Shop;
 use crate::storefront::beside;
 
-/// Pages of the project whose answers are measured.
+/// Number of content pages whose responses are measured.
 const PAGES: usize = 200;
-/// Blocks without a parent, and as many below each.
+/// Number of blocks without a parent, and of those below each.
 const BLOCKS: usize = 10;
-/// Items of the menu, and as many below each.
+/// Number of menu items, and of those below each.
 const ITEMS: usize = 7;
-/// Shops of the project.
+/// Number of shops of the project.
 const SHOPS: usize = 20;
-/// Words of the language in which pages are written.
+/// Number of different words in pages.
 const VOCABULARY: usize = 20_000;
-/// Far longer than anything that is written takes.
+/// Timeout, far longer than any of the writes takes.
 const PATIENCE: Duration = Duration::from_hours(1);
 
-/// A page, the same every time.
+/// A generated content page, the same every time.
 pub struct Text {
     place: usize,
 }
 
 impl Text {
-    /// The page at this place, from 0.
+    /// Returns the page at this position, from 0.
     pub fn at(place: usize) -> Self {
         Self { place }
     }
 
-    /// Where it is found.
     pub fn slug(&self) -> String {
         format!("page-{}", self.place)
     }
 
-    /// Four words of its own.
+    /// Returns the title, four random words.
     pub fn title(&self) -> String {
         let mut dice = Dice::new(40_009 + self.place);
         sentence(&mut dice, 4)
     }
 
-    /// A word of the title that few pages have, and a common one of the text.
+    /// Returns a search text: a rare word of the title and a common word of the text.
     pub fn asked(&self) -> String {
         let title = self.title();
         let rarest = title.split(' ').max_by_key(|word| word.len()).unwrap_or_default();
@@ -73,13 +72,13 @@ impl Text {
     }
 }
 
-/// Words, the common ones far more often than the others.
+/// Returns random words, the common ones far more often than the others.
 fn sentence(dice: &mut Dice, words: usize) -> String {
     let mut place = || [VOCABULARY; 3].into_iter().fold(VOCABULARY, |below, _| dice.below(below.max(1)));
     (0..words).map(|_| word(place())).collect::<Vec<_>>().join(" ")
 }
 
-/// The word of this rank; common ones are short.
+/// Returns the word of this rank; common words are short.
 fn word(rank: usize) -> String {
     const CONSONANTS: [char; 20] =
         ['т', 'н', 'с', 'л', 'в', 'р', 'к', 'м', 'д', 'п', 'г', 'б', 'з', 'ч', 'ж', 'ш', 'х', 'ц', 'щ', 'ф'];
@@ -95,7 +94,7 @@ fn word(rank: usize) -> String {
     word
 }
 
-/// Sends what staff write, and fails at the first refusal.
+/// Sends the requests of staff, and fails at the first refusal.
 fn write(shop: &Shop, bearer: &str, path: &str, bodies: impl Iterator<Item = Value>) -> Result<(), Failure> {
     let headers = [("Authorization", bearer)];
     let requests: Vec<Request> = bodies.map(|body| Request::new("POST", path, &headers, &body.to_string())).collect();
@@ -105,12 +104,12 @@ fn write(shop: &Shop, bearer: &str, path: &str, bodies: impl Iterator<Item = Val
     if answers.len() == wanted { Ok(()) } else { Err(format!("{} of {wanted} were written", answers.len()).into()) }
 }
 
-/// Writes so many pages.
+/// Writes this many pages.
 pub fn write_pages(shop: &Shop, bearer: &str, count: usize) -> Result<(), Failure> {
     write(shop, bearer, "/api/pages", (0..count).map(|place| Text::at(place).body()))
 }
 
-/// The numbers of the rows of a table, ascending.
+/// Returns the identifiers of the rows of a table, ascending.
 fn numbers(shop: &Shop, table: &str) -> Result<Vec<i64>, Failure> {
     #[derive(diesel::QueryableByName)]
     struct Row {
@@ -124,7 +123,7 @@ fn numbers(shop: &Shop, table: &str) -> Result<Vec<i64>, Failure> {
     Ok(shop.runtime.block_on(rows)?.into_iter().map(|row| row.id).collect())
 }
 
-/// The codes of the blocks without a parent.
+/// Returns the codes of the blocks without a parent.
 fn fronts() -> impl Iterator<Item = usize> {
     (1..=BLOCKS).map(|block| block * 100)
 }
@@ -176,7 +175,7 @@ fn furnish(shop: &Shop) -> Result<(), Failure> {
     write(shop, &bearer, "/api/shops", (1..=SHOPS).map(outlet))
 }
 
-/// Measures what customers read, each beside a bare server that answers with as many bytes.
+/// Measures customers' reads, each beside a bare server that answers with as many bytes.
 pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     furnish(shop)?;
     let get = |path: String| {

@@ -1,4 +1,4 @@
-//! The binary itself: how soon it serves, and what it takes when nobody asks.
+//! The binary itself: time to start, and memory when idle.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use crate::shop::Data;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Measures `kontor serve` on the database with the catalogue.
+/// Measures `kontor serve` on the database with the catalog.
 pub fn measure(data: &Data, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let binary = own_binary()?;
     let mut times = Vec::with_capacity(pace.starts);
@@ -42,7 +42,7 @@ pub fn measure(data: &Data, pace: &Pace, report: &mut Report) -> Result<(), Fail
     Ok(())
 }
 
-/// The service that was built beside the bench.
+/// Returns the path of the service that was built with the bench.
 pub fn own_binary() -> Result<PathBuf, Failure> {
     let binary = std::env::current_exe()?.with_file_name("kontor");
     if binary.exists() {
@@ -52,16 +52,15 @@ pub fn own_binary() -> Result<PathBuf, Failure> {
     }
 }
 
-/// A child that ends with the value.
+/// A child process that is ended when the value is dropped.
 pub struct Running(Child);
 
 impl Running {
-    /// This child.
     pub fn of(child: Child) -> Self {
         Self(child)
     }
 
-    /// Waits until it serves.
+    /// Waits until the service answers. Returns the time since `began`.
     pub fn answers(&mut self, address: SocketAddr, began: Instant) -> Result<Duration, Failure> {
         while began.elapsed() < PATIENCE {
             if healthy(address).unwrap_or(false) {

@@ -1,4 +1,4 @@
-//! What visitors do most, each beside a bare server that answers with as many bytes.
+//! The most frequent requests of visitors, each beside a bare server that answers with as many bytes.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal, Report};
 use crate::shop::{Offer, Shop};
 
-/// Distinct carts.
+/// Number of distinct carts.
 const CARTS: usize = 500;
 
-/// Measures the product list, the product card and the calculation of a cart.
+/// Measures the product list, one product and the calculation of a cart.
 pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let offers = shop.offers()?;
     let categories = categories(&offers);
@@ -45,7 +45,7 @@ fn token(shop: &Shop) -> [(&str, &str); 1] {
     [("Token", shop.project.app_token.as_str())]
 }
 
-/// The categories of what is sold.
+/// Returns the categories of the products on sale.
 pub fn categories(offers: &[Offer]) -> Vec<i64> {
     let mut categories: Vec<i64> = offers.iter().map(|offer| offer.category).collect();
     categories.sort_unstable();
@@ -53,25 +53,25 @@ pub fn categories(offers: &[Offer]) -> Vec<i64> {
     categories
 }
 
-/// Asks for the first page of a category.
+/// Creates a request for the first page of a category.
 pub fn list(shop: &Shop, category: i64) -> Request {
     let path = format!("/api/counterparty/products?category_id[]={category}&per_page=20");
     Request::new("GET", &path, &token(shop), "")
 }
 
-/// Asks for a card.
+/// Creates a request for one product.
 pub fn card(shop: &Shop, offer: &Offer) -> Request {
     Request::new("GET", &format!("/api/counterparty/products/{}", offer.product), &token(shop), "")
 }
 
-/// Asks what a cart costs.
+/// Creates a request for the calculation of a cart.
 pub fn basket(shop: &Shop, lines: &[Offer]) -> Request {
     let lines = lines.iter().zip(1..).map(|(offer, quantity)| json!({ "id": offer.product, "quantity": quantity }));
     let body = json!({ "products": lines.collect::<Vec<_>>() }).to_string();
     Request::new("POST", "/api/counterparty/orders/precalculate", &token(shop), &body)
 }
 
-/// Measures what is asked of the service beside a bare server.
+/// Measures requests to the service beside a bare server.
 pub fn beside(shop: &Shop, pace: &Pace, name: &str, goal: Goal, ours: Target) -> Result<Figure, Failure> {
     let size = load::body_size(&ours, CARTS)?;
     let bare = Bare::start(&shop.runtime, size)?;

@@ -1,4 +1,4 @@
-//! An acquirer within the process, whose payments are paid as soon as somebody asks.
+//! An acquirer within the process. A payment is paid as soon as its status is requested.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ use kontor_payments::model::{
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use uuid::Uuid;
 
-/// Knows the payment that was asked for last.
+/// Holds the latest payment.
 #[derive(Default)]
 pub struct Till(Mutex<Option<GatewayPayment>>);
 
@@ -24,7 +24,7 @@ impl Till {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The payment that was asked for last.
+    /// Returns the identifier of the latest payment.
     pub fn payment(&self) -> Option<ProviderId> {
         self.last().as_ref().map(|payment| payment.id.clone())
     }

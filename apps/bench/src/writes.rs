@@ -1,5 +1,5 @@
-//! What the use cases that write most cost the only writer of SQLite: statements, pages, time. In the process, one after the
-//! other, with nobody else at the database.
+//! Cost of the most frequent writes for the only writer of SQLite: statements, pages, time. They run in the process,
+//! in sequence, without other users of the database.
 
 use std::future::Future;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -32,12 +32,12 @@ use crate::report::{Budget, Report};
 use crate::shop::{Data, Shop};
 use crate::till::Till;
 
-/// The most statements with which an order keeps the only writer.
+/// Maximum number of statements for which an order occupies the only writer.
 const MOST_OF_AN_ORDER: u64 = 12;
-/// How often each is done.
+/// Number of repetitions.
 const ROUNDS: usize = 100;
 const FEW_ROUNDS: usize = 5;
-/// Before the first that counts: caches of pages and of prepared statements are filled.
+/// Uncounted repetitions, which fill the caches of pages and of prepared statements.
 const WARM_UP: usize = 5;
 /// Products of one round of views, tokens of one round of uses.
 const MANY: usize = 64;
@@ -48,7 +48,7 @@ fn work(work: impl Future<Output = Result<(), Failure>> + 'static) -> Work {
     Box::pin(work)
 }
 
-/// A shop that is closed, and its counter.
+/// A shop without an HTTP server, with its services.
 struct Backroom {
     data: Data,
     rounds: usize,
@@ -101,14 +101,14 @@ impl Backroom {
         Ok(Self { data, rounds, app, staff, products, store, clock, random, till, charges, placement })
     }
 
-    /// The customer of this number, from 1.
+    /// Returns the customer with this number, from 1.
     fn customer(&self, number: usize) -> Result<CustomerScope, Failure> {
         let number = i64::try_from(number)?;
         let counterparty_id = CounterpartyId::new(number)?;
         Ok(CustomerScope { app: self.app, counterparty_id, token_id: TokenId::new(number)? })
     }
 
-    /// An order of so many lines, other products each time.
+    /// Creates an order of this many lines, of other products each time.
     fn wish(&self, round: usize, lines: usize, online: bool) -> Result<OrderCommand, Failure> {
         let wanted = self.products.iter().cycle().skip(round * lines).take(lines);
         let lines = wanted.map(|item| Ok(CartLine { item: *item, quantity: Quantity::new(1)? }));
@@ -136,7 +136,7 @@ impl Backroom {
         }))
     }
 
-    /// Does a piece of work again and again and notes what it costs; the middle of each is told.
+    /// Repeats an operation and records its cost. Returns the median of each part.
     fn measure(&self, name: &str, mut prepare: impl FnMut(usize) -> Result<Work, Failure>) -> Result<Budget, Failure> {
         let mut costs = Vec::with_capacity(self.rounds);
         for round in 0..WARM_UP + self.rounds {
@@ -183,7 +183,7 @@ impl Backroom {
         Ok(())
     }
 
-    /// Orders that are paid online, their money, and its way back. What is paid is told to a webhook.
+    /// Measures orders paid online, their charges and refunds. A webhook announces what is paid.
     fn money(&self, report: &mut Report) -> Result<(), Failure> {
         let draft = WebhookDraft { name: None, url: EndpointUrl::parse("https://shop.example/hook")?, is_active: true };
         let webhook = NewWebhook {
@@ -231,7 +231,7 @@ impl Backroom {
         self.deliveries(report)
     }
 
-    /// Every order that was paid is a delivery.
+    /// Measures deliveries. Every paid order causes one.
     fn deliveries(&self, report: &mut Report) -> Result<(), Failure> {
         let events = u32::try_from(WARM_UP + self.rounds)?;
         self.data.runtime.block_on(self.store.fan_out(events, self.random.clone(), self.clock.now()))?;
@@ -270,7 +270,7 @@ impl Backroom {
             sender: around.codes.clone(),
             clock: self.clock.clone(),
             random: self.random.clone(),
-            // Codes were stored by the key of the service.
+            // Codes were stored with the key of the service.
             cipher: around.cipher.clone(),
             lifetimes: around.lifetimes,
         });
@@ -296,7 +296,7 @@ impl Backroom {
         report.cost(beat);
 
         let used = self.measure(&format!("uses of {MANY} tokens"), |round| {
-            // Later each time: what was used a moment ago is not stored again.
+            // The time advances each round, because a recent use is not stored again.
             let now = self.clock.now() + TimeDelta::hours(i64::try_from(round)?);
             let tokens =
                 (1..).take(MANY).map(|token| Ok(TokenUse { token: TokenId::new(token)?, first: now, last: now }));
@@ -317,7 +317,7 @@ impl Backroom {
     }
 }
 
-/// Measures every use case by itself.
+/// Measures every use case separately.
 pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let backroom = Backroom::open(pace)?;
     backroom.orders(report)?;
@@ -325,11 +325,12 @@ pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     backroom.money(report)
 }
 
-/// How far the write-ahead log is written, in pages.
+/// Length of the write-ahead log, in pages.
 struct Log(u64);
 
 impl Log {
-    /// Out of the header of the index that SQLite keeps beside the log (`mxFrame` of <https://sqlite.org/walformat.html>).
+    /// Reads the header of the index that SQLite keeps beside the log (`mxFrame` of
+    /// <https://sqlite.org/walformat.html>).
     fn read(data: &Data) -> Result<Self, Failure> {
         let mut index = std::fs::File::open(data.folder().join("kontor.db-shm"))?;
         index.seek(SeekFrom::Start(16))?;
@@ -338,7 +339,7 @@ impl Log {
         Ok(Self(u32::from_ne_bytes(frames).into()))
     }
 
-    /// Pages since then. What was copied into the database is written over, from the first page on.
+    /// Returns the pages written since then. After a checkpoint the log is overwritten from the first page on.
     fn since(&self, before: &Self) -> u64 {
         self.0.checked_sub(before.0).unwrap_or(self.0)
     }

@@ -1,4 +1,4 @@
-//! Who may see the lesson.
+//! Access to the lesson.
 
 use std::time::SystemTime;
 
@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use kontor_subscriptions::{SubscriptionStatus, grants_access};
 use serde_json::Value;
 
-/// Whether one of the subscriptions (the `data` of `GET /api/counterparty/subscriptions`) opens what the plan is for. What cannot be
-/// read opens nothing.
+/// Returns `true` if one of the subscriptions (the `data` of `GET /api/counterparty/subscriptions`) grants the plan.
+/// Malformed data grants nothing.
 pub fn opens(subscriptions: &Value, plan: &str, now: DateTime<Utc>) -> bool {
     let grants = |subscription: &Value| {
         let text = |field: &str| subscription.get(field).and_then(Value::as_str);
@@ -18,7 +18,7 @@ pub fn opens(subscriptions: &Value, plan: &str, now: DateTime<Utc>) -> bool {
     subscriptions.as_array().is_some_and(|all| all.iter().any(grants))
 }
 
-/// The time here. Kontor's own state decides first: it stops being `active` when a period is over and not paid.
+/// Returns the local time. Kontor's own state decides first: a period that is over and unpaid is no longer `active`.
 #[expect(clippy::disallowed_methods, reason = "an example has no ports")]
 pub fn now() -> DateTime<Utc> {
     SystemTime::now().into()

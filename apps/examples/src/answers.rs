@@ -1,4 +1,4 @@
-//! What both examples answer.
+//! Responses shared by both examples.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use crate::access;
 use crate::kontor::{Kontor, Unanswered};
 
-/// The lesson for whoever has this token: `200` when a subscription to the plan opens it, else `402` with the way to subscribe.
+/// Returns the lesson for the holder of this token: `200` when a subscription to the plan grants it, else `402` with
+/// the way to subscribe.
 pub async fn lesson(kontor: &Kontor, token: &str, subscribe: &str) -> HttpResponse {
     match kontor.subscriptions(token).await {
         Ok(subscriptions) if access::opens(&subscriptions, kontor.plan(), access::now()) => {
-            // What a shared cache kept would outlive the access.
+            // A copy in a shared cache would outlive the access.
             HttpResponse::Ok()
                 .insert_header(("Cache-Control", "no-store"))
                 .json(json!({ "lesson": "How to brew tea: warm the pot first." }))
@@ -24,7 +25,7 @@ pub async fn lesson(kontor: &Kontor, token: &str, subscribe: &str) -> HttpRespon
     }
 }
 
-/// Why there is nothing to answer. What Kontor refuses it says for whoever asked.
+/// Converts a failed call into a response. A refusal by Kontor is passed on to the caller.
 pub fn refused(unanswered: &Unanswered) -> HttpResponse {
     match unanswered {
         Unanswered::SignedOut => signed_out(),
@@ -39,17 +40,17 @@ pub fn refused(unanswered: &Unanswered) -> HttpResponse {
     }
 }
 
-/// Nobody is signed in.
+/// Returns the response to a request without a session.
 pub fn signed_out() -> HttpResponse {
     HttpResponse::Unauthorized().json(json!({ "message": "Sign in first." }))
 }
 
-/// The text of a field.
+/// Returns the string in a field.
 pub fn text<'v>(body: &'v Value, field: &str) -> Option<&'v str> {
     body.get(field).and_then(Value::as_str)
 }
 
-/// Names those of the fields that are no texts.
+/// Returns the response that lists the fields that are not strings.
 pub fn must_be_texts(body: &Value, fields: &[&str]) -> HttpResponse {
     let wrong = fields.iter().filter(|field| text(body, field).is_none());
     let errors: serde_json::Map<_, _> =

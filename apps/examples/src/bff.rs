@@ -1,4 +1,4 @@
-//! A backend for a frontend: it signs the customer in, keeps their token, and gives the browser a cookie that says nothing.
+//! A backend for a frontend: it logs the customer in, keeps their token, and sends the browser an opaque cookie.
 
 mod sessions;
 
@@ -16,8 +16,8 @@ use crate::kontor::Kontor;
 
 const SESSION: &str = "session";
 
-/// Serves `POST /code`, `POST` and `DELETE /session`, `POST /subscription` and `GET /lesson`. `https` says whether browsers come by
-/// it: the cookie is for that alone then.
+/// Serves `POST /code`, `POST` and `DELETE /session`, `POST /subscription` and `GET /lesson`. With `https` the cookie
+/// is `Secure`.
 pub fn serve(kontor: Kontor, listener: TcpListener, https: bool) -> std::io::Result<Server> {
     let (kontor, sessions, secure) = (Data::new(kontor), Data::new(Sessions::default()), Data::new(Secure(https)));
     let app = move || {
@@ -35,7 +35,8 @@ pub fn serve(kontor: Kontor, listener: TcpListener, https: bool) -> std::io::Res
 struct Secure(bool);
 
 impl Secure {
-    /// The header that gives a browser its session, or takes it: scripts cannot read it, and other sites cannot send it.
+    /// Returns the header that sets or clears the session cookie. Scripts cannot read it, and other sites cannot send
+    /// it.
     fn cookie(&self, id: &str) -> (actix_web::http::header::HeaderName, String) {
         let secure = if self.0 { "; Secure" } else { "" };
         let age = if id.is_empty() { "; Max-Age=0" } else { "" };
@@ -53,7 +54,7 @@ fn token(request: &HttpRequest, sessions: &Sessions) -> Option<String> {
     sessions.token(&session(request)?)
 }
 
-/// `{"phone"}`: the phone rings.
+/// `{"phone"}`: sends a code by a call.
 async fn send_code(kontor: Data<Kontor>, body: Json<Value>) -> HttpResponse {
     let Some(phone) = text(&body, "phone") else { return must_be_texts(&body, &["phone"]) };
     match kontor.send_code(phone).await {
@@ -62,7 +63,7 @@ async fn send_code(kontor: Data<Kontor>, body: Json<Value>) -> HttpResponse {
     }
 }
 
-/// `{"phone", "code"}`: the answer is a cookie; the token stays here.
+/// `{"phone", "code"}`: the response sets a cookie; the token stays in this backend.
 async fn sign_in(
     kontor: Data<Kontor>,
     sessions: Data<Sessions>,
@@ -82,7 +83,7 @@ async fn sign_in(
     }
 }
 
-/// The session ends here, and the token at Kontor.
+/// Ends the session, and revokes the token at Kontor.
 async fn sign_out(
     request: HttpRequest,
     kontor: Data<Kontor>,
@@ -90,13 +91,13 @@ async fn sign_out(
     secure: Data<Secure>,
 ) -> HttpResponse {
     if let Some(token) = session(&request).and_then(|id| sessions.close(&id)) {
-        // It is forgotten here whatever Kontor says.
+        // The session ends here even if Kontor refuses.
         let _ = kontor.log_out(&token).await;
     }
     HttpResponse::NoContent().insert_header(secure.cookie("")).finish()
 }
 
-/// `{"autopay_consent": true}`: what the customer has ticked. The answer has the `payment_link` to send the browser to.
+/// `{"autopay_consent": true}`: the customer's consent. The response has the `payment_link` for the browser.
 async fn subscribe(
     request: HttpRequest,
     kontor: Data<Kontor>,

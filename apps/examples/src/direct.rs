@@ -1,4 +1,4 @@
-//! A backend beside Kontor: the app signs its customer in to Kontor, and sends the token here, too.
+//! A backend beside Kontor: the app logs its customer in to Kontor, and sends the token here as well.
 
 use std::net::TcpListener;
 

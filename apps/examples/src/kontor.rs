@@ -1,4 +1,4 @@
-//! Kontor as an application reaches it.
+//! A client of Kontor for an application.
 
 use std::time::Duration;
 
@@ -7,52 +7,52 @@ use serde_json::Value;
 
 use crate::settings::Settings;
 
-/// Nobody waits longer for a lesson.
+/// Timeout of requests to Kontor.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Kontor, asked by one application.
+/// A client of Kontor for one application.
 #[derive(Clone)]
 pub struct Kontor {
     http: Client,
     settings: Settings,
 }
 
-/// Why there is no answer to go by.
+/// Reason why a call failed.
 #[derive(Debug)]
 pub enum Unanswered {
-    /// Kontor does not know the customer's token, or knows it no more.
+    /// The customer's token is unknown or no longer valid.
     SignedOut,
-    /// Kontor refuses, with a status and a body that are meant for whoever asked.
+    /// Kontor refused, with a status and a body for the caller.
     Refused(StatusCode, Value),
-    /// Kontor cannot be asked, or does not know itself.
+    /// Kontor cannot be reached, or failed.
     Unreachable,
 }
 
 impl Kontor {
-    /// Reaches Kontor by these settings. The first one in a process chooses its TLS provider.
+    /// Creates a client with these settings. The first one in a process installs its TLS provider.
     pub fn new(settings: Settings) -> reqwest::Result<Self> {
-        // An error means that the process has chosen already.
+        // An error means that the process has installed a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Self { http: Client::builder().timeout(PATIENCE).build()?, settings })
     }
 
-    /// The plan that opens the lesson.
+    /// Returns the plan that grants the lesson.
     pub fn plan(&self) -> &str {
         &self.settings.plan
     }
 
-    /// Where a customer subscribes, for those who hold a token of their own.
+    /// Returns the URL where a customer subscribes, for callers that hold the token themselves.
     pub fn checkout_url(&self) -> String {
         format!("{}/api/counterparty/subscriptions/checkout", self.settings.kontor)
     }
 
-    /// The customer's subscriptions.
+    /// Returns the customer's subscriptions.
     pub async fn subscriptions(&self, token: &str) -> Result<Value, Unanswered> {
         let asked = self.request(Method::GET, "/api/counterparty/subscriptions").bearer_auth(token);
         Ok(answered(asked).await?.get_mut("data").map(Value::take).unwrap_or_default())
     }
 
-    /// Begins a first payment. The customer consents to recurring charges: that is theirs to say, not ours.
+    /// Starts a first payment. Only the customer can consent to recurring charges.
     pub async fn check_out(&self, token: &str, consents: bool) -> Result<Value, Unanswered> {
         let plans = self.request(Method::GET, "/api/counterparty/subscription-plans").bearer_auth(token);
         let plans = answered(plans).await?;
@@ -64,13 +64,13 @@ impl Kontor {
         answered(asked.json(&body)).await
     }
 
-    /// Has a code sent to a phone.
+    /// Sends a code to a phone.
     pub async fn send_code(&self, phone: &str) -> Result<Value, Unanswered> {
         let body = serde_json::json!({ "phone": phone });
         answered(self.request(Method::POST, "/api/counterparty/send_password").json(&body)).await
     }
 
-    /// Signs a customer in by that code; gives their token.
+    /// Logs a customer in with that code and returns their token.
     pub async fn log_in(&self, phone: &str, code: &str) -> Result<String, Unanswered> {
         let body = serde_json::json!({ "phone": phone, "password": code });
         let known = answered(self.request(Method::POST, "/api/counterparty/login").json(&body)).await?;
@@ -78,7 +78,7 @@ impl Kontor {
         token.map(str::to_owned).ok_or(Unanswered::Unreachable)
     }
 
-    /// Lets a token open nothing any more.
+    /// Revokes a token.
     pub async fn log_out(&self, token: &str) -> Result<Value, Unanswered> {
         answered(self.request(Method::POST, "/api/counterparty/logout").bearer_auth(token)).await
     }

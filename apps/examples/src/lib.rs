@@ -1,10 +1,10 @@
-//! Two small backends that serve a lesson to subscribers, to be read and changed.
+//! Two small backends that serve a lesson to subscribers, as a starting point for your own.
 //!
-//! - [`direct`]: the app signs its customer in to Kontor and sends the customer's token with each request.
-//! - [`bff`]: a backend for a frontend signs the customer in itself and keeps the token; the browser has a cookie.
+//! - [`direct`]: the app logs its customer in to Kontor and sends the customer's token with each request.
+//! - [`bff`]: a backend for a frontend logs the customer in itself and keeps the token; the browser has a cookie.
 //!
-//! Both ask Kontor anew for each request and apply [`access::opens`]. When Kontor cannot be asked nobody gets in: that is `503`, not
-//! access.
+//! Both query Kontor for each request and apply [`access::opens`]. When Kontor cannot be reached, they answer `503`
+//! and grant no access.
 //!
 //! ```sh
 //! kontor demo                                        # in one terminal; it writes kontor-demo/demo.json

@@ -1,24 +1,24 @@
-//! What an example is told at its start.
+//! Settings of an example.
 
 use std::error::Error;
 use std::net::SocketAddr;
 
 use serde_json::Value;
 
-/// Where Kontor is, and who asks it.
+/// Address of Kontor and token of the application.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Kontor's address, without a trailing slash.
     pub kontor: String,
     /// The token of the application.
     pub app_token: String,
-    /// The slug of the plan that opens the lesson.
+    /// Slug of the plan that grants the lesson.
     pub plan: String,
 }
 
 impl Settings {
-    /// From the environment (`KONTOR_URL`, `KONTOR_APP_TOKEN`, `PLAN`); what is not there stands in the file of a demo (`DEMO`,
-    /// `kontor-demo/demo.json` by default).
+    /// Reads the environment (`KONTOR_URL`, `KONTOR_APP_TOKEN`, `PLAN`). Missing values come from the file of a demo
+    /// (`DEMO`, `kontor-demo/demo.json` by default).
     pub fn read() -> Result<Self, Box<dyn Error>> {
         let path = variable("DEMO").unwrap_or_else(|| "kontor-demo/demo.json".to_owned());
         let demo: Value = match std::fs::read_to_string(&path) {
@@ -37,7 +37,7 @@ impl Settings {
     }
 }
 
-/// Where an example listens: `BIND`, or what is given.
+/// Returns the address an example listens on: `BIND`, or the default.
 pub fn bind(default: &str) -> Result<SocketAddr, Box<dyn Error>> {
     let address = variable("BIND").unwrap_or_else(|| default.to_owned());
     Ok(address.parse().map_err(|error| format!("BIND: {address}: {error}"))?)

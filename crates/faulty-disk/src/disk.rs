@@ -1,4 +1,4 @@
-//! The files of one database, and what goes wrong with them.
+//! The files of one database, and their faults.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -13,22 +13,22 @@ use crate::locks::{FileLocks, HandleId, SharedMemory};
 use crate::recording::{Change, Recording};
 use crate::vfs;
 
-/// How a disk fails.
+/// Kind of failure of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// It is broken: writing and syncing end in an error.
+    /// The disk is broken: writing and syncing return an error.
     Broken,
-    /// It is full: of a write half arrives.
+    /// The disk is full: half of a write arrives.
     Full,
-    /// It takes no changes any longer.
+    /// The disk accepts no more changes.
     ReadOnly,
 }
 
 impl Failure {
-    /// What a file system tells SQLite.
+    /// Returns the error code that the file system reports to SQLite.
     fn code(self, change: &Change) -> c_int {
         match (self, change) {
-            // What was written before can still not be synced.
+            // Earlier writes can still not be synced.
             (Self::ReadOnly, Change::Write { .. }) => ffi::SQLITE_READONLY,
             (Self::Full, Change::Write { .. }) => ffi::SQLITE_FULL,
             (_, Change::Create(_)) => ffi::SQLITE_CANTOPEN,
@@ -40,14 +40,14 @@ impl Failure {
     }
 }
 
-/// When a disk fails.
+/// Planned failure of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// So many changes succeed before.
+    /// Number of changes that succeed before it.
     pub after: usize,
-    /// How it fails.
+    /// Kind of failure.
     pub failure: Failure,
-    /// Whether it goes on to fail until [`Disk::heal`], or fails once.
+    /// `true` if it fails until [`Disk::heal`], `false` if it fails once.
     pub lasts: bool,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct State {
 static DISKS: LazyLock<Mutex<BTreeMap<u64, Weak<Disk>>>> = LazyLock::new(Mutex::default);
 
 impl Disk {
-    /// A disk with these files.
+    /// Creates a disk with these files.
     pub fn new(files: Image) -> Arc<Self> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         vfs::register();
@@ -82,47 +82,47 @@ impl Disk {
         disk
     }
 
-    /// The path by which SQLite opens a file of this disk, from everywhere in this process.
+    /// Returns the path by which SQLite opens a file of this disk anywhere in this process.
     pub fn url(&self, file: &str) -> PathBuf {
         PathBuf::from(format!("file:/{}/{file}?vfs={}", self.number, vfs::NAME))
     }
 
-    /// The files as they are.
+    /// Returns the current files.
     pub fn files(&self) -> Image {
         self.state().files.clone()
     }
 
-    /// From now on every change is kept.
+    /// Starts recording changes.
     pub fn record(&self) {
         let mut state = self.state();
         state.recording = Some(Recording { before: state.files.clone(), changes: Vec::new() });
     }
 
-    /// How many changes were kept so far.
+    /// Returns the number of recorded changes.
     pub fn recorded(&self) -> usize {
         self.state().recording.as_ref().map_or(0, Recording::len)
     }
 
-    /// What was kept. Nothing is from now on.
+    /// Stops recording and returns the changes.
     pub fn recording(&self) -> Recording {
         self.state().recording.take().unwrap_or_default()
     }
 
-    /// From now on it fails in this way.
+    /// Plans a failure.
     pub fn fail(&self, fault: Fault) {
         let mut state = self.state();
         state.fault = Some(fault);
         state.refused = 0;
     }
 
-    /// It works again. Returns how many changes it refused.
+    /// Ends the failure. Returns the number of refused changes.
     pub fn heal(&self) -> usize {
         let mut state = self.state();
         state.fault = None;
         state.refused
     }
 
-    /// The disk and the name of a file that a path from [`Self::url`] names.
+    /// Returns the disk and the file name of a path from [`Self::url`].
     pub(crate) fn at(path: &str) -> Option<(Arc<Self>, &str)> {
         let (number, name) = path.strip_prefix('/')?.split_once('/')?;
         let disk = locked(&DISKS).get(&number.parse().ok()?)?.upgrade()?;

@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-/// The files of a disk at one moment.
+/// Snapshot of the files of a disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Image(BTreeMap<String, Vec<u8>>);
 
 impl Image {
-    /// One file.
+    /// Creates an image of one file.
     pub fn of(name: &str, bytes: Vec<u8>) -> Self {
         Self(BTreeMap::from([(name.to_owned(), bytes)]))
     }
 
-    /// What is in a file.
+    /// Returns the content of a file.
     pub fn file(&self, name: &str) -> Option<&[u8]> {
         self.0.get(name).map(Vec::as_slice)
     }
 
-    /// Writes the files into a folder, for whoever wants to look at them.
+    /// Writes the files into a folder, for inspection.
     pub fn store(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         self.0.iter().try_for_each(|(name, bytes)| fs::write(folder.join(name), bytes))
@@ -37,13 +37,13 @@ impl Image {
         self.0.remove(name);
     }
 
-    /// The file, made when it is not there.
+    /// Returns the file, creating it if it does not exist.
     pub(crate) fn edit(&mut self, name: &str) -> &mut Vec<u8> {
         self.0.entry(name.to_owned()).or_default()
     }
 }
 
-/// Writes at a place, beyond the end, too: what lies between is zero.
+/// Writes at an offset, also beyond the end. A gap is filled with zeros.
 pub(crate) fn write_at(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset.saturating_add(bytes.len());
     if file.len() < end {

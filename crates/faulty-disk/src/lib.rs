@@ -1,15 +1,16 @@
-//! For tests: a disk for SQLite, in memory, that is killed, loses power and fails on demand.
+//! For tests: an in-memory disk for SQLite that simulates killed processes, power loss and failures.
 //!
-//! A [`Disk`] holds the files of one database and its shared memory. SQLite reaches it by the path that [`Disk::url`] tells, as
-//! a file system of its own, so whoever opens a database by a path can be put on one. What changes files is counted in the order
-//! in which it was issued.
+//! A [`Disk`] holds the files of one database and its shared memory. SQLite reaches it as a separate file system, by
+//! the path that [`Disk::url`] returns. So any code that opens a database by a path can use one. Changes of files are
+//! counted in the order in which they were issued.
 //!
-//! - [`Disk::record`] keeps every change. [`Recording::killed_after`] gives the files as a process leaves them that is killed
-//!   after any of them; [`Recording::powerless_after`] the files as a machine may leave them that loses power there: what was
-//!   synced is kept, of the rest each write is kept, lost or torn.
-//! - [`Disk::fail`] refuses the changes from any one on, as a broken, a full or a read-only disk does.
+//! - [`Disk::record`] records every change. [`Recording::killed_after`] returns the files that remain when the
+//!   process is killed after any of them.
+//! - [`Recording::powerless_after`] returns files that may remain after a loss of power. Synced data is kept; each
+//!   other write is kept, lost or torn.
+//! - [`Disk::fail`] refuses changes from a chosen one on, as a broken, a full or a read-only disk does.
 //!
-//! **Owns** the files of a disk. **Knows** SQLite's interface for file systems, and nothing else here.
+//! **Owns** the files of a disk. **Knows** SQLite's interface for file systems, and nothing else of this project.
 
 mod disk;
 mod image;

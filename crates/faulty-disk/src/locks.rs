@@ -1,4 +1,4 @@
-//! Who has locked what: files, and the shared memory of a write-ahead log.
+//! Locks of files, and of the shared memory of a write-ahead log.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -6,14 +6,14 @@ use std::sync::atomic::AtomicU64;
 
 use libsqlite3_sys as ffi;
 
-/// An open file.
+/// Identifier of an open file.
 pub(crate) type HandleId = u64;
 
-/// Somebody else has it.
+/// Error: another handle holds the lock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Busy;
 
-/// How far each open file has locked the database, by SQLite's levels.
+/// Lock level of each open file of the database, by SQLite's levels.
 #[derive(Debug, Default)]
 pub(crate) struct FileLocks(BTreeMap<HandleId, c_int>);
 
@@ -55,12 +55,12 @@ impl FileLocks {
 
 const SLOTS: usize = 8;
 
-/// The memory that connections to a database in WAL mode share, and its locks. It is gone with the last of them.
+/// Memory that connections to a database in WAL mode share, and its locks. It is dropped with the last connection.
 #[derive(Debug, Default)]
 pub(crate) struct SharedMemory {
     regions: Vec<Box<[AtomicU64]>>,
     slots: [Slot; SLOTS],
-    /// Who uses it.
+    /// Handles that use it.
     users: Vec<HandleId>,
 }
 
@@ -71,7 +71,7 @@ struct Slot {
 }
 
 impl SharedMemory {
-    /// A part of it; made when that is asked for. It stays where it is as long as anybody uses it.
+    /// Returns a region, creating it if `makes` is set. Its address is stable while any handle uses the memory.
     pub fn region(&mut self, handle: HandleId, number: usize, size: usize, makes: bool) -> Option<&[AtomicU64]> {
         if !self.users.contains(&handle) {
             self.users.push(handle);
@@ -106,7 +106,7 @@ impl SharedMemory {
         self.chosen(slots).for_each(|slot| slot.release(handle));
     }
 
-    /// Whether nobody is left who uses it.
+    /// Removes a handle and its locks. Returns `true` if no user is left.
     pub fn leave(&mut self, handle: HandleId) -> bool {
         self.slots.iter_mut().for_each(|slot| slot.release(handle));
         self.users.retain(|user| *user != handle);

@@ -1,33 +1,33 @@
-//! What was issued, and what is left of it.
+//! Recorded changes, and the files that remain after a failure.
 
 use std::collections::BTreeMap;
 
 use crate::image::{Image, write_at};
 
-/// What changes the files of a disk.
+/// A change of the files of a disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A file is made.
+    /// Creates a file.
     Create(String),
-    /// Bytes are written at a place.
+    /// Writes bytes at an offset.
     Write {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// Where.
+        /// Offset in bytes.
         offset: usize,
-        /// What.
+        /// Bytes to write.
         bytes: Vec<u8>,
     },
-    /// A file is cut, or grows by zeros.
+    /// Cuts a file, or extends it with zeros.
     Truncate {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// How long it becomes.
+        /// New size in bytes.
         size: usize,
     },
-    /// What was written to a file so far is to outlast a loss of power, and that there is such a file.
+    /// Makes the file and what was written to it so far survive a loss of power.
     Sync(String),
-    /// A file is deleted. Nothing makes this outlast a loss of power at once.
+    /// Deletes a file. No sync makes this survive a loss of power at once.
     Delete(String),
 }
 
@@ -53,7 +53,7 @@ impl Change {
     }
 }
 
-/// A disk at the beginning, everything on it synced, and the changes that followed.
+/// The initial files, all synced, and the changes that followed.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
     pub(crate) before: Image,
@@ -61,30 +61,33 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// How many changes there were.
+    /// Returns the number of changes.
     pub fn len(&self) -> usize {
         self.changes.len()
     }
 
-    /// Whether nothing changed.
+    /// Returns `true` if there are no changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// The changes in their order.
+    /// Returns the changes in order.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// The files when the process is killed after so many changes: what was issued is there, synced or not.
+    /// Returns the files after the process is killed following this many changes. All issued changes remain, synced
+    /// or not.
     pub fn killed_after(&self, changes: usize) -> Image {
         let mut files = self.before.clone();
         self.changes.iter().take(changes).for_each(|change| change.apply(&mut files));
         files
     }
 
-    /// The files when power is lost after so many changes. What was synced is there. The seed decides over every other
-    /// change: that it is there, is lost, or of a write some sectors. Making and deleting a file can be lost, too.
+    /// Returns the files after power is lost following this many changes. Synced data remains.
+    ///
+    /// The seed decides about every other change: it remains, is lost, or only some sectors of the write remain.
+    /// Creating and deleting a file can be lost, too.
     pub fn powerless_after(&self, changes: usize, seed: u64) -> Image {
         let mut files: BTreeMap<&str, Uncertain> = BTreeMap::new();
         for change in self.changes.iter().take(changes) {
@@ -109,7 +112,7 @@ impl Recording {
     }
 }
 
-/// A file of which some is synced.
+/// A file of which some changes are synced.
 struct Uncertain<'a> {
     synced: Image,
     is_there: bool,
@@ -144,7 +147,7 @@ impl<'a> Uncertain<'a> {
                     self.is_there = false;
                     change.apply(&mut self.synced);
                 }
-                // What follows went to a file that has no name on the disk.
+                // The changes that follow went to a file that has no name on the disk.
                 (Change::Create(_) | Change::Delete(_), _) => break,
                 (_, Fate::Kept) => change.apply(&mut self.synced),
                 (_, Fate::Lost | Fate::Torn) => {}
@@ -154,21 +157,21 @@ impl<'a> Uncertain<'a> {
     }
 }
 
-/// What became of a change.
+/// Outcome of a change.
 enum Fate {
     Kept,
     Lost,
     Torn,
 }
 
-/// How a disk treats what was not synced.
+/// Treatment of changes that were not synced.
 #[derive(Clone, Copy)]
 enum Manner {
-    /// All of it is lost.
+    /// All are lost.
     LosesAll,
-    /// It is written in order, until power is gone.
+    /// They are written in order, until power is lost.
     InOrder,
-    /// It is written in any order: so many of eight are kept, the rest is lost or torn.
+    /// They are written in any order: this many of eight are kept, the rest is lost or torn.
     AnyOrder(u64),
 }
 
@@ -194,7 +197,7 @@ impl Manner {
 
 const SECTOR: usize = 512;
 
-/// Some of the sectors are written.
+/// Writes only some of the sectors.
 fn tear(file: &mut Vec<u8>, offset: usize, bytes: &[u8], dice: &mut Dice) {
     let (mut at, mut rest) = (offset, bytes);
     while !rest.is_empty() {
@@ -207,7 +210,7 @@ fn tear(file: &mut Vec<u8>, offset: usize, bytes: &[u8], dice: &mut Dice) {
     }
 }
 
-/// Numbers that follow from a seed (`SplitMix64`).
+/// Pseudo-random numbers from a seed (`SplitMix64`).
 struct Dice(u64);
 
 impl Dice {

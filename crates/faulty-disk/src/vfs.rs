@@ -1,4 +1,4 @@
-//! How SQLite reaches disks: a file system under a name, in the C functions that SQLite calls.
+//! The file system that SQLite uses for disks, as C functions that SQLite calls.
 #![expect(unsafe_code, reason = "SQLite calls C functions with pointers of its own; nothing safe can be given to it")]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -13,11 +13,11 @@ use crate::disk::Disk;
 use crate::locks::{Busy, FileLocks, HandleId};
 use crate::recording::Change;
 
-/// What paths call it.
+/// Name of the file system in paths.
 pub(crate) const NAME: &str = "faulty-disk";
 const C_NAME: &CStr = c"faulty-disk";
 
-/// What SQLite keeps of an open file: its own part first.
+/// Structure of an open file for SQLite. SQLite's own part comes first.
 #[repr(C)]
 struct OpenFile {
     base: ffi::sqlite3_file,
@@ -31,7 +31,7 @@ struct Handle {
     name: String,
 }
 
-/// `SQLITE_OK`, or why not.
+/// `SQLITE_OK` or an error code.
 type Code = Result<(), c_int>;
 
 fn code(outcome: Code) -> c_int {
@@ -68,7 +68,7 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     xUnfetch: None,
 };
 
-/// Makes the file system known to SQLite, once. What has nothing to do with files is left to the one of the system.
+/// Registers the file system with SQLite, once. Functions that do not concern files are those of the system.
 pub(crate) fn register() {
     static REGISTERED: Once = Once::new();
     // SAFETY: the description is never freed, and is a copy of one that SQLite gave, with functions of the right types.
@@ -115,7 +115,7 @@ unsafe extern "C" fn open(
     let file = file.cast::<OpenFile>();
     // SAFETY: SQLite gives room for a file, a path that outlives it, and perhaps a place for the flags.
     unsafe {
-        // A file that could not be opened is not closed.
+        // SQLite does not close a file that could not be opened.
         (*file).base.pMethods = ptr::null();
         let handle = match text(path).and_then(|path| Handle::open(path, flags)) {
             Ok(handle) => handle,
@@ -282,7 +282,7 @@ unsafe extern "C" fn sector_size(_: *mut ffi::sqlite3_file) -> c_int {
     4_096
 }
 
-/// What SQLite takes every disk of a Unix system for.
+/// The property SQLite assumes of every disk of a Unix system.
 unsafe extern "C" fn device_characteristics(_: *mut ffi::sqlite3_file) -> c_int {
     ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
 }
@@ -347,7 +347,7 @@ unsafe extern "C" fn access(_: *mut ffi::sqlite3_vfs, path: *const c_char, _: c_
     ffi::SQLITE_OK
 }
 
-/// Every path is whole.
+/// Returns the path unchanged: every path is absolute.
 unsafe extern "C" fn full_pathname(
     _: *mut ffi::sqlite3_vfs,
     path: *const c_char,

@@ -1,10 +1,10 @@
-//! JSON answers shared by the sandbox's own services: `{"message": "..."}`.
+//! JSON responses shared by the sandbox's own services: `{"message": "..."}`.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use serde_json::json;
 
-/// A status with a message.
+/// Returns a response with a message.
 pub fn message(status: StatusCode, text: &str) -> HttpResponse {
     HttpResponse::build(status).json(json!({ "message": text }))
 }

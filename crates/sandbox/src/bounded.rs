@@ -1,23 +1,23 @@
-//! A bounded collection that forgets its oldest entry when a new one does not fit.
+//! A bounded collection that drops its oldest entry when a new one does not fit.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Entries by identifier and by age. Adding, finding and forgetting cost the same however many entries there are.
+/// Entries by identifier and by age. Adding, finding and dropping an entry take constant time.
 pub struct Bounded<T> {
     capacity: usize,
-    /// The running number of the oldest entry still kept.
+    /// The running number of the oldest entry.
     first: usize,
     entries: VecDeque<(String, T)>,
     numbers: HashMap<String, usize>,
 }
 
 impl<T> Bounded<T> {
-    /// An empty one for at most `capacity` entries (at least one).
+    /// Creates an empty collection for at most `capacity` entries (at least one).
     pub fn new(capacity: usize) -> Self {
         Self { capacity: capacity.max(1), first: 0, entries: VecDeque::new(), numbers: HashMap::new() }
     }
 
-    /// Puts a new entry in. An entry with the same identifier is replaced where it stands.
+    /// Adds an entry. An entry with the same identifier is replaced in place.
     pub fn put(&mut self, id: &str, item: T) {
         if let Some(known) = self.get_mut(id) {
             *known = item;
@@ -33,28 +33,29 @@ impl<T> Bounded<T> {
         self.entries.push_back((id.to_owned(), item));
     }
 
-    /// The entry with this identifier.
+    /// Returns the entry with this identifier.
     pub fn get(&self, id: &str) -> Option<&T> {
         self.entries.get(self.position(id)?).map(|(_, item)| item)
     }
 
-    /// The entry with this identifier, to change it.
+    /// Returns the entry with this identifier, mutable.
     pub fn get_mut(&mut self, id: &str) -> Option<&mut T> {
         let position = self.position(id)?;
         self.entries.get_mut(position).map(|(_, item)| item)
     }
 
-    /// All entries, newest first.
+    /// Returns all entries, newest first.
     pub fn newest(&self) -> impl Iterator<Item = &T> {
         self.entries.iter().rev().map(|(_, item)| item)
     }
 
-    /// All entries, to change them.
+    /// Returns all entries, mutable.
     pub fn all_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.entries.iter_mut().map(|(_, item)| item)
     }
 
-    /// The entries older than the one with this identifier, newest first. `None` when it is not in.
+    /// Returns the entries older than the one with this identifier, newest first. `None` when it is not in the
+    /// collection.
     pub fn older_than(&self, id: &str) -> Option<impl Iterator<Item = &T>> {
         Some(self.entries.iter().take(self.position(id)?).rev().map(|(_, item)| item))
     }

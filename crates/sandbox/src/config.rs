@@ -1,4 +1,4 @@
-//! What a sandbox is started with.
+//! Configuration of a sandbox.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -7,47 +7,47 @@ use kontor_kernel::{AdjustableClock, Clock};
 
 use crate::chance::{Entropy, system_entropy};
 
-/// What a sandbox is started with. [`SandboxConfig::new`] gives working values for development and tests.
+/// Configuration of a sandbox. [`SandboxConfig::new`] returns working values for development and tests.
 #[derive(Clone)]
 pub struct SandboxConfig {
-    /// Where HTTP is served; port 0 takes a free one.
+    /// HTTP address; port 0 takes a free port.
     pub bind: SocketAddr,
-    /// Where the mailbox listens; port 0 takes a free one.
+    /// Address of the mailbox; port 0 takes a free port.
     pub smtp_bind: SocketAddr,
     /// The URL under which browsers and services reach the sandbox, without a trailing slash. By default the bound
     /// address.
     pub public_url: Option<String>,
-    /// Tells the time to every emulated provider.
+    /// Clock of every emulated provider.
     pub clock: Arc<dyn Clock>,
-    /// The clock that `POST /control/clock` moves. Without it that call answers 409.
+    /// Clock that `POST /control/clock` moves. Without it that call answers 409.
     pub adjustable_clock: Option<Arc<AdjustableClock>>,
-    /// The user name of the acquirer's Basic authentication.
+    /// User name of the acquirer's Basic authentication.
     pub shop_id: String,
-    /// The password of the acquirer's Basic authentication.
+    /// Password of the acquirer's Basic authentication.
     pub secret_key: String,
-    /// Whether the shop may save payment methods for later charges.
+    /// `true` if the shop may save payment methods for later charges.
     pub saving_allowed: bool,
-    /// Where the acquirer sends its notifications.
+    /// URLs of the acquirer's notifications.
     pub notification_urls: Vec<String>,
-    /// Multiplies the pauses between redeliveries of a notification. The pauses are measured by [`Self::clock`].
+    /// Multiplier of the pauses between redeliveries of a notification. The pauses are measured by [`Self::clock`].
     pub redelivery_scale: f64,
-    /// The key of the telephony provider.
+    /// Key of the telephony provider.
     pub telephony_api_id: String,
-    /// The key of the provider of suggestions.
+    /// Key of the provider of suggestions.
     pub suggest_api_key: String,
-    /// The bucket under `/s3`.
+    /// Name of the bucket under `/s3`.
     pub bucket: String,
-    /// The region its requests are signed for.
+    /// Region the bucket's requests are signed for.
     pub bucket_region: String,
-    /// Who may use it.
+    /// Access key of the bucket.
     pub bucket_access_key: String,
-    /// The key its requests are signed with.
+    /// Secret key the bucket's requests are signed with.
     pub bucket_secret_key: String,
-    /// How many payments, refunds, messages and deliveries are remembered, each.
+    /// Maximum number of payments, refunds, messages and deliveries kept, each.
     pub capacity: usize,
-    /// How many threads serve HTTP.
+    /// Number of threads that serve HTTP.
     pub workers: usize,
-    /// Where identifiers and codes come from.
+    /// Source of identifiers and codes.
     pub entropy: Entropy,
 }
 

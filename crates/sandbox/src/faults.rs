@@ -1,4 +1,4 @@
-//! Faults on demand: one list of planned faults, consumed by every emulated service.
+//! Planned faults: one list, consumed by every emulated service.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::named::named;
 use crate::world::lock;
 
-/// The longest a held answer is held: longer than any client should wait.
+/// Longest time a response is held: longer than any client should wait.
 const LONGEST_HOLD: Duration = Duration::from_secs(40);
 const DEFAULT_DELAY: Duration = Duration::from_secs(1);
 const MOST_PLANS: usize = 1_000;
@@ -24,19 +24,19 @@ named! {
 }
 
 named! {
-    /// What goes wrong.
+    /// Kind of fault.
     FaultKind {
-        /// The work is done and committed, the answer is held longer than any client waits.
+        /// The work is done and committed. The response is held longer than any client waits.
         Timeout = "timeout",
         /// An internal error before anything is done.
         Http500 = "http_500",
-        /// The work is done and committed, the answer is an internal error.
+        /// The work is done and committed. The response is an internal error.
         Http500AfterCommit = "http_500_after_commit",
-        /// The connection is closed without an answer, before anything is done.
+        /// The connection is closed without a response, before anything is done.
         Drop = "drop",
-        /// The work is done and committed, the connection is closed without an answer.
+        /// The work is done and committed. The connection is closed without a response.
         DropAfterCommit = "drop_after_commit",
-        /// The provider says no.
+        /// The provider refuses the call.
         Refuse = "refuse",
         /// A notification is sent twice.
         Duplicate = "duplicate",
@@ -48,12 +48,12 @@ named! {
 }
 
 impl FaultKind {
-    /// Whether the fault concerns notifications instead of calls.
+    /// Returns `true` if the fault concerns notifications instead of calls.
     pub fn concerns_notifications(self) -> bool {
         matches!(self, Self::Duplicate | Self::Reorder)
     }
 
-    /// Whether the call is answered, or left without an answer, before anything is done.
+    /// Returns `true` if the fault comes before anything is done.
     pub fn prevents_work(self) -> bool {
         matches!(self, Self::Http500 | Self::Drop | Self::Refuse)
     }
@@ -68,21 +68,21 @@ impl FaultKind {
 pub struct Plan {
     pub service: Service,
     pub kind: FaultKind,
-    /// How many more calls it will hit.
+    /// Number of calls it still hits.
     pub times: u32,
     pub delay: Option<Duration>,
 }
 
-/// The fault that one call has drawn.
+/// The fault that hits one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub kind: FaultKind,
-    /// How long a `timeout` holds the answer or a `delay` waits.
+    /// Time a `timeout` holds the response or a `delay` waits.
     pub pause: Duration,
 }
 
 impl Fault {
-    /// A fault that pauses as long as told, or as usual.
+    /// Creates a fault with this pause, or with the default pause of its kind.
     pub fn new(kind: FaultKind, pause: Option<Duration>) -> Self {
         let usual = if kind == FaultKind::Timeout { LONGEST_HOLD } else { DEFAULT_DELAY };
         Self { kind, pause: pause.unwrap_or(usual).min(LONGEST_HOLD) }
@@ -96,7 +96,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Plans a fault. Answers false when too many are planned already.
+    /// Plans a fault. Returns `false` when too many are planned already.
     pub fn plan(&self, plan: Plan) -> bool {
         let mut plans = lock(&self.plans);
         let fits = plans.len() < MOST_PLANS;
@@ -106,17 +106,17 @@ impl Faults {
         fits
     }
 
-    /// The faults still to come.
+    /// Returns the remaining planned faults.
     pub fn planned(&self) -> Vec<Plan> {
         lock(&self.plans).clone()
     }
 
-    /// Forgets all planned faults.
+    /// Removes all planned faults.
     pub fn clear(&self) {
         lock(&self.plans).clear();
     }
 
-    /// The fault of this call, consumed. A call that only reads passes by the faults that need a commit.
+    /// Consumes and returns the fault of this call. A call that only reads skips the faults that need a commit.
     pub fn take_for_call(&self, service: Service, commits: bool) -> Option<Fault> {
         self.take(|plan| {
             plan.service == service
@@ -125,7 +125,7 @@ impl Faults {
         })
     }
 
-    /// The fault of this notification, consumed.
+    /// Consumes and returns the fault of this notification.
     pub fn take_for_notification(&self, service: Service) -> Option<Fault> {
         self.take(|plan| plan.service == service && plan.kind.concerns_notifications())
     }

@@ -1,4 +1,4 @@
-//! Where planned faults meet HTTP: every emulated HTTP service stands behind this gate.
+//! Middleware that applies the planned faults to every emulated HTTP service.
 
 use actix_web::body::{BodyStream, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -12,20 +12,20 @@ use crate::faults::{Fault, FaultKind, Service};
 use crate::world::World;
 use crate::{acquirer, hooks, storage as bucket, suggest, telephony};
 
-/// The gate of the acquirer.
+/// Applies faults to calls of the acquirer.
 pub async fn acquirer<B: MessageBody + 'static>(
     call: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let commits = call.method() != Method::GET;
-    // A worker reads this list from time to time: faults that are planned for what comes next are not spent on it.
+    // A worker reads this list periodically. It must not use up faults that are planned for later calls.
     if !commits && call.path() == "/v3/refunds" && !call.query_string().contains("payment_id") {
         return next.call(call).await.map(ServiceResponse::map_into_boxed_body);
     }
     pass(Service::Acquirer, commits, call, next).await
 }
 
-/// The gate of the telephony provider, which does its work for GET too.
+/// Applies faults to calls of the telephony provider, which does its work for GET too.
 pub async fn telephony<B: MessageBody + 'static>(
     call: ServiceRequest,
     next: Next<B>,
@@ -33,7 +33,7 @@ pub async fn telephony<B: MessageBody + 'static>(
     pass(Service::Telephony, true, call, next).await
 }
 
-/// The gate of the webhook receiver.
+/// Applies faults to calls of the webhook receiver.
 pub async fn webhook<B: MessageBody + 'static>(
     call: ServiceRequest,
     next: Next<B>,
@@ -41,7 +41,7 @@ pub async fn webhook<B: MessageBody + 'static>(
     pass(Service::Webhook, true, call, next).await
 }
 
-/// The gate of the suggestions, which only read.
+/// Applies faults to calls of the suggestions, which only read.
 pub async fn suggest<B: MessageBody + 'static>(
     call: ServiceRequest,
     next: Next<B>,
@@ -49,7 +49,7 @@ pub async fn suggest<B: MessageBody + 'static>(
     pass(Service::Suggest, false, call, next).await
 }
 
-/// The gate of the bucket.
+/// Applies faults to calls of the bucket.
 pub async fn storage<B: MessageBody + 'static>(
     call: ServiceRequest,
     next: Next<B>,
@@ -90,7 +90,7 @@ async fn pass<B: MessageBody + 'static>(
     })
 }
 
-/// What is answered because of a fault, once an answer that it holds back may leave; `None` for the usual answer.
+/// Returns the response that a fault causes, after the time it holds one back. `None` for the usual response.
 pub async fn instead(service: Service, fault: Fault, world: &World) -> Option<HttpResponse> {
     match fault.kind {
         FaultKind::Http500 | FaultKind::Http500AfterCommit => Some(internal_error(service, world)),

@@ -1,4 +1,4 @@
-//! A receiver for webhooks: remembers every delivery and answers as told.
+//! A receiver for webhooks: stores every delivery and answers with the configured status.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
@@ -23,19 +23,18 @@ struct Delivery {
     headers: BTreeMap<String, String>,
     body: String,
     received_at: DateTime<Utc>,
-    /// The status answered; `None` when the answer was held back.
+    /// The status of the response; `None` when the response was held back.
     answered: Option<u16>,
 }
 
-/// An address that takes deliveries.
+/// A URL that receives deliveries.
 struct Hook {
     status: StatusCode,
-    /// How many more calls get `status`; `None` for all.
+    /// Number of calls that still get `status`; `None` for all.
     times: Option<u32>,
     deliveries: VecDeque<Delivery>,
 }
 
-/// All hooks.
 pub struct Hooks {
     deliveries_kept: usize,
     hooks: Mutex<Bounded<Hook>>,
@@ -51,7 +50,7 @@ impl Hooks {
         lock(&self.hooks).put(id, Hook { status, times, deliveries: VecDeque::new() });
     }
 
-    /// The deliveries to a hook, oldest first.
+    /// Returns the deliveries to a hook, oldest first.
     pub fn deliveries(&self, id: &str) -> Option<Vec<Value>> {
         let hooks = lock(&self.hooks);
         let view = |delivery: &Delivery| {
@@ -65,7 +64,7 @@ impl Hooks {
         Some(hooks.get(id)?.deliveries.iter().map(view).collect())
     }
 
-    /// Takes a delivery and says what to answer.
+    /// Stores a delivery and returns the status of the response.
     fn take(&self, id: &str, mut delivery: Delivery, fault: Option<FaultKind>) -> Option<StatusCode> {
         let mut hooks = lock(&self.hooks);
         let hook = hooks.get_mut(id)?;
@@ -100,7 +99,7 @@ pub fn routes(config: &mut ServiceConfig) {
     );
 }
 
-/// The answer to a call that a `refuse` fault has hit.
+/// Returns the response to a call hit by a `refuse` fault.
 pub fn refusal() -> HttpResponse {
     answers::message(StatusCode::FORBIDDEN, "refused as planned")
 }

@@ -1,4 +1,5 @@
-//! `GET /`: what the sandbox offers, and `GET /mailbox`: the latest messages, for people.
+//! `GET /`: the list of what the sandbox offers, and `GET /mailbox`: the latest messages. Both are pages for
+//! developers.
 
 use std::fmt::Write as _;
 
@@ -58,7 +59,7 @@ const OFFERS: &[(&str, &str)] = &[
     ("POST /control/clock", "{advance_seconds? | advance_to?, dry_run?}"),
 ];
 
-/// The routes of the developer's pages.
+/// Registers the developer's pages.
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/", web::get().to(index)).route("/mailbox", web::get().to(mailbox));
 }

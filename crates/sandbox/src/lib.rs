@@ -1,24 +1,25 @@
-//! An emulator of the outside world: acquirer, telephony, suggestions, mailbox and webhook receiver.
+//! An emulator of outside services: acquirer, telephony, suggestions, mailbox and webhook receiver.
 //!
-//! Adapters talk to it by the real protocols, so nothing but base URLs and credentials differs between development and
-//! production. It **owns** the state of the emulated providers, in memory and bounded:
+//! Adapters use the real protocols, so only base URLs and credentials differ between development and production. It
+//! **owns** the state of the emulated providers, in memory and bounded:
 //! - the acquirer: the YooKassa API v3 under `/v3`, its payment page under `/pay`, its notifications;
-//! - telephony: SMS.RU's flash call, check by an incoming call and SMS under `/code/call`, `/callcheck` and `/sms/send`;
-//! - the mailbox: an SMTP server on a port of its own;
+//! - telephony: SMS.RU's flash call, check by an incoming call and SMS under `/code/call`, `/callcheck` and
+//!   `/sms/send`;
+//! - the mailbox: an SMTP server on its own port;
 //! - suggestions: DaData's addresses, banks and companies under `/suggestions/api/4_1/rs`;
 //! - the webhook receiver under `/hooks`;
 //! - a bucket with the protocol of S3 under `/s3`;
 //! - the control interface under `/control`: messages, payments, charges, faults, the clock, contacts signed by MAX.
 //!
 //! **Invariants**
-//! - Time is the configured [`kontor_kernel::Clock`]: expiries, idempotence keys and redeliveries follow it. Only held
-//!   and delayed answers, and the repeats of messages about calls, are measured in real time.
-//! - An idempotence key does its work once within 24 hours; final payments never change; refunds never exceed the sum.
-//! - A charge of a saved method uses up one step of the method's script; asking again with the same key uses up none.
-//! - Where the sandbox is a part of something larger, `POST /control/clock` is answered when all that the time brings has
-//!   happened ([`TimeTravel`]).
-//! - A planned fault hits one call of its service and is gone; there is one list of faults for all services.
-//! - Whatever is kept forgets its oldest entry when a new one does not fit, at the same cost at any size.
+//! - Time is the configured [`kontor_kernel::Clock`]: expiries, idempotence keys and redeliveries follow it. Only
+//!   held and delayed responses, and the repeats of messages about calls, are measured in real time.
+//! - An idempotence key does its work once within 24 hours; final payments never change; refunds never exceed the
+//!   sum.
+//! - A charge of a saved method uses up one step of the method's script; a repeat with the same key uses up none.
+//! - With a [`TimeTravel`], `POST /control/clock` is answered when everything due until then has happened.
+//! - A planned fault hits one call of its service and is consumed; there is one list of faults for all services.
+//! - Every collection drops its oldest entry when a new one does not fit, in constant time.
 //!
 //! ```
 //! use std::sync::Arc;

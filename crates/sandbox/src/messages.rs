@@ -1,4 +1,4 @@
-//! Everything sent to people: calls, SMS and e-mails, as the recipients would find them.
+//! Messages sent to customers and employees: calls, SMS and e-mails, as the recipients receive them.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::{lock, moment};
 
-/// How a message reached its recipient.
+/// Channel of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     Call,
@@ -26,7 +26,7 @@ impl Channel {
     }
 }
 
-/// A message that has reached its recipient.
+/// A delivered message.
 #[derive(Clone, Debug)]
 pub struct Message {
     pub channel: Channel,
@@ -70,7 +70,7 @@ impl Messages {
         kept.push_back(message);
     }
 
-    /// The latest `most` messages, of one recipient or of all, newest first.
+    /// Returns the latest `most` messages, of one recipient or of all, newest first.
     pub fn newest(&self, to: Option<&str>, most: usize) -> Vec<Value> {
         let to = to.map(recipient);
         let kept = lock(&self.kept);
@@ -79,7 +79,7 @@ impl Messages {
     }
 }
 
-/// A recipient in one spelling: an e-mail address in lower case, a phone as digits with a leading 8 turned into 7.
+/// Normalises a recipient: an e-mail address in lower case, a phone as digits with a leading 8 replaced by 7.
 pub fn recipient(text: &str) -> String {
     if text.contains('@') {
         return text.trim().to_lowercase();
@@ -91,7 +91,7 @@ pub fn recipient(text: &str) -> String {
     }
 }
 
-/// The code a text carries: its first group of 4 to 8 digits that stands alone. Addresses of web pages do not count.
+/// Finds the code in a text: its first separate group of 4 to 8 digits. URLs are ignored.
 pub fn find_code(text: &str) -> Option<String> {
     text.split_whitespace().filter(|word| !word.contains("://")).find_map(|word| {
         word.split(|c: char| !c.is_alphanumeric() && c != '_')

@@ -7,7 +7,7 @@ use kontor_kernel::hex;
 use ring::hmac;
 use serde_json::{Value, json};
 
-/// What a mini-app of the bot with this token has in its hands when its user shares this phone.
+/// Returns the data a mini-app of this bot receives when its user shares this phone.
 pub fn share_contact(token: &str, user_id: u64, phone: &str, at: DateTime<Utc>) -> Value {
     let at = at.timestamp();
     let user = json!({ "id": user_id, "first_name": "Max", "last_name": "User", "language_code": "ru" }).to_string();

@@ -8,15 +8,15 @@ macro_rules! named {
         pub enum $name { $($(#[$variant_doc])* $variant),+ }
 
         impl $name {
-            /// Every name, in order.
+            /// All names, in order.
             pub const NAMES: &[&str] = &[$($wire),+];
 
-            /// The value with this name.
+            /// Returns the value with this name.
             pub fn named(name: &str) -> Option<Self> {
                 match name { $($wire => Some(Self::$variant),)+ _ => None }
             }
 
-            /// The name on the wire.
+            /// Returns the name on the wire.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $wire),+ }
             }

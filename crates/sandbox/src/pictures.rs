@@ -1,4 +1,4 @@
-//! Pictures of goods, as an image host would serve them: `GET /pictures/{name}.svg`, drawn from the name.
+//! Pictures of items, as an image host serves them: `GET /pictures/{name}.svg`, drawn from the name.
 
 use actix_web::{HttpResponse, web};
 
@@ -6,7 +6,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config.route("/pictures/{name}.svg", web::get().to(picture));
 }
 
-/// A crate in a colour of its own, with the name on it.
+/// Draws a crate in a colour derived from the name, with the name on it.
 async fn picture(name: web::Path<String>) -> HttpResponse {
     let hue = name.bytes().fold(7_u32, |hue, byte| (hue * 31 + u32::from(byte)) % 360);
     let label: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(16).collect();

@@ -1,4 +1,4 @@
-//! Starting and stopping: sockets, tasks and routes.
+//! Start and stop: sockets, tasks and routes.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -22,19 +22,19 @@ use crate::{answers, control, hooks, index, smtp, storage, suggest, telephony};
 
 const BACKLOG: u32 = 1_024;
 const LARGEST_BODY: usize = 2 * 1024 * 1024;
-/// Longer than clients keep a connection that rests (reqwest: 90 seconds). To close one while a request is on its way is a
-/// fault that nobody planned.
+/// Longer than clients keep an idle connection (reqwest: 90 seconds). Closing a connection while a request is on its
+/// way would be an unplanned fault.
 const KEEP_ALIVE: Duration = Duration::from_mins(2);
 
-/// Why a sandbox did not start.
+/// Reason why a sandbox did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// An address could not be bound.
     #[error("the sandbox cannot listen on {address}: {source}")]
     Listen {
-        /// The address asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The client that sends notifications could not be built.
@@ -42,11 +42,11 @@ pub enum SandboxError {
     Client(#[from] reqwest::Error),
 }
 
-/// The emulated outside world.
+/// The emulator of outside services.
 pub struct Sandbox;
 
 impl Sandbox {
-    /// Starts serving. Call it inside a tokio or actix runtime; it serves until the handle is stopped or dropped.
+    /// Starts serving. Requires a tokio or actix runtime. It serves until the handle is stopped or dropped.
     pub async fn start(config: SandboxConfig) -> Result<SandboxHandle, SandboxError> {
         let failed = |address| move |source| SandboxError::Listen { address, source };
         let http = listen(config.bind).map_err(failed(config.bind))?;
@@ -100,32 +100,32 @@ pub struct SandboxHandle {
 }
 
 impl SandboxHandle {
-    /// Where the sandbox is reached, without a trailing slash. The acquirer's API is at `{url}/v3`.
+    /// Returns the URL of the sandbox, without a trailing slash. The acquirer's API is at `{url}/v3`.
     pub fn url(&self) -> &str {
         &self.world.url
     }
 
-    /// The address HTTP is served on.
+    /// Returns the HTTP address.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// The address the mailbox listens on.
+    /// Returns the address of the mailbox.
     pub fn smtp_addr(&self) -> SocketAddr {
         self.smtp_addr
     }
 
-    /// Where the acquirer sends its notifications from now on.
+    /// Replaces the URL of the acquirer's notifications.
     pub fn set_notification_url(&self, url: impl Into<String>) {
         self.world.acquirer.notifier.set_urls(vec![url.into()]);
     }
 
-    /// Who moves time from now on when `POST /control/clock` asks for it. Without anybody the clock jumps.
+    /// Sets the handler of `POST /control/clock`. Without one the clock jumps.
     pub fn set_time_travel(&self, travel: Arc<dyn TimeTravel>) {
         self.world.traveller.set(travel);
     }
 
-    /// Where the telephony provider's messages about calls go from now on.
+    /// Sets the URL of the telephony provider's messages about calls.
     pub fn set_call_callback_url(&self, url: impl Into<String>) {
         self.world.pushes.set_url(Some(url.into()));
     }
@@ -143,7 +143,7 @@ impl SandboxHandle {
 impl Drop for SandboxHandle {
     fn drop(&mut self) {
         self.world.stopping.cancel();
-        // The command is sent at once; only its completion would have to be awaited.
+        // `stop` sends the command immediately. Only waiting for its completion needs an await.
         drop(self.server.stop(false));
     }
 }
@@ -169,7 +169,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?.into_std()
 }
 
-/// An address that a client on this machine can connect to.
+/// Returns an address that a client on this machine can connect to.
 fn reachable(addr: SocketAddr) -> SocketAddr {
     let ip = match addr.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -179,9 +179,9 @@ fn reachable(addr: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, addr.port())
 }
 
-/// The acquirer follows no redirects and takes any certificate, as the provider does.
+/// Builds the client of notifications. It follows no redirects and accepts any certificate, as the provider does.
 fn notification_client() -> Result<reqwest::Client, reqwest::Error> {
-    // An error means that the process has chosen its TLS provider already.
+    // An error means that the process has installed its TLS provider already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())

@@ -22,7 +22,7 @@ const BALANCE: f64 = 4_122.56;
 const MOST_RECIPIENTS: usize = 100;
 const LONGEST_TEXT: usize = 1_000;
 
-/// The provider's numbered refusals.
+/// Refusals of the provider, each with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     WrongKey,
@@ -32,7 +32,7 @@ enum Refusal {
     TooManyRecipients,
     Unavailable,
     Internal,
-    /// A refusal that the control interface asked for.
+    /// A refusal planned through the control interface.
     Planned(u16),
 }
 
@@ -56,7 +56,7 @@ impl Refusal {
     }
 }
 
-/// `/code/call`, `/callcheck` and `/sms/send`, all by GET and POST.
+/// Registers `/code/call`, `/callcheck` and `/sms/send`, all by GET and POST.
 pub fn routes(config: &mut ServiceConfig) {
     callcheck::routes(config);
     by_get_and_post(config, "/code/call", code_call);
@@ -77,17 +77,17 @@ where
     );
 }
 
-/// The answer to a call that an `http_500` fault has hit.
+/// Returns the response to a call hit by an `http_500` fault.
 pub fn internal_error() -> HttpResponse {
     HttpResponse::InternalServerError().json(Refusal::Internal.view())
 }
 
-/// The answer to a call that a `refuse` fault has hit.
+/// Returns the response to a call hit by a `refuse` fault.
 pub fn unavailable() -> HttpResponse {
     HttpResponse::Ok().json(Refusal::Unavailable.view())
 }
 
-/// The parameters of a call, from the query and the form together.
+/// Parameters of a call, from the query and the form together.
 struct Parameters(HashMap<String, String>);
 
 impl Parameters {
@@ -112,7 +112,7 @@ impl Parameters {
         if self.get("api_id") == world.telephony_api_id { Ok(()) } else { Err(Refusal::WrongKey) }
     }
 
-    /// Who gets which text: `to` and `msg`, or `to[PHONE]=text`.
+    /// Returns pairs of phone and text: from `to` and `msg`, or from `to[PHONE]=text`.
     fn texts(&self) -> Vec<(String, String)> {
         let named = self.0.iter().filter_map(|(name, text)| {
             let phone = name.strip_prefix("to[")?.strip_suffix(']')?;
@@ -123,7 +123,7 @@ impl Parameters {
     }
 }
 
-/// A phone the provider has a route to: 11 digits from 7.
+/// Normalises a phone the provider has a route to: 11 digits that begin with 7.
 fn routed(phone: &str) -> Result<String, Refusal> {
     let phone = recipient(phone);
     if phone.len() == 11 && phone.starts_with('7') { Ok(phone) } else { Err(Refusal::BadPhone) }
@@ -171,7 +171,7 @@ async fn sms_send(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpRes
     }
 }
 
-/// Sends one SMS and gives its number.
+/// Sends one SMS and returns its number.
 fn send_one(world: &World, phone: &str, text: String, rehearsal: bool) -> Result<String, Refusal> {
     let phone = routed(phone)?;
     if text.is_empty() {
@@ -209,7 +209,7 @@ fn as_json(sent: &Sent) -> Value {
     json!({ "status": "OK", "status_code": 100, "sms": each, "balance": BALANCE })
 }
 
-/// The provider's answer to those who did not ask for JSON.
+/// Returns the provider's response as lines of text, for callers that did not request JSON.
 fn as_lines(sent: Result<Sent, Refusal>) -> String {
     match sent {
         Err(refusal) => refusal.code_and_text().0.to_string(),

@@ -1,4 +1,4 @@
-//! Moving time where the sandbox is a part of something larger.
+//! Moving the time of the sandbox together with the service that shares its clock.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,18 +11,18 @@ use crate::world::{World, lock};
 /// Moves the time of everything that shares the clock of the sandbox.
 #[async_trait]
 pub trait TimeTravel: Send + Sync {
-    /// Lets everything happen that happens until a moment, and tells it; the clock stands there then. In a dry run nothing
-    /// moves, and what would happen is told. An error says why not, for people.
+    /// Moves the clock to `to`, with everything that is due until then, and returns what happened. A dry run moves
+    /// nothing and returns what would happen. An error is a message that explains why time cannot move.
     async fn travel(&self, to: DateTime<Utc>, dry_run: bool, outside: &dyn Outside) -> Result<Value, String>;
 }
 
-/// What happens in the sandbox as time goes by.
+/// Events of the sandbox that depend on time.
 #[async_trait]
 pub trait Outside: Send + Sync {
-    /// The next moment at which something happens by itself: a payment ends, or a notification is sent again.
+    /// Returns the time of the next event: a payment ends, or a notification is sent again.
     fn next_moment(&self) -> Option<DateTime<Utc>>;
 
-    /// Lets everything happen that is due now, and waits until the shop was told. Answers whether there was anything.
+    /// Runs everything that is due now and waits until the shop is notified. Returns `true` if there was anything.
     async fn settle(&self) -> bool;
 }
 
@@ -39,7 +39,7 @@ impl Outside for World {
     }
 }
 
-/// Who moves time, and whether somebody does now.
+/// Handler that moves time, with a lock for one journey at a time.
 #[derive(Default)]
 pub struct Traveller {
     travel: Mutex<Option<Arc<dyn TimeTravel>>>,
@@ -55,7 +55,7 @@ impl Traveller {
         lock(&self.travel).clone()
     }
 
-    /// Whoever asks for another time waits until the one before has come.
+    /// Waits until the journey before has ended.
     pub async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
     }

@@ -20,13 +20,13 @@ use crate::telephony::Checks;
 use crate::telephony::pushes::{Push, Pushes};
 use crate::time_travel::Traveller;
 
-/// Everything the services of one sandbox share.
+/// State that the services of one sandbox share.
 pub struct World {
     pub clock: Arc<dyn Clock>,
     pub adjustable_clock: Option<Arc<AdjustableClock>>,
     pub traveller: Traveller,
     pub chance: Arc<Chance>,
-    /// Where the sandbox is reached, without a trailing slash.
+    /// URL of the sandbox, without a trailing slash.
     pub url: String,
     pub faults: Faults,
     pub acquirer: Acquirer,
@@ -81,12 +81,12 @@ impl World {
     }
 }
 
-/// Locks a mutex. A panic elsewhere leaves plain data behind, which stays usable.
+/// Locks a mutex. After a panic elsewhere the data is plain and stays usable.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A moment on the wire: ISO 8601, UTC, milliseconds.
+/// Formats a time for the wire: ISO 8601, UTC, milliseconds.
 pub fn moment(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }

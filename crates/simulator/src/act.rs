@@ -1,4 +1,4 @@
-//! What a use case did, and what the simulation learns from it.
+//! Result of a use case, and its effect on the state of the simulation.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -13,31 +13,29 @@ use crate::merchant::Merchant;
 use crate::services::Services;
 use crate::turns::Run;
 
-/// A customer who has signed in.
+/// A customer who has logged in.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// By what.
+    /// Contact they logged in with.
     pub contact: Contact,
-    /// Who they are.
     pub scope: CustomerScope,
-    /// Their token.
+    /// Access token.
     pub bearer: String,
-    /// Of what they heard.
+    /// Their known subscriptions.
     pub subscriptions: Vec<SubscriptionId>,
 }
 
-/// What the simulation learns.
+/// Effect on the state of the simulation.
 #[derive(Debug, Clone)]
 pub enum Effect {
-    /// Nothing.
     Nothing,
-    /// A code went out and is stored.
+    /// A code was sent and is stored.
     CodeSent(Contact, String),
-    /// A code let somebody in.
+    /// A customer logged in with this code.
     SignedIn(Box<Member>, String),
-    /// A token ended, or all of the customer.
+    /// A token was revoked, or (`true`) all tokens of the customer.
     SignedOut(CustomerScope, bool),
-    /// A customer left.
+    /// A customer deleted their account.
     Left(CustomerScope),
     /// A customer has these subscriptions.
     Subscribed(CustomerScope, Vec<SubscriptionId>),
@@ -45,19 +43,19 @@ pub enum Effect {
     Broken(&'static str, String),
 }
 
-/// What became of a use case.
+/// Result of a use case.
 #[derive(Debug, Clone)]
 pub struct Did {
-    /// Which one.
+    /// Name of the use case.
     pub what: &'static str,
-    /// How it ended: `done` and what came of it, or why not.
+    /// `done` with the result, or the refusal.
     pub outcome: String,
-    /// What the simulation learns.
+    /// Effect on the state of the simulation.
     pub effect: Effect,
 }
 
 impl Did {
-    /// What a use case answered. A storage that fails breaks a rule.
+    /// Creates the result of a use case. A storage failure breaks a rule.
     pub fn of<T, E: Debug>(what: &'static str, answer: Result<T, E>, told: impl FnOnce(&T) -> String) -> Self {
         match answer {
             Ok(value) => Self { what, outcome: format!("done {}", told(&value)), effect: Effect::Nothing },
@@ -71,12 +69,12 @@ impl Did {
         }
     }
 
-    /// Nothing was there to do it with.
+    /// Creates the result of a use case that had nothing to act on.
     pub fn nothing(what: &'static str) -> Self {
         Self { what, outcome: "nothing to do".to_owned(), effect: Effect::Nothing }
     }
 
-    /// With something that the simulation learns, unless a rule was broken.
+    /// Adds an effect, unless a rule was broken or the use case failed.
     #[must_use]
     pub fn teaching(self, effect: Effect) -> Self {
         if matches!(self.effect, Effect::Broken(..)) || !self.outcome.starts_with("done") {
@@ -89,19 +87,18 @@ impl Did {
 /// A use case that is ready to run.
 pub type Act = Run<Did>;
 
-/// What an act takes along.
+/// Context of an act.
 #[derive(Clone)]
 pub struct Scene {
-    /// What it calls.
     pub services: Arc<Services>,
-    /// For whom it works.
+    /// Merchant the act works for.
     pub merchant: Arc<Merchant>,
-    /// What it decides by.
+    /// Random choices of the act.
     pub dice: Dice,
 }
 
 impl Scene {
-    /// One of the orders, a recent one most of the time.
+    /// Returns a random order, in 75 % of the cases one of the ten latest.
     pub async fn some_order(&mut self) -> Option<Order> {
         let number = if self.dice.percent(75) { 1 } else { 2 + i64::try_from(self.dice.below(4)).unwrap() };
         let page = PageRequest::new(number, 10, 100).unwrap();

@@ -1,4 +1,4 @@
-//! The books beside what the acquirer really did, and what was told beside what receivers accepted.
+//! Comparison of the database with the acquirer, and of deliveries with what receivers accepted.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use crate::outside::{Outside, lock};
 
 type Compared = Result<(), (&'static str, String)>;
 
-/// What was captured, by the identifiers of payments.
+/// Returns the captured amounts, by payment identifier.
 fn captured(outside: &Outside) -> BTreeMap<String, i64> {
     let payments = lock(&outside.acquirer.payments);
     let paid = payments.iter().filter(|(_, payment)| payment.status == GatewayStatus::Succeeded);
     paid.map(|(_, payment)| (payment.id.to_string(), payment.amount.minor())).collect()
 }
 
-/// What went back or is on its way, by the identifiers of payments.
+/// Returns the refunded amounts, done or on their way, by payment identifier.
 fn given_back(outside: &Outside, only_done: bool) -> BTreeMap<String, i64> {
     let mut back = BTreeMap::new();
     for (_, refund) in lock(&outside.acquirer.refunds).iter() {
@@ -31,7 +31,7 @@ fn given_back(outside: &Outside, only_done: bool) -> BTreeMap<String, i64> {
     back
 }
 
-/// What must be true at any time: no charge counts as paid that was not, and nothing gave more back than it took.
+/// Checks what must be true at any time: every paid charge was paid, and no charge is refunded beyond its amount.
 pub async fn compare(db: &TestDatabase, outside: &Outside, since: Option<DateTime<Utc>>) -> Compared {
     let moment = since.unwrap_or(DateTime::UNIX_EPOCH).format("%Y-%m-%d %H:%M:%S");
     let booked = format!(
@@ -55,7 +55,7 @@ pub async fn compare(db: &TestDatabase, outside: &Outside, since: Option<DateTim
     Ok(())
 }
 
-/// What must be true once nothing is open: both sides have the same sums, and what counts as delivered was accepted.
+/// Checks what must be true once nothing is open: sums are equal on both sides, and delivered webhooks were accepted.
 pub async fn settle(db: &TestDatabase, outside: &Outside) -> Compared {
     let booked = "SELECT provider_payment_id AS name, captured AS number FROM charges WHERE state = 'succeeded'";
     let booked: BTreeMap<String, i64> = db.named_numbers(booked.to_owned()).await.into_iter().collect();

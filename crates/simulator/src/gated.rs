@@ -1,4 +1,4 @@
-//! The real storage behind the turns: every port waits for its turn, then does what it does.
+//! The real storage behind the scheduler: every port waits for its turn, then does its work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,11 +37,8 @@ use uuid::Uuid;
 
 use crate::turns::Turns;
 
-/// The storage as a simulation wires it.
 pub struct Gated {
-    /// The storage.
     pub database: Database,
-    /// Whose turn it is.
     pub turns: Turns,
 }
 
@@ -142,19 +139,18 @@ gated! {
     }
 }
 
-/// The deliveries of a worker with one slot, so that one attempt follows the other.
+/// The deliveries of a worker with one slot, so that attempts run in sequence.
 pub struct OneSlot {
     storage: Gated,
     busy: AtomicBool,
 }
 
 impl OneSlot {
-    /// Over this storage.
     pub fn of(storage: Gated) -> Self {
         Self { storage, busy: AtomicBool::new(false) }
     }
 
-    /// Another worker, after one that died.
+    /// Frees the slot, as the restart of a dead worker does.
     pub fn restart(&self) {
         self.busy.store(false, Ordering::Relaxed);
     }

@@ -1,26 +1,26 @@
-//! What must be true whatever happened, each with the rows that would break it.
+//! Rules that must always hold, each with the rows that would break it.
 
 use chrono::{DateTime, Utc};
 
-/// When a rule is looked at.
+/// Time a rule is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum When {
-    /// After every step, of what may have changed since a moment; of everything at the end of a day.
+    /// After every step, for rows that may have changed since a time; for all rows at the end of a day.
     EveryStep,
     /// At the end of a day.
     EveryDay,
-    /// When nothing goes wrong any more and time has passed.
+    /// At the end of a run, without faults and after enough time.
     AtRest,
 }
 
 /// A rule.
 pub struct Invariant {
-    /// What is told when it is broken.
+    /// Message when it is broken.
     pub name: &'static str,
-    /// When it is looked at.
+    /// Time it is checked.
     pub when: When,
-    /// `FROM` and `WHERE` of the rows that break it. `{since}` stands for a condition on
-    /// `updated_at` of the row `t`, `{moment}` for the moment in it.
+    /// `FROM` and `WHERE` of the rows that break it. `{since}` is replaced by a condition on `updated_at` of the row
+    /// `t`, `{moment}` by the time in it.
     pub rows: &'static str,
 }
 
@@ -32,48 +32,48 @@ use When::{AtRest, EveryDay, EveryStep};
 
 /// Stock is never oversold.
 pub const STOCK: &str = "no more is reserved than lies there";
-/// Stock and its ledger.
+/// Stock levels equal the sums of their movements.
 pub const LEDGER: &str = "stock is what its movements left";
-/// Refunds of a charge.
+/// Refunds of a charge add up and do not exceed it.
 pub const REFUNDS: &str = "what goes back of a charge is what its refunds say, and never more than it captured";
-/// Sums of an order.
+/// The sum of an order is the sum of its lines.
 pub const TOTALS: &str = "an order costs what its lines cost";
-/// Money of an order.
+/// The payment fields of an order match its charge.
 pub const ORDER_MONEY: &str = "an order has the money of its charge";
-/// Charges of a purpose.
+/// At most one open or paid charge for a purpose.
 pub const ONE_CHARGE: &str = "one purpose has one charge that is open or paid";
-/// Periods of a subscription.
+/// At most one paid charge for a period.
 pub const ONE_SUCCESS: &str = "a period is paid once";
-/// Events of paid orders.
+/// Exactly one event for a paid order.
 pub const ONE_EVENT: &str = "a paid order has one event";
-/// Requests under a key.
+/// At most one effect for an idempotency key.
 pub const KEY_ONCE: &str = "a key acts once";
-/// Codes.
+/// At most one valid code for a phone, which can be used once.
 pub const ONE_CODE: &str = "a phone has one live code, which lets in once";
-/// Rows that point into another project.
+/// Tenant isolation: no row refers to another project.
 pub const WALL: &str = "no project sees another";
-/// Money at the acquirer and in the books.
+/// Captured amounts are equal at the acquirer and in the database.
 pub const CAPTURED: &str = "what the acquirer captured is what the books say";
-/// Open outcomes.
+/// No unknown outcome remains.
 pub const IN_DOUBT: &str = "nothing stays in doubt";
-/// Subscriptions.
+/// A granted period was paid.
 pub const GRANTED: &str = "a period that is granted was paid";
-/// Subscriptions to one plan.
+/// At most one active subscription of a customer to a plan.
 pub const ONE_LIVE: &str = "a customer has one subscription that is charged for a plan";
-/// What comes next of a subscription.
+/// A subscription has a next step, or its customer was notified that it is on hold.
 pub const GOES_ON: &str = "a subscription that is not canceled goes on, or its customer was told that it is on hold";
-/// Notices of subscriptions.
+/// The last notice of a subscription matches its state.
 pub const TOLD_TRULY: &str = "the last notice of a subscription is true of it";
-/// Work that fails.
+/// Failing work ends.
 pub const WORK_ENDS: &str = "no work fails again and again without end";
-/// Webhooks.
+/// Delivered webhooks were accepted.
 pub const DELIVERED: &str = "what counts as delivered was accepted by its receiver";
-/// Refusals of the storage.
+/// The storage does not fail.
 pub const STORAGE: &str = "the storage answers";
-/// What is kept beside its source.
+/// Derived data matches its source.
 pub const DERIVED: &str = "what is kept beside its source is what its source makes of it";
 
-/// Every rule about rows. What money did at the acquirer, what codes did and whom others saw is looked at beside them.
+/// All rules about rows. Rules about the acquirer's money, login codes and tenant isolation are checked elsewhere.
 pub const INVARIANTS: &[Invariant] = &[
     rule(STOCK, EveryStep, "inventories t WHERE t.quantity < t.reserved OR t.reserved < 0"),
     rule(
@@ -210,7 +210,7 @@ pub const INVARIANTS: &[Invariant] = &[
     ),
 ];
 
-/// A database that rules are looked at in.
+/// Database in which rules are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// SQLite.
@@ -219,8 +219,8 @@ pub enum Dialect {
     Postgres,
 }
 
-/// One query for all rules that are looked at then: a row for each, with how many rows break it. Without a moment everything is
-/// looked at.
+/// Returns one query for all rules checked at that time: a row for each, with the number of rows that break it.
+/// Without `since` all rows are checked.
 pub fn query(when: When, since: Option<DateTime<Utc>>, dialect: Dialect) -> String {
     let moment = since.unwrap_or(DateTime::UNIX_EPOCH).format("%Y-%m-%d %H:%M:%S");
     let moment = format!("'{moment}'");

@@ -1,13 +1,13 @@
 //! Weeks of trade of several merchants, from one seed, on the real services and the real storage.
 //!
-//! **Owns** nothing that ships. Clock, randomness, the outside world and the order in which use cases take their turns come
-//! from the seed; everything else is what the service runs on, over SQLite. After every step the rules in [`invariants`] are
-//! looked at, and more of them after every day and at the end.
+//! **Owns** nothing that ships. Clock, randomness, outside services and the order in which use cases take their turns
+//! come from the seed. Everything else is what the service runs on, over SQLite. After every step the rules in
+//! [`invariants`] are checked. More rules are checked after every day and at the end.
 //!
 //! **Invariants**
-//! - The same plan gives the same steps: [`Outcome::hash`] tells.
+//! - The same plan produces the same steps, with the same [`Outcome::hash`].
 //! - Between two ports one use case runs alone.
-//! - A rule that is broken is told by its name, with the last steps and the command that repeats the run.
+//! - A broken rule is reported by its name, with the last steps and the command that repeats the run.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,

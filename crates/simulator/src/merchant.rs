@@ -1,4 +1,4 @@
-//! A merchant: a project with staff, goods, plans and a receiver of events.
+//! A merchant: a project with staff, items, plans and a webhook endpoint.
 
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
@@ -11,43 +11,42 @@ use kontor_webhooks::model::{EndpointUrl, WebhookDraft};
 
 use crate::services::Services;
 
-/// Zones with and without other clocks in summer, one of them by half an hour.
+/// Time zones with and without daylight saving time, one of them with a shift of half an hour.
 const ZONES: [&str; 5] =
     ["Europe/Moscow", "Europe/Berlin", "America/New_York", "Asia/Vladivostok", "Australia/Lord_Howe"];
 const AT: &str = "'2026-01-01 00:00:00'";
 
-/// What a merchant has.
+/// Records of a merchant.
 #[derive(Debug, Clone)]
 pub struct Merchant {
-    /// Where they sell.
     pub app: AppScope,
-    /// Somebody who may do everything.
+    /// Employee with all permissions.
     pub staff: Staff,
-    /// Where customers fetch what they bought.
+    /// Shop where customers collect orders.
     pub shop: ShopId,
-    /// How they pay there.
+    /// Payment type of the shop.
     pub payment_type: PaymentTypeId,
-    /// Goods; the last are tickets.
+    /// Items; the last ones are tickets.
     pub items: Vec<NomenclatureId>,
-    /// Their articles.
+    /// Article numbers of the items.
     pub articles: Vec<String>,
-    /// Where the goods lie.
+    /// Stock levels of the items.
     pub stock: Vec<InventoryId>,
-    /// The warehouse that sheets name.
+    /// Warehouse named in spreadsheets.
     pub warehouse: i64,
-    /// What can be subscribed to.
+    /// Subscription plans.
     pub plans: Vec<NomenclatureId>,
-    /// Codes that take something off.
+    /// Promo codes with a discount.
     pub promo_codes: Vec<String>,
 }
 
 impl Merchant {
-    /// Opens the business.
+    /// Creates the records of a merchant.
     pub async fn opens(number: usize, db: &TestDatabase, services: &Services) -> Self {
         let house = Storehouse::open(db).await;
         let (p, app) = (house.project, house.first);
         let zone = ZONES[number % ZONES.len()];
-        // Every other one charges delivery.
+        // Every second merchant charges for delivery.
         let charges = if number % 2 == 1 { "TRUE" } else { "FALSE" };
         house
             .run(format!(
@@ -121,7 +120,7 @@ impl Merchant {
                 ))
                 .await;
             let item = NomenclatureId::new(item).unwrap();
-            // The third is found in two warehouses.
+            // The third item is stocked in two warehouses.
             let warehouses = if place == 2 { vec![house.near, house.far] } else { vec![house.near] };
             for warehouse in warehouses {
                 let draft = InventoryDraft {

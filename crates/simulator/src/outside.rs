@@ -1,4 +1,4 @@
-//! The outside world: an acquirer, a telephone provider and receivers of webhooks, all of whose moods come from the seed.
+//! Outside services: an acquirer, a telephony provider and webhook receivers. Their behaviour comes from the seed.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -21,13 +21,13 @@ use uuid::Uuid;
 
 use crate::turns::Turns;
 
-/// Everybody outside.
+/// All outside services.
 pub struct Outside {
-    /// Keeps the payments that really were made.
+    /// Holds the payments that were really made.
     pub acquirer: Acquirer,
-    /// The codes that went out, by contact, the latest last.
+    /// Codes sent, by contact, the latest last.
     pub codes: Mutex<BTreeMap<String, Vec<String>>>,
-    /// The deliveries that were accepted, by their identifiers.
+    /// Accepted deliveries, by identifier.
     pub accepted: Mutex<BTreeMap<String, u32>>,
     dice: Mutex<Dice>,
     calm: Mutex<bool>,
@@ -39,7 +39,7 @@ const ACT: [&str; 2] = ["call_issuer", "3d_secure_failed"];
 const NEVER: [&str; 2] = ["card_expired", "permission_revoked"];
 
 impl Outside {
-    /// A world of this seed.
+    /// Creates outside services with behaviour from this seed.
     pub fn new(dice: Dice, turns: Turns) -> Self {
         Self {
             acquirer: Acquirer::default(),
@@ -51,7 +51,7 @@ impl Outside {
         }
     }
 
-    /// From now on nothing goes wrong.
+    /// Turns all faults off.
     pub fn calms_down(&self) {
         *lock(&self.calm) = true;
     }
@@ -68,7 +68,7 @@ impl Outside {
         lock(&self.dice).one_of(of).unwrap_or("general_decline")
     }
 
-    /// What a payment by a saved method meets, and one on the acquirer's page.
+    /// Chooses the behaviour for a payment by a saved method, or for one on the acquirer's page.
     fn charge_mood(&self, by_method: bool) -> Mood {
         if self.is_calm() {
             return if by_method { Mood::Paid } else { Mood::Pending };
@@ -86,7 +86,7 @@ impl Outside {
         }
     }
 
-    /// What another request meets.
+    /// Chooses the behaviour for any other request.
     fn other_mood(&self) -> Mood {
         if self.is_calm() {
             return Mood::Paid;
@@ -100,25 +100,25 @@ impl Outside {
         }
     }
 
-    /// Whether a question stays without an answer.
+    /// Returns `true` if a request gets no response.
     fn is_deaf(&self) -> bool {
         !self.is_calm() && self.below(100) < 6
     }
 
-    /// A moment on the way, with a mood for when the request arrives.
+    /// Waits for a turn, then sets the behaviour for the request.
     async fn on_the_way(&self, mood: Mood) {
         self.turns.take().await;
         self.acquirer.mood(mood);
     }
 
-    /// Payments that wait for their payers or their banks.
+    /// Returns payments that wait for their payers or banks.
     pub fn waiting(&self) -> Vec<ProviderId> {
         let payments = lock(&self.acquirer.payments);
         let open = payments.iter().filter(|(_, payment)| payment.status == GatewayStatus::Pending);
         open.map(|(_, payment)| payment.id.clone()).collect()
     }
 
-    /// A payer pays, or a bank declines, unless that has happened.
+    /// Ends a payment with this status, unless it has ended.
     pub fn decide(&self, id: &ProviderId, status: GatewayStatus) {
         let mut payments = lock(&self.acquirer.payments);
         let found = payments.iter_mut().map(|(_, payment)| payment).find(|payment| payment.id == *id);
@@ -130,7 +130,7 @@ impl Outside {
         }
     }
 
-    /// Refunds that were on their way arrive.
+    /// Completes the refunds that are pending.
     pub fn money_arrives(&self) {
         let mut refunds = lock(&self.acquirer.refunds);
         let open = refunds.iter_mut().map(|(_, refund)| refund);
@@ -138,13 +138,13 @@ impl Outside {
             .for_each(|refund| refund.status = GatewayStatus::Succeeded);
     }
 
-    /// The latest code that went to a contact.
+    /// Returns the latest code sent to a contact.
     pub fn code_for(&self, contact: &str) -> Option<String> {
         lock(&self.codes).get(contact).and_then(|codes| codes.last().cloned())
     }
 }
 
-/// The value behind a lock, whoever panicked.
+/// Locks a mutex, ignoring earlier panics.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -228,7 +228,7 @@ impl PaymentGateway for Outside {
 impl CodeSender for Outside {
     async fn code_to_phone(&self, phone: &Phone, proposed: &str, _: Option<IpAddr>) -> Result<String, SendError> {
         self.turns.take().await;
-        // A call brings the digits of its number, a message the proposed ones.
+        // A call uses the digits of its number as the code, a message uses the proposed code.
         let code = if self.below(2) == 0 { format!("{:04}", self.below(10_000)) } else { proposed.to_owned() };
         if !self.is_calm() && self.below(100) < 5 {
             return Err(SendError::Refused("no money".to_owned()));
@@ -264,7 +264,7 @@ impl WebhookSender for Outside {
     }
 }
 
-/// Signs nothing: who reads the signature is outside.
+/// Signs nothing, because no receiver checks the signature.
 pub struct NoSigner;
 
 impl Signer for NoSigner {

@@ -1,4 +1,5 @@
-//! The services, wired as the server wires them: real storage, and a clock, randomness and an outside world of the seed.
+//! The services, wired as the server wires them: real storage, with clock, randomness and outside services of the
+//! seed.
 
 use std::sync::Arc;
 
@@ -22,47 +23,41 @@ use crate::gated::{Gated, OneSlot};
 use crate::outside::{NoSigner, Outside};
 use crate::turns::Turns;
 
-/// Everything that is called.
+/// Services and adapters of a simulation.
 pub struct Services {
-    /// The storage, past the turns.
+    /// The storage without the scheduler.
     pub database: Database,
-    /// The time.
     pub clock: Arc<FixedClock>,
-    /// Everybody outside.
     pub outside: Arc<Outside>,
-    /// Whose turn it is.
     pub turns: Turns,
     /// Carts, new orders and lines.
     pub placement: PlacementService,
     /// Stored orders.
     pub orders: OrderService,
-    /// Charges.
     pub charges: Arc<ChargeService>,
-    /// Refunds.
     pub refunds: RefundService,
-    /// Receipts.
     pub receipts: ReceiptService,
-    /// Tickets at the door.
+    /// Ticket scans.
     pub tickets: TicketService,
-    /// What customers do with subscriptions.
+    /// Subscription commands of customers.
     pub subscriptions: SubscriptionService,
-    /// Other methods for them, entered on the acquirer's page.
+    /// Changes of payment methods, entered on the acquirer's page.
     pub method_changes: MethodChangeService,
-    /// What staff do with them.
+    /// Subscription commands of staff.
     pub desk: StaffSubscriptions,
-    /// What a worker does with them.
+    /// Subscription duties of a worker.
     pub scheduler: SubscriptionScheduler,
-    /// Signing in and out.
+    /// Login and logout.
     pub sessions: CustomerSessions,
-    /// Who tells what a token means.
+    /// Checks of tokens.
     pub guard: CustomerGuard,
-    /// A customer's own record.
+    /// Profiles of customers.
     pub profiles: ProfileService,
-    /// Stock.
+    /// Stock levels.
     pub inventories: InventoryService,
-    /// Endpoints.
+    /// Webhook endpoints.
     pub webhooks: WebhookService,
-    /// What a worker does with events.
+    /// Event duties of a worker.
     pub deliveries: DeliveryWorker,
     /// The slot of that worker.
     pub slot: Arc<OneSlot>,
@@ -71,7 +66,7 @@ pub struct Services {
 const RETURN_URL: &str = "https://shop.example/{order_id}";
 
 impl Services {
-    /// Wires everything over a storage, from this moment on.
+    /// Wires all services over a storage, with a clock that starts at `start`.
     #[expect(clippy::too_many_lines, reason = "one list of what is wired to what")]
     pub fn over(database: &Database, start: DateTime<Utc>, dice: &mut Dice) -> Self {
         let turns = Turns::default();

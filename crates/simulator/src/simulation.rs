@@ -1,4 +1,4 @@
-//! A run: merchants, days, steps, and what is looked at after each.
+//! A run: merchants, days, steps, and the checks after each.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,25 +21,25 @@ use crate::services::Services;
 use crate::trace::Trace;
 use crate::turns::Met;
 
-/// What a run is made of.
+/// Parameters of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// Decides about everything.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// How long the merchants trade.
+    /// Number of days of trade.
     pub days: u32,
-    /// How many merchants there are.
+    /// Number of merchants.
     pub merchants: usize,
-    /// Where they trade. On PostgreSQL use cases meet within transactions, too.
+    /// Database of the run. On PostgreSQL use cases also meet within transactions.
     pub database: Kind,
 }
 
-/// A rule that was broken.
+/// A broken rule.
 #[derive(Debug)]
 pub struct Broken {
-    /// Which one.
+    /// Name of the rule.
     pub rule: &'static str,
-    /// How.
+    /// Description of the violation.
     pub how: String,
     plan: Plan,
     trace: String,
@@ -54,31 +54,31 @@ impl fmt::Display for Broken {
     }
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// The hash of all steps.
+    /// Hash of all steps.
     pub hash: u64,
-    /// How many there were.
+    /// Number of steps.
     pub steps: u64,
-    /// What was done how often, and how often it was refused or not there to do.
+    /// Counts by use case: how often it was done, and how often it was refused or had nothing to act on.
     pub done: BTreeMap<&'static str, (u64, u64)>,
-    /// Use cases whose process died.
+    /// Number of use cases whose process died.
     pub died: u64,
     /// Meetings within transactions.
     pub met: Met,
-    /// When the last day was over.
+    /// Time at which the last day ended.
     pub ended: DateTime<Utc>,
 }
 
-/// A code that went out.
+/// A code that was sent.
 struct LiveCode {
     code: String,
     at: DateTime<Utc>,
     used: bool,
 }
 
-/// A request that may come again.
+/// A request that may be repeated.
 struct Request {
     merchant: usize,
     member: Member,
@@ -87,7 +87,7 @@ struct Request {
     at: DateTime<Utc>,
 }
 
-/// A run.
+/// A run in progress.
 pub struct Simulation {
     plan: Plan,
     db: TestDatabase,
@@ -105,10 +105,10 @@ pub struct Simulation {
     calm: bool,
 }
 
-/// Of the statements that use cases side by side make, one of so many is held back.
+/// Range of the statement numbers from which the statement to hold back is chosen.
 const STATEMENTS: u64 = 60;
 
-/// Shortly before clocks change, a leap day and the end of a year.
+/// Shortly before changes of daylight saving time, a leap day and the end of a year.
 const STARTS: [&str; 5] = [
     "2027-03-12T22:00:00Z",
     "2027-03-26T20:00:00Z",
@@ -118,7 +118,7 @@ const STARTS: [&str; 5] = [
 ];
 
 impl Simulation {
-    /// Opens the businesses.
+    /// Creates the database and the merchants.
     pub async fn open(plan: Plan) -> Self {
         let mut dice = Dice::new(plan.seed);
         let db = TestDatabase::fresh(plan.database).unwrap();
@@ -147,7 +147,7 @@ impl Simulation {
         }
     }
 
-    /// All days, and the time after them in which nothing goes wrong.
+    /// Runs all days, and then a time without faults.
     pub async fn run(plan: Plan) -> Result<Outcome, Broken> {
         let mut simulation = Self::open(plan).await;
         simulation.trade().await?;
@@ -155,7 +155,7 @@ impl Simulation {
         Ok(simulation.outcome())
     }
 
-    /// All days.
+    /// Runs all days.
     pub async fn trade(&mut self) -> Result<(), Broken> {
         for _ in 0..self.plan.days {
             self.a_day().await?;
@@ -163,7 +163,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// What came of it so far.
+    /// Returns the result so far.
     pub fn outcome(&self) -> Outcome {
         Outcome {
             hash: self.trace.hash(),
@@ -192,7 +192,7 @@ impl Simulation {
         self.dice.one_of(&self.members[merchant])
     }
 
-    /// Eight parts of a day: everybody does something, then the workers do what is due.
+    /// Runs one day in eight parts: each merchant's customers and staff act, then the workers do what is due.
     async fn a_day(&mut self) -> Result<(), Broken> {
         for _ in 0..8 {
             for merchant in 0..self.merchants.len() {
@@ -213,7 +213,7 @@ impl Simulation {
         self.look(When::EveryDay, None).await
     }
 
-    /// One use case, or several side by side.
+    /// Runs one use case, or several concurrently.
     async fn something_happens(&mut self, merchant: usize) -> Result<(), Broken> {
         if self.dice.percent(12) {
             return self.somebody_signs_in(merchant).await;
@@ -229,7 +229,7 @@ impl Simulation {
         self.step(merchant, acts).await
     }
 
-    /// What comes next; the same request twice, or the same refund, are two of them.
+    /// Chooses the next acts. A repeated request or a repeated refund adds two.
     fn next_acts(&mut self, merchant: usize) -> Vec<Act> {
         let Some(member) = self.member(merchant) else {
             return vec![staff::corrects_stock(self.scene(merchant))];
@@ -244,7 +244,7 @@ impl Simulation {
             29..34 => self.an_order_again(merchant, scene),
             34..52 => vec![staff::moves(scene)],
             52..62 => {
-                // Two employees with the same wish.
+                // Two employees request the same refund.
                 let twice = self.dice.percent(30);
                 let other = twice.then(|| staff::gives_back(scene.clone()));
                 std::iter::once(staff::gives_back(scene)).chain(other).collect()
@@ -279,7 +279,7 @@ impl Simulation {
         std::iter::once(customers::orders(scene, member, key, wish)).chain(other).collect()
     }
 
-    /// A request that was sent within a day comes once more.
+    /// Repeats a request that was sent within a day.
     fn an_order_again(&mut self, merchant: usize, scene: Scene) -> Vec<Act> {
         let yesterday = self.services.clock.now() - TimeDelta::days(1);
         self.requests.retain(|request| request.at > yesterday);
@@ -289,7 +289,7 @@ impl Simulation {
         chosen.map(|(member, key, wish)| customers::orders(scene, member, key, wish)).into_iter().collect()
     }
 
-    /// A code is asked for and tried, by several at once or with a wrong one before, in time or too late.
+    /// Requests a code and uses it: concurrently or after a wrong one, in time or too late.
     async fn somebody_signs_in(&mut self, merchant: usize) -> Result<(), Broken> {
         let known = self.dice.percent(40);
         let known = if known { self.member(merchant) } else { None };
@@ -335,7 +335,7 @@ impl Simulation {
         self.step(merchant, vec![members::deletes_method(scene, member)]).await
     }
 
-    /// Payers pay and banks decline; the acquirer says so at once, twice, a day later, or never.
+    /// Ends payments by payers and banks. The acquirer reports the status at once, twice, a day later, or never.
     async fn payers_decide(&mut self) -> Result<(), Broken> {
         for (payment, status) in std::mem::take(&mut self.late) {
             let scene = self.scene(0);
@@ -362,7 +362,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// A worker does what is due; now and then two, one of which may die.
+    /// Runs a duty; sometimes with two workers, one of which may die.
     async fn works(&mut self, duty: Duty, most: u32) -> Result<(), Broken> {
         let two = !self.calm && !matches!(duty, Duty::Events) && self.dice.percent(30);
         let mut acts = vec![workers::works(self.scene(0), duty, most)];
@@ -372,7 +372,7 @@ impl Simulation {
         self.step(0, acts).await
     }
 
-    /// Runs use cases side by side, learns from them, and looks at the rules.
+    /// Runs use cases concurrently, applies their effects, and checks the rules.
     async fn step(&mut self, merchant: usize, acts: Vec<Act>) -> Result<(), Broken> {
         let began = self.services.clock.now();
         let mut runs = Vec::new();
@@ -444,7 +444,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Somebody is there; what they had they have still.
+    /// Records a login; earlier subscriptions of the customer are kept.
     fn comes(&mut self, merchant: usize, mut member: Member) {
         let who = member.scope.counterparty_id;
         let known = self.members[merchant].iter().find(|known| known.scope.counterparty_id == who);
@@ -452,7 +452,7 @@ impl Simulation {
         self.members[merchant].push(member);
     }
 
-    /// Looks at every rule of this time.
+    /// Checks every rule of this time.
     pub async fn look(&self, when: When, since: Option<DateTime<Utc>>) -> Result<(), Broken> {
         let dialect = match self.plan.database {
             Kind::Sqlite => Dialect::Sqlite,
@@ -481,7 +481,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Nothing goes wrong any more, nobody wants anything new, and time passes: whatever was open ends.
+    /// Stops faults and new requests and lets time pass, so that everything open ends.
     pub async fn comes_to_rest(&mut self) -> Result<(), Broken> {
         self.calm = true;
         self.services.outside.calms_down();
@@ -496,7 +496,7 @@ impl Simulation {
         self.look(When::AtRest, None).await
     }
 
-    /// Writes past all ports, for those who want to see a rule broken.
+    /// Writes past all ports, to break a rule on purpose.
     pub async fn falsify(&self, statements: &str) {
         self.db.run(statements.to_owned()).await;
     }

@@ -1,4 +1,4 @@
-//! What happened, step by step: the hash of all of it, and the last lines for people.
+//! Steps of a run: the hash of all of them, and the last lines for the report.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, VecDeque};
@@ -7,7 +7,7 @@ use std::hash::{Hash as _, Hasher as _};
 
 use chrono::{DateTime, Utc};
 
-/// As many lines are kept for people.
+/// Number of lines kept for the report.
 const KEPT: usize = 25;
 
 /// The steps of a simulation.
@@ -20,7 +20,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Adds a step and how it ended.
+    /// Adds a step and its outcome.
     pub fn add(&mut self, at: DateTime<Utc>, merchant: usize, what: &'static str, outcome: &str) {
         let line = format!("{} merchant {merchant} {what}: {outcome}", at.format("%Y-%m-%d %H:%M:%S%.3f"));
         line.hash(&mut self.hasher);
@@ -34,17 +34,17 @@ impl Trace {
         self.last.push_back(line);
     }
 
-    /// The hash of all steps so far.
+    /// Returns the hash of all steps so far.
     pub fn hash(&self) -> u64 {
         self.hasher.finish()
     }
 
-    /// How many there were.
+    /// Returns the number of steps.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// What was done how often, and how often it was not done, by its name.
+    /// Returns, by use case, how often it was done and how often it was not.
     pub fn done(&self) -> &BTreeMap<&'static str, (u64, u64)> {
         &self.done
     }

@@ -1,11 +1,12 @@
-//! Who goes on at which moment: use cases run side by side on one thread, and the seed says whose turn it is.
+//! A deterministic scheduler: use cases run concurrently on one thread, and the seed chooses the next one.
 //!
-//! Each port that a simulation wires takes a turn before it does its work. A use case runs alone from one port to the next,
-//! and waits there until it is chosen again, or is given up there, as when its process dies. So the order of all steps of
-//! storage follows from the seed, whatever the threads of the storage do.
+//! Each port that a simulation wires waits for its turn before it does its work. A use case runs alone from one port
+//! to the next. There it waits until it is chosen again, or is dropped, as when its process dies. So the order of all
+//! storage operations follows from the seed, regardless of the threads of the storage.
 //!
-//! On PostgreSQL a statement may be held back as well, so that others come in within a transaction. Who waits for a row of that
-//! transaction is left alone until it goes on. Who waits is known by time alone, so there a seed does not repeat every step.
+//! On PostgreSQL a statement may be held back as well, so that other use cases run within its transaction. A use case
+//! that waits for a row of that transaction is left alone until the transaction continues. A waiting use case is
+//! recognised only by elapsed time. So on PostgreSQL a seed does not repeat every step.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,36 +24,36 @@ pub type Run<T> = Pin<Box<dyn Future<Output = T>>>;
 enum Stand {
     /// Ports pass without waiting.
     Open,
-    /// The use case that runs goes on until its next port.
+    /// The current use case runs until its next port.
     Running,
-    /// It waits at a port.
+    /// The current use case waits at a port.
     AtPort,
 }
 
-/// How far one came.
+/// Point that a use case reached.
 enum Step<T> {
     Ended(T),
     AtPort,
-    /// A statement of it is held back.
+    /// One of its statements is held back.
     Held,
-    /// It waits for one that is held back.
+    /// It waits for the use case that is held back.
     Blocked,
 }
 
 const MOMENT: Duration = Duration::from_millis(2);
-/// Moments after which one that does not go on is believed to wait.
+/// Number of intervals of `MOMENT` after which a use case without progress counts as waiting.
 const PATIENCE: u32 = 20;
 
-/// How often use cases met within a transaction.
+/// Counts of meetings within a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Met {
-    /// A statement was held back while others went on.
+    /// Number of times a statement was held back while others ran.
     pub held: u64,
-    /// One of these waited for what that transaction had locked.
+    /// Number of times another use case waited for a lock of that transaction.
     pub waited: u64,
 }
 
-/// What the ports of a simulation have in common.
+/// Scheduler state shared by all ports.
 #[derive(Clone)]
 pub struct Turns(Arc<Mutex<Stand>>);
 
@@ -71,7 +72,7 @@ impl Turns {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stand;
     }
 
-    /// A port waits here for its turn.
+    /// Waits at a port for the turn.
     pub async fn take(&self) {
         if self.stand() == Stand::Open {
             return;
@@ -83,14 +84,14 @@ impl Turns {
             }
             arrived = true;
             self.set(Stand::AtPort);
-            // Who runs several of them by their wakers polls this one again, too.
+            // An executor that polls several use cases by their wakers must poll this one again.
             context.waker().wake_by_ref();
             Poll::Pending
         })
         .await;
     }
 
-    /// Runs one until it ends or waits at a port.
+    /// Runs a use case until it ends or waits at a port.
     async fn advance<T>(&self, run: &mut Run<T>) -> Step<T> {
         self.set(Stand::Running);
         let step = std::future::poll_fn(|context| match run.as_mut().poll(context) {
@@ -103,7 +104,8 @@ impl Turns {
         step
     }
 
-    /// The same, or until a statement of it is held back, or it waits for one that is.
+    /// Like `advance`, but also stops when a statement of the use case is held back, or when it waits for the held
+    /// one.
     async fn advance_within<T>(&self, run: &mut Run<T>, database: &Database, held: bool) -> Step<T> {
         let mut step = Step::Blocked;
         for _ in 0..PATIENCE {
@@ -120,8 +122,8 @@ impl Turns {
         step
     }
 
-    /// Runs all of them, one port at a time, in the order that the dice give. Of one with a number of ports to live the rest
-    /// is dropped there. `None` for what was dropped.
+    /// Runs all use cases, one port at a time, in a random order. A use case with a limit is dropped after that many
+    /// ports. Returns `None` for dropped use cases.
     pub async fn interleave<T>(&self, runs: Vec<(Run<T>, Option<u32>)>, dice: &mut Dice) -> Vec<Option<T>> {
         let mut outcomes: Vec<Option<T>> = runs.iter().map(|_| None).collect();
         let mut alive = Alive::of(runs);
@@ -134,7 +136,7 @@ impl Turns {
         outcomes
     }
 
-    /// The same, with one statement held back, the one with this number, while the others go on as far as they can.
+    /// Like `interleave`, but holds back the statement with this number while the others run as far as they can.
     pub async fn interleave_within<T>(
         &self,
         runs: Vec<(Run<T>, Option<u32>)>,
@@ -145,12 +147,12 @@ impl Turns {
     ) -> Vec<Option<T>> {
         let mut outcomes: Vec<Option<T>> = runs.iter().map(|_| None).collect();
         let mut alive = Alive::of(runs);
-        // Those that wait, and the one they wait for.
+        // Use cases that wait, and the one they wait for.
         let (mut blocked, mut held): (Vec<One<T>>, Option<One<T>>) = (Vec::new(), None);
         database.pauses().arm(Some(statement));
         loop {
             let Some(mut one) = alive.choose(dice) else {
-                // All others have ended or wait: what was held back goes on.
+                // All others have ended or wait, so the held one continues.
                 let Some(one) = held.take() else { break };
                 database.pauses().resume();
                 alive.0.push(one);
@@ -177,15 +179,15 @@ impl Turns {
     }
 }
 
-/// A use case on its way.
+/// A use case in progress.
 struct One<T> {
     place: usize,
     run: Run<T>,
-    /// How many ports it has to live, where it dies.
+    /// Number of ports left before it dies.
     lives: Option<u32>,
 }
 
-/// Those of whom one goes on next.
+/// Use cases of which one is chosen next.
 struct Alive<T>(Vec<One<T>>);
 
 impl<T> Alive<T> {
@@ -198,7 +200,7 @@ impl<T> Alive<T> {
         Some(self.0.swap_remove(usize::try_from(dice.below(bound)).unwrap_or_default()))
     }
 
-    /// It came to a port, and dies there or goes on later.
+    /// Puts back a use case that came to a port, or drops it if it dies there.
     fn comes_back(&mut self, one: One<T>) {
         match one.lives {
             Some(0) => {}

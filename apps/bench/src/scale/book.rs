@@ -1,5 +1,5 @@
-//! Customers and orders of any number, the same every time, written by batches straight into the tables. What customers are
-//! found by is derived by the service's own code afterwards.
+//! Any number of customers and orders, the same every time, written in batches directly into the tables. The search
+//! data of customers is derived by the service's own code afterwards.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ const FAMILIES: [&str; 16] = [
 ];
 const GIVEN: [&str; 12] =
     ["Алексей", "Борис", "Виктор", "Глеб", "Дмитрий", "Егор", "Иван", "Кирилл", "Леонид", "Михаил", "Никита", "Олег"];
-/// Endings that make families of many more.
+/// Endings that multiply the number of family names.
 const PLACES: [&str; 12] = [
     "Донской",
     "Невский",
@@ -47,9 +47,9 @@ const PLACES: [&str; 12] = [
 const ROWS: usize = 500;
 /// Statements of one commit.
 const STATEMENTS: usize = 40;
-/// Numbers far above those that the service gave by itself.
+/// First identifier, far above those that the service assigned.
 const ABOVE: i64 = 1_000;
-/// Items that are ordered.
+/// Number of items that are ordered.
 const ITEMS: i64 = 200;
 /// Seconds between two orders.
 const PACE: i64 = 30;
@@ -59,7 +59,7 @@ const STATUSES: [i64; 9] = [1, 3, 4, 5, 5, 5, 5, 6, 22];
 
 /// A customer with an order.
 pub struct Buyer {
-    /// Its place among all, from 0; the customer, the order and its line have the same number.
+    /// Position among all, from 0. The customer, the order and its line have the same identifier.
     pub place: usize,
     family: (&'static str, &'static str),
     given: &'static str,
@@ -68,7 +68,7 @@ pub struct Buyer {
 }
 
 impl Buyer {
-    /// The customer at this place.
+    /// Returns the customer at this position.
     pub fn at(place: usize) -> Self {
         let mut dice = Dice::new(7_000_003 + place);
         let family = (dice.one_of(&FAMILIES), dice.one_of(&PLACES));
@@ -82,33 +82,33 @@ impl Buyer {
         }
     }
 
-    /// The family name, of which there are many.
+    /// Returns the family name. There are many different ones.
     pub fn family(&self) -> String {
         format!("{}-{}", self.family.0, self.family.1)
     }
 
-    /// The given name.
+    /// Returns the given name.
     pub fn given(&self) -> &'static str {
         self.given
     }
 
-    /// Eleven digits.
+    /// Returns the phone, eleven digits.
     pub fn phone(&self) -> String {
         format!("79{:09}", self.place)
     }
 
-    /// What they paid, in hundredths.
+    /// Returns the paid price, in hundredths.
     pub fn price(&self) -> i64 {
         self.price
     }
 
-    /// The number of the customer and of the order.
+    /// Returns the identifier of the customer and of the order.
     pub fn number(&self) -> Result<i64, Failure> {
         Ok(ABOVE + i64::try_from(self.place)?)
     }
 }
 
-/// Fills the project of a shop with so many customers, each with an order of one line.
+/// Fills the project of a shop with this many customers, each with an order of one line.
 pub fn fill(shop: &Shop, size: usize) -> Result<(), Failure> {
     let (project, branch) = (shop.project.project_id, shop.project.branch_id);
     let at = moment(0);
@@ -137,7 +137,7 @@ pub fn fill(shop: &Shop, size: usize) -> Result<(), Failure> {
     in_one_commit(shop, statements)
 }
 
-/// So many orders after the first one.
+/// Returns the time of the order at this position.
 fn moment(place: usize) -> String {
     let first =
         chrono::NaiveDate::from_ymd_opt(2025, 1, 1).and_then(|day| day.and_hms_opt(0, 0, 0)).unwrap_or_default();
@@ -184,7 +184,7 @@ fn rows(data: &Shop, places: &[usize]) -> Result<[String; 3], Failure> {
     Ok([customers, orders, lines])
 }
 
-/// Has what was written found as the service has it found.
+/// Derives the search data with the service's own code.
 pub fn index(data: &Data) -> Result<(), Failure> {
     data.database.migrate()?;
     Ok(())

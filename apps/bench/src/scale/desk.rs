@@ -1,4 +1,4 @@
-//! What staff wait for when a project has a hundred times the customers and orders.
+//! Response times for staff when a project has a hundred times the customers and orders.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::pace::Pace;
 use crate::report::{Goal, Report};
 use crate::shop::Shop;
 
-/// A service whose project has so many customers and orders.
+/// A service whose project has this many customers and orders.
 struct Desk {
     shop: Shop,
     bearer: String,
@@ -53,7 +53,7 @@ impl Desk {
         self.target(std::iter::once(path.to_owned()))
     }
 
-    /// A request about each of some customers, spread over all of them.
+    /// Creates a request for each of some customers, spread over all of them.
     fn each(&self, path: impl Fn(&Buyer) -> String) -> Target {
         let step = (self.size / KINDS).max(1);
         self.target((0..self.size).step_by(step).map(|place| path(&Buyer::at(place))))
@@ -72,7 +72,7 @@ fn amount(minor: i64) -> String {
     format!("{}.{:02}", minor / 100, minor % 100)
 }
 
-/// What a list is asked besides the search, for each of some customers.
+/// Query parameters of a list besides the search, for each of some customers.
 type Asked = (&'static str, fn(&Buyer) -> String);
 
 const ORDERS: [Asked; 14] = [
@@ -105,12 +105,12 @@ const CUSTOMERS: [Asked; 10] = [
     ("search by e-mail", |buyer| format!("query=buyer{}@example.com", buyer.place)),
 ];
 
-/// Measures both sizes side by side.
+/// Measures both sizes in alternation.
 pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
     let small = Desk::open("small_desk", server, sizes.small)?;
     let large = Desk::open("large_desk", server, sizes.large)?;
-    // A list and a table are one query: of the lists it is enough to see that they are no slower.
+    // A list and a table use the same query, so lists are only checked with the first parameters.
     let newest = |asked: &'static [Asked]| asked.get(..1).unwrap_or_default();
     let lists: [(&str, &str, &[Asked]); 4] = [
         ("table of orders", "/api/tables/orders", &ORDERS),

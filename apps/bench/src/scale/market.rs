@@ -1,5 +1,5 @@
-//! Catalogues of any size, the same every time, written by batches straight into the tables. What applications show, the
-//! counts of it and what items are found by are derived by the service's own code afterwards.
+//! Catalogs of any size, the same every time, written in batches directly into the tables. The assortment, its counts
+//! and the search data of items are derived by the service's own code afterwards.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::catalogue::{COLOURS, Dice, MATERIALS, SERIES};
 use crate::shop::{AT, Data, in_one_commit};
 
-/// What the items are called; each name is a category.
+/// Kinds of item in names; each is a category.
 const THINGS: [&str; 20] = [
     "Стол",
     "Стул",
@@ -42,9 +42,9 @@ const ROWS: usize = 500;
 /// Statements of one commit.
 const STATEMENTS: usize = 40;
 
-/// An item as it is generated.
+/// A generated item.
 pub struct Item {
-    /// Its number among the items of its project, from 0.
+    /// Position among the items of its project, from 0.
     pub place: usize,
     thing: usize,
     words: [&'static str; 3],
@@ -53,7 +53,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// The item at this place of the project with this seed.
+    /// Returns the item at this position of the project with this seed.
     pub fn at(seed: usize, place: usize) -> Self {
         let mut dice = Dice::new(seed * 1_000_003 + place);
         Self {
@@ -65,17 +65,17 @@ impl Item {
         }
     }
 
-    /// What kind of thing it is.
+    /// Returns the kind of the item.
     pub fn thing(&self) -> &'static str {
         THINGS.get(self.thing).copied().unwrap_or_default()
     }
 
-    /// Series, material and colour.
+    /// Returns series, material and colour.
     pub fn words(&self) -> [&'static str; 3] {
         self.words
     }
 
-    /// The number of the model, which hardly any other item has.
+    /// Returns the model number, which is almost unique.
     pub fn model(&self) -> usize {
         self.model
     }
@@ -85,42 +85,42 @@ impl Item {
         format!("{} {series} {}, {material}, {colour}, {} см", self.thing(), self.model, self.size)
     }
 
-    /// The article.
+    /// Returns the article.
     pub fn article(&self) -> String {
         format!("KN-{:07}", self.place)
     }
 }
 
-/// A project with a catalogue.
+/// A project with a catalog.
 pub struct Market {
     project: i64,
-    /// The first item of the catalogue; the others follow it.
+    /// Identifier of the first item; the others follow it.
     pub first_item: i64,
-    /// Its categories, in the order of what is in them.
+    /// Categories, in the order of the kinds of item.
     pub categories: Vec<i64>,
-    /// The seed of its items.
+    /// Seed of the items.
     pub seed: usize,
-    /// How many items.
+    /// Number of items.
     pub size: usize,
 }
 
-/// Where the next rows go.
+/// Next free identifiers.
 #[derive(Default)]
 pub struct Place {
     projects: i64,
     items: i64,
 }
 
-/// Numbers far above those that the service gave by itself.
+/// First identifier, far above those that the service assigned.
 const ABOVE: i64 = 1_000;
 
 impl Place {
-    /// Fills a project that the service made.
+    /// Fills a project that the service created.
     pub fn fill(&mut self, data: &Data, project: &CreatedProject, size: usize) -> Result<Market, Failure> {
         self.furnish(data, Vec::new(), [project.project_id, project.branch_id, project.application_id], size)
     }
 
-    /// A project of its own, with an application that nobody has a token of.
+    /// Creates a separate project, with an application that has no token.
     pub fn stranger(&mut self, data: &Data, size: usize) -> Result<Market, Failure> {
         let number = ABOVE + self.projects;
         let statements = vec![
@@ -139,7 +139,7 @@ impl Place {
         self.furnish(data, statements, [number; 3], size)
     }
 
-    /// Goes on with statements that belong into the same commit.
+    /// Adds the catalog after statements that belong to the same commit.
     fn furnish(
         &mut self,
         data: &Data,
@@ -194,7 +194,7 @@ impl Place {
 }
 
 impl Market {
-    /// The number of an item.
+    /// Returns the identifier of an item.
     pub fn id(&self, place: usize) -> Result<i64, Failure> {
         Ok(self.first_item + i64::try_from(place)?)
     }

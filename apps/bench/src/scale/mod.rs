@@ -1,4 +1,4 @@
-//! What grows with the catalogue and what does not: the same requests at two sizes, and among two thousand projects.
+//! Growth with the catalog: the same requests at two sizes, and among two thousand projects.
 
 mod book;
 pub mod desk;
@@ -20,7 +20,7 @@ use crate::pace::{Pace, Pair};
 use crate::report::{Figure, Goal, Report};
 use crate::shop::Shop;
 
-/// How large everything is.
+/// Sizes of the measured data.
 pub struct Sizes {
     small: usize,
     large: usize,
@@ -31,7 +31,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// For figures.
+    /// Values for real figures.
     pub const FULL: Self = Self {
         small: 10_000,
         large: 1_000_000,
@@ -40,7 +40,7 @@ impl Sizes {
         rounds: 5,
         round: Duration::from_millis(1_500),
     };
-    /// For a smoke run.
+    /// Values for a smoke run.
     pub const QUICK: Self = Self {
         small: 1_000,
         large: 30_000,
@@ -51,20 +51,20 @@ impl Sizes {
     };
 }
 
-/// The most that the middle time may grow from the small catalogue to the large one.
+/// Maximum growth of the median time from the small catalog to the large one.
 const GROWTH: f64 = 1.5;
-/// The same for a search, and for page 1,000 beside page 1.
+/// The same for a search, and for page 1,000 compared with page 1.
 const MORE: f64 = 3.0;
 
 const PER_PAGE: usize = 20;
-/// The page far behind, of as many products as a page has when nobody says how many.
+/// Number of the deep page, with the default page size.
 const DEEP: usize = 1_000;
-/// That many.
+/// Default page size.
 const PAGE: usize = 10;
-/// Different requests of one kind.
+/// Number of different requests of one kind.
 const KINDS: usize = 500;
 
-/// A service on a database with a catalogue.
+/// A service on a database with a catalog.
 struct Stand {
     name: &'static str,
     shop: Shop,
@@ -116,12 +116,12 @@ impl Stand {
         Target { address: self.shop.address, expected: 200, requests: requests.into(), once: false }
     }
 
-    /// One request of each category.
+    /// Creates one request for each category.
     fn per_category(&self, path: impl Fn(i64) -> String) -> Target {
         self.target(self.market.categories.iter().map(|category| self.get(&path(*category))).collect())
     }
 
-    /// Items spread over the whole catalogue.
+    /// Returns items spread over the whole catalog.
     fn items(&self) -> impl Iterator<Item = Item> + '_ {
         let step = (self.market.size / KINDS).max(1);
         (0..self.market.size).step_by(step).map(|place| Item::at(self.market.seed, place))
@@ -141,7 +141,7 @@ impl Stand {
     }
 }
 
-/// What people look for.
+/// Returns a search text for the item.
 fn asked(item: &Item) -> String {
     match item.place / 7 % 5 {
         0 => item.article().to_lowercase(),
@@ -161,7 +161,7 @@ fn several_words(item: &Item) -> String {
     format!("{colour} {} {material} {}", part_of(series), item.thing().to_lowercase())
 }
 
-/// Some letters out of the middle.
+/// Returns some letters from the middle of a word.
 fn part_of(word: &str) -> String {
     word.chars().skip(1).take(4).collect()
 }
@@ -189,7 +189,7 @@ fn kinds() -> [Kind; 11] {
     ]
 }
 
-/// Measures everything at both sizes, and the small one among strangers.
+/// Measures everything at both sizes, and the small size among other projects.
 pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
     let small = Stand::open("small", server, sizes.small, 0, 0)?;
@@ -214,8 +214,8 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     Ok(())
 }
 
-/// How many times the other's middle time. Both are asked on two connections, in turns, so that the time is that of the
-/// work and not of a queue.
+/// Returns the median time as a multiple of the peer's. Both sides use two connections, in alternation, so that the
+/// time is that of the work and not of a queue.
 fn compare(sizes: &Sizes, name: String, goal: Goal, ours: &Target, peer: &Target) -> Result<Figure, Failure> {
     let run = |target: &Target| load::run(target, 2, 1, sizes.round);
     let mut pairs = Vec::with_capacity(sizes.rounds);

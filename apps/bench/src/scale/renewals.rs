@@ -1,4 +1,4 @@
-//! What a worker pays to find the subscriptions that are due, among a million that are not.
+//! Cost for a worker to find the due subscriptions among a million others.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -22,47 +22,47 @@ use crate::shop::{AT, Data, in_one_commit};
 /// Rows of one statement, and statements of one commit.
 const ROWS: usize = 500;
 const STATEMENTS: usize = 40;
-/// Customers who have them all.
+/// Number of customers who have the subscriptions.
 const CUSTOMERS: usize = 1_000;
-/// How many a worker takes at once.
+/// Number of subscriptions a worker leases at once.
 pub const AT_ONCE: u32 = 50;
-/// For so long.
+/// Duration of the lease.
 pub const LEASE: TimeDelta = TimeDelta::minutes(2);
 
 /// In seconds.
 const HOUR: usize = 3_600;
 const MONTH: usize = 30 * 24 * HOUR;
 
-/// How many there are.
+/// Numbers of subscriptions and measurements.
 struct Sizes {
-    /// Not due.
+    /// Number that is not due.
     waiting: usize,
-    /// Due at the same time.
+    /// Number that is due at the same time.
     due: usize,
-    /// Looks when nothing is due.
+    /// Number of queries while nothing is due.
     looks: usize,
 }
 
 const FULL: Sizes = Sizes { waiting: 1_000_000, due: 100_000, looks: 2_000 };
 const QUICK: Sizes = Sizes { waiting: 30_000, due: 3_000, looks: 50 };
 
-/// A database with subscriptions, and nobody who works on them.
+/// A database with subscriptions and without a worker.
 struct Stand {
     data: Data,
-    /// When nothing is due yet.
+    /// Time at which nothing is due yet.
     early: DateTime<Utc>,
     /// Dropped after the data.
     database: Option<OnServer>,
 }
 
-/// A moment, as the databases read it.
+/// Formats a time for the databases.
 pub fn text(moment: DateTime<Utc>) -> String {
     moment.format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 impl Stand {
-    /// So many subscriptions, one of `one_of` of which falls due within the hour after `early`, in no order: those that
-    /// are due together stand nowhere near each other.
+    /// Stores `size` subscriptions. One of `one_of` falls due within the hour after `early`. The order is mixed, so
+    /// rows that are due together are not stored near each other.
     fn open(name: &str, server: Option<&str>, size: usize, one_of: usize) -> Result<Self, Failure> {
         let began = Instant::now();
         let database = server.map(|server| OnServer::create(server, name)).transpose()?;
@@ -97,7 +97,7 @@ impl Stand {
         write_rows(&self.data, &project, rows)
     }
 
-    /// What a worker does first, so long after nothing was due. Gives how many it found, and how long that took.
+    /// Runs the worker's first query at this time after `early`. Returns the number found, and the duration.
     fn look(&self, after: TimeDelta) -> Result<(usize, Duration), Failure> {
         let (began, now) = (Instant::now(), self.early + after);
         let found = self.data.database.lease_due(now, now + LEASE, AT_ONCE);
@@ -105,7 +105,7 @@ impl Stand {
         Ok((found, began.elapsed()))
     }
 
-    /// How the database finds what is due.
+    /// Returns the query plan for due subscriptions.
     fn plan(&self) -> Result<String, Failure> {
         #[derive(diesel::QueryableByName)]
         struct OfSqlite {
@@ -136,15 +136,14 @@ impl Stand {
 
 /// An active subscription.
 pub struct Row {
-    /// Its number.
     pub id: usize,
-    /// Whose it is.
+    /// Identifier of the customer.
     pub customer: usize,
-    /// When its paid period ends and it is looked at.
+    /// End of the paid period, when it falls due.
     pub end: DateTime<Utc>,
 }
 
-/// Stores subscriptions of a project, many at a time.
+/// Stores subscriptions of a project in batches.
 pub fn write_rows(data: &Data, project: &CreatedProject, rows: impl Iterator<Item = Row>) -> Result<(), Failure> {
     let (project, application) = (project.project_id, project.application_id);
     let mut rows = rows.peekable();
@@ -174,7 +173,7 @@ pub fn write_rows(data: &Data, project: &CreatedProject, rows: impl Iterator<Ite
     Ok(())
 }
 
-/// Looks so often on each of both, in turns. Together the looks of each must find what is wanted.
+/// Queries both databases in alternation, `looks` times each. The queries of each must together find `wanted` rows.
 fn in_turns([ours, peer]: [&Stand; 2], after: TimeDelta, looks: usize, wanted: usize) -> Result<Pair, Failure> {
     let mut times = [Vec::new(), Vec::new()];
     let mut found = [0, 0];
@@ -192,7 +191,7 @@ fn in_turns([ours, peer]: [&Stand; 2], after: TimeDelta, looks: usize, wanted: u
     Ok(Pair { ours: ours?, peer: peer? })
 }
 
-/// Measures the same work with and without a million others.
+/// Measures the same work with and without a million other subscriptions.
 pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let sizes = if pace.is_quick() { QUICK } else { FULL };
     let (all, due) = (sizes.waiting + sizes.due, sizes.due);

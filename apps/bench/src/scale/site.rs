@@ -1,4 +1,4 @@
-//! What readers and editors wait for when a project has a hundred times the pages.
+//! Response times for readers and editors when a project has a hundred times the content pages.
 
 use std::time::Instant;
 
@@ -11,10 +11,10 @@ use crate::report::{Goal, Report};
 use crate::shop::Shop;
 use crate::site::{self, Text};
 
-/// Of the sizes of catalogues: pages are written one by one, as staff write them.
+/// Divisor of the catalog sizes: pages are written one by one through the API, as staff write them.
 const PAGES_PER_ITEM: usize = 10;
 
-/// A service whose project has so many pages.
+/// A service whose project has this many content pages.
 struct Site {
     shop: Shop,
     bearer: String,
@@ -37,7 +37,7 @@ impl Site {
         Ok(Self { shop, bearer, size, _database: database })
     }
 
-    /// A request about each of some pages, spread over all of them.
+    /// Creates a request for each of some pages, spread over all of them.
     fn each(&self, surface: Surface, path: impl Fn(&Text) -> String) -> Target {
         let step = (self.size / KINDS).max(1);
         let header = match surface {
@@ -52,7 +52,7 @@ impl Site {
     }
 }
 
-/// Whom the service answers.
+/// API surface of a request.
 #[derive(Clone, Copy)]
 enum Surface {
     Client,
@@ -83,7 +83,7 @@ const ASKED: [Asked; 9] = [
     }),
 ];
 
-/// Measures both sizes side by side.
+/// Measures both sizes in alternation.
 pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
     let small = Site::open("small_site", server, sizes.small / PAGES_PER_ITEM)?;

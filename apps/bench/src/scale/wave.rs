@@ -1,5 +1,5 @@
-//! A wave of renewals: a hundred thousand subscriptions fall due together among a million. They are charged at the configured
-//! pace while visitors read, and those that wait for their turn are found and queued.
+//! A wave of renewals: a hundred thousand of a million subscriptions fall due together. They are charged at the
+//! configured rate while visitors read. The rest is found and queued.
 
 use std::time::{Duration, Instant};
 
@@ -24,26 +24,27 @@ use crate::report::{Figure, Goal, Report};
 use crate::shop::{AT, Data, Shop, in_one_commit};
 use crate::storefront::{card, categories, list};
 
-/// How large the wave is.
+/// Size of the wave.
 struct Wave {
-    /// Subscriptions that are not due.
+    /// Number of subscriptions that are not due.
     waiting: usize,
-    /// Due together.
+    /// Number due together.
     due: usize,
-    /// Of these, with a method at the acquirer; they come first. More than are charged in the time.
+    /// Number of the due ones with a saved payment method at the acquirer; they come first. It exceeds what is
+    /// charged in the time.
     chargeable: usize,
-    /// How long is charged and read.
+    /// Duration of charging and reading.
     time: Duration,
 }
 
 const FULL: Wave = Wave { waiting: 900_000, due: 100_000, chargeable: 800, time: Duration::from_secs(20) };
 const QUICK: Wave = Wave { waiting: 9_000, due: 1_000, chargeable: 150, time: Duration::from_secs(4) };
 
-/// Where the numbers of subscriptions begin that nobody ever paid for.
+/// First identifier of the subscriptions that were never paid.
 const FIRST: usize = 10_000_000;
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The acquirer, on threads of its own.
+/// The acquirer, on separate threads.
 struct Acquirer {
     runtime: Runtime,
     sandbox: SandboxHandle,
@@ -57,7 +58,7 @@ impl Acquirer {
         Ok(Self { runtime, sandbox })
     }
 
-    /// Points a service here.
+    /// Configures a service to use this acquirer.
     fn tell(&self, config: &mut Config) {
         let known = SandboxConfig::new(std::sync::Arc::new(SystemClock));
         config.acquirer_url = format!("{}/v3", self.sandbox.url());
@@ -65,7 +66,7 @@ impl Acquirer {
         config.acquirer_secret_key = known.secret_key.into();
     }
 
-    /// Every payer pays what they were asked for.
+    /// Pays the latest payments.
     fn pay(&self, payments: usize) -> Result<(), Failure> {
         let address = self.sandbox.addr();
         let newest = Request::new("GET", &format!("/control/payments?limit={payments}"), &[], "");
@@ -81,7 +82,7 @@ impl Acquirer {
     }
 }
 
-/// Asks everything once.
+/// Sends every request once.
 fn all(target: &Target) -> Result<(), Failure> {
     let (_, answers) = load::answers(target, Pace::FULL.connections, 1, PATIENCE)?;
     let wanted = target.requests.len();
@@ -106,7 +107,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     let lists = categories(goods).into_iter().map(|category| list(&shop, category));
     let requests = lists.chain(goods.iter().take(200).map(|offer| card(&shop, offer))).collect();
     let reads = Target { address: service.address, expected: 200, requests, once: false };
-    // So many that the processors are not busy with reading alone.
+    // A rate at which reading alone does not use all processors.
     let read = |time| load::run(&reads, 2, 1, time);
     read(pace.warm_up)?;
     let quiet = read(wave.time)?;
@@ -137,7 +138,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     Ok(())
 }
 
-/// Customers who subscribed a month ago, by the same way as everybody. Gives when their first period is over.
+/// Creates customers who subscribed a month ago through the API. Returns the end of their first period.
 fn subscribe(shop: &Shop, acquirer: &Acquirer, wave: &Wave, plan: i64) -> Result<DateTime<Utc>, Failure> {
     let application = shop.project.application_id;
     in_one_commit(
@@ -169,7 +170,7 @@ fn subscribe(shop: &Shop, acquirer: &Acquirer, wave: &Wave, plan: i64) -> Result
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    // On a day that every month has, in the zone of the project.
+    // On a day that every month has, in the time zone of the project.
     let mut end = SystemClock.now() - TimeDelta::hours(1);
     while (end + TimeDelta::hours(3)).day() > 28 {
         end = end.checked_sub_days(Days::new(1)).ok_or("no such day")?;
@@ -190,7 +191,7 @@ fn fill(shop: &Shop, wave: &Wave, end: DateTime<Utc>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The moment comes at which so many are due at once: those whose method the acquirer knows first.
+/// Makes the subscriptions fall due together, first those with a method known to the acquirer.
 fn fall_due(shop: &Shop, wave: &Wave, end: DateTime<Utc>) -> Result<(), Failure> {
     let start = end.checked_sub_months(Months::new(1)).ok_or("no such month")?;
     let (day, first) = ((end + TimeDelta::hours(3)).day(), start.to_rfc3339());
@@ -228,7 +229,7 @@ fn count(data: &Data, of: &'static str) -> Result<u32, Failure> {
     Ok(u32::try_from(data.runtime.block_on(read)?)?)
 }
 
-/// What a worker does first with all that are due, the leases of the one before being over.
+/// Runs the worker's first query for all due subscriptions, after the earlier leases have expired.
 fn queue(data: &Data) -> Result<(usize, Duration), Failure> {
     let now = SystemClock.now() + TimeDelta::minutes(10);
     let began = Instant::now();

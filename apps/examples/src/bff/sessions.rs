@@ -1,4 +1,4 @@
-//! Who is signed in, in memory: a restart signs everybody out.
+//! Sessions, in memory: a restart logs every customer out.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ impl Sessions {
         open
     }
 
-    /// Keeps a token, and gives what the browser has of it. `None` when too many are signed in.
+    /// Stores a token and returns the session identifier for the browser. `None` when there are too many sessions.
     pub fn open(&self, token: String) -> Option<String> {
         let mut bytes = [0_u8; 32];
         self.random.fill(&mut bytes).ok()?;
@@ -49,12 +49,12 @@ impl Sessions {
         Some(id)
     }
 
-    /// The token of a session that is open.
+    /// Returns the token of an open session.
     pub fn token(&self, id: &str) -> Option<String> {
         self.open_ones().get(id).map(|session| session.token.clone())
     }
 
-    /// Ends a session, and gives its token.
+    /// Ends a session and returns its token.
     pub fn close(&self, id: &str) -> Option<String> {
         self.open_ones().remove(id).map(|session| session.token)
     }

@@ -1,4 +1,4 @@
-//! How a program without credentials becomes an agent.
+//! Agent access requests: a program without credentials becomes an agent.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -9,7 +9,7 @@ use crate::support::{Answer, send};
 
 const REQUESTS: &str = "/api/agent-access-requests";
 
-/// A request as the asker knows it.
+/// An access request as the requester knows it.
 struct Asked {
     path: String,
     secret: String,
@@ -27,7 +27,7 @@ impl Office {
         Asked { path: format!("{REQUESTS}/{}", text("publicId")), secret: text("secret") }
     }
 
-    /// A step of the asker.
+    /// Calls a step of the requester.
     async fn step(&self, asked: &Asked, step: &str) -> Answer {
         let path = format!("{}/{step}", asked.path);
         send(self.server.request(Method::POST, &path).json(&json!({ "secret": asked.secret }))).await
@@ -38,7 +38,7 @@ impl Office {
     }
 }
 
-/// The code of a structured refusal.
+/// Returns the code of a structured refusal.
 fn code(answer: &Answer) -> String {
     let body = answer.expect(409);
     assert_eq!(body["message"], body["error"]["code"]);
@@ -106,7 +106,7 @@ database_tests! {
         let office = std::sync::Arc::new(Office::open(db).await);
         let asked = std::sync::Arc::new(office.ask(&["view-orders"]).await);
         office.post(&format!("{}/approve", asked.path), json!({})).await.expect(200);
-        // As many as the limit lets through at once.
+        // As many as the limit allows at once.
         let calls: Vec<_> = (0..30).map(|_| {
             let (office, asked) = (office.clone(), asked.clone());
             tokio::spawn(async move { office.step(&asked, "consume").await })
@@ -256,7 +256,7 @@ database_tests! {
         assert_eq!(browser("/agent-access/nothing").await.status, 404);
         assert_eq!(browser("/agent-access/00000000-0000-4000-8000-000000000000").await.status, 200);
 
-        // Whoever may see the texts gets them as JSON, exactly as they were sent.
+        // Reviewers get the texts as JSON, exactly as they were sent.
         let shown = office.get(&format!("{REQUESTS}/{}/review", asked["publicId"].as_str().unwrap())).await;
         assert_eq!(shown.expect(200)["agentAccessRequest"]["name"], attack);
         assert_eq!(shown.headers["content-type"], "application/json");

@@ -1,4 +1,4 @@
-//! `kontor application` and `kontor customer`: what those who run the service do with what customers come through.
+//! `kontor application` and `kontor customer`: operator commands on applications and customers.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::{Method, RequestBuilder};
@@ -9,7 +9,7 @@ use crate::process::Site;
 use crate::shopper::Shopfront;
 use crate::support::send;
 
-/// What a command says in JSON.
+/// Returns the JSON output of a command.
 fn said(site: &Site, arguments: &[&str]) -> Value {
     serde_json::from_slice(&site.run(&[arguments, &["--json"]].concat()).stdout).unwrap()
 }
@@ -20,7 +20,7 @@ fn refused(site: &Site, arguments: &[&str], why: &str) {
     assert!(!output.status.success() && output.stdout.is_empty() && said.contains(why), "{arguments:?}: {said}");
 }
 
-/// The bearer of the owner.
+/// Returns the bearer of the owner.
 async fn owner(site: &Site, project: &Value) -> String {
     let body = json!({ "login": project["login"], "password": project["password"] });
     let signed = send(site.http.post(format!("{}/api/login", site.url())).json(&body)).await.expect(200);
@@ -51,7 +51,7 @@ database_tests! {
             let profile = site.http.get(format!("{}/api/counterparty", site.url())).bearer_auth(&customer.bearer);
             send(profile).await.status.as_u16()
         };
-        // By now the process remembers the token, and an answer to it.
+        // By now the process has cached the token and a response to it.
         for _ in 0..3 {
             assert_eq!(settings(&old).await, 200);
             send(old.request(Method::GET, "/api/counterparty/products")).await.expect(200);
@@ -135,7 +135,7 @@ database_tests! {
         let give = ["customer", "avatar", "--customer", &id, "--avatar"];
         site.run(&[&give[..], &[&picture["id"].to_string()]].concat());
         assert_eq!(record().await["avatar"], json!({ "url": picture["url"] }));
-        // The record may be sent back as it was read; the picture is no field of it that he writes.
+        // The record may be sent back as it was read. The customer cannot write the picture.
         let body = json!({ "avatar": null, "first_name": "Anna" });
         let changed = send(customer.request(Method::PUT, "/api/counterparty").json(&body)).await.expect(200);
         assert_eq!(changed["counterparty"]["avatar"]["url"], picture["url"]);

@@ -1,4 +1,4 @@
-//! The examples of backends, before a demo: who gets in, and who does not.
+//! The example backends against a demo: access is granted and refused.
 
 use std::net::{SocketAddr, TcpListener};
 
@@ -47,7 +47,7 @@ impl Backend {
     }
 }
 
-/// The subscription of a member ends in every way, and access with it.
+/// The subscription of a member ends in every way, and the access ends with it.
 async fn loses_and_regains(member: &Member, backend: &Backend, credentials: (&str, &str)) {
     assert!(backend.lesson(credentials).await.expect(200)["lesson"].is_string());
     member.moves(json!({ "advance_seconds": 31 * DAY })).await.expect(200);
@@ -114,7 +114,7 @@ database_tests! {
         assert!(opened.expect(201)["payment_link"].as_str().unwrap().starts_with(&front.sandbox), "{}", opened.text);
         assert!(!opened.text.contains('|'), "no token gets to the browser: {}", opened.text);
 
-        // The same customer on another device pays what is open.
+        // The same customer pays the open charge on another device.
         let member = Member::join(front.sign_in(phone).await).await;
         loses_and_regains(&member, &backend, credentials).await;
         send(backend.request(Method::DELETE, "/session").header("Cookie", &cookie)).await.expect(204);

@@ -9,7 +9,7 @@ use kontor_adapter_diesel::{Database, DatabaseUrl, PoolOptions, database_tests};
 use crate::process::{Site, number};
 use crate::trade::Market;
 
-/// A tool of PostgreSQL, of the newest version there is.
+/// Returns the path of a PostgreSQL tool, of the newest version installed.
 fn tool(name: &str) -> Option<PathBuf> {
     let versions = Path::new("/usr/lib/postgresql").read_dir().into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = versions.map(|version| version.path().join("bin").join(name)).collect();
@@ -25,7 +25,7 @@ pub fn must_run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The tools that copy a PostgreSQL database and bring it back.
+/// Returns the tools that dump and restore a PostgreSQL database.
 pub fn tools() -> Option<(PathBuf, PathBuf)> {
     let found = tool("pg_dump").zip(tool("pg_restore"));
     if found.is_none() {
@@ -66,7 +66,7 @@ database_tests! {
         process.kill();
         assert_eq!(usize::try_from(site.number("SELECT count(*) AS id FROM orders").await).unwrap(), answered.len());
 
-        // Elsewhere.
+        // Restore into another database.
         let server = if is_sqlite { None } else { TestDatabase::fresh(Kind::Postgres) };
         let url = server.as_ref().map_or_else(|| DatabaseUrl::Sqlite(file.clone()), TestDatabase::url);
         let address = match &url {

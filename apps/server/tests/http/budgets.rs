@@ -1,4 +1,4 @@
-//! Limits that bound what costs money, what is guessed and what floods: calls and SMS, promo codes, writes, notifications.
+//! Limits of paid actions, guesses and floods: calls and SMS, promo codes, writes, notifications.
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
@@ -9,7 +9,7 @@ use crate::outside::Outside;
 use crate::shopfront::Shopfront;
 use crate::support::{Answer, TestServer, send};
 
-/// The limit that refused.
+/// Returns the limit that refused.
 fn refused(answer: &Answer) -> &str {
     answer.expect(429);
     answer.headers["x-ratelimit-limit"].to_str().unwrap()
@@ -70,7 +70,7 @@ database_tests! {
             send(server.as_customer(&project, bearer, method, &path).json(&json!({}))).await
         };
         send_to(&anna, Method::POST, "orders").await.expect(422);
-        // A repeated answer counts, too.
+        // A replayed response counts, too.
         for _ in 0..2 {
             let path = "/api/counterparty/orders";
             let keyed = server.as_customer(&project, &anna, Method::POST, path).header("Idempotency-Key", "k");
@@ -86,7 +86,7 @@ database_tests! {
     }
 
     async fn strangers_cause_few_reads_at_the_acquirer(db: TestDatabase) {
-        // Nobody listens where the acquirer is: a notification that causes a read is answered 503.
+        // The acquirer is unreachable: a notification that causes a read is answered 503.
         let server = TestServer::start_with(db, |config| {
             config.trusted_proxies = vec!["127.0.0.1".into()];
             config.acquirer_addresses = vec!["198.51.100.0/24".into()];

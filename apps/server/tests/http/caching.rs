@@ -1,4 +1,4 @@
-//! What caches are told: every row of the policies, and what has none.
+//! Caching headers of every row of the policies, and of requests without a policy.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,13 @@ fn cache_control(answer: &Answer) -> Option<&str> {
     answer.headers.get("cache-control").map(|value| value.to_str().unwrap())
 }
 
-/// The names in every line of `Vary`, in small letters.
+/// Returns the names in every line of `Vary`, in lower case.
 fn vary(answer: &Answer) -> BTreeSet<String> {
     let lines = answer.headers.get_all("vary").into_iter().map(|line| line.to_str().unwrap().to_lowercase());
     lines.flat_map(|line| line.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>()).collect()
 }
 
-/// The credentials whose presence or value changes the answer.
+/// Returns the credentials whose presence or value changes the response.
 fn credentials(policy: &Policy) -> BTreeSet<String> {
     let names: &[&str] = match policy.access {
         Access::Public => &[],
@@ -32,7 +32,7 @@ fn credentials(policy: &Policy) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Ids of nothing.
+/// Returns the path with identifiers that do not exist.
 fn path(policy: &Policy) -> String {
     let segments = policy.path.split('/').map(|segment| if segment.starts_with('{') { "999999999" } else { segment });
     segments.collect::<Vec<_>>().join("/")
@@ -50,7 +50,7 @@ fn request(server: &TestServer, policy: &Policy, app: Option<&str>, bearer: Opti
     if method == Method::GET { request } else { request.json(&json!({})) }
 }
 
-/// What everybody with the App Token gets alike.
+/// Returns `true` if all holders of the App Token get the same response.
 fn is_shown(policy: &Policy, bearer: Option<&str>) -> bool {
     policy.method == "GET" && (policy.access == Access::App || policy.access == Access::Visitor && bearer.is_none())
 }
@@ -80,7 +80,7 @@ database_tests! {
                 }
             }
             if policy.path.ends_with("/logout") || (policy.method == "DELETE" && policy.path == "/api/counterparty") {
-                // They are signed out by now.
+                // Earlier requests have logged both out.
                 (boss, buyer) = (owner().await, customer().await);
             }
         }
@@ -103,7 +103,7 @@ database_tests! {
             assert_eq!((alone.status, &alone.text), (signed_in.status, &signed_in.text), "{}", policy.path);
             assert_eq!(cache_control(&alone), cache_control(&signed_in), "{}", policy.path);
         }
-        // From memory as the first time.
+        // The response from the cache equals the first one.
         for policy in policies::all().filter(|policy| policy.server_cached && !policy.path.contains('{')) {
             let first = send(request(&shop.server, policy, app, None)).await;
             let again = send(request(&shop.server, policy, app, None)).await;

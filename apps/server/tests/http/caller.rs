@@ -1,4 +1,4 @@
-//! A customer who signs in by calling a number.
+//! A customer who logs in by calling a number.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,12 +9,12 @@ use crate::support::{Answer, Project, send};
 pub const PHONE: &str = "79001234567";
 const PATH: &str = "/api/counterparty/callback_auth";
 
-/// A nonce that begins like this.
+/// Returns a nonce that begins like this.
 pub fn nonce(start: &str) -> String {
     format!("{start:_<40}")
 }
 
-/// A step of the flow as an application takes it.
+/// Calls a step of the flow as an application.
 pub async fn step(outside: &Outside, project: &Project, step: &str, body: Value) -> Answer {
     send(outside.server.as_app(project, Method::POST, &format!("{PATH}/{step}")).json(&body)).await
 }
@@ -23,7 +23,7 @@ pub async fn init(outside: &Outside, project: &Project, phone: &str, nonce: &str
     step(outside, project, "init", json!({ "phone": phone, "client_nonce": nonce })).await
 }
 
-/// An attempt that has begun.
+/// An attempt that has started.
 #[derive(Clone)]
 pub struct Caller<'a> {
     outside: &'a Outside,
@@ -35,7 +35,7 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// Begins an attempt with a nonce of its own.
+    /// Starts an attempt with a separate nonce.
     pub async fn begin(outside: &'a Outside, project: &'a Project, phone: &str) -> Self {
         let nonce = nonce(&format!("{phone}-{}", attempts(outside).await));
         let begun = init(outside, project, phone, &nonce).await.expect(200);
@@ -62,29 +62,29 @@ impl<'a> Caller<'a> {
         step(self.outside, self.project, "exchange", self.secrets()).await
     }
 
-    /// Calls the number from a phone. Gives how many checks that confirmed.
+    /// Calls the number from a phone. Returns the number of checks this confirms.
     pub async fn call_from(&self, phone: &str) -> usize {
         let called = self.outside.control("/calls", json!({ "from": phone, "to": self.number })).await;
         called["confirmed"].as_array().unwrap().len()
     }
 
-    /// Calls the number from the phone that is to be proved.
+    /// Calls the number from the phone to verify.
     pub async fn call(&self) {
         assert_eq!(self.call_from(&self.phone).await, 1);
     }
 }
 
-/// How many attempts there are.
+/// Returns the number of attempts.
 pub async fn attempts(outside: &Outside) -> i64 {
     outside.server.insert("SELECT COUNT(*) AS id FROM callback_attempts".to_owned()).await
 }
 
-/// How many customers there are.
+/// Returns the number of customers.
 pub async fn customers(outside: &Outside) -> i64 {
     outside.server.insert("SELECT COUNT(*) AS id FROM counterparties".to_owned()).await
 }
 
-/// Checks a structured refusal and gives its details.
+/// Checks a structured refusal and returns its details.
 pub fn refused(answer: &Answer, status: u16, code: &str, next_action: &str) -> Value {
     let body = answer.expect(status);
     let error = &body["error"];

@@ -1,4 +1,4 @@
-//! The number of a card and its code are never kept, wherever they were sent.
+//! Card numbers and security codes are never stored, wherever they were sent.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ struct Count {
     rows_found: i64,
 }
 
-// Tables of FTS5 hold what other tables hold.
+// FTS5 tables contain data of other tables.
 const SQLITE: &str = "SELECT m.name AS owner, p.name AS name FROM sqlite_master m JOIN pragma_table_info(m.name) p \
     WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'nomenclature_search%' \
     AND m.name NOT LIKE 'counterparty_search%' AND m.name NOT LIKE 'page_search%'";
@@ -50,14 +50,14 @@ async fn tables(db: &TestDatabase) -> BTreeMap<String, Vec<String>> {
     tables
 }
 
-/// Few digits count where they are a value, for they are also part of longer numbers.
+/// Short digit groups count only as a whole value, because they also occur in longer numbers.
 fn stand_in(column: &str, digits: &str) -> String {
     let text = format!("CAST(\"{column}\" AS TEXT)");
     let inside = if digits.len() > 4 { format!("%{digits}%") } else { format!("%\"{digits}\"%") };
     format!("{text} = '{digits}' OR {text} LIKE '{inside}'")
 }
 
-/// The tables in which these digits stand.
+/// Returns the tables that contain these digits.
 async fn tables_with(db: &TestDatabase, digits: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (table, columns) in tables(db).await {

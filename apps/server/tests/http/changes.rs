@@ -1,4 +1,4 @@
-//! Copies of lists that other programs keep.
+//! Copies of lists kept by other programs through `/api/changes`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,7 +26,7 @@ impl<'a> Copy<'a> {
         Self { office, list, records: BTreeMap::new(), cursor: None }
     }
 
-    /// Reads until there is no more. Returns the ids it was told of.
+    /// Reads all pages. Returns the received ids.
     async fn read(&mut self, per_page: u32) -> Vec<i64> {
         let mut told = Vec::new();
         loop {
@@ -49,7 +49,7 @@ impl<'a> Copy<'a> {
 }
 
 impl Office {
-    /// Everything that was written counts as written an hour ago.
+    /// Moves the time of every write an hour into the past.
     async fn an_hour_passes(&self) {
         for table in LISTS {
             self.server.execute(&format!("UPDATE {table} SET updated_at = '2026-01-01 00:00:00.000' WHERE updated_at > '2026-01-02 00:00:00'")).await;
@@ -67,7 +67,7 @@ database_tests! {
         let mut copy = Copy::new(&office, "nomenclatures");
         assert_eq!(copy.read(2).await, ids);
         office.an_hour_passes().await;
-        // What changed within the last two minutes was told again; now it is older than the cursor.
+        // Changes of the last two minutes were sent again. Now they are older than the cursor.
         assert_eq!(copy.read(2).await, [0_i64; 0]);
         office.put(&format!("/api/nomenclatures/{}", ids[3]), json!({ "name": "D 2" })).await.expect(200);
         office.put(&format!("/api/nomenclatures/{}", ids[1]), json!({ "name": "B 2" })).await.expect(200);
@@ -107,7 +107,7 @@ database_tests! {
         customers.read(10).await;
         stocks.read(10).await;
         assert!(!customers.records.contains_key(&ann) && stocks.records.is_empty());
-        // Told again from the start, until thirty days are over.
+        // A read from the start repeats deletions for thirty days.
         let deleted = async || office.get("/api/changes/counterparties").await.expect(200)["deleted"].clone();
         assert_eq!(deleted().await, json!([ann]));
         office.server.execute("UPDATE counterparties SET deleted_at = '2026-01-01 00:00:00' WHERE deleted_at IS NOT NULL").await;
@@ -150,7 +150,7 @@ database_tests! {
         copy.read(10).await;
         office.an_hour_passes().await;
         copy.read(10).await;
-        // Given its moment a minute before the last look, and stored after it.
+        // Its time is a minute before the last read, but it is stored afterwards.
         let late = chrono::Utc::now().naive_utc() - chrono::TimeDelta::minutes(1);
         office.server.execute(&format!("UPDATE nomenclatures SET name = 'Late', updated_at = '{}'", late.format("%F %T%.6f"))).await;
         assert_eq!(copy.read(10).await, [item]);

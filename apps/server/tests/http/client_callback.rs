@@ -1,4 +1,4 @@
-//! Customers: signing in by calling a number.
+//! Customers log in by calling a number.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ fn moment(value: &Value) -> DateTime<Utc> {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// Another application of the project.
+/// Creates another application of the project.
 async fn sibling(outside: &Outside, project: &Project) -> Project {
     let app_token = format!("second-app-token-of-project-{}", project.id);
     let application_id = outside
@@ -85,12 +85,12 @@ database_tests! {
         assert_eq!(profile["counterparty"]["phone_1"], PHONE);
         assert_eq!(outside.signed_in(&project, PHONE).await["id"], profile["counterparty"]["id"]);
 
-        // One attempt gives one token.
+        // An attempt can be exchanged for one token only.
         refused(&caller.exchange().await, 409, "callback_auth_expired", "restart");
         let over = caller.status().await.expect(200);
         assert_eq!((&over["status"], &over["remaining_seconds"]), (&json!("expired"), &json!(0)));
         assert_eq!(customers(&outside).await, 1);
-        // The phone is free again as soon as the call has come.
+        // The phone is free again as soon as the call was received.
         let again = Caller::begin(&outside, &project, PHONE).await;
         again.call().await;
         again.exchange().await.expect(200);
@@ -154,7 +154,7 @@ database_tests! {
             for wrong in [json!("s".repeat(129)), json!(""), json!(null), json!(7), json!({})] {
                 invalid(name, json!({ "session_token": wrong, "client_nonce": good }), &["session_token"]).await;
             }
-            // Well formed, and nobody's.
+            // Well formed, but unknown.
             let unknown = json!({ "session_token": token, "client_nonce": good });
             refused(&step(&outside, &project, name, unknown).await, 404, "callback_auth_not_found", "restart");
         }
@@ -253,7 +253,7 @@ database_tests! {
             }
             assert_eq!(bodies.len(), 1, "{bodies:?}");
         }
-        // Neither the address nor an identifier of the client takes part.
+        // The exchange depends neither on the address nor on an identifier of the client.
         let exchange = outside.server.as_app(&project, Method::POST, "/api/counterparty/callback_auth/exchange");
         let exchange = exchange.header("X-Forwarded-For", "203.0.113.7").header("X-Request-ID", "mine");
         let done = send(exchange.json(&caller.secrets())).await;
@@ -299,7 +299,7 @@ database_tests! {
         let won = done.iter().filter(|answer| answer.status == 200).count();
         let lost: Vec<_> = done.iter().filter(|answer| answer.status == 409).map(|answer| answer.json()["message"].clone()).collect();
         assert_eq!((won, lost.len()), (1, 7));
-        // Who came before the call was known has to look again, who came after the winner is too late.
+        // Requests before the call was known must check again. Requests after the winner are too late.
         assert!(lost.iter().all(|code| code == "callback_auth_expired" || code == "callback_auth_not_verified"), "{lost:?}");
         assert_eq!(customers(&outside).await, 1);
     }
@@ -322,13 +322,14 @@ database_tests! {
         refused(&post("exchange", secrets).await, 409, "callback_auth_expired", "restart");
         assert_eq!(site.number("SELECT COUNT(*) AS id FROM counterparties").await, 1);
 
-        // Killed while the provider is asked: nothing was told to the client, and the phone is held for the cooldown only.
+        // The process is killed during the request to the provider. The client got no response, and the phone is held
+        // for the cooldown only.
         site.fault("telephony", "delay", 1, std::time::Duration::from_secs(20)).await;
         let asked = json!({ "phone": PHONE, "client_nonce": nonce("b") });
         let url = format!("{}/api/counterparty/callback_auth/init", site.url());
         let lost = site.http.post(url).header("Token", project["app_token"].as_str().unwrap()).json(&asked).send();
         let lost = tokio::spawn(lost);
-        // Only once the provider was asked: who asks him next must not meet the delay.
+        // Wait for that request, so that the next one does not meet the delay.
         site.faults_are_met().await;
         assert_eq!(site.number("SELECT COUNT(*) AS id FROM callback_attempts WHERE state = 'preparing'").await, 1);
         process.kill();

@@ -1,4 +1,4 @@
-//! Signing in by calling a number when the provider fails, is slow, repeats itself, or somebody speaks in its name.
+//! Login by a call when the provider fails, is slow or repeats itself, or when its messages are forged.
 
 use std::time::{Duration, Instant};
 
@@ -14,13 +14,13 @@ use crate::support::{Answer, send, sha256};
 
 const UNVERIFIABLE: &str = "callback_auth_verification_unavailable";
 
-/// The next call of the provider is answered this late.
+/// Delays the next call of the provider by this time.
 async fn slow(outside: &Outside, fault: &str, millis: u64) {
     let plan = json!({ "service": "telephony", "fault": fault, "delay_ms": millis });
     outside.control("/faults", plan).await;
 }
 
-/// A message in the provider's name.
+/// Sends a message in the provider's name.
 async fn notify(outside: &Outside, entries: &[String], key: &str) -> Answer {
     let mut form = Form::new();
     for (index, entry) in entries.iter().enumerate() {
@@ -34,12 +34,12 @@ fn entry(check: &Value, status: u16) -> String {
     format!("callcheck_status\n{}\n{status}\n1700000000", check.as_str().unwrap())
 }
 
-/// The provider's name of the newest check of a phone.
+/// Returns the provider's identifier of the newest check of a phone.
 async fn check_of(outside: &Outside, phone: &str) -> Value {
     outside.ask_control(&format!("/callchecks?phone={phone}")).await["callchecks"][0]["check_id"].clone()
 }
 
-/// What a look shows while the provider cannot be asked.
+/// Returns the status of an attempt while the provider cannot be reached.
 async fn unasked(outside: &Outside, caller: &Caller<'_>) -> Value {
     outside.server.clock.advance(1);
     outside.fault("telephony", "drop").await;
@@ -91,7 +91,7 @@ database_tests! {
             assert_eq!(look["status"], "pending", "{fault}");
             assert_eq!((&look["warning"]["code"], &look["warning"]["retry_after_seconds"]), (&json!(UNVERIFIABLE), &json!(5)));
             assert!(look["warning"]["message"].is_string() && look["remaining_seconds"].as_i64().unwrap() > 250, "{look}");
-            // The look has asked just now, and the exchange asks for itself.
+            // The status was just requested; the exchange sends a request of its own.
             outside.fault("telephony", fault).await;
             refused(&caller.exchange().await, 503, UNVERIFIABLE, "poll");
         }
@@ -99,7 +99,7 @@ database_tests! {
         slow(&outside, "delay", 1_200).await;
         let look = caller.status().await.expect(200);
         assert_eq!((&look["status"], look.get("warning")), (&json!("verified"), None));
-        // What is verified needs no provider.
+        // A verified attempt needs no provider.
         outside.fault("telephony", "drop").await;
         caller.exchange().await.expect(200);
         assert_eq!(customers(&outside).await, 1);
@@ -123,7 +123,7 @@ database_tests! {
         assert_eq!(look.expect(200)["warning"]["code"], UNVERIFIABLE);
         refused(&take, 503, UNVERIFIABLE, "poll");
         refused(&begin, 503, "callback_auth_provider_unavailable", "wait");
-        // The provider has done its part meanwhile; the next attempt is another one.
+        // The provider has confirmed in the meantime; the next attempt is a new one.
         init(&outside, &project, "79001110000", &nonce("next")).await.expect(200);
     }
 
@@ -131,7 +131,7 @@ database_tests! {
         let outside = Outside::start(db).await;
         let project = outside.server.project().await;
         let caller = Caller::begin(&outside, &project, PHONE).await;
-        // Every question that is asked uses up one fault.
+        // Every request uses up one fault.
         outside.control("/faults", json!({ "service": "telephony", "fault": "refuse", "times": 100 })).await;
         let looks = futures_util::future::join_all((0..20).map(|_| caller.status())).await;
         let warned = looks.iter().filter(|look| look.expect(200).get("warning").is_some()).count();
@@ -145,7 +145,7 @@ database_tests! {
         let project = outside.server.project().await;
         let url = format!("{}/callbacks/telephony", outside.server.url);
         outside.control("/telephony", json!({ "callback_url": url })).await;
-        // Told twice, before anybody has asked.
+        // Sent twice, before the first status request.
         outside.fault("telephony", "duplicate").await;
         let caller = Caller::begin(&outside, &project, PHONE).await;
         caller.call().await;
@@ -161,7 +161,7 @@ database_tests! {
         assert!(told.iter().all(|push| push["answer"] == "100" && push["status"] == 200), "{told:?}");
         assert_eq!(unasked(&outside, &caller).await["status"], "verified");
         caller.exchange().await.expect(200);
-        // Told again after the end.
+        // Sent again after the end.
         let check = check_of(&outside, PHONE).await;
         for status in [401, 402] {
             assert_eq!(notify(&outside, &[entry(&check, status)], "sandbox-api-id").await.text, "100");
@@ -196,7 +196,7 @@ database_tests! {
         let more: Vec<String> = many.into_iter().chain(["sms_status\n1\n103\n1".to_owned()]).collect();
         notify(&outside, &more, "sandbox-api-id").await.expect(413);
 
-        // Given up, in another kind of form; a confirmation that comes too late changes nothing.
+        // Given up, sent in another form encoding. A later confirmation changes nothing.
         let other = Caller::begin(&outside, &project, "79007654321").await;
         let check = check_of(&outside, "79007654321").await;
         let over = entry(&check, 402);

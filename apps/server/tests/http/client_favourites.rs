@@ -1,4 +1,4 @@
-//! What customers keep and search for, and whether a Bearer that comes along is believed.
+//! Favourites and searches of customers, and the check of a Bearer sent along.
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
@@ -13,7 +13,7 @@ const FAVOURITES: &str = "/api/counterparty/products/favourites";
 const HISTORY: &str = "/api/counterparty/search/history";
 const POPULAR: &str = "/api/counterparty/search/popular";
 
-/// A shop with three vases on its shelves, and an anonymous visitor or a customer in it.
+/// A shop with three vases in stock, for an anonymous visitor or a customer.
 struct Shelf {
     shop: Shopfront,
     vases: Vec<i64>,
@@ -46,7 +46,7 @@ impl Shelf {
         send(self.by(&self.shop.bearer, Method::POST, FAVOURITES).json(&body)).await
     }
 
-    /// The favourites that a list tells, and its numbers.
+    /// Returns the favourites in a list, and its counts.
     async fn kept(&self, path: &str) -> (Vec<i64>, i64) {
         let list = self.own(Method::GET, path).await.expect(200);
         let products = list["products"]["data"].as_array().unwrap();
@@ -268,7 +268,7 @@ database_tests! {
         let cost = async |bearer: Option<&str>, query: &str| {
             let mut page = 0;
             let once = async || {
-                // Each is a new one: answers without a Bearer are remembered.
+                // A new page each time, because responses without a Bearer are cached.
                 page += 1;
                 let path = format!("/api/counterparty/products?per_page={page}{query}");
                 let mut request = shelf.shop.server.as_app(&shelf.shop.project, Method::GET, &path);

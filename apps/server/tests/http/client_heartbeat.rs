@@ -1,4 +1,4 @@
-//! Signs of life of customers, and what is kept of them.
+//! Heartbeats of customers, and what is stored of them.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ database_tests! {
         let server = TestServer::start(db).await;
         let project = server.project().await;
         let (_, token) = server.customer(&project).await;
-        // A body is not asked for and not looked at.
+        // A body is neither required nor read.
         let odd = server.as_customer(&project, &token, Method::POST, PATH).header("Content-Type", "text/plain");
         let first = send(odd.body("{")).await.expect(200);
         assert_eq!(first["session"]["duration_seconds"], 0);
@@ -161,7 +161,7 @@ database_tests! {
         server.token(&project, "counterparty", customer, Some(project.application_id)).await;
         server.execute("UPDATE access_tokens SET expires_at = '2026-01-02 00:00:00' WHERE id > 1").await;
         let db = server.stop().await;
-        // A worker looks when it starts.
+        // A worker runs its duties when it starts.
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
         let swept = async {
             while number(&server.db.database, "SELECT COUNT(*) AS id FROM access_tokens").await > 1 {

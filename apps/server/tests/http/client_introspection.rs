@@ -1,4 +1,4 @@
-//! Backends that ask what a customer's token is worth.
+//! Token introspection by backends.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -48,7 +48,7 @@ impl Trial {
     }
 }
 
-/// The identifier of a new backend of the project's application.
+/// Returns the identifier of a new backend of the project's application.
 async fn backend(server: &TestServer, project: &Project) -> String {
     let (id, application) = (project.id, project.application_id);
     let client_id = format!("67e55044-10b1-426f-9247-{application:012}");
@@ -155,7 +155,7 @@ database_tests! {
         }
         assert_eq!(with(&format!("Basic {}", "A".repeat(20_000))).await.status, 431);
         refused(&send(trial.post().form(&form)).await);
-        // Whoever proves nothing does not learn what is wrong with the rest.
+        // A caller that fails authentication does not learn about other errors.
         refused(&send(trial.post().basic_auth(&trial.client_id, Some("wrong")).json(&json!({}))).await);
         refused(&send(trial.post().basic_auth(&trial.client_id, Some("wrong")).query(&[("token", "x")])).await);
 
@@ -221,7 +221,7 @@ database_tests! {
             ask(&format!("203.0.113.{}", 2 + asked / 60)).await.expect(200);
         }
         ask("203.0.113.9").await.expect(429);
-        // Whoever does not prove to be the client uses up nothing of it.
+        // A caller that fails authentication does not use up the limit of the client.
         trial.server.clock.advance(60);
         for asked in 0..310 {
             let wrong = trial.post().basic_auth(&trial.client_id, Some("wrong"));

@@ -1,4 +1,4 @@
-//! Customers: signing in with a contact that a messenger has signed.
+//! Customers log in with a contact signed by a messenger.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::support::{Answer, Project, TestServer, send};
 
 const PHONE: &str = "79001234567";
 
-/// A service with an application whose bot is known.
+/// A service with an application whose bot is configured.
 struct Shop {
     server: TestServer,
     project: Project,
@@ -36,7 +36,7 @@ impl Shop {
         Self { server, project }
     }
 
-    /// What `kontor miniapp set` does.
+    /// Does what `kontor miniapp set` does.
     async fn set_bot(&self, project: &Project, token: &str) {
         let around = Surroundings::new(&Config::default(), self.server.clock.clone());
         let registry = MiniAppRegistry {
@@ -53,7 +53,7 @@ impl Shop {
         self.server.clock.now().timestamp()
     }
 
-    /// A contact that the messenger signed just now.
+    /// Returns a contact that the messenger signed just now.
     fn contact(&self, phone: &str) -> Value {
         self.contact_at(phone, &(self.now() - 2).to_string())
     }
@@ -71,7 +71,7 @@ impl Shop {
         self.sign_in_to(&self.project, "max", body).await
     }
 
-    /// A minute later the limit is forgotten, and contacts are signed anew.
+    /// Moves a minute forward: the limit is reset, and contacts are signed again.
     fn later(&self) {
         self.server.clock.advance(60);
     }
@@ -83,7 +83,7 @@ fn changed(body: &Value, field: &str, value: impl Into<Value>) -> Value {
     body
 }
 
-/// A structured refusal: its code, its next action, and the request id in body and header.
+/// Checks a structured refusal: its code, its next action, and the request id in body and header.
 fn refused(answer: &Answer, status: u16, code: &str, next_action: &str) {
     let body = answer.expect(status);
     assert_eq!((&body["message"], &body["error"]["code"]), (&json!(code), &json!(code)), "{body}");
@@ -110,7 +110,7 @@ database_tests! {
         let profile = shop.server.as_customer(&shop.project, &bearer(customer), Method::GET, "/api/counterparty");
         assert_eq!(send(profile).await.expect(200)["counterparty"]["id"], customer["id"]);
 
-        // The answer may have been lost: the same contact comes again.
+        // The response may have been lost: the same contact is sent again.
         let again = shop.sign_in(&contact).await.expect(200);
         assert_eq!(again["counterparty"]["id"], customer["id"]);
         assert_ne!(bearer(&again["counterparty"]), bearer(customer));
@@ -235,7 +235,7 @@ database_tests! {
                 assert_eq!(answer.status, 404, "{method} {path}: {}", answer.text);
             }
         }
-        // Another application has no part in it, and the bot of another application signs for that one only.
+        // Another application cannot use it, and the bot of another application signs for that one only.
         shop.set_bot(&shop.project, BOT).await;
         let other = shop.server.project().await;
         not_configured(&other).await;
@@ -243,7 +243,7 @@ database_tests! {
         invalid(&shop.sign_in_to(&other, "max", &contact).await);
         shop.sign_in(&contact).await.expect(200);
 
-        // A token that another service key has sealed cannot be read.
+        // A token sealed with another service key cannot be read.
         shop.server.execute("UPDATE application_miniapps SET sealed_token = 'v1.00'").await;
         not_configured(&shop.project).await;
     }

@@ -1,4 +1,4 @@
-//! What customers are told, as they read it.
+//! Notifications of customers, as they read them.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -16,7 +16,7 @@ impl Shopfront {
         send(self.server.as_customer(&self.project, &self.bearer, Method::GET, &path)).await
     }
 
-    /// An order that staff have canceled.
+    /// Creates an order that staff have canceled.
     async fn canceled(&self, item: i64) -> i64 {
         let id = self.order(&self.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
         let owner = self.server.owner(&self.project).await;

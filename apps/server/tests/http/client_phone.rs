@@ -1,4 +1,4 @@
-//! Customers move to another phone.
+//! Customers change their phone.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -71,11 +71,11 @@ database_tests! {
         mover.request(NEW).await.expect_invalid(&["phone"]);
         assert_eq!(mover.outside.count(NEW).await, calls);
         mover.request(OLD).await.expect_invalid(&["phone"]);
-        // In another project the phone is somebody else's business.
+        // In another project the phone belongs to another customer.
         let other = mover.outside.server.project().await;
         mover.outside.signed_in(&other, "79005550000").await;
         mover.request("79005550000").await.expect(200);
-        // Somebody is quicker.
+        // Another customer takes the phone first.
         let code = mover.outside.code("79005550000").await;
         mover.outside.signed_in(&mover.project, "79005550000").await;
         mover.verify("79005550000", &code).await.expect_invalid(&["phone"]);
@@ -120,7 +120,7 @@ database_tests! {
         refused.expect(429);
         assert!(refused.headers.contains_key("retry-after"));
         mover.request("79007654322").await.expect(200);
-        // The code he signed in with has counted, too.
+        // The login code counts, too.
         for n in 0..14 {
             mover.request(&format!("790076543{:02}", n + 30)).await.expect(200);
         }

@@ -1,4 +1,4 @@
-//! Subscription plans as customers see them: those that were assigned to their application, and nothing else.
+//! Subscription plans as customers see them: only those assigned to their application.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -11,7 +11,7 @@ use crate::support::{Project, send};
 
 async fn open(db: TestDatabase) -> Office {
     let office = Office::open(db).await;
-    // From here on answers are remembered: whatever a test reads it has read before.
+    // From here on responses are cached: each test has read the same paths before.
     watched(&office.server.db.database).await;
     office
 }
@@ -25,12 +25,12 @@ fn path(office: &Office) -> String {
     format!("/api/applications/{}/subscription-nomenclatures", office.project.application_id)
 }
 
-/// The number of a new assignment.
+/// Returns the identifier of a new assignment.
 async fn assign(office: &Office, body: Value) -> i64 {
     office.create(&path(office), body).await
 }
 
-/// The names that all three lists show, in their order.
+/// Returns the names that all three lists show, in order.
 async fn shown(office: &Office, project: &Project) -> Vec<String> {
     let names = |list: &Value| -> Vec<String> {
         list.as_array().unwrap().iter().map(|plan| plan["name"].as_str().unwrap().to_owned()).collect()
@@ -111,7 +111,7 @@ database_tests! {
         for (one, position) in [(4, 0), (3, 2)] {
             office.patch(&format!("{}/{}", path(&office), ids[one]), json!({ "position": position })).await.expect(200);
         }
-        // B and D have one position.
+        // B and D have the same position.
         assert_eq!(shown(&office, &office.project).await, ["E", "A", "B", "D", "C"]);
         let groups = client(&office, &office.project, "subscription-catalog/grouped").await;
         let told: Vec<(Option<&str>, String)> = groups.as_array().unwrap().iter().map(|group| {
@@ -154,7 +154,7 @@ database_tests! {
         office.put(&card, json!({ "category_id": 0 })).await.expect(200);
         assert_eq!(told().await["category"], Value::Null);
 
-        // What is a plan no more is a service for sale; its assignment waits until it is one again.
+        // An item that is no longer a plan is a service for sale. Its assignment waits until it is a plan again.
         let products = async || {
             let path = "/api/counterparty/products";
             send(office.server.as_app(&office.project, Method::GET, path)).await.expect(200)["products"]["total"].clone()

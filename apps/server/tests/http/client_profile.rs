@@ -1,4 +1,4 @@
-//! The customer's own record, and what opens it.
+//! The customer's own record, and the credentials that give access to it.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! Customers change their own record, and leave.
+//! Customers change their own record, and delete their accounts.
 
 use chrono::Days;
 use kontor_adapter_diesel::database_tests;
@@ -13,7 +13,7 @@ use crate::support::{Answer, Project, TestServer, send};
 
 const PROFILE: &str = "/api/counterparty";
 
-/// A customer before his record.
+/// A customer with access to their record.
 struct Desk {
     server: TestServer,
     project: Project,
@@ -73,7 +73,7 @@ database_tests! {
         for field in ["first_name", "last_name", "middle_name", "birthday", "address", "email", "phone_2"] {
             assert_eq!(cleared[field], Value::Null, "{field}");
         }
-        // The record as it was read may be sent back.
+        // The record may be sent back as it was read.
         desk.put(changed.clone()).await.expect(200);
         assert_eq!(desk.get().await["last_name"], changed["last_name"]);
         let alone = desk.server.request(Method::PUT, PROFILE).bearer_auth(&desk.token);
@@ -132,7 +132,7 @@ database_tests! {
         };
         put(&bearer(&anna), "B@x.ru").await.expect_invalid(&["email"]);
         put(&bearer(&anna), "anna@x.ru").await.expect(200);
-        // The address is not proven: whoever proves it is not Anna.
+        // The address is not verified: a person who verifies it is another customer.
         let prover = outside.signed_in(&project, "anna@x.ru").await;
         assert_ne!(prover["id"], anna["id"]);
         put(&bearer(&boris), "boris@x.ru").await.expect(200);

@@ -1,4 +1,4 @@
-//! Customers: codes, signing in and out.
+//! Customers: codes, login and logout.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor::config::PhoneCodes;
@@ -64,7 +64,7 @@ database_tests! {
             "7-900-123-45-67", " 7.900.123.45.67 ", "(900) 123 45 67", "+7\u{a0}900\u{202f}123\u{2011}45\u{2013}67",
         ];
         for spelling in spellings {
-            // An hour later the limit of codes is forgotten.
+            // An hour later the limit of codes is reset.
             outside.server.clock.advance(3600);
             outside.request_code(&project, spelling).await.expect(200);
             let code = outside.code(PHONE).await;
@@ -120,7 +120,7 @@ database_tests! {
                 assert_eq!(signed["counterparty"]["id"], first["id"], "{service} {fault}");
             }
         }
-        // Asked twice at once, a new customer is one, and the code that counts has reached him.
+        // Two concurrent requests create one customer, and the valid code has reached them.
         let contact = "79007654321";
         let (one, two) = tokio::join!(outside.request_code(&project, contact), outside.request_code(&project, contact));
         assert_eq!((one.status.as_u16(), two.status.as_u16(), outside.count(contact).await), (200, 200, 2));

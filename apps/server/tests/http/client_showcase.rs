@@ -1,4 +1,4 @@
-//! What a storefront shows beside its lists: HTML that is safe, dictionaries, slides, views by address.
+//! Storefront data besides the lists: sanitized HTML, dictionaries, slides, views by address.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ async fn client(office: &Office, path: &str) -> Answer {
     send(office.server.as_app(&office.project, Method::GET, &format!("{CLIENT}/{path}"))).await
 }
 
-/// A service of the project: it is shown without stock.
+/// Creates a service of the project, which is shown without stock.
 async fn engraving(office: &Office, card: Value) -> i64 {
     let mut body = json!({ "name": "Engraving", "kind_id": 1, "price": "100.00" });
     body.as_object_mut().unwrap().extend(card.as_object().unwrap().clone());

@@ -1,4 +1,4 @@
-//! What customers see.
+//! The storefront as customers see it.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -79,7 +79,7 @@ database_tests! {
             let item = list.as_array().unwrap().iter().find(|item| item["name"] == name).unwrap();
             format!("/api/nomenclatures/{}", item["id"])
         };
-        // The mug of a brand is neither of the country nor tagged.
+        // The mug with a brand has neither the country nor the tag.
         let brand = office.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
         let country = office.get("/api/countries").await.expect(200)["countries"][0]["id"].clone();
         let tag = office.server.insert(format!(
@@ -123,13 +123,13 @@ database_tests! {
         assert_eq!(counts(&all, "countries"), [(country["name"].as_str().unwrap().to_owned(), 1)]);
         assert_eq!((&all["tags"], &all["is_complete"]), (&json!([]), &json!(true)));
         assert_eq!(all["price"], json!({ "min": "3.00", "max": "7.50" }));
-        // The brand narrows everything but the brands, and the price everything but the price.
+        // The brand filter narrows everything except the brands, and the price filter everything except the price.
         let narrow = facets(&format!("brand_id[]={brand}&price_from=4")).await;
         assert_eq!(counts(&narrow, "categories"), [("Mugs".to_owned(), 1)]);
         assert_eq!(counts(&narrow, "brands"), [("Nord".to_owned(), 1)]);
         assert_eq!(narrow["price"], json!({ "min": "5.00", "max": "5.00" }));
         assert_eq!(counts(&facets(&format!("category_id[]={}", shop.category)).await, "categories").len(), 2);
-        // Of what a text finds, and of what it nearly finds.
+        // For exact and for approximate matches of a text.
         for query in ["query=mug", "query=kruzhka", "query=%D0%BA%D1%80%D1%83%D0%B6%D1%88%D0%BA%D0%B0"] {
             let list = shop.get(&format!("products?facets=1&{query}")).await.expect(200);
             let counted: u64 = counts(&list["facets"], "categories").iter().map(|(_, count)| count).sum();
@@ -318,7 +318,7 @@ database_tests! {
         let shop = Shop::open(db).await;
         let mut page = 0;
         let once = async || {
-            // Each is a new one: answers are remembered.
+            // A new page each time, because responses are cached.
             page += 1;
             shop.get(&format!("products?per_page={page}&category_id[]={}", shop.category)).await.expect(200);
         };

@@ -1,4 +1,4 @@
-//! Customers verify themselves by a payment that comes back.
+//! Customers verify themselves by a payment that is refunded.
 
 use std::time::{Duration, Instant};
 
@@ -17,14 +17,14 @@ async fn verify(shop: &Shopfront) -> Answer {
     send(shop.server.as_customer(&shop.project, &shop.bearer, Method::POST, PATH)).await
 }
 
-/// The refunds the acquirer has.
+/// Returns the refunds at the acquirer.
 async fn refunds(shop: &Shopfront) -> Vec<Value> {
     let url = format!("{}/v3/refunds?limit=100", shop.sandbox.url());
     let request = shop.server.http.get(url).basic_auth("100500", Some("test_sandbox_secret_key"));
     send(request).await.expect(200)["items"].as_array().unwrap().clone()
 }
 
-/// Waits for what happens beside the test.
+/// Waits for an effect of background work.
 async fn until(what: &str, mut happened: impl AsyncFnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !happened().await {
@@ -54,7 +54,7 @@ database_tests! {
         assert_eq!((payments.len(), &payments[0]["amount"]), (1, &json!({ "value": "1.00", "currency": "RUB" })));
         assert_eq!(payments[0]["metadata"]["verification_id"], opened["id"].to_string());
 
-        // The notification comes twice, the refund is made although its answer is an error.
+        // The notification comes twice, and the refund is made although its response is an error.
         shop.fault("duplicate", 1).await;
         shop.fault("http_500_after_commit", 1).await;
         shop.pays("succeed").await;
@@ -81,7 +81,7 @@ database_tests! {
         until("the end", async || shop.count(canceled).await == 1).await;
         let second = verify(&shop).await.expect(201)["verification"].clone();
         assert_ne!(second["id"], first);
-        // The second runs out of time; nobody is told, it is found out by asking.
+        // The second payment expires without a notification. The service finds out by reading the status.
         shop.sandbox.set_notification_url("http://127.0.0.1:9/nobody".to_owned());
         shop.pays("expire").await;
         assert_eq!(verify(&shop).await.expect(200)["verification"], second);
@@ -108,7 +108,7 @@ database_tests! {
         let known = verify(&shop).await.expect(200)["verification"].clone();
         assert!(known["id"] == unclear["id"] && known["payment_link"].is_string(), "{known}");
         assert_eq!(shop.payments().await.len(), 1, "one payment");
-        // Somebody says it was paid.
+        // A forged notification says it was paid.
         let forged = json!({ "event": "payment.succeeded", "object": { "id": shop.payments().await[0]["id"] } });
         send(shop.server.request(Method::POST, "/callbacks/acquirer").json(&forged)).await.expect(200);
         assert_eq!(verify(&shop).await.expect(200)["verification"]["status"], "pending");

@@ -14,7 +14,7 @@ use crate::support::{Answer, send};
 pub const ROOT: &str = "/api/counterparty/subscriptions";
 pub const METHODS: &str = "/api/counterparty/payment-methods";
 
-/// A club that sells two plans, and somebody who may join.
+/// A club that sells two plans, and a customer who may join.
 pub struct Club {
     pub shop: Shopfront,
     pub owner: String,
@@ -35,7 +35,7 @@ impl Club {
         club
     }
 
-    /// A plan that is on offer nowhere.
+    /// Creates a plan that no application offers.
     pub async fn card(&self, name: &str, price: &str, months: i64) -> i64 {
         let card = json!({
             "name": name, "kind_id": 1, "price": price, "is_subscription": true, "billing_period_months": months,
@@ -44,7 +44,7 @@ impl Club {
         send(made).await.expect(201).as_object().unwrap().values().next().unwrap()["id"].as_i64().unwrap()
     }
 
-    /// A plan that the application offers.
+    /// Creates a plan that the application offers.
     pub async fn plan(&self, slug: &str, price: &str, months: i64) -> i64 {
         let plan = self.card(slug, price, months).await;
         let path = format!("/api/applications/{}/subscription-nomenclatures", self.shop.project.application_id);
@@ -53,7 +53,7 @@ impl Club {
         plan
     }
 
-    /// A request of the customer.
+    /// Prepares a request of the customer.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.shop.server.as_customer(&self.shop.project, &self.shop.bearer, method, path)
     }
@@ -66,18 +66,18 @@ impl Club {
         send(self.request(Method::POST, path).json(&body)).await
     }
 
-    /// The customer wants to pay for a plan.
+    /// Starts the checkout of a plan.
     pub async fn check_out(&self, plan: i64) -> Answer {
         self.post(&format!("{ROOT}/checkout"), json!({ "nomenclature_id": plan, "autopay_consent": true })).await
     }
 
-    /// The customer subscribes by a saved method.
+    /// Subscribes the customer by a saved payment method.
     pub async fn subscribe(&self, plan: i64, method: i64) -> Answer {
         let body = json!({ "nomenclature_id": plan, "saved_payment_method_id": method, "autopay_consent": true });
         self.post(ROOT, body).await
     }
 
-    /// The subscriptions of the customer.
+    /// Returns the subscriptions of the customer.
     pub async fn all(&self) -> Vec<Value> {
         self.get(ROOT).await.expect(200)["data"].as_array().unwrap().clone()
     }
@@ -86,7 +86,7 @@ impl Club {
         self.all().await.into_iter().find(|subscription| subscription["id"] == *id).unwrap()
     }
 
-    /// Waits until a subscription is so.
+    /// Waits until a subscription has this status.
     pub async fn until(&self, id: &Value, status: &str) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -99,7 +99,7 @@ impl Club {
         }
     }
 
-    /// The customer buys gold on the acquirer's page.
+    /// Pays for the gold plan on the acquirer's page.
     pub async fn join(&self) -> Value {
         self.check_out(self.gold).await.expect(201);
         let id = self.all().await[0]["id"].clone();
@@ -107,14 +107,14 @@ impl Club {
         self.until(&id, "active").await
     }
 
-    /// What the customer saved: its number, and the acquirer's name of it.
+    /// Returns the saved payment method: its identifier, and the acquirer's identifier of it.
     pub async fn saved(&self) -> (i64, String) {
         let method = self.get(METHODS).await.expect(200)["data"][0]["id"].as_i64().unwrap();
         let name = self.shop.payments().await.last().unwrap()["id"].as_str().unwrap().to_owned();
         (method, name)
     }
 
-    /// What becomes of the next charges of a method.
+    /// Sets the outcomes of the next charges of a method.
     pub async fn direct(&self, card: &str, steps: Value) {
         self.shop.control(&format!("/payment_methods/{card}/script"), json!({ "steps": steps })).await;
     }

@@ -1,4 +1,4 @@
-//! Orders of those who have not signed in, over HTTP.
+//! Orders by visitors without a login, over HTTP.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -54,7 +54,7 @@ database_tests! {
             assert_eq!(send(found).await.expect(200)["pagination"]["total"], total, "{query}");
         }
 
-        // A known phone is answered alike, and its customer stays who they are.
+        // A known phone gets the same response, and its customer does not change.
         let mut again = shop.form(item, "79005550201");
         again["first_name"] = json!("Ольга");
         let second = shop.send_form(&again).await.expect(201);

@@ -1,7 +1,8 @@
-//! Killed at random moments while customers order and pay and staff set stock and import, the service loses nothing, sells
-//! and writes nothing twice and charges nobody twice.
+//! The service is killed at random times while customers order and pay and staff set stock and import. It loses
+//! nothing, sells and writes nothing twice, and charges no customer twice.
 //!
-//! `CRASH_ORDERS` asks for more than the short run, `CRASH_SECONDS` ends the load early, `CRASH_SEED` repeats its choices.
+//! `CRASH_ORDERS` sets more orders than the short run, `CRASH_SECONDS` ends the load early, `CRASH_SEED` repeats its
+//! choices.
 
 mod books;
 pub mod dice;
@@ -35,7 +36,7 @@ use crate::support::send;
 
 const CUSTOMERS: usize = 8;
 const FEWEST_KILLS: usize = 5;
-/// What is sold, at which price; how many there are. The last one is scarce.
+/// Items: name, price and stock. The last one is scarce.
 const GOODS: [(&str, i64, i64); 5] = [
     ("Anchor", 1_250_050, 100_000),
     ("Buoy", 99_999, 100_000),
@@ -43,7 +44,7 @@ const GOODS: [(&str, i64, i64); 5] = [
     ("Deckchair", 4_510, 100_000),
     ("Figurehead", 777_700, 7),
 ];
-/// Time passes while the process is dead: leases run out, checks and deliveries become due.
+/// Moves time forward while the process is dead: leases expire, checks and deliveries become due.
 pub const TIME_PASSES: [&str; 8] = [
     "UPDATE jobs SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
     "UPDATE idempotency_keys SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
@@ -54,15 +55,15 @@ pub const TIME_PASSES: [&str; 8] = [
     "UPDATE webhook_deliveries SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
     "UPDATE webhook_deliveries SET next_attempt_at = '2000-01-01 00:00:00' WHERE next_attempt_at IS NOT NULL",
 ];
-/// The same while a process lives: what it works on keeps its time.
+/// The same while a process is running: leases of its current work do not expire.
 pub const PAUSES_PASS: [&str; 2] = [
     "UPDATE charges SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL AND lease_owner IS NULL",
     "UPDATE webhook_deliveries SET next_attempt_at = '2000-01-01 00:00:00' \
      WHERE next_attempt_at IS NOT NULL AND lease_owner IS NULL",
 ];
-/// Jobs in the hands of a process that lives, or of one that died a moment ago.
+/// Jobs leased by a running process, or by one that died a short time ago.
 const IN_HAND: &str = "SELECT count(*) AS id FROM jobs WHERE leased_until > '2000-01-01 00:00:00'";
-/// What still has to happen.
+/// Work that is still open.
 const UNSETTLED: &str = "SELECT (SELECT count(*) FROM charges WHERE state IN ('prepared', 'pending')) \
     + (SELECT count(*) FROM outbox_events WHERE dispatched_at IS NULL) \
     + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') \
@@ -73,7 +74,7 @@ pub fn asked(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().unwrap())
 }
 
-/// A shop with goods, some of which nobody orders, a promo code for some, and its owner.
+/// Creates a shop with items, some of which are never ordered, a promo code for some, and its owner.
 async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
     let desk = Desk::sign_in(site, site.create_project("owner")).await;
     let (mut cards, mut stock) =
@@ -117,7 +118,7 @@ async fn sign_in_all(desk: &Desk) -> Vec<Shopper> {
     shoppers
 }
 
-/// Kills and restarts the process: once in every slice of the load, at a random moment of it.
+/// Kills and restarts the process: once in every slice of the load, at a random time within it.
 struct Killer<'a> {
     site: &'a Site,
     market: &'a Market,
@@ -140,7 +141,7 @@ impl Killer<'_> {
             tokio::time::sleep(self.dice.pause(60)).await;
             process = self.strike(process).await;
         }
-        // Chance may have spared every job.
+        // By chance no job may have been hit yet.
         while self.market.imports() && self.market.struck() == 0 {
             if self.site.number(IN_HAND).await > 0 {
                 process = self.strike(process).await;
@@ -159,7 +160,7 @@ impl Killer<'_> {
         if self.dice.one_in(2) {
             self.site.execute(&TIME_PASSES).await;
         }
-        // Now and then the next process does not live long enough to be ready.
+        // Sometimes the next process is killed before it is ready.
         while self.dice.one_in(4) {
             let short_lived = self.site.spawn(&["serve"]);
             tokio::time::sleep(self.dice.pause(400)).await;
@@ -172,7 +173,7 @@ impl Killer<'_> {
     }
 }
 
-/// Waits until nothing is left to be done.
+/// Waits until no work is left.
 async fn settle(site: &Site) {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -236,7 +237,7 @@ database_tests! {
         trouble.abort();
         let loaded = started.elapsed();
 
-        // One last death; then the world is well again.
+        // A last kill; then outside services work again.
         process.kill();
         site.forgive().await;
         site.execute(&TIME_PASSES).await;

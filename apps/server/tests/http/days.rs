@@ -11,7 +11,8 @@ use crate::process::Site;
 const PATHS: [(&str, &str); 2] =
     [("/api/nomenclatures", "nomenclatures"), ("/api/tables/nomenclatures", "nomenclatures")];
 
-/// Which of three items a list has for a question: the last moment of 1 March in Moscow, the first of 2 March, and noon.
+/// Creates three items: the last instant of 1 March in Moscow, the first of 2 March, and noon. Returns which of them
+/// each query finds.
 async fn found(office: &Office, query: &str) -> Vec<Vec<String>> {
     let mut lists = Vec::new();
     for (path, key) in PATHS {

@@ -1,4 +1,4 @@
-//! `kontor demo` started again: what is missing comes back, what somebody changed stays; and how often one may sign in.
+//! `kontor demo` started again: what is missing is recreated, changes are kept. Also the login limits.
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection as _;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::shopper::Shopfront;
 use crate::support::{Answer, TestServer, send};
 
-/// What makes the demo, by table, and what else it writes when it makes something.
+/// Tables that make up the demo, and others it writes to when it creates something.
 const BOOKS: [&str; 20] = [
     "projects",
     "branches",
@@ -36,7 +36,7 @@ const BOOKS: [&str; 20] = [
     "histories",
 ];
 
-/// Where a demo is started again and again.
+/// A place where a demo is started repeatedly.
 struct Place {
     db: TestDatabase,
     folder: tempfile::TempDir,
@@ -72,7 +72,7 @@ impl Place {
         Demo::start(&self.arguments(), None).await.unwrap()
     }
 
-    /// Starts it and ends it.
+    /// Starts the demo and ends it.
     async fn visit(&self) -> DemoFile {
         let demo = self.start().await;
         let file = demo.file.clone();
@@ -105,7 +105,7 @@ impl Place {
         books
     }
 
-    /// The records that stock, links and sales hang from, without what is written on every start.
+    /// Returns the records that stock, links and sales refer to, without what is written on every start.
     async fn goods(&self) -> Vec<(&'static str, i64)> {
         let books = self.books().await;
         books.into_iter().filter(|(table, _)| !["users", "histories", "stock_movements"].contains(table)).collect()
@@ -146,8 +146,8 @@ fn front(file: &DemoFile) -> Shopfront {
     }
 }
 
-/// The steps of the tour, without a shell: look, price with the promo code, sign in, order, pay, hear of it, be seen by
-/// staff, get money back. Gives what the storefront counts.
+/// The steps of the tour, without a shell: browse, price with the promo code, log in, order, pay, get notified, be
+/// seen by staff, get a refund. Returns what the storefront counts.
 async fn walk(file: &DemoFile) -> Value {
     let front = front(file);
     let products = front.request(Method::GET, "/api/counterparty/products");
@@ -197,7 +197,7 @@ database_tests! {
         assert_eq!((&second.app_token, &second.staff.password), (&first.app_token, &first.staff.password));
         assert_eq!((second.webhook.id, second.project_id), (first.webhook.id, first.project_id));
 
-        // A folder from before there was a ledger, or one that was killed before it wrote one.
+        // A folder from before the seed file existed, or of a run killed before writing it.
         std::fs::remove_file(place.arguments().data.join("seed.json")).unwrap();
         place.visit().await;
         assert_eq!(place.books().await, books);
@@ -264,7 +264,7 @@ database_tests! {
         let hook = format!("/api/applications/{}/webhooks/{}", demo.file.application_id, demo.file.webhook.id);
         let own = json!({ "url": "http://127.0.0.1:9/mine" });
         send(staff.request(Method::PATCH, &hook).json(&own)).await.expect(200);
-        // Beside that something is deleted: it comes back under the names of today.
+        // A deleted record is recreated with today's names.
         let shown = format!("/api/applications/{}/categories/{spices}", demo.file.application_id);
         send(staff.request(Method::DELETE, &shown)).await.expect(200);
         demo.stop().await;

@@ -28,7 +28,7 @@ database_tests! {
             assert!(Instant::now() < until, "the demo does not start:\n{}", site.log());
             tokio::time::sleep(Duration::from_millis(20)).await;
         };
-        // The address, the database and whom to call are those of the environment, not the demo's own.
+        // The address, the database and outside services come from the environment, not from the demo.
         assert_eq!(file.base_url, site.url());
         assert_eq!(site.number("SELECT count(*) AS id FROM nomenclatures").await, 31);
         assert!(!data.join("kontor.db").exists());

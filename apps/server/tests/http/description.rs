@@ -1,4 +1,4 @@
-//! The API description: pinned, and true to its conventions.
+//! The API description: pinned, and consistent with its conventions.
 
 use kontor::http::policy::Access;
 use kontor::openapi::{description, pinned_text};

@@ -1,4 +1,4 @@
-//! The owner of a project at his desk, before a running service.
+//! The owner of a project, against a running service.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,12 @@ use crate::shopper::Shopfront;
 use crate::support::send;
 use crate::webhook_deliveries::signature;
 
-/// The owner, signed in.
+/// The owner, logged in.
 #[derive(Clone)]
 pub struct Desk {
     /// The application as customers reach it.
     pub front: Shopfront,
-    /// What `kontor project create` said.
+    /// Output of `kontor project create`.
     pub project: Value,
     pub bearer: String,
 }
@@ -30,12 +30,12 @@ pub struct Hook {
 }
 
 impl Desk {
-    /// Signs in with the password of a new project.
+    /// Logs in with the password of a new project.
     pub async fn sign_in(site: &Site, project: Value) -> Self {
         Self::behind(site.front(&project["app_token"]), project).await
     }
 
-    /// Signs in wherever customers reach the application of the project.
+    /// Logs in at the address where customers reach the application.
     pub async fn behind(front: Shopfront, project: Value) -> Self {
         let login = json!({ "login": project["login"], "password": project["password"] });
         let signed_in = send(front.http.post(format!("{}/api/login", front.url)).json(&login)).await.expect(200);
@@ -47,7 +47,7 @@ impl Desk {
         self.front.http.request(method, format!("{}{path}", self.front.url)).bearer_auth(&self.bearer)
     }
 
-    /// Brings in items and the stock of a warehouse named `Main`, as CSV.
+    /// Imports items and the stock of a warehouse named `Main`, as CSV.
     pub async fn furnish(&self, cards: &str, stock: &str) {
         let warehouse = json!({ "name": "Main", "branch_id": self.project["branch_id"] });
         send(self.request(Method::POST, "/api/warehouses").json(&warehouse)).await.expect(201);
@@ -57,19 +57,19 @@ impl Desk {
         }
     }
 
-    /// A spreadsheet on its way in, as CSV.
+    /// Prepares the upload of a spreadsheet, as CSV.
     pub fn sheet(&self, path: &str, text: &str) -> RequestBuilder {
         let form = Form::new().part("file", Part::text(text.to_owned()).file_name("sheet.csv"));
         self.request(Method::POST, path).multipart(form)
     }
 
-    /// What the storefront shows for a query.
+    /// Returns what the storefront shows for a query.
     pub async fn product(&self, query: &str) -> Value {
         let request = self.front.request(Method::GET, "/api/counterparty/products").query(&[("query", query)]);
         send(request).await.expect(200)["products"]["data"][0].clone()
     }
 
-    /// A webhook that leads to a new receiver.
+    /// Creates a webhook that leads to a new receiver.
     pub async fn hook(&self) -> Hook {
         let opened = send(self.front.http.post(format!("{}/control/hooks", self.front.sandbox)).json(&json!({})))
             .await
@@ -83,7 +83,7 @@ impl Desk {
         }
     }
 
-    /// What the receiver has got so far.
+    /// Returns what the receiver has got so far.
     pub async fn received(&self, hook: &Hook) -> Vec<Value> {
         let got =
             send(self.front.http.get(format!("{}/control/hooks/{}", self.front.sandbox, hook.id))).await.expect(200);
@@ -104,7 +104,7 @@ impl Desk {
 }
 
 impl Hook {
-    /// The order that a delivery announces, once its signature is proven.
+    /// Checks the signature of a delivery and returns its order.
     pub fn order_of(&self, delivery: &Value) -> i64 {
         assert_eq!(delivery["headers"]["x-webhook-event"], "order.paid");
         assert_eq!(delivery["headers"]["x-signature"], signature(&self.secret, delivery));

@@ -1,4 +1,4 @@
-//! Dictionaries of both surfaces: keys, fields, ids that carry meaning.
+//! Dictionaries of both surfaces: keys, fields, ids with a fixed meaning.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Name;
@@ -70,7 +70,7 @@ const ENTRIES: [(&str, &str); 12] = [
     ("/api/vats", "vat"),
 ];
 
-/// Those whose records have a shape of their own.
+/// Dictionaries whose records have other fields.
 const OTHER_SHAPES: [&str; 5] =
     ["/api/countries", "/api/delivery_types", "/api/screens", "/api/settings", "/api/storage_units"];
 

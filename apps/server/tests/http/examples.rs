@@ -1,6 +1,6 @@
 //! The examples of the API description, sent to the demo.
 //!
-//! `RECORD_EXAMPLES=1` writes down what is answered. Read the difference before you keep it.
+//! `RECORD_EXAMPLES=1` records the responses. Review the difference before you commit it.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -22,13 +22,13 @@ use crate::process::PATIENCE;
 use crate::shopper::{Shopfront, Shopper};
 use crate::support::{TestServer, send};
 
-/// What stands for every moment. Days are told as if this were today, and sent as far from the real one.
+/// Replacement of every time. Dates are recorded relative to this day, and sent relative to the real one.
 const MOMENT: &str = "2026-11-23T12:00:00Z";
 
-/// What stands for every UUID.
+/// Replacement of every UUID.
 const UUID: &str = "0198c0de-0000-7000-8000-000000000001";
 
-/// Fields whose values no two runs have in common.
+/// Fields whose values differ in every run.
 const SECRETS: [&str; 8] = [
     "confirmation_url",
     "next_cursor",
@@ -40,7 +40,7 @@ const SECRETS: [&str; 8] = [
     "token",
 ];
 
-/// What stands for a field that depends on how late it is, or is drawn.
+/// Returns the replacement of a field that depends on the time or on random data.
 fn passing(name: &str) -> Option<Value> {
     match name {
         "active_time" | "duration_seconds" => Some(json!(60)),
@@ -51,20 +51,20 @@ fn passing(name: &str) -> Option<Value> {
     }
 }
 
-/// So many records of a list, and lines of a sheet, are shown.
+/// Maximum number of records of a list, and of lines of a sheet, in an example.
 const SHOWN: usize = 3;
 
-/// What the bot of the demo's mini-app signs with.
+/// Token with which the bot of the demo's mini-app signs.
 const BOT_TOKEN: &str = "f9LHodD0cOL5-a-bot-of-the-tests";
 
-/// Everybody who calls, and what the answers told them.
+/// All callers, and the values they received.
 struct Stage {
     file: DemoFile,
     anna: Shopper,
     staff: String,
     backend: (String, String),
     kept: BTreeMap<String, Value>,
-    /// How far today is from the day of the files.
+    /// Difference between today and the day of the examples.
     away: TimeDelta,
 }
 
@@ -130,7 +130,7 @@ impl Stage {
         }
     }
 
-    /// The body with the real values.
+    /// Returns the body with the real values.
     fn filled(&self, body: &Value) -> Value {
         match body {
             Value::String(text) => {
@@ -150,7 +150,7 @@ impl Stage {
         }
     }
 
-    /// The customer pays the last payment, and the service has heard of it.
+    /// Pays the last payment and waits until the service knows the outcome.
     async fn pay(&self) -> (u16, Value) {
         let http = &self.anna.front.http;
         let payments = format!("{}/control/payments", self.file.sandbox_url);
@@ -191,13 +191,13 @@ impl Stage {
         (status, told)
     }
 
-    /// A text of a history that begins with a day.
+    /// Returns a history text that begins with a day.
     fn begins_with_day(&self, text: String) -> String {
         let day = text.split_once(' ').and_then(|(day, rest)| Some((day.parse::<NaiveDate>().ok()?, rest)));
         day.map_or(text.clone(), |(day, rest)| format!("{} {rest}", day - self.away))
     }
 
-    /// An answer as two runs have it in common.
+    /// Returns a response with everything replaced that differs between runs.
     fn told(&self, body: Value) -> Value {
         match body {
             Value::String(text) if DateTime::parse_from_rfc3339(&text).is_ok() => json!(MOMENT),
@@ -231,23 +231,23 @@ impl Stage {
     }
 }
 
-/// The first lines of an answer that is a sheet and no JSON.
+/// Returns the first lines of a response that is a sheet.
 fn sheet(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { text.lines().take(SHOWN).map(|line| format!("{line}\n")).collect() }
 }
 
-/// What `<name>` stands for has this name.
+/// Returns the name in a placeholder `<name>`.
 fn placeholder(text: &str) -> Option<&str> {
     let name = text.strip_prefix('<')?.strip_suffix('>')?;
     name.chars().all(|c| c.is_ascii_lowercase() || c == '_').then_some(name)
 }
 
-/// A record of a list, and no column of a table.
+/// Returns `true` if the value is a record of a list, not a column of a table.
 fn is_record(item: &Value) -> bool {
     item.is_object() && item.get("table_id").is_none()
 }
 
-/// `<id>|<secret>`
+/// Returns `true` for a text of the form `<id>|<secret>`.
 fn is_token(text: &str) -> bool {
     let parts = text.split_once('|');
     parts.is_some_and(|(id, secret)| {
@@ -255,13 +255,13 @@ fn is_token(text: &str) -> bool {
     })
 }
 
-/// The same text with one word in the place of what nobody guesses: files have such names.
+/// Replaces random file names in a text by a constant.
 fn names_told(text: &str) -> String {
     let is_drawn = |word: &str| word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
     text.split('/').map(|part| if is_drawn(part) { "example" } else { part }).collect::<Vec<_>>().join("/")
 }
 
-/// The same text with one UUID in the place of all.
+/// Replaces all UUIDs in a text by a constant.
 fn uuids_told(text: &str) -> String {
     const LENGTH: usize = UUID.len();
     let found = (0..text.len()).find(|at| {
@@ -270,7 +270,7 @@ fn uuids_told(text: &str) -> String {
     found.map_or_else(|| text.to_owned(), |at| format!("{}{UUID}{}", &text[..at], uuids_told(&text[at + LENGTH..])))
 }
 
-/// What an operator's command prints.
+/// Returns the output of an operator's command.
 fn kontor(arguments: &[&str], database: &str, input: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kontor"));
     command.args(arguments).args(["--database", database]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -309,7 +309,7 @@ database_tests! {
         let recording = std::env::var_os("RECORD_EXAMPLES").is_some();
         for (name, text) in FILES {
             let path = format!("{}/examples/{name}.json", env!("CARGO_MANIFEST_DIR"));
-            // What is recorded is what the file says by now, and not when this was compiled.
+            // When recording, read the current file instead of the compiled text.
             let text = if recording { std::fs::read_to_string(&path).unwrap() } else { text.to_owned() };
             let mut examples = read(&text).unwrap();
             assert!(!examples.is_empty(), "{name}");

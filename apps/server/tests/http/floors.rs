@@ -1,5 +1,5 @@
-//! The floors inside the two big crates: who may use whom, read from their sources. What an arrow means stands in
-//! docs/architecture.md.
+//! The layers inside the two big crates: which modules may use which, read from their sources. The layers are
+//! described in docs/architecture.md.
 
 mod source;
 
@@ -8,18 +8,18 @@ use std::path::Path;
 
 use source::Sources;
 
-/// How modules on the same floor deal with each other.
+/// Allowed uses between modules of the same layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coupling {
-    /// They are one thing in several places.
+    /// They are one unit in several files.
     Unit,
-    /// They may use each other; no circle of files comes of it, neither among nor within them.
+    /// They may use each other, but without cycles of files, neither among nor within them.
     Acyclic,
     /// They do not use each other.
     Isolated,
 }
 
-/// Modules on the same height.
+/// Modules of the same layer.
 struct Floor {
     name: &'static str,
     modules: &'static [&'static str],
@@ -30,7 +30,7 @@ const fn floor(name: &'static str, coupling: Coupling, modules: &'static [&'stat
     Floor { name, modules, coupling }
 }
 
-/// From the ground up: a floor uses what is below it.
+/// From bottom to top: a layer uses the layers below it.
 const SERVER: &[Floor] = &[
     floor("ground", Coupling::Isolated, &["adapters", "config"]),
     floor("what every handler uses", Coupling::Acyclic, &["http"]),
@@ -78,7 +78,7 @@ fn sources(package: &str) -> Sources {
     Sources::below(&Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(package).join("src"))
 }
 
-/// Everything that is wrong with a crate.
+/// Returns all violations in a crate.
 fn faults(sources: &Sources, floors: &[Floor]) -> Vec<String> {
     let floor_of = |module: &str| floors.iter().position(|floor| floor.modules.contains(&module));
     let mut faults: Vec<String> = Vec::new();
@@ -91,7 +91,7 @@ fn faults(sources: &Sources, floors: &[Floor]) -> Vec<String> {
         listed.iter().filter(|module| !present.contains(**module)).map(|module| format!("{module} is not there")),
     );
     for arrow in sources.arrows() {
-        // The crate itself only lists its modules; what it shows of them is looked for where it is declared.
+        // The crate root only lists its modules; re-exports count where they are declared.
         let (Some(from), Some(to)) = (arrow.from.first(), arrow.to.first()) else { continue };
         let (Some(low), Some(high)) = (floor_of(from), floor_of(to)) else { continue };
         let line = format!("{}: {}", arrow.from.join("::"), arrow.path);
@@ -109,8 +109,8 @@ fn faults(sources: &Sources, floors: &[Floor]) -> Vec<String> {
     faults
 }
 
-/// Files of some modules that use each other in a circle. A module and those within it are one thing seen from two sides: that they use
-/// each other counts for nothing.
+/// Returns cycles of files in the chosen modules. A module and its submodules are one unit, so uses between them do
+/// not count.
 fn circles(sources: &Sources, among: impl Fn(&[String]) -> bool) -> Vec<Vec<String>> {
     let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for arrow in sources.arrows() {
@@ -158,7 +158,7 @@ fn the_reader_sees_both_crates() {
     }
 }
 
-/// The tables that the description for diesel names.
+/// Returns the tables in the diesel schema.
 fn tables(package: &str) -> BTreeSet<String> {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(package).join("src/schema.rs");
     let text = std::fs::read_to_string(path).unwrap();

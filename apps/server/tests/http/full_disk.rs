@@ -1,4 +1,4 @@
-//! A disk without room: what does not fit is refused, and nothing is left of it.
+//! A full disk: what does not fit is refused, and leaves nothing behind.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::platform_files::{form, pdf};
 use crate::process::Site;
 use crate::support::send;
 
-/// Kibibytes that a file may have.
+/// Maximum size of a file in KiB.
 const ROOM: u32 = 3_072;
 
-/// The files in a folder and below, with something in them.
+/// Returns the number of non-empty files in a folder and below.
 fn files(folder: &Path) -> usize {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let one = |entry: std::io::Result<std::fs::DirEntry>| {

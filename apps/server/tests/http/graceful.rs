@@ -1,4 +1,4 @@
-//! Processes that end in order, and processes that share the work.
+//! Graceful shutdown, and processes that share the work.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn ends_well(process: Process) {
     assert!(status.success(), "{status}");
 }
 
-/// Waits until nobody takes new connections.
+/// Waits until no new connections are accepted.
 async fn closed(site: &Site) {
     let refused = async {
         while TcpStream::connect(site.address()).await.is_ok() {
@@ -33,7 +33,7 @@ async fn closed(site: &Site) {
     tokio::time::timeout(PATIENCE, refused).await.unwrap();
 }
 
-/// A project with an anchor to sell, and a customer.
+/// Creates a project with an item for sale, and a customer.
 async fn open_shop(site: &Site) -> (Desk, Shopper, i64) {
     let desk = Desk::sign_in(site, site.create_project("owner")).await;
     desk.furnish(CARDS, STOCK).await;
@@ -49,8 +49,8 @@ database_tests! {
         let (desk, customer, anchor) = open_shop(&site).await;
         let hook = desk.hook().await;
 
-        // A delivery whose receiver thinks, and orders whose acquirer thinks: long enough for what is done meanwhile,
-        // and less than they are waited for.
+        // A slow webhook receiver and a slow acquirer: long enough for the steps in the meantime, and shorter than
+        // the timeouts.
         let pause = Duration::from_secs(6);
         let paid = customer.order(anchor, 1, true).await.expect(201)["order"]["id"].as_i64().unwrap();
         site.fault("webhook", "timeout", 1, pause).await;
@@ -83,7 +83,7 @@ database_tests! {
 
     async fn a_worker_of_its_own_does_the_work_of_a_server_without(db: TestDatabase) {
         let site = Site::open(db, 1.0).await;
-        // Nobody tells the server about payments: the worker has to look.
+        // The acquirer sends no notifications: the worker has to read the payments.
         let silent = json!({ "notification_url": null });
         send(site.http.post(format!("{}/control/acquirer", site.sandbox.url())).json(&silent)).await.expect(200);
         let server = site.spawn(&["serve", "--no-worker"]);

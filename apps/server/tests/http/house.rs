@@ -1,4 +1,4 @@
-//! Who may know whom, read from `cargo metadata`.
+//! Allowed dependencies between crates, read from `cargo metadata`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +16,9 @@ const DOMAINS: [&str; 9] = [
     "kontor-webhooks",
 ];
 
-/// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
-/// side by side, `slug` writes names in Latin letters, `rust-stemmers` takes endings off, `bytes` are pieces of a content, `ipnet` reads networks, `chrono-tz` knows when the days of a project
-/// begin.
+/// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs calls
+/// concurrently, `slug` transliterates names, `rust-stemmers` removes endings, `bytes` are parts of a content,
+/// `ipnet` reads networks, `chrono-tz` has the time zones of projects.
 const PURE: [&str; 17] = [
     "async-trait",
     "bytes",
@@ -39,7 +39,7 @@ const PURE: [&str; 17] = [
     "uuid",
 ];
 
-/// Who stands on payments: whoever takes money.
+/// Crates that take money, and so depend on payments.
 const TAKE_MONEY: [&str; 2] = ["kontor-orders", "kontor-subscriptions"];
 
 fn metadata() -> Metadata {
@@ -51,7 +51,7 @@ fn metadata() -> Metadata {
         .unwrap()
 }
 
-/// The direct dependencies of every member, without those of its tests.
+/// Returns the direct dependencies of every member, without test dependencies.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let normal = |package: &cargo_metadata::Package| {
         let kept = package.dependencies.iter().filter(|dependency| dependency.kind != DependencyKind::Development);
@@ -81,7 +81,7 @@ fn every_member_has_a_rule() {
     }
 }
 
-/// What others need to take a crate alone: a word about it, a package that is made in every run, an example that runs.
+/// Each reusable crate has a description, a package that is built in CI, and a running example.
 #[test]
 fn kernel_and_domains_are_ready_to_be_taken() {
     let run = include_str!("../../../../.ci/run");
@@ -99,10 +99,10 @@ fn kernel_and_domains_are_ready_to_be_taken() {
     }
 }
 
-/// Libraries differ a little between systems; the guide tells those of one.
+/// Dependencies differ between systems; the guide lists those of this target.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// The libraries that come with a crate, without those of the workspace.
+/// Returns the number of dependencies of a crate outside the workspace.
 fn libraries(package: &str) -> usize {
     let tree = ["tree", "--locked", "--edges", "normal", "--prefix", "none", "--target", TARGET, "--package", package];
     let output =
@@ -182,7 +182,7 @@ fn only_the_storage_adapter_and_the_benchmark_know_diesel() {
     }
 }
 
-/// It has unsafe code, and fails on purpose.
+/// The crate has unsafe code, and fails on purpose.
 #[test]
 fn the_faulty_disk_is_for_tests_and_knows_nobody() {
     let all = dependencies();

@@ -134,7 +134,7 @@ database_tests! {
         until_stored(&office.server).await;
         assert_replays(&refused, &delete().await);
         office.delete(&path).await.expect(200);
-        // Wrong fields, a missing permission: the next one with the key is looked at anew.
+        // Wrong fields or a missing permission: the next request with the key is processed again.
         brand(&office, "b", "").await.expect_invalid(&["name"]);
         brand(&office, "b", "Acme").await.expect(201);
         let bearer = office.server.staff_with(&office.project, &["view-brands"]).await;
@@ -208,7 +208,7 @@ database_tests! {
         let id = first.expect(201)["bankRequisite"]["id"].clone();
         let error = assert_named(&lost, 409, "idempotency_result_lost", "contact_support");
         assert!(error["message"].as_str().unwrap().contains(&format!("branch-bank-requisites/{id}")), "{error}");
-        // The record is gone meanwhile.
+        // The record was deleted in the meantime.
         let department = || office.server.as_staff(&office.owner, Method::POST, "/api/departments").json(&json!({ "name": "A" }));
         let first = send(keyed(department(), "k")).await.expect(201)["department"]["id"].clone();
         lose_answers(&office.server).await;
@@ -226,7 +226,7 @@ database_tests! {
         let busy = brand(&office, "k", "Acme").await;
         assert_named(&busy, 409, "idempotency_in_progress", "poll");
         assert!(busy.headers.contains_key("retry-after") && started.elapsed().as_secs_f64() > 4.5);
-        // `Retry-After` is what is left of the lease.
+        // `Retry-After` is the rest of the lease.
         let lease = async |seconds| {
             let until = (office.server.clock.now() + TimeDelta::seconds(seconds)).format("%Y-%m-%d %H:%M:%S");
             office.server.execute(&format!("UPDATE idempotency_keys SET leased_until = '{until}'")).await;
@@ -238,11 +238,11 @@ database_tests! {
         assert!((40..=55).contains(&wait), "{wait}");
         office.server.clock.advance(wait);
         assert!(is_replayed(&brand(&office, "k", "Acme").await));
-        // A lease that runs out meanwhile is not waited for any longer.
+        // The wait ends when the lease expires.
         lease(2).await;
         assert!(is_replayed(&brand(&office, "k", "Acme").await));
         lease(60).await;
-        // The payload is looked at first.
+        // The payload is checked first.
         assert_named(&brand(&office, "k", "Bolt").await, 422, "idempotency_key_reused", "fix_input");
         office.server.clock.advance(61);
         let recovered = brand(&office, "k", "Acme").await;
@@ -307,7 +307,7 @@ database_tests! {
         shop.server.clock.advance(31);
         let recovered = order(&shop, "k", &body).await;
         assert_eq!(recovered.expect(201), first.expect(201));
-        // What no longer is in stock was ordered under this key.
+        // The items that are out of stock were ordered under this key.
         let all = shop.pickup(item, 8);
         let last = order(&shop, "last", &all).await;
         last.expect(201);
@@ -330,7 +330,7 @@ database_tests! {
         let first = order(body.clone()).await;
         first.expect(201);
         until_stored(&shop.server).await;
-        // Everything is sold: the order would be refused now.
+        // Everything is sold: a new order would be refused.
         assert_replays(&first, &order(body.clone()).await);
         for other in [json!({ "products": [] }), shop.pickup(item, 4)] {
             assert_named(&order(other).await, 422, "idempotency_key_reused", "fix_input");
@@ -430,7 +430,7 @@ database_tests! {
     }
 }
 
-/// The first text in an answer that looks like a token.
+/// Returns the first text in a response that looks like a token.
 fn find_secret(body: &Value) -> Option<String> {
     match body {
         Value::String(text) => text.contains('|').then(|| text.clone()),

@@ -1,4 +1,4 @@
-//! Keys and a process that is killed: what was done is done once, whenever it died.
+//! Idempotency keys when the process is killed: each request is carried out once, whenever the process died.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::support::Answer;
 
 const BRANDS: u32 = 12;
 
-/// Sends a new brand with its key until there is an answer. One that is being worked on is waited for.
+/// Sends a new brand with its key until there is a response. Waits while the request is in progress.
 async fn insist(desk: &Desk, number: u32) -> Answer {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -46,7 +46,7 @@ database_tests! {
                 tokio::spawn(async move { (number, insist(&desk, number).await) })
             });
             let asking: Vec<_> = asking.collect();
-            // Before, while or after they are carried out; always before answers are stored, or about then.
+            // Before, during or after processing, and before or about when responses are stored.
             tokio::time::sleep(Duration::from_millis(u64::from(3 + 12 * round))).await;
             process.kill();
             process = site.serve().await;

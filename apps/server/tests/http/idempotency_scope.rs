@@ -1,4 +1,4 @@
-//! What an `Idempotency-Key` is one within: nobody is answered with what another token, application or caller was told.
+//! Scope of an `Idempotency-Key`: no caller gets a response of another token, application or caller.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! Imports of real processes: killed and taken up again, and on the command line.
+//! Imports by real processes: killed and resumed, and on the command line.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::process::{PATIENCE, Site};
 use crate::support::send;
 
 const ROWS: usize = 12_000;
-/// The lease of the dead process runs out.
+/// Ends the lease of the dead process.
 const TIME_PASSES: [&str; 1] = ["UPDATE jobs SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL"];
 
 fn cards(rows: usize) -> String {
@@ -28,7 +28,7 @@ async fn job(desk: &Desk, id: &Value) -> Value {
     send(desk.request(Method::GET, &format!("/api/jobs/{id}"))).await.expect(200)["job"].clone()
 }
 
-/// Waits until a job is so far.
+/// Waits until a job has made this progress.
 async fn until(desk: &Desk, id: &Value, far: impl Fn(&Value) -> bool) -> Value {
     let patience = Instant::now() + PATIENCE;
     loop {
@@ -95,7 +95,7 @@ database_tests! {
         assert_eq!(site.number("SELECT count(*) AS id FROM jobs WHERE state = 'canceled' AND file_place IS NULL").await, 1);
         assert!(site.number("SELECT count(*) AS id FROM nomenclatures").await < 60_000);
 
-        // Another import comes first and cannot be read: its end is the worker's matter, not this command's.
+        // Another import is queued first and cannot be read. The worker ends it, not this command.
         site.execute(&["INSERT INTO jobs (project_id, kind, state, phase, dry_run, partial, file_place, file_bytes, done_rows, \
             checkpoint, created_count, updated_count, unchanged_count, skipped_count, problems_count, ignored_columns, tries, created_at) \
             SELECT id, 'nomenclatures_import', 'queued', 'checking', FALSE, FALSE, 'gone', 1, 0, 0, 0, 0, 0, 0, 0, '[]', 0, \
@@ -109,7 +109,7 @@ database_tests! {
         site.execute(&["UPDATE jobs SET state = 'canceled', file_place = NULL WHERE file_place = 'gone'"]).await;
         assert!(process.ended().await.success(), "{}", site.log());
 
-        // One that waits is canceled, too.
+        // A waiting job is canceled, too.
         site.execute(&["UPDATE jobs SET state = 'queued', file_place = 'gone' WHERE id = (SELECT max(id) FROM jobs)"]).await;
         let process = import();
         so_far("SELECT count(*) - 3 AS id FROM jobs").await;

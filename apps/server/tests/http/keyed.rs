@@ -11,17 +11,17 @@ use serde_json::Value;
 use crate::process::PATIENCE;
 use crate::support::{Answer, TestServer, send};
 
-/// The same request with a key.
+/// Adds a key to a request.
 pub fn keyed(request: RequestBuilder, key: &str) -> RequestBuilder {
     request.header("Idempotency-Key", key)
 }
 
-/// Whether an answer says that it is not the first.
+/// Returns `true` if a response is marked as a replay.
 pub fn is_replayed(answer: &Answer) -> bool {
     answer.headers.get("idempotent-replayed").is_some_and(|value| value == "true")
 }
 
-/// Checks that an answer repeats the first one, byte for byte.
+/// Checks that a response repeats the first one, byte for byte.
 pub fn assert_replays(first: &Answer, again: &Answer) {
     assert_eq!((again.status, &again.text), (first.status, &first.text));
     assert!(is_replayed(again) && !is_replayed(first));
@@ -30,7 +30,7 @@ pub fn assert_replays(first: &Answer, again: &Answer) {
     }
 }
 
-/// Checks a structured refusal without wrong fields, and gives its details.
+/// Checks a structured refusal without wrong fields, and returns its details.
 pub fn assert_named(answer: &Answer, status: u16, code: &str, next_action: &str) -> Value {
     let body = answer.expect(status);
     assert_eq!((&body["error"]["code"], &body["error"]["next_action"]), (&code.into(), &next_action.into()));
@@ -54,7 +54,7 @@ impl Second {
         Self { instance, url }
     }
 
-    /// A request of staff to it.
+    /// Prepares a request of staff to the second process.
     pub fn as_staff(&self, server: &TestServer, bearer: &str, method: Method, path: &str) -> RequestBuilder {
         server.http.request(method, format!("{}{path}", self.url)).bearer_auth(bearer)
     }
@@ -68,19 +68,19 @@ async fn count(server: &TestServer, which: &str) -> i64 {
     server.insert(format!("SELECT COUNT(*) AS id FROM idempotency_keys{which}")).await
 }
 
-/// How many keys there are.
+/// Returns the number of keys.
 pub async fn keys(server: &TestServer) -> i64 {
     count(server, "").await
 }
 
 const UNANSWERED: &str = " k WHERE NOT EXISTS (SELECT 1 FROM idempotency_answers a WHERE a.number = k.answer_number)";
 
-/// Waits until every answer is stored.
+/// Waits until every response is stored.
 pub async fn until_stored(server: &TestServer) {
     until(async || count(server, UNANSWERED).await == 0).await;
 }
 
-/// Waits until so many answers are stored, those of keys that others took over among them.
+/// Waits until this many responses are stored, including those of keys taken over by others.
 pub async fn until_answers(server: &TestServer, many: i64) {
     let answers = || server.insert("SELECT COUNT(*) AS id FROM idempotency_answers".to_owned());
     until(async || answers().await == many).await;
@@ -92,18 +92,18 @@ async fn until(is_stored: impl AsyncFn() -> bool) {
         assert!(Instant::now() < until, "an answer is never stored");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // What is stored is in memory for a moment longer.
+    // A stored response stays in memory a little longer.
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-/// Makes the keys what a process leaves that dies after the commit and before the answer is stored.
+/// Leaves the keys as a process does that dies after the commit and before the response is stored.
 pub async fn lose_answers(server: &TestServer) {
     until_stored(server).await;
     server.execute("DELETE FROM idempotency_answers").await;
     server.execute("UPDATE idempotency_keys SET lease_owner = 'a process that died'").await;
 }
 
-/// Sends a request twice with a key of its own, and again after its answer is lost and the lease over.
+/// Sends a request twice with a key, and again after its response is lost and the lease has expired.
 pub async fn thrice(server: &TestServer, key: &str, request: impl Fn() -> RequestBuilder) -> [Answer; 3] {
     let first = send(keyed(request(), key)).await;
     let again = send(keyed(request(), key)).await;

@@ -1,4 +1,4 @@
-//! The first page, and that of the sandbox.
+//! The landing page, and the start page of the sandbox.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ async fn browse(http: &Client, url: &str) -> Answer {
     send(http.get(url).header("Accept", "text/html,*/*;q=0.8")).await
 }
 
-/// A page of the house: its look stands in it, nothing is loaded, nothing runs.
+/// Checks a page: its styles are inline, it loads nothing and runs no script.
 fn is_plain(page: &Answer) {
     assert_eq!(
         (page.status.as_u16(), &page.headers["content-type"]),

@@ -1,4 +1,4 @@
-//! Rate limits: the table, the headers, and counting together in Redis.
+//! Rate limits: the table, the headers, and shared counting in Redis.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ fn no_rule_stands_outside_the_table() {
     let mut files = Vec::new();
     sources(&root.join("crates"), &mut files);
     sources(&root.join("apps"), &mut files);
-    // The port, its adapters, the table, and the views of products and pages, of which nobody is ever refused.
+    // The port, its adapters, the table, and the view counters, which refuse no request.
     let home = ["kernel/src/limits.rs", "adapter-limits/src", "http/limits.rs", "kernel/src/views.rs"];
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -103,7 +103,7 @@ fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
     answer.headers.get(name).map(|value| value.to_str().unwrap())
 }
 
-/// `X-RateLimit-Limit` and `X-RateLimit-Remaining`.
+/// Returns `X-RateLimit-Limit` and `X-RateLimit-Remaining`.
 fn quota(answer: &Answer) -> (Option<&str>, Option<&str>) {
     (header(answer, "x-ratelimit-limit"), header(answer, "x-ratelimit-remaining"))
 }
@@ -119,13 +119,13 @@ async fn staff_log_in(server: &TestServer, login: &str) -> Answer {
     send(server.request(Method::POST, "/api/login").json(&body)).await
 }
 
-/// What `/readyz` says about where limits are counted.
+/// Returns where limits are counted, from `/readyz`.
 async fn counted_in(server: &TestServer) -> String {
     let answer = send(server.request(Method::GET, "/readyz")).await.json();
     answer["rate_limits"].as_str().unwrap().to_owned()
 }
 
-/// Waits for what happens beside the test.
+/// Waits for an effect of background work.
 async fn until(mut happened: impl AsyncFnMut() -> bool) {
     let watch = async {
         while !happened().await {

@@ -1,4 +1,4 @@
-//! What staff write and customers follow or render: links and HTML that run nothing.
+//! Links and HTML written by staff: nothing in them runs in a customer's browser.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -18,7 +18,7 @@ const DANGEROUS: [&str; 6] = [
 const HARMLESS: [&str; 5] =
     ["https://shop.example/a?b=1", "/sale", "#top", "mailto:shop@example.com", "tel:+79001234567"];
 
-/// HTML that could run something, as pages are tried with it.
+/// HTML that could run scripts.
 const VECTORS: [&str; 8] = [
     "a<script>alert(1)</script>b",
     "<p onclick=\"alert(1)\" id=x>a</p>",

@@ -1,4 +1,4 @@
-//! Signing in to a process of its own: what a kill leaves, and how a mini-app is set up.
+//! Login against a separate process: effects of a kill, and the set-up of a mini-app.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use crate::shopper::Shopfront;
 use crate::support::{Answer, send};
 
 const PHONE: &str = "79005550021";
-/// As long as a number has to be that stands in no log by chance.
+/// Long enough not to occur in a log by chance.
 const MESSENGER_USER: u64 = 3_141_592_653;
 
 async fn log_in(front: &Shopfront, contact: &str, code: &str) -> Answer {
@@ -21,7 +21,7 @@ async fn log_in(front: &Shopfront, contact: &str, code: &str) -> Answer {
     send(front.request(Method::POST, "/api/counterparty/login").json(&body)).await
 }
 
-/// Runs `kontor miniapp` with a text on its standard input. Tells whether it went well and what it said.
+/// Runs `kontor miniapp` with a text on its standard input. Returns whether it succeeded, and its output.
 fn miniapp(site: &Site, arguments: &[&str], input: &str) -> (bool, String) {
     let mut command = site.command(&[&["miniapp"], arguments].concat());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -102,7 +102,7 @@ database_tests! {
         assert!(!miniapp(&site, &remove, "").0);
         assert_eq!(sign_in().await, 503);
 
-        // However many are refused, some of a kind are logged; nobody else notices.
+        // However many are refused, only some of a kind are logged; other callers notice nothing.
         for _ in 0..8 {
             let telegram = front.request(Method::POST, "/api/counterparty/miniapps/telegram/contact_auth");
             let refused = send(telegram.json(&json!({}))).await;

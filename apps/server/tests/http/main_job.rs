@@ -1,4 +1,4 @@
-//! The whole main job over HTTP: import, sign-in, cart, order, payment at the acquirer, announcement, staff.
+//! The main flow over HTTP: import, login, cart, order, payment at the acquirer, webhook, staff.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const CARDS: &str = "article;name;category;price;description\n\
     A-3;Полка;Мебель;;\n";
 const STOCK: &str = "article;warehouse;quantity;price\nA-1;Main;2;12500,50\nA-2;Main;40;3100\nA-3;Main;0;900\n";
 
-/// A service with its sandbox and a project of its own.
+/// A service with its sandbox and a project.
 struct World {
     demo: Demo,
     desk: Desk,
@@ -102,7 +102,7 @@ database_tests! {
         let id = world.desk.product("стул").await["id"].as_i64().unwrap();
         let boris = world.desk.front.sign_in("79005550002").await;
         let order = boris.order(id, 1, true).await.expect(201)["order"]["id"].as_i64().unwrap();
-        // Somebody says it was paid; the acquirer says it was not.
+        // A forged notification says it was paid; the acquirer has no such payment.
         let payment = world.desk.front.payment_of(order).await;
         let forged = json!({ "type": "notification", "event": "payment.succeeded",
             "object": { "id": payment["id"], "status": "succeeded", "paid": true } });
@@ -118,7 +118,7 @@ database_tests! {
     }
 }
 
-/// The printed tour, run as it stands by a shell.
+/// The tour that the demo prints, run by a shell unchanged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_printed_tour_works_as_it_stands() {
     let world = World::open(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
@@ -152,7 +152,7 @@ async fn the_printed_tour_works_as_it_stands() {
     world.demo.stop().await;
 }
 
-/// A second start finds everything as it was.
+/// A second start changes nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_later_start_of_the_demo_is_quick_and_keeps_everything() {
     TestServer::prepare();

@@ -1,4 +1,4 @@
-//! A customer of the demo who is subscribed to its plan, and the clock of the demo.
+//! A customer of the demo with a subscription to its plan, and the clock of the demo.
 
 use kontor::cli::demo::{Demo, DemoArguments, DemoFile};
 use kontor_adapter_diesel::DatabaseUrl;
@@ -10,7 +10,7 @@ use crate::club::ROOT;
 use crate::shopper::{Shopfront, Shopper};
 use crate::support::{Answer, TestServer, send};
 
-/// A demo on a database of its own.
+/// A demo on a separate database.
 pub struct Stage {
     pub demo: Demo,
     folder: tempfile::TempDir,
@@ -36,7 +36,7 @@ impl Stage {
         &self.demo.file
     }
 
-    /// Where `demo.json` is.
+    /// Returns the path of `demo.json`.
     pub fn demo_file(&self) -> std::path::PathBuf {
         self.folder.path().join("shop/demo.json")
     }
@@ -58,7 +58,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// The demo as its application reaches it.
+    /// Returns the demo as its application reaches it.
     pub fn front(file: &DemoFile) -> Shopfront {
         Shopfront {
             http: Client::builder().no_proxy().build().unwrap(),
@@ -68,7 +68,7 @@ impl Member {
         }
     }
 
-    /// Buys the plan of the demo, or goes on with what is bought, and pays.
+    /// Buys the plan of the demo, or continues an unfinished checkout, and pays.
     pub async fn join(shopper: Shopper) -> Self {
         let plans = shopper.request(Method::GET, "/api/counterparty/subscription-plans");
         let plans = send(plans).await.expect(200)["data"].clone();
@@ -79,7 +79,7 @@ impl Member {
         assert!(opened.status.is_success(), "{}", opened.text);
         let opened = opened.json();
         member.shopper.front.pay(opened["order_id"].as_i64().unwrap()).await;
-        // The notification is on its way: no time goes by until it has come.
+        // The notification is on its way: wait for it without moving time.
         member.moves(json!({ "advance_seconds": 0 })).await.expect(200);
         let subscription = member.all().await.remove(0);
         member.id = subscription["id"].as_i64().unwrap();
@@ -96,7 +96,7 @@ impl Member {
         listed["data"].as_array().unwrap().clone()
     }
 
-    /// The subscription as it is.
+    /// Returns the current subscription.
     pub async fn subscription(&self) -> Value {
         self.all().await.into_iter().find(|one| one["id"] == self.id).unwrap()
     }
@@ -114,10 +114,10 @@ impl Member {
         clock.expect(200)["now"].as_str().unwrap().parse().unwrap()
     }
 
-    /// What becomes of the next charges of the saved method.
+    /// Sets the outcomes of the next charges of the saved payment method.
     pub async fn direct(&self, steps: Value) {
         let payments = self.shopper.front.http.get(format!("{}/control/payments", self.shopper.front.sandbox));
-        // The acquirer names the method after the payment that saved it.
+        // The acquirer's identifier of the method is that of the payment that saved it.
         let first = send(payments).await.expect(200)["payments"].as_array().unwrap().last().unwrap()["id"].clone();
         let path = format!("/payment_methods/{}/script", first.as_str().unwrap());
         self.control(&path, json!({ "steps": steps })).await.expect(200);

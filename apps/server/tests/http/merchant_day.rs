@@ -1,4 +1,5 @@
-//! A merchant's day: everything that happens to orders between the first form and the customer who leaves, over HTTP.
+//! A merchant's day: everything that happens to orders from the first form to the deletion of the customer, over
+//! HTTP.
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
@@ -29,7 +30,7 @@ impl Day {
         shop.control("/acquirer", json!({ "cancels_unpaid": true })).await;
         let (vase, ticket) = (shop.goods(9, 33_333).await, shop.goods(9, 50_000).await);
         shop.server.execute(&format!("UPDATE nomenclatures SET type_id = 6 WHERE id = {ticket}")).await;
-        // What the records that were written by hand are shown and found by.
+        // Derive the read models of the records that were written directly.
         shop.server.db.database.migrate().unwrap();
         shop.server.db.database.rebuild_offers().await.unwrap();
         let owner = shop.server.owner(&shop.project).await;
@@ -53,7 +54,7 @@ impl Day {
         self.staff(Method::POST, &format!("/api/orders/{order}/request-refund"), body).await
     }
 
-    /// `event (who)` of an order's history, oldest first; and the whole of it.
+    /// Returns `event (who)` of an order's history, oldest first, and the whole history.
     async fn history(&self, order: &Value) -> (Vec<String>, Vec<Value>) {
         let told = self.staff(Method::GET, &format!("/api/orders/{order}/history"), json!({})).await.expect(200);
         let mut lines = told["histories"].as_array().unwrap().clone();
@@ -75,14 +76,14 @@ impl Day {
         }
     }
 
-    /// Vases that are reserved, and that lie in the warehouse.
+    /// Returns the reserved vases, and those in the warehouse.
     async fn vases(&self) -> (i64, i64) {
         let of = |column: &str| format!("SELECT {column} AS id FROM inventories WHERE nomenclature_id = {}", self.vase);
         (self.shop.server.insert(of("reserved")).await, self.shop.server.insert(of("quantity")).await)
     }
 }
 
-/// The change of a field in a line of a history.
+/// Returns the change of a field in a history entry.
 fn change(line: &Value, field: &str) -> (Value, Value) {
     let changes = line["changes"].as_array().unwrap();
     let change = changes.iter().find(|change| change["field"] == field).unwrap_or_else(|| panic!("{field}: {line}"));
@@ -94,7 +95,7 @@ database_tests! {
         let day = Day::begins(db).await;
         let shop = &day.shop;
 
-        // The morning: a form of somebody new, and a call of the customer who is known.
+        // Morning: a form of a new customer, and a call of a known one.
         let form = json!({ "first_name": "Анна", "last_name": "Петрова", "phone": "+7 900 555-02-01", "address": "Невский 1",
             "payment_type_id": shop.payment_type, "products": [{ "id": day.vase, "quantity": 1 }] });
         let path = "/api/counterparty/contact_form";
@@ -107,7 +108,7 @@ database_tests! {
         called["comment"] = json!("rings twice");
         let called = day.staff(Method::POST, "/api/orders", called).await.expect(201)["order"]["id"].clone();
 
-        // They want another one, and pay in cash when they come; then bring one back whole.
+        // They add a unit and pay in cash at pickup; then they return one undamaged.
         let line = day.seen(&called).await["reservations"][0]["id"].clone();
         let path = format!("/api/orders/{called}/nomenclatures/{line}");
         day.staff(Method::PUT, &path, json!({ "quantity": 2 })).await.expect(200);
@@ -126,7 +127,7 @@ database_tests! {
         assert_eq!(change(&lines[4], "refunded_amount"), (json!("0.00"), json!("333.33")));
         assert_eq!(change(&lines[4], &format!("reservations.{line}.refunded_quantity")), (json!("0"), json!("1")));
 
-        // Online: two tickets and two vases; one vase less before the money comes.
+        // Online: two tickets and two vases; one vase less before the payment.
         let mut wish = shop.online(day.vase);
         wish["products"] = json!([{ "id": day.vase, "quantity": 3 }, { "id": day.ticket, "quantity": 2 }]);
         let online = shop.order(&wish).await.expect(201)["order"]["id"].clone();
@@ -140,20 +141,20 @@ database_tests! {
         let paid = day.seen(&online).await;
         assert_eq!((&paid["captured_amount"], &paid["payment_state"]), (&json!("1666.66"), &json!("paid")));
 
-        // One of the vases has a crack: it goes back before the parcel does, and its money with it.
+        // One of the vases has a crack: it is refunded before the parcel leaves.
         let crack = json!({ "lines": [{ "id": vases, "quantity": 1 }], "reason": "a crack", "restock": true });
         day.refund(&online, crack).await.expect(200);
         shop.server.clock.advance(3);
         shop.until_refunded(online.as_i64().unwrap(), "333.33").await;
         assert_eq!(day.vases().await, (2, 8));
 
-        // The rest is handed over; the register has the second receipt of what was prepaid.
+        // The rest is handed over; the register has the second receipt of the prepaid lines.
         day.moved(&online, 5).await;
         assert_eq!(day.vases().await, (1, 7));
         shop.server.clock.advance(10);
         day.until("receipts WHERE kind = 'hand_over' AND state = 'succeeded'").await;
 
-        // At the door: once in, and not again.
+        // At the door: a ticket is redeemed once only.
         let token = shop.own(&format!("/{online}")).await.expect(200)["order"]["redeem_token"].clone();
         let scan = |name: &str, quantity: i64| json!({ "redeem_token": token, "quantity": quantity, "scan_id": name });
         day.staff(Method::POST, "/api/orders/redeem", scan("first", 1)).await.expect(200);
@@ -164,7 +165,7 @@ database_tests! {
         let refused = day.staff(Method::POST, "/api/orders/redeem", scan("fourth", 1)).await.expect(409);
         assert_eq!(refused["error"]["code"], "already_redeemed");
 
-        // The concert was bad. Tickets that were used stay used; their money goes back, and that of the vase, which stays.
+        // The concert was bad. Used tickets stay used, and are refunded. So is the vase, which the customer keeps.
         let pieces = json!({ "lines": [{ "id": tickets, "quantity": 2 }], "reason": "bad", "restock": false });
         assert!(day.refund(&online, pieces).await.expect(422)["errors"].is_object());
         let too_much = json!({ "amount": "1333.34", "reason": "bad", "restock": false });
@@ -184,12 +185,12 @@ database_tests! {
                         tickets_redeemed (staff), refund_requested (staff), refunded (service)";
         assert_eq!(events.join(", "), expected);
 
-        // The form's order is given up, and the evening's customer wants all they bought in the morning back.
+        // The form's order is canceled, and the evening's customer wants a full refund of the morning's order.
         day.moved(&formed, 6).await;
         day.refund(&called, json!({ "everything": true, "reason": "the last one, too", "restock": true })).await.expect(200);
         assert_eq!(day.vases().await, (0, 8));
 
-        // Both leave. Their orders stay in the books, and nothing tells who they were.
+        // Both accounts are deleted. Their orders stay, anonymized.
         let remark = json!({ "comment": "asked for Анна" });
         day.staff(Method::PUT, &format!("/api/orders/{formed}"), remark).await.expect(200);
         for order in [&formed, &called] {

@@ -15,8 +15,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// The body of a sign-in with a contact that was signed at the moment of these digits, in a mini-app that was started at
-/// this Unix time.
+/// Returns the body of a login with a contact signed at the time `auth_date`, in a mini-app started at the Unix time
+/// `started_at`.
 pub fn contact(started_at: i64, phone: &str, auth_date: &str) -> Value {
     let launch = hex(&mac(&mac(b"WebAppData", BOT), &format!("auth_date={started_at}\nuser={USER}")));
     let user: String = form_urlencoded::byte_serialize(USER.as_bytes()).collect();

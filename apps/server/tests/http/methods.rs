@@ -1,4 +1,4 @@
-//! What every method of every path promises, and what none does.
+//! Methods: every path answers the described ones and refuses all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::support::{TestServer, send};
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/// Every described path with its methods.
+/// Returns every described path with its methods.
 fn described() -> BTreeMap<String, BTreeSet<String>> {
     let api: Value = serde_json::from_str(&pinned_text(&description()).unwrap()).unwrap();
     let methods = |item: &Value| {
@@ -25,7 +25,7 @@ fn described() -> BTreeMap<String, BTreeSet<String>> {
     api["paths"].as_object().unwrap().iter().map(|(path, item)| (path.clone(), methods(item))).collect()
 }
 
-/// Whether a path is one of this form.
+/// Returns `true` if a path has this form.
 fn is_of(path: &str, form: &str) -> bool {
     let (path, form): (Vec<&str>, Vec<&str>) = (path.split('/').collect(), form.split('/').collect());
     path.len() == form.len() && path.iter().zip(form).all(|(part, form)| form.starts_with('{') || *part == form)
@@ -40,10 +40,10 @@ async fn a_method_that_a_path_lacks_is_not_allowed() {
     for form in described.keys() {
         let parts = form.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
         let path = parts.collect::<Vec<_>>().join("/");
-        // A path may be one of two forms: `/api/discounts/stats` could be the number of a discount.
+        // A path may match two forms: `/api/discounts/stats` could be the number of a discount.
         let matching = described.iter().filter(|(form, _)| is_of(&path, form));
         let mut has: BTreeSet<&str> = matching.flat_map(|(_, methods)| methods).map(String::as_str).collect();
-        // What `GET` answers, `HEAD` answers too.
+        // `HEAD` works wherever `GET` does.
         has.extend(has.contains("GET").then_some("HEAD"));
         for lacked in METHODS.into_iter().filter(|method| !has.contains(method)) {
             let answer = send(server.request(lacked.parse().unwrap(), &path)).await;
@@ -97,7 +97,7 @@ database_tests! {
         send(shop.server.as_staff(&owner, Method::POST, &menus).json(&menu)).await.expect(201);
         let mut reads = 0;
         for policy in policies::all().filter(|policy| policy.method == "GET" && !policy.path.contains('{')) {
-            // Cursors name the moment at which they were made.
+            // Cursors contain the time of their creation.
             if policy.path.starts_with("/api/changes/") {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Staff at work: an employee with every permission in a project of his own.
+//! Staff at work: an employee with every permission in a separate project.
 
 use kontor_adapter_diesel::testing::TestDatabase;
 use reqwest::Method;
@@ -41,24 +41,24 @@ impl Office {
         send(self.server.as_staff(&self.owner, Method::DELETE, path)).await
     }
 
-    /// An employee with exactly these permissions does something.
+    /// Sends a request of an employee with exactly these permissions.
     pub async fn as_one_who_may(&self, permissions: &[&str], method: Method, path: &str, body: Value) -> Answer {
         let bearer = self.server.staff_with(&self.project, permissions).await;
         send(self.server.as_staff(&bearer, method, path).json(&body)).await
     }
 
-    /// The owner of another project does something.
+    /// Sends a request of the owner of another project.
     pub async fn as_stranger(&self, method: Method, path: &str, body: Value) -> Answer {
         let bearer = self.server.owner(&self.server.project().await).await;
         send(self.server.as_staff(&bearer, method, path).json(&body)).await
     }
 
-    /// The id of a new record of this project.
+    /// Returns the id of a new record of this project.
     pub async fn create(&self, path: &str, body: Value) -> i64 {
         id_of(&self.post(path, body).await.expect(201))
     }
 
-    /// The id of a new record of another project.
+    /// Returns the id of a new record of another project.
     pub async fn create_elsewhere(&self, path: &str, body: Value) -> i64 {
         id_of(&self.as_stranger(Method::POST, path, body).await.expect(201))
     }
@@ -67,7 +67,7 @@ impl Office {
         self.create("/api/nomenclatures", json!({ "name": name, "kind_id": 2 })).await
     }
 
-    /// A subscription plan that costs 490 a month, with these fields besides.
+    /// Creates a subscription plan that costs 490 a month, with these additional fields.
     pub async fn plan(&self, name: &str, more: Value) -> i64 {
         let mut card = json!({
             "name": name, "kind_id": 1, "price": "490.00", "is_subscription": true, "billing_period_months": 1,
@@ -88,7 +88,7 @@ impl Office {
         self.create("/api/warehouses", json!({ "name": name, "branch_id": self.project.branch_id })).await
     }
 
-    /// How many statements a successful request costs.
+    /// Returns the number of statements of a successful request.
     pub async fn cost(&self, path: &str) -> u64 {
         let once = async || self.get(path).await.expect(200);
         self.server.fewest_statements(once).await

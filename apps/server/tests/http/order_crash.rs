@@ -1,7 +1,7 @@
-//! Killed at random moments while customers order and staff change, redeem and refund under keys: what was answered is durable, a
-//! request that is sent again acts once, and nobody is refunded or let in twice.
+//! The service is killed at random times while customers order and staff change, redeem and refund with idempotency
+//! keys. Answered requests are durable, a repeated request has one effect, and no refund or entry happens twice.
 //!
-//! `CRASH_KILLS` asks for more than the short run, `CRASH_SEED` repeats its choices.
+//! `CRASH_KILLS` sets more kills than the short run, `CRASH_SEED` repeats its choices.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,14 +23,14 @@ use crate::shopper::Shopper;
 use crate::support::Answer;
 
 const WORKERS: usize = 5;
-/// Pieces of an order that is paid, and what one of them costs in hundredths.
+/// Units of a paid order, and the price of each in hundredths.
 const PIECES: i64 = 4;
 const PRICE: i64 = 33_333;
-/// Tickets of an order, and what one of them costs.
+/// Tickets of an order, and the price of each.
 const TICKETS: i64 = 2;
 const ENTRY: i64 = 50_000;
 
-/// A service that may be dead at any moment, and how often it was.
+/// A service that may be killed at any time, and the number of kills.
 struct Storm {
     site: Arc<Site>,
     desk: Desk,
@@ -38,11 +38,11 @@ struct Storm {
     ticket: i64,
     kills: AtomicUsize,
     wanted: usize,
-    /// Requests that were sent more than once.
+    /// Number of requests sent more than once.
     repeated: AtomicUsize,
 }
 
-/// An order, and what was answered about it.
+/// An order, and the responses about it.
 struct Settled {
     order: i64,
     refunded: i64,
@@ -55,7 +55,7 @@ impl Storm {
         self.kills.load(Ordering::SeqCst) < self.wanted
     }
 
-    /// Sends a request under its key until somebody answers it.
+    /// Sends a request under its key until there is a response.
     async fn insist(&self, key: &str, request: impl Fn() -> RequestBuilder) -> Answer {
         let until = Instant::now() + PATIENCE;
         for tries in 0.. {
@@ -77,7 +77,7 @@ impl Storm {
         unreachable!("the loop ends by an answer or a panic")
     }
 
-    /// What a request shows, once somebody answers it.
+    /// Returns the body of a read, repeated until there is a response.
     async fn read(&self, request: impl Fn() -> RequestBuilder) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -92,12 +92,12 @@ impl Storm {
         }
     }
 
-    /// What staff see of an order.
+    /// Returns the order as staff see it.
     async fn order(&self, order: i64) -> Value {
         self.read(|| self.desk.request(Method::GET, &format!("/api/orders/{order}"))).await
     }
 
-    /// Fewer pieces than were ordered, while the payment waits: it is canceled, and another one asked for.
+    /// Reduces the quantity while the payment waits: the payment is canceled, and another one created.
     async fn change(&self, name: &str, order: i64, line: &Value) {
         let path = format!("/api/orders/{order}/nomenclatures/{line}");
         let body = json!({ "quantity": PIECES });
@@ -108,14 +108,14 @@ impl Storm {
                 assert!(matches!(answer.status.as_u16(), 200 | 202), "{answer:?}");
                 return;
             }
-            // Whether the acquirer has canceled the payment was not known. That is the answer under this key.
+            // It was unknown if the acquirer had canceled the payment. That is the response under this key.
             assert_eq!(answer.json()["error"]["code"], "order_payment_unclear", "{answer:?}");
             assert!(tries < 50, "never clear");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
-    /// Lets so many in, one after the other.
+    /// Redeems this many entries in sequence.
     async fn redeem(&self, name: &str, shopper: &Shopper, order: i64, entries: i64) {
         let path = format!("/api/counterparty/orders/{order}");
         let token = self.read(|| shopper.request(Method::GET, &path)).await["redeem_token"].clone();
@@ -142,7 +142,7 @@ impl Storm {
         }
     }
 
-    /// Orders, changes, entries and refunds, one order after the other, until the storm is over.
+    /// Runs orders, changes, entries and refunds in sequence, until the kills are over.
     async fn trade(&self, shopper: &Shopper, worker: usize, mut dice: Dice) -> Vec<Settled> {
         let mut settled = Vec::new();
         while self.rages() {

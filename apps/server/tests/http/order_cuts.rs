@@ -1,7 +1,7 @@
-//! The connection to PostgreSQL breaks at each message of an order's commit: who sends the order again under its key gets it
-//! once, and who has no key is told to look first.
+//! The connection to PostgreSQL breaks at each message of an order's commit. An order sent again under its key is
+//! placed once. A caller without a key gets an error that advises to check first.
 //!
-//! `CUTS=all` breaks at every message in every way; otherwise every way takes its turn.
+//! `CUTS=all` breaks at every message in every way; otherwise the ways alternate.
 
 use std::time::{Duration, Instant};
 
@@ -16,24 +16,24 @@ use crate::process::number;
 use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
-/// Nobody waits for a connection that is lost.
+/// Timeout for noticing a lost connection.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 struct Trial {
     shop: Shopfront,
     wire: Wire,
     order: Value,
-    /// The same database, whose connections cannot be lost. Last, so that it outlives the service.
+    /// The same database over connections that never break. Last, so that it outlives the service.
     direct: TestDatabase,
 }
 
-/// What was broken off and how it was told.
+/// Counts of breaks by the error returned.
 #[derive(Debug, Default)]
 struct Told {
     cuts: u32,
-    /// As unknown, without a key and with one.
+    /// Reported as unknown, without a key and with one.
     unknown: [u32; 2],
-    /// With a key, and found when it was sent again.
+    /// With a key, and found on the repeat.
     found: u32,
 }
 
@@ -41,7 +41,7 @@ impl Trial {
     async fn open() -> Option<Self> {
         let direct = TestDatabase::fresh(Kind::Postgres)?;
         let wire = Wire::before(&direct.url());
-        // What is prepared anew is said every time: each order's messages are the same.
+        // Without cached prepared statements, each order has the same messages.
         let options = PoolOptions { connections: 3, prepared_statements: false, ..PoolOptions::default() };
         let database = Database::open(wire.url(), options).unwrap();
         let shop = Shopfront::open(TestDatabase::kept_elsewhere(database, Kind::Postgres)).await;
@@ -64,7 +64,7 @@ impl Trial {
         number(&self.direct.database, "SELECT count(*) AS id FROM orders").await
     }
 
-    /// Whether the message was met, and if so whether `COMMIT` had been sent by then.
+    /// Breaks at one message. `None` if the message did not occur, else `true` if `COMMIT` had been sent by then.
     async fn breaks(&self, fault: Fault, keyed: bool, told: &mut Told) -> Option<bool> {
         let key = keyed.then(|| format!("{:?}-{}-{:?}", fault.side, fault.number, fault.way));
         let key = key.as_deref();
@@ -82,7 +82,7 @@ impl Trial {
             201 => assert_eq!(came, 1, "{what}"),
             503 => {
                 assert!(first.text.contains("Look before sending it again"), "{what}");
-                // Behind the last message before it, COMMIT is sent over a connection that is no more, or has no way back.
+                // After the last message before it, COMMIT is sent over a broken connection, or has no way back.
                 let goes_nowhere = fault.way != Break::Before && came == 0;
                 let has_no_way_back = fault.way == Break::Half && fault.side == Side::Server;
                 assert!(met == Some(true) || goes_nowhere || has_no_way_back, "{what}");
@@ -106,13 +106,14 @@ impl Trial {
         met
     }
 
-    /// Breaks at every message, of those before `first` at every third. Returns which was the first with `COMMIT` on its way.
+    /// Breaks at every message, before `first` only at every third. Returns the first message with `COMMIT` on its
+    /// way.
     async fn breaks_at_each(&self, side: Side, keyed: bool, first: usize, told: &mut Told) -> usize {
         let ways = [Break::Before, Break::After, Break::Half, Break::Late];
         let mut commit = None;
         for number in (0..).filter(|number| every_way() || *number >= first || number % 3 == 0) {
             let mut is_met = false;
-            // The way whose turn it is comes first. What is said from COMMIT on breaks in every way.
+            // The ways alternate. From COMMIT on, messages break in every way.
             for way in ways.into_iter().cycle().skip(number % 4).take(4) {
                 let fault = Fault { from: "INSERT INTO orders (", side, number, way };
                 let met = self.breaks(fault, keyed, told).await;
@@ -142,7 +143,7 @@ async fn an_order_whose_commit_breaks_off_is_there_once_when_it_is_sent_again_un
     let mut told = Told::default();
     for side in [Side::Client, Side::Server] {
         let commit = trial.breaks_at_each(side, false, 0, &mut told).await;
-        // A key is stored shortly before the commit; what comes earlier is the same without it.
+        // A key is stored shortly before the commit. Earlier messages are the same without a key.
         trial.breaks_at_each(side, true, commit, &mut told).await;
     }
     assert!(told.unknown.iter().all(|count| *count > 0) && told.found > 0, "{told:?}");

@@ -1,4 +1,4 @@
-//! Delivery that a project charges: in what a cart costs, in the order, its payment and its refunds.
+//! Delivery charged by a project: in the cart, in the order, its payment and its refunds.
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;

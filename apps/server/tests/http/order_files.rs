@@ -41,7 +41,7 @@ database_tests! {
         let left = send(shop.server.as_staff(&owner, Method::GET, &table)).await.expect(200);
         assert_eq!(left["pagination"]["total"], 2);
 
-        // What is left goes when the customer leaves.
+        // The remaining files are deleted with the customer.
         let path = format!("/api/counterparties/{}", shop.customer);
         send(shop.server.as_staff(&owner, Method::DELETE, &path)).await.expect(200);
         let left = send(shop.server.as_staff(&owner, Method::GET, &table)).await.expect(200);

@@ -1,4 +1,4 @@
-//! What happened to an order, told to staff.
+//! History of an order, as staff see it.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -24,7 +24,7 @@ database_tests! {
         let order = shop.order(&shop.pickup(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
         shop.edited(order, json!({ "comment": "fragile", "address": "Lenina 1" })).await;
         let before = shop.edited(order, json!({ "comment": null, "status_id": 3 })).await;
-        // What stands there already is no change: neither a line nor a version.
+        // Writing the same values is no change: no history entry and no new version.
         let same = shop.edited(order, json!({ "comment": null, "address": "Lenina 1", "status_id": 3 })).await;
         assert_eq!(same, before);
         let told = shop.history_of(order, "").await.expect(200);

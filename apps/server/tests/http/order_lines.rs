@@ -9,7 +9,7 @@ use crate::shopfront::Shopfront;
 use crate::support::Answer;
 
 impl Shopfront {
-    /// A call about a line of an order, or about the order when `of` is empty.
+    /// Sends a request about a line of an order, or about the order when `of` is empty.
     async fn change(&self, method: Method, order: i64, of: &str, body: Value) -> Answer {
         self.clerk(method, &format!("/api/orders/{order}{of}"), &body).await
     }
@@ -26,7 +26,7 @@ impl Shopfront {
         self.order(body).await.expect(201)["order"]["id"].as_i64().unwrap()
     }
 
-    /// Everything that a look must leave as it is.
+    /// Returns counts that a preview must not change.
     async fn written(&self) -> [i64; 4] {
         let tables = ["stock_movements", "order_events", "notifications", "charges"];
         [
@@ -78,7 +78,7 @@ database_tests! {
 
     async fn wrong_changes_are_named_and_change_nothing(db: TestDatabase) {
         let shop = Shopfront::open(db).await;
-        // More items than lines come first: the number of the item is that of no line.
+        // More items than lines are created first, so the item's number is not that of a line.
         let (_, _, item) = (shop.goods(5, 1_000).await, shop.goods(5, 1_000).await, shop.goods(5, 1_000).await);
         let (order, another) = (shop.ordered(&shop.pickup(item, 2)).await, shop.ordered(&shop.pickup(item, 1)).await);
         let (line, foreign) = (shop.line(order).await, shop.line(another).await);
@@ -133,7 +133,7 @@ database_tests! {
         let order = shop.ordered(&wish).await;
         let (line, before) = (shop.line(order).await, shop.seen(order).await);
         let path = format!("/nomenclatures/{line}");
-        // The acquirer keeps what waits for the payer, as YooKassa does.
+        // The acquirer does not cancel a payment that waits for the payer, as with YooKassa.
         let kept = shop.change(Method::PUT, order, &path, json!({ "quantity": 2 })).await.expect(409);
         assert_eq!(kept["error"]["code"], "order_payment_open");
         assert_eq!(shop.seen(order).await, before);
@@ -174,7 +174,7 @@ database_tests! {
         assert_eq!((shop.written().await, shop.count("refunds").await), (before, 0));
         let lines = json!([{ "id": line, "quantity": 1, "amount": "10.00", "stock": "release" }]);
         assert_eq!(looked["preview"]["refund"], json!({ "amount": "10.00", "delivery_amount": "0.00", "left": "20.00", "lines": lines }));
-        // The money stays on its way for the rest of this test.
+        // Refunds stay pending for the rest of this test.
         shop.fault("http_500", 1_000).await;
         let after = shop.change(Method::PUT, order, &path, edit).await.expect(200)["order"].clone();
         assert_eq!((&after["refunding_amount"], shop.reserved(item).await), (&json!("10.00"), 2));

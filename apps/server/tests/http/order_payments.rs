@@ -34,7 +34,7 @@ database_tests! {
         shop.fault("reorder", 1).await;
         shop.pays("succeed").await;
         shop.until(order["id"].as_i64().unwrap(), 22).await;
-        // The same, forged: a canceled payment that is not canceled.
+        // A forged notification of a cancellation.
         let payment = shop.payments().await[0]["id"].clone();
         let forged = json!({ "type": "notification", "event": "payment.canceled", "object": { "id": payment, "status": "canceled" } });
         send(shop.server.request(Method::POST, "/callbacks/acquirer").json(&forged)).await.expect(200);
@@ -69,7 +69,7 @@ database_tests! {
             let order = shop.order(&shop.online(item)).await.expect(202)["order"].clone();
             orders.push(order["id"].as_i64().unwrap());
         }
-        // Whichever is asked about first has to wait for its answer.
+        // The first payment that is read has to wait for its response.
         shop.control("/faults", json!({ "service": "acquirer", "fault": "timeout", "delay_ms": 30_000 })).await;
         shop.server.clock.advance(3);
         let until = Instant::now() + Duration::from_secs(25);
@@ -82,7 +82,7 @@ database_tests! {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        // Nobody waits for that answer any longer.
+        // No request waits for that response any longer.
         shop.sandbox.stop().await;
     }
 

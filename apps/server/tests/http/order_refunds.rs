@@ -1,4 +1,4 @@
-//! Refunds of orders, from the clerk's request to the customer's money.
+//! Refunds of orders, from the clerk's request to the acquirer.
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
@@ -18,7 +18,7 @@ impl Shopfront {
         self.staff(Method::POST, &format!("/api/orders/{order}/request-refund{query}"), body).await
     }
 
-    /// What somebody does in the acquirer's own console: a request that the service knows nothing of.
+    /// Refunds in the acquirer's own console: a request that the service does not know.
     async fn refund_in_the_console(&self, amount: &str) {
         let payment = self.payments().await[0]["id"].clone();
         let body = json!({ "payment_id": payment, "amount": { "value": amount, "currency": "RUB" } });
@@ -96,7 +96,7 @@ database_tests! {
             (json!({ "lines": [piece], "amount": "10.01" }), "amount"),
             (json!({ "amount": "20.01" }), "amount"),
             (json!({ "amount": "0" }), "amount"),
-            // Nothing that is absent or empty asks for everything.
+            // An absent or empty field must not mean a full refund.
             (json!({}), "everything"),
             (json!({ "everything": false }), "everything"),
             (json!({ "everything": null }), "everything"),
@@ -145,7 +145,7 @@ database_tests! {
         let back = shop.refund(order, "", json!({ "everything": true, "reason": "broken", "restock": true })).await.expect(200)["order"].clone();
         assert_eq!((&back["status"]["id"], &back["payment_state"]), (&json!(5), &json!("refunded")));
 
-        // One that nobody pays comes back as it is.
+        // An unpaid order is returned unchanged.
         let other = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
         shop.staff(Method::PUT, &format!("/api/orders/{other}"), json!({ "status_id": 5 })).await.expect(200);
         let body = json!({ "everything": true, "reason": "not wanted", "restock": true });
@@ -171,7 +171,7 @@ database_tests! {
         assert_eq!((&seen["payment_state"], &seen["refunds"][0]["state"]), (&json!("partially_refunded"), &json!("succeeded")));
         let history = shop.staff(Method::GET, &format!("{path}/history"), json!({})).await.expect(200);
         assert!(history.to_string().contains("7.50, made at the acquirer"), "{history}");
-        // Notifications that are lost are made up for by the list.
+        // The list of refunds replaces lost notifications.
         shop.control("/acquirer", json!({ "notification_urls": [] })).await;
         shop.refund_in_the_console("12.50").await;
         shop.server.clock.advance(3_700);

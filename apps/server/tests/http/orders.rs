@@ -103,7 +103,7 @@ database_tests! {
         let used = own(&shop.bearer).await;
         assert_eq!((&used["discount_error"]["code"], &used["final_price"]), (&json!("customer_limit"), &json!(100.0)));
         shop.order(&body).await.expect_invalid(&["promo_code"]);
-        // Others have not used it: another customer, nobody, and whoever sends a token that is none.
+        // Others have not used it: another customer, an anonymous caller, and a caller with an invalid token.
         let (_, another) = shop.server.customer(&shop.project).await;
         assert_eq!(own(&another).await["discount_error"], Value::Null);
         assert_eq!(own("1|no-such-token").await["discount_error"], Value::Null);

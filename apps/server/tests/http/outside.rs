@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Project, TestServer, send};
 
-/// A running service and the outside world it talks to.
+/// A running service and the sandbox it uses.
 pub struct Outside {
     pub server: TestServer,
     sandbox: SandboxHandle,
@@ -40,36 +40,36 @@ impl Outside {
         Self { server, sandbox }
     }
 
-    /// The next call of this service goes wrong in this way.
+    /// Plans a fault for the next call of this service.
     pub async fn fault(&self, service: &str, fault: &str) {
         let plan = json!({ "service": service, "fault": fault, "delay_ms": 300 });
         let url = format!("{}/control/faults", self.sandbox.url());
         send(self.server.http.post(url).json(&plan)).await.expect(200);
     }
 
-    /// Tells the control interface of the sandbox.
+    /// Sends a request to the control interface of the sandbox.
     pub async fn control(&self, path: &str, body: Value) -> Value {
         send(self.server.http.post(self.control_url(path)).json(&body)).await.expect(200)
     }
 
-    /// Where the control interface of the sandbox is.
+    /// Returns a URL of the control interface of the sandbox.
     pub fn control_url(&self, path: &str) -> String {
         format!("{}/control{path}", self.sandbox.url())
     }
 
-    /// Asks the control interface of the sandbox.
+    /// Reads from the control interface of the sandbox.
     pub async fn ask_control(&self, path: &str) -> Value {
         send(self.server.http.get(self.control_url(path))).await.expect(200)
     }
 
-    /// The newest code that reached a contact.
+    /// Returns the newest code sent to a contact.
     pub async fn code(&self, contact: &str) -> String {
         let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
         let messages = send(self.server.http.get(url)).await.expect(200);
         messages["messages"][0]["code"].as_str().unwrap_or_else(|| panic!("no code: {messages}")).to_owned()
     }
 
-    /// All codes that reached a contact, the newest first.
+    /// Returns all codes sent to a contact, the newest first.
     pub async fn codes(&self, contact: &str) -> Vec<String> {
         let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
         let messages = send(self.server.http.get(url)).await.expect(200);
@@ -77,20 +77,20 @@ impl Outside {
         each.map(|message| message["code"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The text of the newest message that reached a contact.
+    /// Returns the text of the newest message to a contact.
     pub async fn newest(&self, contact: &str) -> Option<String> {
         let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
         let messages = send(self.server.http.get(url)).await.expect(200);
         messages["messages"][0]["text"].as_str().map(str::to_owned)
     }
 
-    /// How many messages reached a contact.
+    /// Returns the number of messages to a contact.
     pub async fn count(&self, contact: &str) -> usize {
         let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
         send(self.server.http.get(url)).await.expect(200)["messages"].as_array().unwrap().len()
     }
 
-    /// Asks for a code.
+    /// Requests a code.
     pub async fn request_code(&self, project: &Project, contact: &str) -> Answer {
         let path = "/api/counterparty/send_password";
         send(self.server.as_app(project, Method::POST, path).json(&json!({ "phone": contact }))).await
@@ -102,7 +102,7 @@ impl Outside {
         send(self.server.as_app(project, Method::POST, "/api/counterparty/login").json(&body)).await
     }
 
-    /// Signs a customer in and gives his record with the token.
+    /// Logs a customer in and returns their record with the token.
     pub async fn signed_in(&self, project: &Project, contact: &str) -> Value {
         self.request_code(project, contact).await.expect(200);
         let code = self.code(contact).await;
@@ -110,12 +110,12 @@ impl Outside {
     }
 }
 
-/// The bearer in a record of a login answer.
+/// Returns the bearer in a record of a login response.
 pub fn bearer(record: &Value) -> String {
     record["access_token"]["value"].as_str().unwrap().to_owned()
 }
 
-/// A code that is not this one.
+/// Returns a different code.
 pub fn another(code: &str) -> String {
     let last = if code.ends_with('0') { '1' } else { '0' };
     format!("{}{last}", &code[..code.len() - 1])

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::office::Office;
 use crate::support::{Answer, send};
 
-/// The number of a permission of the service.
+/// Returns the identifier of a permission of the service.
 async fn number(office: &Office, name: &str) -> i64 {
     let all = office.get("/api/permissions").await.expect(200);
     let all = all["permissions"].as_array().unwrap();
     all.iter().find(|one| one["name"] == name).unwrap()["id"].as_i64().unwrap()
 }
 
-/// A role with these permissions.
+/// Creates a role with these permissions.
 async fn role(office: &Office, permissions: &[&str]) -> i64 {
     let mut ids = Vec::new();
     for name in permissions {
@@ -23,7 +23,7 @@ async fn role(office: &Office, permissions: &[&str]) -> i64 {
     office.create("/api/roles", json!({ "name": "Role", "permissions": ids })).await
 }
 
-/// The bearer of an employee with this role.
+/// Returns the bearer of an employee with this role.
 async fn with_role(office: &Office, permissions: &[&str], role: i64) -> String {
     let bearer = office.server.staff_with(&office.project, permissions).await;
     let token = bearer.split('|').next().unwrap();
@@ -65,7 +65,7 @@ database_tests! {
         assert_eq!(listed["rolesCount"], 2);
         assert_eq!((&listed["roles"][0]["is_owner"], &listed["roles"][1]), (&json!(true), &created["role"]));
 
-        // It counts at once for everybody who has it.
+        // It applies at once to every employee who has it.
         let clerk = with_role(&office, &[], created["role"]["id"].as_i64().unwrap()).await;
         let orders = async || send(office.server.as_staff(&clerk, Method::GET, "/api/orders")).await.status.as_u16();
         assert_eq!(orders().await, 200);
@@ -94,16 +94,16 @@ database_tests! {
         post(json!({ "name": "Fine", "permissions": [orders, brands] })).await.expect(201);
         let refused = post(json!({ "name": "Too much", "permissions": [orders, beyond] })).await.expect(403);
         assert!(refused["message"].as_str().unwrap().contains("edit-orders"), "{refused}");
-        // Not even to himself.
+        // Callers cannot grant it to themselves either.
         put(&office, &clerk, &format!("/api/roles/{own}"), json!({ "permissions": [orders, beyond] })).await.expect(403);
-        // A role that has more is out of reach, whatever is to be changed.
+        // A role with more permissions cannot be changed by the caller in any way.
         let chief = role(&office, &["edit-orders"]).await;
         let path = format!("/api/roles/{chief}");
         put(&office, &clerk, &path, json!({ "permissions": [] })).await.expect(403);
         put(&office, &clerk, &path, json!({ "name": "Mine" })).await.expect(403);
         send(office.server.as_staff(&clerk, Method::DELETE, &path)).await.expect(403);
         send(office.server.as_staff(&clerk, Method::GET, &path)).await.expect(200);
-        // A token held to a part hands on no more than that part.
+        // A restricted token grants no more than its own permissions.
         let held = with_role(&office, &[], own).await;
         let token = held.split('|').next().unwrap();
         office.server.execute(&format!(
@@ -178,7 +178,7 @@ database_tests! {
         }));
         let path = format!("/api/permissions/{}", permission["id"]);
         assert_eq!(office.get(&path).await.expect(200), created);
-        // The owner has it, may hand it on, and integrations see it on who has it.
+        // The owner has it and may grant it, and integrations see it in the permissions of an employee.
         let me = office.get("/api/user").await.expect(200);
         assert_eq!(names(&me["user"]).last(), Some(&"view-reports"));
         let body = json!({ "name": "Analyst", "permissions": [permission["id"]] });
@@ -187,7 +187,7 @@ database_tests! {
         let analyst = with_role(&office, &[], id).await;
         let user = send(office.server.as_staff(&analyst, Method::GET, "/api/user")).await.expect(200);
         assert_eq!(names(&user["user"]), ["view-reports"]);
-        // Who does not have it hands it on to nobody.
+        // A caller without the permission cannot grant it.
         let editor = office.server.staff_with(&office.project, &["edit-roles"]).await;
         put(&office, &editor, &role_path, json!({ "permissions": [] })).await.expect(403);
         let body = json!({ "name": "R", "permissions": [permission["id"]] });

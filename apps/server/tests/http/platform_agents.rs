@@ -15,7 +15,7 @@ impl Office {
         format!("/api/agents/{id}")
     }
 
-    /// The bearer of a new token.
+    /// Returns the bearer of a new token.
     async fn token(&self, agent: &str, more: Value) -> String {
         let mut body = json!({ "name": "Token" });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -23,13 +23,13 @@ impl Office {
         issued["access_token"]["value"].as_str().unwrap().to_owned()
     }
 
-    /// What somebody gets for a `GET`.
+    /// Returns the status that a caller gets for a `GET`.
     async fn status(&self, bearer: &str, path: &str) -> u16 {
         send(self.server.as_staff(bearer, Method::GET, path)).await.status.as_u16()
     }
 }
 
-/// Names of the permissions in a record.
+/// Returns the names of the permissions in a record.
 fn names(record: &Value) -> Vec<String> {
     let names = record["permissions"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned());
     names.collect()
@@ -153,7 +153,7 @@ database_tests! {
         let id = office.get(&tokens).await.expect(200)["tokens"][0]["id"].clone();
         weak(Method::DELETE, &format!("{tokens}/{id}"), json!({})).await.expect(200);
 
-        // An agent that may make agents is held to what its token opens at the moment.
+        // An agent that may create agents is limited to the current permissions of its token.
         let maker = office.agent("Maker", &["edit-agents", "view-orders", "view-brands"]).await;
         let bearer = office.token(&maker, json!({ "abilities": ["edit-agents", "view-orders"] })).await;
         let made = async |permissions: Value| {
@@ -238,7 +238,7 @@ database_tests! {
             let answer = send(office.server.request(Method::POST, "/api/login").json(&body)).await;
             assert!(matches!(answer.status.as_u16(), 401 | 422), "{}", answer.text);
         }
-        // Signing out ends the token like any other.
+        // Logout ends the token like any other.
         send(office.server.as_staff(&bearer, Method::POST, "/api/user/logout")).await.expect(200);
         assert_eq!(office.status(&bearer, "/api/user").await, 401);
     }

@@ -24,7 +24,7 @@ async fn item(office: &Office, name: &str, parent: Option<i64>) -> i64 {
     office.create(&items(office), json!({ "name": name, "parent_id": parent })).await
 }
 
-/// Names and positions of those below a parent.
+/// Returns names and positions of the records below a parent.
 async fn order(office: &Office, parent: i64) -> Vec<String> {
     let path = format!("/api/tables/applications/{}/menu_items?parent_id={parent}", office.project.application_id);
     let table = office.get(&path).await.expect(200);
@@ -75,7 +75,7 @@ database_tests! {
         let taken = |more: Value| { let mut body = json!({ "name": "B", "block_type_id": 1 }); body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone()); body };
         office.post(&path, taken(json!({ "code": 1 }))).await.expect_invalid(&["code"]);
         office.post(&path, taken(json!({ "identifier": "a" }))).await.expect_invalid(&["identifier"]);
-        // The application of another branch of the same project has a tree of its own.
+        // The application of another branch of the same project has a separate tree.
         let twin = office.twin().await;
         let theirs = format!("/api/applications/{}/blocks", twin.application_id);
         office.post(&theirs, json!({ "name": "A", "block_type_id": 1, "parent_id": first })).await.expect_invalid(&["parent_id"]);

@@ -1,4 +1,4 @@
-//! One category or brand of what an application shows: read, moved, taken away; and what customers see of it.
+//! One category or brand of the assortment: read, moved, removed; and the effect on the storefront.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::office::Office;
 use crate::support::send;
 
-/// Both kinds of record: the plural, the key of one, the field that names one.
+/// Both kinds of record: the plural, the key of one record, the field with its id.
 const KINDS: [(&str, &str, &str); 2] = [("categories", "category", "category_id"), ("brands", "brand", "brand_id")];
 
-/// The path of the list of an application, and the records it shows.
+/// Returns the path of an application's list, and the records it shows.
 async fn shelf(office: &Office, resource: &str, field: &str, names: &[&str]) -> (String, Vec<i64>) {
     let path = format!("/api/applications/{}/{resource}", office.project.application_id);
     let mut ids = Vec::new();
@@ -25,7 +25,7 @@ fn names(list: &Value) -> String {
     list.as_array().unwrap().iter().map(|record| record["name"].as_str().unwrap()).collect()
 }
 
-/// What customers see.
+/// Returns what customers see.
 async fn seen(office: &Office, resource: &str) -> String {
     let path = format!("/api/counterparty/{resource}");
     names(&send(office.server.as_app(&office.project, Method::GET, &path)).await.expect(200)[resource])
@@ -55,7 +55,7 @@ database_tests! {
             send(office.server.as_staff(&office.owner, Method::DELETE, &unshown)).await.expect(404);
             assert_eq!(office.create(&path, json!({ field: ids[1] })).await, ids[1]);
             assert_eq!(seen(&office, resource).await, "CAB", "what is shown again comes last");
-            // Three came, three moves moved something, one went and came back.
+            // Three were added, three moves changed a position, one was removed and added again.
             let told = format!("SELECT count(*) AS id FROM histories WHERE resource = 'applications' AND user_id IS NOT NULL \
                 AND changes LIKE '%\"{resource}\"%'");
             assert_eq!(office.server.insert(told).await, 8);

@@ -1,4 +1,4 @@
-//! Bank accounts of branches, and what they use of integrations.
+//! Bank accounts of branches, and the integrations they use.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -18,7 +18,7 @@ fn accounts(branch: i64) -> String {
     format!("{PATH}/{branch}/bank_requisites")
 }
 
-/// The path of the integrations of a new account.
+/// Returns the path of the integrations of a new account.
 async fn integrations(office: &Office) -> String {
     let path = accounts(office.project.branch_id);
     format!("{path}/{}/integrations", office.create(&path, account()).await)
@@ -34,7 +34,7 @@ database_tests! {
             assert_eq!(&created[field], value, "{field}");
         }
         let one = format!("{path}/{}", created["id"]);
-        // Another bank has other accounts.
+        // The account numbers do not fit another bank.
         office.put(&one, json!({ "bik": "040173604" })).await.expect_invalid(&["account", "correspondent_account"]);
         let moved = json!({
             "bik": "044525187", "account": "40702810500000000007", "correspondent_account": null, "comment": null,
@@ -86,7 +86,7 @@ database_tests! {
             office.as_one_who_may(&[short], method, &path, account()).await.expect(403);
         }
         office.as_one_who_may(&["edit-branches"], Method::POST, &own, account()).await.expect(201);
-        // Of the integrations of an account under the wrong branch nothing is there, either.
+        // Integrations of an account under the wrong branch are not found, either.
         for path in [format!("{other}/{one}/integrations"), format!("{own}/999999/integrations")] {
             office.get(&path).await.expect(404);
             office.put(&format!("{path}/1"), json!({ "is_active": true })).await.expect(404);
@@ -125,7 +125,7 @@ database_tests! {
         assert_eq!(office.get(&path).await.expect(200)["integrations"][0], on["integration"]);
         assert_eq!(office.get(&other).await.expect(200)["integrations"][0]["is_active"], false);
         office.put(&format!("{path}/1"), json!({})).await.expect_invalid(&["is_active"]);
-        // Warehouses have the fourth one.
+        // The fourth integration belongs to warehouses.
         office.put(&format!("{path}/4"), json!({ "is_active": true })).await.expect(404);
         let few = office.cost(&path).await;
         office.put(&format!("{path}/2"), json!({ "is_active": true })).await.expect(200);

@@ -1,4 +1,4 @@
-//! Brands and tags, which items are sorted by.
+//! Brands and tags of items.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;

@@ -46,7 +46,7 @@ database_tests! {
         office.put(&path, json!({ "inn": "500100732259" })).await.expect_invalid(&["kpp"]);
         let bad = json!({ "name": null, "inn": "1", "kpp": "1", "address": "\u{0}", "phone": "x", "email": "x" });
         office.put(&path, bad).await.expect_invalid(&["name", "inn", "kpp", "address", "phone", "email"]);
-        // What was stored before numbers were checked stays, and is shown.
+        // Data stored before numbers were checked is kept and shown.
         let old = office.project.branch_id;
         office.server.execute(&format!("UPDATE branches SET inn = '7701234567', kpp = 'x' WHERE id = {old}")).await;
         let path = format!("{PATH}/{old}");

@@ -1,4 +1,4 @@
-//! What may stand on the card of an item, and what its history tells.
+//! Fields of an item, and their history entries.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -36,7 +36,7 @@ database_tests! {
             office.post(PATH, service(&price)).await.expect_invalid(&["price"]);
             office.put(&path, json!({ "price": price })).await.expect_invalid(&["price"]);
         }
-        // A number beyond every range is refused before any field is looked at.
+        // A number beyond every range is refused before any field is checked.
         let body = r#"{"name": "A", "kind_id": 1, "price": 1e400}"#;
         let request = office.server.as_staff(&office.owner, Method::POST, PATH);
         send(request.header("Content-Type", "application/json").body(body)).await.expect(400);

@@ -1,4 +1,4 @@
-//! Categories, brands and what an application shows of them.
+//! Categories and brands, and those an application shows.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;

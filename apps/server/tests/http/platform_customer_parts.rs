@@ -24,7 +24,7 @@ database_tests! {
         let contact = &created["contact"];
         assert_eq!((&contact["kind"], &contact["value"], &contact["name"]), (&json!("phone"), &json!("79001234567"), &json!("Work")));
         let one = format!("{path}/{}", contact["id"]);
-        // The value that stays has to fit the kind that comes.
+        // The kept value must fit the new kind.
         office.put(&one, json!({ "kind": "email" })).await.expect_invalid(&["value"]);
         let changed = office.put(&one, json!({ "kind": "email", "value": "Anna@X.ru", "name": null })).await.expect(200);
         let changed = &changed["contact"];
@@ -42,7 +42,7 @@ database_tests! {
             assert_eq!(&created[field], value, "{field}");
         }
         let one = format!("{path}/{}", created["id"]);
-        // Another bank has other accounts.
+        // The account number does not fit another bank.
         office.put(&one, json!({ "bik": "044525187" })).await.expect_invalid(&["account"]);
         office.put(&one, json!({ "bik": "040173604" })).await.expect_invalid(&["account", "correspondent_account"]);
         let moved = json!({

@@ -1,4 +1,4 @@
-//! What signs customers in, and staff who write it.
+//! Login contacts of customers, changed by staff.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -9,7 +9,7 @@ use crate::outside::{Outside, bearer};
 use crate::platform_customers::{PATH, person};
 use crate::support::{Answer, Project, send};
 
-/// Staff of a project whose customers sign in.
+/// Staff of a project whose customers log in.
 struct Reception {
     outside: Outside,
     project: Project,
@@ -56,11 +56,11 @@ database_tests! {
         let mut change = taken;
         change["is_company"] = json!(false);
         desk.put(&boris, change).await.expect_invalid(&["phone_1", "email", "manager_id"]);
-        // A second phone signs nobody in, and what is the customer's own stays so.
+        // A second phone cannot be used for login, and the customer's own login phone is kept.
         desk.put(&boris, json!({ "is_company": false, "phone_2": "79001234567" })).await.expect(200);
         desk.put(&anna, json!({ "is_company": false, "phone_1": "79001234567", "first_name": "Anna" })).await.expect(200);
         desk.profile(&anna).await.expect(200);
-        // Another project has customers of its own.
+        // Another project has separate customers.
         let stranger = desk.outside.server.owner(&desk.outside.server.project().await).await;
         let body = json!({ "is_company": false, "first_name": "Eva", "phone_1": "79001234567" });
         send(desk.outside.server.as_staff(&stranger, Method::POST, PATH).json(&body)).await.expect(201);
@@ -90,7 +90,7 @@ database_tests! {
     async fn another_phone_ends_what_the_former_one_opened(db: TestDatabase) {
         let desk = Reception::open(db).await;
         let anna = desk.outside.signed_in(&desk.project, "79001234567").await;
-        // A change of something else takes nothing away.
+        // A change of another field removes nothing.
         desk.put(&anna, json!({ "is_company": false, "last_name": "Kern", "email": "anna@x.ru" })).await.expect(200);
         desk.profile(&anna).await.expect(200);
         desk.outside.request_code(&desk.project, "79001234567").await.expect(200);
@@ -105,7 +105,7 @@ database_tests! {
         // The phone is free.
         let boris = desk.outside.signed_in(&desk.project, "79001234567").await;
         assert_ne!(boris["id"], anna["id"]);
-        // Taking the address away leaves the phone.
+        // Removing the address keeps the phone.
         desk.put(&anna, json!({ "is_company": false, "email": null })).await.expect(200);
         assert_ne!(desk.outside.signed_in(&desk.project, "anna@x.ru").await["id"], anna["id"]);
         desk.profile(&again).await.expect(401);

@@ -1,4 +1,4 @@
-//! Customers as staff keep them.
+//! Customers, managed by staff.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -23,7 +23,7 @@ fn with(mut body: Value, more: Value) -> Value {
     body
 }
 
-/// The number of the employee who calls.
+/// Returns the id of the calling employee.
 async fn own_number(office: &Office) -> i64 {
     office.get("/api/user").await.expect(200)["user"]["id"].as_i64().unwrap()
 }
@@ -165,7 +165,7 @@ database_tests! {
         for number in 0..17 {
             office.put(&path, json!({ "is_company": false, "address": format!("Quay {number}") })).await.expect(200);
         }
-        // What changes nothing leaves no line.
+        // A change of nothing adds no history entry.
         office.put(&path, json!({ "is_company": false, "address": "Quay 16" })).await.expect(200);
         let contact = office.create(&format!("{path}/contacts"), json!({ "kind": "email", "value": "a@x.ru" })).await;
         office.put(&format!("{path}/contacts/{contact}"), json!({ "value": "b@x.ru" })).await.expect(200);

@@ -1,4 +1,4 @@
-//! Discounts and promo codes: staff make them, carts and the storefront follow.
+//! Discounts and promo codes: staff create them, and carts and the storefront apply them.
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
@@ -44,7 +44,7 @@ impl Sale {
         item
     }
 
-    /// What the cart is let off: by automatic discounts, and by the promo code.
+    /// Returns the discounts of a cart: the automatic ones, and that of the promo code.
     async fn cart(&self, item: i64, code: Option<&str>) -> Value {
         let mut body = json!({ "products": [{ "id": item, "quantity": 1 }] });
         if let Some(code) = code {
@@ -53,7 +53,7 @@ impl Sale {
         self.shop.precalculate(body).await.expect(200)
     }
 
-    /// What the storefront asks for a product, and what stood there before.
+    /// Returns the price of a product in the storefront, and its old price.
     async fn shelf(&self, item: i64) -> (Value, Value) {
         let path = format!("/api/counterparty/products/{item}");
         let card = send(self.shop.server.as_app(&self.shop.project, Method::GET, &path)).await.expect(200);
@@ -91,7 +91,7 @@ database_tests! {
         assert_eq!(discount["status"], "active");
         let path = format!("{PATH}/{}", discount["id"]);
         assert_eq!(office.get(&path).await.expect(200), made);
-        // What was read may be sent back.
+        // The record may be sent back as it was read.
         assert_eq!(office.put(&path, discount.clone()).await.expect(200), made);
         let change = json!({ "type": "fixed", "value": "70", "target": "cart", "category_id": null, "minimum_sum": "0.00", "ends_at": null });
         let changed = office.put(&path, change).await.expect(200)["discount"].clone();
@@ -262,11 +262,11 @@ database_tests! {
         assert_eq!((count, amount), (json!(2), json!("40.00")));
         assert_eq!((&latest["order_id"], &latest["counterparty_id"]), (&json!(second), &json!(sale.shop.customer)));
         assert_eq!((&latest["discount_amount"], &latest["final_price"]), (&json!("20.00"), &json!("80.00")));
-        // What orders were made with stays.
+        // The code that orders used cannot change.
         for body in [json!({ "code": "OTHER" }), json!({ "code": null })] {
             sale.ask(Method::PUT, &path, body).await.expect_invalid(&["code"]);
         }
-        // Nor does a promo code that no order uses become an automatic discount.
+        // Nor can a promo code without orders become an automatic discount.
         let fresh = sale.discount(json!({ "name": "Fresh", "type": "percent", "value": 1, "code": "FRESH" })).await;
         for path in [&path, &format!("{PATH}/{fresh}")] {
             let before = sale.ask(Method::GET, path, json!({})).await.expect(200);
@@ -283,7 +283,7 @@ database_tests! {
         assert_eq!((count, amount, &latest["order_id"]), (json!(1), json!("20.00"), &json!(first)));
         let stats = sale.ask(Method::GET, "/api/discounts/stats", json!({})).await.expect(200);
         assert_eq!((&stats["stats"]["usages"], &stats["stats"]["discount_amount"]), (&json!(1), &json!("20.00")));
-        // Another value counts from now on, orders keep theirs.
+        // A new value applies from now on; orders keep theirs.
         sale.ask(Method::PUT, &path, json!({ "value": 50, "usage_limit": 1 })).await.expect(200);
         sale.ask(Method::PUT, &path, json!({ "usage_limit": null })).await.expect(200);
         assert_eq!(sale.cart(item, Some("TWENTY")).await["promo_discount_amount"], json!(50.0));

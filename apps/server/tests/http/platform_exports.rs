@@ -27,7 +27,7 @@ impl Office {
         self.post(path, json!({})).await.expect(202)["job"]["id"].as_i64().unwrap()
     }
 
-    /// The bytes of the file that an export makes, when it is over.
+    /// Runs an export and returns its job and the bytes of its file.
     async fn exported(&self, path: &str) -> (Value, Vec<u8>) {
         let job = self.over(self.start_export(path).await).await;
         assert_eq!(job["status"], "succeeded", "{job}");
@@ -46,7 +46,7 @@ impl Office {
     }
 }
 
-/// The texts of a file.
+/// Returns the texts of a file.
 fn rows(bytes: &[u8]) -> Vec<Vec<String>> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -66,7 +66,7 @@ fn rows(bytes: &[u8]) -> Vec<Vec<String>> {
     rows
 }
 
-/// The cell of the first row in a column.
+/// Returns the cell of the first row in a column.
 fn first(rows: &[Vec<String>], column: &str) -> String {
     let place = rows[0].iter().position(|title| title == column).unwrap();
     rows[1].get(place).cloned().unwrap_or_default()
@@ -178,7 +178,7 @@ database_tests! {
         office.get(&format!("/api/jobs/{id}/file")).await.expect(404);
         let import = office.upload("/api/nomenclatures/import", b"article;name\nA-1;Mug\n".to_vec(), &[("async", "1")]).await;
         office.get(&format!("/api/jobs/{}/file", import.expect(202)["job"]["id"])).await.expect(404);
-        // Imports and exports that wait are counted together.
+        // Waiting imports and exports share one limit.
         for _ in 0..19 {
             office.start_export(CUSTOMERS).await;
         }

@@ -1,4 +1,4 @@
-//! Contents of files: who sees them, in which parts, and how browsers are to treat them.
+//! Contents of files: access, ranges, and headers for browsers.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::office::Office;
 use crate::platform_files::{PDF, form, pdf, png};
 use crate::support::{TestServer, send};
 
-/// Where a content is, below the address of the service.
+/// Returns the path of a content.
 pub fn place(file: &Value) -> String {
     let url = file["url"].as_str().unwrap();
     url[url.find("/files/").unwrap()..].to_owned()
@@ -53,7 +53,7 @@ database_tests! {
             ("vary", ""),
         ] {
             let got = header(&headers, name);
-            // The middleware of CORS varies by origin.
+            // The CORS middleware varies by origin.
             assert!(got == value || name == "vary" && !got.to_lowercase().contains("authorization"), "{name}: {got}");
         }
         let (status, headers, body) = bytes(office.server.request(Method::HEAD, &path)).await;
@@ -129,7 +129,7 @@ database_tests! {
         }
         send(office.server.as_staff(&office.owner, Method::DELETE, &format!("/api/files/{}", file["id"]))).await.expect(200);
         send(office.server.request(Method::GET, &path)).await.expect(404);
-        // A content that somebody took away.
+        // A content that is missing in the storage.
         let lost = place(&office.file("2", "a.png", &png(1, 1)).await);
         std::fs::remove_dir_all(folder.path().join("files")).unwrap();
         send(office.server.request(Method::GET, &lost)).await.expect(404);

@@ -1,4 +1,4 @@
-//! A process that dies between a content and its record.
+//! A process that dies between storing a content and its record.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::platform_files::{PDF, form};
 use crate::process::{PATIENCE, Site};
 use crate::support::send;
 
-/// The sandbox's bucket as settings.
+/// Returns the settings for the sandbox's bucket.
 fn bucket(site: &Site) -> Vec<(&'static str, String)> {
     let config = SandboxConfig::new(std::sync::Arc::new(kontor::adapters::SystemClock));
     vec![
@@ -33,7 +33,7 @@ database_tests! {
         let desk = Desk::sign_in(&site, site.create_project("owner")).await;
         let kept = send(desk.request(Method::POST, "/api/files").multipart(form("3", "kept.pdf", PDF))).await.expect(201);
 
-        // The bucket stores the content, and its answer never comes.
+        // The bucket stores the content, and its response is lost.
         site.fault("storage", "timeout", 1, Duration::from_secs(40)).await;
         let upload = desk.request(Method::POST, "/api/files").multipart(form("3", "lost.pdf", PDF));
         let upload = tokio::spawn(upload.send());
@@ -50,7 +50,7 @@ database_tests! {
         site.ready(&mut process).await;
         let lost = site.number("SELECT id FROM files WHERE state = 'waiting'").await;
         send(desk.request(Method::GET, &format!("/api/files/{lost}"))).await.expect(404);
-        // Its hour is over.
+        // The waiting time of an hour is over.
         site.execute(&["UPDATE files SET sweep_at = '2026-01-01 00:00:00' WHERE state = 'waiting'"]).await;
         let until = Instant::now() + PATIENCE;
         while site.number("SELECT COUNT(*) AS id FROM files").await > 1 {
@@ -61,7 +61,7 @@ database_tests! {
         let path = format!("/api/files/{}", kept["file"]["id"]);
         assert_eq!(send(desk.request(Method::GET, &path)).await.expect(200), json!({ "file": kept["file"] }));
 
-        // However much the process is asked to say.
+        // At the most verbose log level.
         let log = site.log();
         for secret in ["sandbox-secret-key", kept["file"]["url"].as_str().unwrap().rsplit('/').next().unwrap()] {
             let shown = log.lines().find(|line| line.contains(secret));

@@ -1,4 +1,4 @@
-//! Uploaded files: what is taken, what is refused, and what is left of it.
+//! Uploaded files: accepted, refused, and cleaned up.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,12 +21,12 @@ pub const PATH: &str = "/api/files";
 pub const PDF: &[u8] =
     b"%PDF-1.7\nxref\n0 1\n0000000000 65535 f \ntrailer\n<</Size 1/Root 1 0 R>>\nstartxref\n9\n%%EOF\n";
 
-/// A document of this size: spaces before its table.
+/// Returns a document of this size, padded with spaces before its table.
 pub fn pdf(size: usize) -> Vec<u8> {
     let (head, rest) = PDF.split_at(b"%PDF-1.7\n".len());
     let table = &rest[..rest.len() - b"9\n%%EOF\n".len()];
     let end = |place: usize| format!("{place}\n%%EOF\n").into_bytes();
-    // The number of the place is part of the size.
+    // The digits of the offset are part of the size.
     let without = size.checked_sub(head.len() + table.len() + b"\n%%EOF\n".len()).unwrap();
     let digits = (1..20).find(|digits| (head.len() + without - digits).to_string().len() == *digits).unwrap();
     let filling = vec![b' '; without - digits];
@@ -34,27 +34,27 @@ pub fn pdf(size: usize) -> Vec<u8> {
     [head, &filling, table, &end(place)].concat()
 }
 
-/// A black picture of this size.
+/// Returns a black picture of this size.
 pub fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     GrayImage::new(width, height).write_with_encoder(PngEncoder::new(&mut bytes)).unwrap();
     bytes
 }
 
-/// The beginning of a picture of this size.
+/// Returns the beginning of a picture of this size.
 fn png_header(width: u32, height: u32) -> Vec<u8> {
     let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
     [b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".as_slice(), &size, b"\x08\x02\0\0\0\0\0\0\0"].concat()
 }
 
-/// A multipart body with a file.
+/// Returns a multipart body with a file.
 pub fn form(kind: &str, name: &str, content: &[u8]) -> Form {
     let part = Part::bytes(content.to_vec()).file_name(name.to_owned());
     Form::new().text("file_type_id", kind.to_owned()).part("file", part)
 }
 
 impl Office {
-    /// An office whose files are in a folder of its own.
+    /// Starts an office whose files are in a separate folder.
     pub async fn with_files(db: TestDatabase, roles: Roles) -> (Self, TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("files").display().to_string();
@@ -73,7 +73,7 @@ impl Office {
         send(self.server.as_staff(&self.owner, Method::POST, PATH).multipart(form)).await
     }
 
-    /// The record of a new file.
+    /// Uploads a file and returns its record.
     pub async fn file(&self, kind: &str, name: &str, content: &[u8]) -> Value {
         self.send_form(form(kind, name, content)).await.expect(201)["file"].clone()
     }
@@ -83,7 +83,7 @@ impl Office {
     }
 }
 
-/// How many files lie below a folder.
+/// Returns the number of files below a folder.
 fn contents(folder: &Path) -> usize {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     entries.map(|entry| entry.unwrap().path()).map(|path| if path.is_dir() { contents(&path) } else { 1 }).sum()

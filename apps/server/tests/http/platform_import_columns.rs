@@ -119,7 +119,7 @@ database_tests! {
     async fn columns_are_saved_for_the_project_alone(db: TestDatabase) {
         let office = Office::open(db).await;
         assert_eq!(office.get(COLUMNS).await.expect(200)["columns"], json!({}));
-        // Of two suppliers; the header `Артикул поставщика` is in none of the files here.
+        // For two suppliers. The header `Артикул поставщика` is in none of the files here.
         let columns = json!({
             "Код": "article", "Артикул поставщика": "article", "Товар": "name", "Цена розн.": "price", "Комментарий": null,
         });

@@ -45,7 +45,7 @@ database_tests! {
         assert_eq!(off["integration"]["is_active"], false);
         office.put(&format!("{path}/4"), json!({ "is_active": "perhaps" })).await.expect_invalid(&["is_active"]);
         office.put(&format!("{path}/4"), json!({})).await.expect_invalid(&["is_active"]);
-        // Bank requisites have the first one.
+        // The first integration belongs to bank requisites.
         for absent in [format!("{path}/1"), format!("{path}/99"), "/api/warehouses/999999/integrations/4".to_owned()] {
             office.put(&absent, json!({ "is_active": true })).await.expect(404);
             office.get(&format!("{absent}/parameters")).await.expect(404);

@@ -1,4 +1,4 @@
-//! Stock.
+//! Stock levels.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;

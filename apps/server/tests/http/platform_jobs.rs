@@ -24,7 +24,7 @@ fn cards(count: usize) -> Vec<u8> {
     format!("article;name;price\n{}\n", rows.join("\n")).into_bytes()
 }
 
-/// An office with a worker.
+/// Starts an office with a worker.
 pub async fn busy(db: TestDatabase, change: impl FnOnce(&mut Config)) -> Office {
     let server = TestServer::start_as(db, Roles::Both, change).await;
     let project = server.project().await;
@@ -43,7 +43,7 @@ impl Office {
         self.get(&format!("/api/jobs/{id}")).await.expect(200)["job"].clone()
     }
 
-    /// The job when it is over.
+    /// Waits until the job has ended and returns it.
     pub async fn over(&self, id: i64) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -281,7 +281,7 @@ database_tests! {
 
     async fn nobody_makes_a_csv_export_that_nobody_takes(db: TestDatabase) {
         let office = Office::open(db).await;
-        // 40 MB: more than what lies in sockets on the way.
+        // 40 MB: more than socket buffers hold.
         let insert = format!(
             "INSERT INTO nomenclatures (project_id, article, article_key, name, name_key, kind_id, price, description, \
              is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
@@ -305,7 +305,7 @@ database_tests! {
         left.chunk().await.unwrap().unwrap();
         drop(left);
         let mut last = 0;
-        // Over when nothing more happens for a second; the worker's own statements are few.
+        // Ended when nothing happens for a second; the worker runs few statements of its own.
         loop {
             let now = office.server.db.database.statements() - before;
             if now - last < 40 {

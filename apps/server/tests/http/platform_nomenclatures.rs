@@ -1,4 +1,4 @@
-//! Items of the catalogue.
+//! Items of the catalog.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! Orders that staff make for customers.
+//! Orders placed by staff for customers.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -36,7 +36,7 @@ database_tests! {
         assert_eq!((&made["application"]["id"], &made["counterparty"]["id"]), (&body["application_id"], &json!(customer)));
         assert_eq!(shop.own("").await.expect(200)["ordersCount"], 1);
 
-        // For the project: from all its warehouses, and no shop shows it.
+        // For the project: from all its warehouses, although no application shows the item.
         shop.server.execute("DELETE FROM warehouse_applications").await;
         assert_eq!(fields(&shop.clerk(Method::POST, "/api/orders", &body).await.expect(422)), ["products.0.id"]);
         body["application_id"] = json!(null);

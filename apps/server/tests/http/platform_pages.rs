@@ -1,4 +1,4 @@
-//! Pages as staff keep them.
+//! Content pages, managed by staff.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;

@@ -42,7 +42,7 @@ async fn ask(outside: &Outside, login: &str) -> Answer {
     send(outside.server.request(Method::POST, "/api/send_password").json(&json!({ "login": login }))).await
 }
 
-/// Whether this password opens the door. The clock goes on, so that no limit is met.
+/// Returns `true` if the password is accepted. The clock advances, so that no limit is reached.
 async fn opens(outside: &Outside, password: &str) -> bool {
     outside.server.clock.advance(60);
     let body = json!({ "login": "boss", "password": password });
@@ -51,7 +51,7 @@ async fn opens(outside: &Outside, password: &str) -> bool {
     answer.status == 200
 }
 
-/// Waits until something is so.
+/// Waits until a condition is met.
 async fn until(mut so: impl AsyncFnMut() -> bool) {
     let patience = Instant::now() + Duration::from_mins(1);
     while !so().await {
@@ -60,14 +60,14 @@ async fn until(mut so: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// The password of the newest mail, once so many have come.
+/// Returns the password of the newest mail, once this many have been received.
 async fn mailed(outside: &Outside, count: usize) -> String {
     until(async || outside.count(MAILBOX).await == count).await;
     let text = outside.newest(MAILBOX).await.unwrap();
     text.lines().next().unwrap().trim().to_owned()
 }
 
-/// Waits until the worker has nothing left to answer.
+/// Waits until the worker has no open requests left.
 async fn answered(outside: &Outside) {
     let count = "SELECT COUNT(*) AS id FROM password_requests";
     until(async || outside.server.insert(count.to_owned()).await == 0).await;

@@ -1,4 +1,4 @@
-//! Which subscription plans an application offers, decided by staff.
+//! Subscription plans of an application, chosen by staff.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -18,7 +18,7 @@ async fn assign(office: &Office, body: Value) -> Value {
     office.post(&path(office), body).await.expect(201)["assignment"].clone()
 }
 
-/// The catalogue of the application, with this query string.
+/// Returns the application's catalog of plans with this query string.
 async fn catalog(office: &Office, query: &str) -> Value {
     office.get(&format!("{}/catalog?{query}", path(office))).await.expect(200)
 }
@@ -92,7 +92,7 @@ database_tests! {
             post(json!({ "nomenclature_id": item })).await.expect_invalid(&["nomenclature_id"]);
         }
 
-        // The slug that another plan would have by itself.
+        // The slug that another plan gets by default.
         let taken = json!({ "nomenclature_id": gold, "plan_slug": format!("plan-{silver}") });
         let assigned = assign(&office, taken).await;
         post(json!({ "nomenclature_id": silver })).await.expect_invalid(&["plan_slug"]);
@@ -188,7 +188,7 @@ database_tests! {
         let last = office.plan("Last", json!({})).await;
         office.post(&path(&office), json!({ "nomenclature_id": last })).await.expect_invalid(&["application"]);
         office.post(&path(&office), json!({ "nomenclature_id": known["id"] })).await.expect(200);
-        // What is a plan no more takes no room.
+        // An item that is no longer a plan does not occupy a position.
         office.put(&format!("/api/nomenclatures/{}", known["id"]), json!({ "is_subscription": false })).await.expect(200);
         let assigned = assign(&office, json!({ "nomenclature_id": last })).await;
         assert_eq!(assigned["position"], 1_000_000_000, "there is no place beyond the last");

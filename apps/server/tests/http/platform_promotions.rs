@@ -31,7 +31,7 @@ database_tests! {
         assert_eq!((&list["promotionsCount"], &list["pagination"]["per_page"]), (&json!(2), &json!(15)));
         let (one, both) = (office.cost(&format!("{PATH}?per_page=1")).await, office.cost(PATH).await);
         assert_eq!(one, both, "the length of a list costs no statements");
-        // A discount that goes leaves the promotion.
+        // A deleted discount is removed from the promotion.
         let gone = format!("/api/discounts/{sale}");
         crate::support::send(office.server.as_staff(&office.owner, Method::DELETE, &gone)).await.expect(200);
         assert_eq!(office.get(PATH).await.expect(200)["promotions"][1]["discounts"], json!([]));

@@ -1,4 +1,4 @@
-//! Employees: signing in, the current user, signing out.
+//! Employees: login, the current user, logout.
 
 use std::sync::Arc;
 
@@ -158,7 +158,7 @@ database_tests! {
         let (server, _) = start(db).await;
         let office = "198.51.100.1";
         log_in_from(&server, office, "boss", PASSWORD).await.expect(200);
-        // Signing in from the new address counted as one of the 100 tries of a minute.
+        // The login from the new address counted as one of the 100 attempts of a minute.
         for number in 0..99 {
             let address = format!("203.0.113.{}", number % 20);
             log_in_from(&server, &address, "boss", "wrong").await.expect(401);
@@ -168,7 +168,7 @@ database_tests! {
         assert_eq!(refused.headers["x-ratelimit-limit"], "100");
         log_in_from(&server, "203.0.113.99", "other", PASSWORD).await.expect(401);
         log_in_from(&server, office, "boss", PASSWORD).await.expect(200);
-        // Another employee is a stranger there.
+        // The address is still unknown for another employee.
         assert_eq!(server.insert("SELECT COUNT(*) AS id FROM sign_in_addresses".to_owned()).await, 1);
         server.clock.advance(60);
         log_in_from(&server, "203.0.113.99", "boss", PASSWORD).await.expect(200);
@@ -234,7 +234,7 @@ database_tests! {
         server.clock.advance(30 * 24 * 3600);
         user().await.expect(401);
 
-        // Activity is stored beside the requests, at the latest when the service ends.
+        // Activity is stored in the background, at the latest when the service stops.
         let db = server.stop().await;
         let server = TestServer::start(db).await;
         let later = send(server.as_staff(&token, Method::GET, "/api/user")).await.expect(200);

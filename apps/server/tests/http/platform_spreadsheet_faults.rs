@@ -1,4 +1,4 @@
-//! Spreadsheets as people and attackers send them: each is answered by what is wrong with it, and nothing is written.
+//! Faulty and hostile spreadsheets: each gets an error that names the fault, and nothing is written.
 
 use std::io::{Cursor, Write};
 
@@ -31,7 +31,7 @@ fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// The file as a whole is refused for this.
+/// Checks that the file as a whole is refused with this reason.
 async fn refused(office: &Office, file: Vec<u8>, why: &str) {
     for path in [IMPORT, UPLOAD] {
         let answer = office.upload(path, file.clone(), &[]).await;
@@ -41,7 +41,7 @@ async fn refused(office: &Office, file: Vec<u8>, why: &str) {
     }
 }
 
-/// Rows and columns that are named, with why.
+/// Returns the named rows and columns, with the reasons.
 fn rows(answer: &Value) -> Vec<(u64, &str, &str)> {
     let rows = answer["rows"].as_array().unwrap().iter();
     rows.map(|row| (row["row"].as_u64().unwrap(), row["column"].as_str().unwrap(), row["reason"].as_str().unwrap()))
@@ -80,7 +80,7 @@ database_tests! {
         refused(&office, b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 an old workbook".to_vec(), "save an xls file as xlsx").await;
         let whole = book(|_| {});
         refused(&office, whole[..whole.len() / 2].to_vec(), "must be a spreadsheet").await;
-        // A table is one whatever its name is: `Office::upload` calls every file `sheet`.
+        // The format does not depend on the file name: `Office::upload` names every file `sheet`.
         office.upload(IMPORT, b"article;name\nA-1;Mug\n".to_vec(), &[]).await.expect(200);
     }
 
@@ -119,7 +119,7 @@ database_tests! {
             sheet.write_string(1, 0, "A-1").unwrap();
             sheet.write_string(1, 1, "Mug").unwrap();
             sheet.write_formula(1, 2, rust_xlsxwriter::Formula::new("1/0").set_result("#DIV/0!")).unwrap();
-            // One article over two rows: both have it.
+            // One article over two rows: both rows have it.
             sheet.merge_range(2, 0, 3, 0, "A-2", &Format::new()).unwrap();
             sheet.write_string(2, 1, "Cup").unwrap();
             sheet.write_string(3, 1, "Bowl").unwrap();

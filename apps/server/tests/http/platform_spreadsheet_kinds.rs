@@ -1,4 +1,4 @@
-//! Spreadsheets as people and their programs make them: what is read is what was meant, or the row is refused.
+//! Spreadsheets from various programs: a value is read as intended, or the row is refused.
 
 use kontor_adapter_diesel::database_tests;
 use rust_xlsxwriter::{Format, Workbook, Worksheet};
@@ -26,14 +26,14 @@ fn words(sheet: &mut Worksheet, row: u32, texts: &[&str]) {
 }
 
 impl Office {
-    /// The rows and columns for which an upload is refused as a whole.
+    /// Returns the rows and columns for which an upload is refused as a whole.
     async fn refused_cells(&self, path: &str, file: impl Into<Vec<u8>>) -> Vec<(u64, String)> {
         let answer = self.upload(path, file.into(), &[]).await.expect(422);
         let place = |row: &Value| (row["row"].as_u64().unwrap(), row["column"].as_str().unwrap().to_owned());
         answer["rows"].as_array().unwrap().iter().map(place).collect()
     }
 
-    /// Imports a file without a fault.
+    /// Imports a file that has no faults.
     async fn imported(&self, file: impl Into<Vec<u8>>) -> Value {
         self.upload(IMPORT, file.into(), &[]).await.expect(200)
     }
@@ -100,7 +100,7 @@ database_tests! {
         for row in ["A-1,Main,3,1,250.00\n", "A-1,Main,99,90,3\n"] {
             assert_eq!(office.refused_cells(UPLOAD, format!("{head}{row}")).await, [place(2, "*")], "{row}");
         }
-        // With commas between cells a comma may stand between thousands; with semicolons it stands before decimals.
+        // With comma-separated cells a comma may separate thousands; with semicolons it is the decimal separator.
         let unclear = format!("{head}A-1,Main,\"5,000\",\"1,000\"\n");
         assert_eq!(office.refused_cells(UPLOAD, unclear).await, [place(2, "quantity"), place(2, "price")]);
         assert_eq!(office.stock().await, (json!(7), json!("5.00")));
@@ -152,7 +152,7 @@ database_tests! {
             let file = format!("{header};Артикул;Наименование\n{id};;Cup\n");
             assert_eq!(office.refused_cells(IMPORT, file).await, [place(2, "article")], "{header}");
         }
-        // Neither is the name of a brand the number of another one, nor a rate that of a record.
+        // A brand's name is not the number of another brand, and a tax rate is not the number of a record.
         office.imported("article;name;brand;vat\nA-1;Cup;Nord;\nA-2;Bowl;1;20\n").await;
         let items = office.cards().await;
         assert_eq!((&items[0], &items[2]["brand"]["name"], &items[2]["vat"]["name"]), (&before[0], &json!("1"), &json!("20%")));

@@ -1,4 +1,4 @@
-//! Spreadsheets of cards and stock.
+//! Spreadsheets of items and stock.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -9,7 +9,7 @@ use crate::office::Office;
 use crate::support::{Answer, send};
 
 impl Office {
-    /// Uploads a file with other parts beside it.
+    /// Uploads a file with other form fields.
     pub async fn upload(&self, path: &str, file: Vec<u8>, texts: &[(&'static str, &'static str)]) -> Answer {
         let form = Form::new().part("file", Part::bytes(file).file_name("sheet"));
         let form = texts.iter().fold(form, |form, (name, text)| form.text(*name, *text));

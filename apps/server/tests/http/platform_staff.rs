@@ -8,7 +8,7 @@ use crate::office::Office;
 
 const AT: &str = "'2026-01-01 00:00:00', '2026-01-01 00:00:00'";
 
-/// An employee with a role of his own.
+/// Creates an employee with a separate role.
 async fn hire(office: &Office, login: &str, names: (&str, &str), kind: &str) -> i64 {
     let (project, role_kind) = (office.project.id, if kind == "agent" { "agent" } else { "staff" });
     let role = office
@@ -83,7 +83,7 @@ database_tests! {
 
     async fn a_list_costs_the_same_however_long_it_is(db: TestDatabase) {
         let office = Office::open(db).await;
-        // The first use of a token is noted.
+        // The first use of a token is recorded.
         office.get("/api/user").await.expect(200);
         let mut costs = Vec::new();
         for round in 0..2 {

@@ -1,4 +1,4 @@
-//! Menus of the staff interface, and the project's as customers see it.
+//! Menus of the staff interface, and the project's menu as employees see it.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -49,7 +49,7 @@ database_tests! {
         for other in ["%D0%BA%D0%B0%D1%81%D1%81%D0%B0", "%D0%92%D1%81%D1%91", "x"] {
             customers_see(&office, other).await.expect(404);
         }
-        // Who has no menu of their own sees the project's.
+        // An employee without a menu sees the project's.
         let copy = office.post(&make, json!({ "name": "Копия" })).await.expect(201)["menu"].clone();
         assert_eq!(copy["items"], made["items"]);
         office.post(&format!("/api/users/{boss}/attach_menu"), json!({ "menu_id": full["id"] })).await.expect(200);

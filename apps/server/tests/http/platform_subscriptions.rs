@@ -1,4 +1,4 @@
-//! What staff see of subscriptions, and do with them.
+//! Subscriptions as staff see and change them.
 
 use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 use kontor::instance::Roles;
@@ -107,7 +107,7 @@ database_tests! {
     async fn the_lines_of_its_orders_stay_as_they_are(db: TestDatabase) {
         let club = Club::open_as(db, Roles::Both).await;
         let other = club.shop.goods(5, 1_000).await;
-        // Without the refusal the payment would be withdrawn for the edit.
+        // Without the refusal the payment would be canceled for the edit.
         club.shop.control("/acquirer", json!({ "cancels_unpaid": true })).await;
         club.check_out(club.gold).await.expect(201);
         let order = club.shop.server.insert("SELECT max(id) AS id FROM orders".to_owned()).await;

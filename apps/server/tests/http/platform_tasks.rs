@@ -134,7 +134,7 @@ database_tests! {
         let text = outside.newest("anna@example.com").await.unwrap();
         assert!(text.contains("Call Vera") && text.contains("Count the tins") && !text.contains("Not hers"), "{text}");
 
-        // The mail server is away at first: nothing is lost. Who asked is told that it is done.
+        // The mail server is unavailable at first, and nothing is lost. The author is notified that the task is done.
         outside.fault("mail", "drop").await;
         ask(&anna, Method::PUT, &path(&call), json!({ "status_id": 3 })).await.expect(200);
         minute().await;
@@ -143,7 +143,7 @@ database_tests! {
         assert!(outside.newest("boss@example.com").await.unwrap().contains("Call Vera"));
         assert_eq!(outside.count("anna@example.com").await, 1, "nobody is told of what they did themselves");
 
-        // A banned employee is written to no more.
+        // A banned employee gets no more mail.
         ask(&owner, Method::PUT, &path(&count), json!({ "deadline": "2035-01-01T00:00:00Z" })).await.expect(200);
         outside.server.execute(&format!("UPDATE users SET is_banned = TRUE WHERE id = {anna_id}")).await;
         minute().await;

@@ -153,7 +153,7 @@ database_tests! {
             send(server.as_staff(&owner, Method::GET, &absent)).await.expect(404);
             send(server.as_staff(&owner, Method::POST, &absent).json(&body)).await.expect(404);
         }
-        // Another application of the same project has its own webhooks.
+        // Another application of the same project has separate webhooks.
         let application = json!({ "name": "Second", "branch_id": project.branch_id });
         let second = send(server.as_staff(&owner, Method::POST, "/api/applications").json(&application)).await.expect(201);
         let misplaced = format!("/api/applications/{}/webhooks/{}", second["application"]["id"], created["id"]);

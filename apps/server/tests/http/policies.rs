@@ -1,4 +1,4 @@
-//! Every endpoint against every kind of caller: what the table of policies says is what happens.
+//! Every endpoint against every kind of caller: the responses match the table of policies.
 
 mod nulls;
 mod preconditions;
@@ -19,7 +19,7 @@ use self::records::Records;
 use crate::shopfront::Shopfront;
 use crate::support::{Project, TestServer, send};
 
-/// Endpoints that anybody may call. One more is a decision: it is made here, too.
+/// Endpoints without authentication. An addition must also be made here.
 const OPEN: [&str; 7] = [
     "POST /api/agent-access-requests",
     "POST /api/agent-access-requests/{publicId}/consume",
@@ -30,11 +30,11 @@ const OPEN: [&str; 7] = [
     "POST /callbacks/telephony",
 ];
 
-/// What is expected of an answer.
+/// Expected result of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Refused(u16),
-    /// Let in: whatever the handler says about the rest of the request.
+    /// Access is granted; the rest of the request decides the response.
     LetIn,
 }
 use Expected::{LetIn, Refused};
@@ -43,7 +43,7 @@ fn method(policy: &Policy) -> Method {
     policy.method.as_str().parse().unwrap()
 }
 
-/// Ids of nothing: who is let in finds nothing, and changes nothing.
+/// Returns a path with ids that do not exist: a permitted caller finds and changes nothing.
 fn nowhere(policy: &Policy) -> String {
     let segments = policy.path.split('/').map(|segment| if segment.starts_with('{') { "999999999" } else { segment });
     segments.collect::<Vec<_>>().join("/")
@@ -88,7 +88,7 @@ impl Credentials {
     }
 }
 
-/// Calls an endpoint and tells what is wrong with the answer.
+/// Calls an endpoint and returns what is wrong with the response.
 async fn call(
     server: &TestServer,
     policy: &Policy,
@@ -100,7 +100,7 @@ async fn call(
     let status = answer.status.as_u16();
     let right = match expected {
         Refused(refused) => status == refused && answer.json()["message"].is_string(),
-        // 502: let in, and told that there is no acquirer.
+        // 502: access is granted, but there is no acquirer.
         LetIn => (status < 500 || status == 502) && status != 401 && status != 403,
     };
     (!right).then(|| format!("{} {} by {who}: {status}, expected {expected:?}", policy.method, policy.path))
@@ -117,12 +117,12 @@ fn is_staff(policy: &Policy) -> bool {
     matches!(policy.access, Access::Staff(_))
 }
 
-/// The callers that do not depend on the row, each with what the kinds of access make of him.
+/// Callers that do not depend on the row, each with the expected result by kind of access.
 struct Cast {
     callers: Vec<Caller>,
 }
 
-/// Who it is, what he brings, what each row makes of him.
+/// Name of the caller, its credentials, and the expected result of each row.
 type Caller = (&'static str, Credentials, fn(&Policy) -> Expected);
 
 fn nobody(_: &Policy) -> Expected {
@@ -141,7 +141,7 @@ fn only_a_customer(policy: &Policy) -> Expected {
     if policy.access == Access::CustomerAlone { LetIn } else { Refused(401) }
 }
 
-/// An application that is right, a Bearer that is not the one of an employee.
+/// A valid application, and a Bearer that is not that of an employee.
 fn app_and_customer(policy: &Policy) -> Expected {
     if is_staff(policy) || policy.access == Access::Backend { Refused(401) } else { LetIn }
 }
@@ -241,7 +241,7 @@ impl Cast {
     }
 }
 
-/// Whoever is let in there is signed out.
+/// Returns `true` if a successful call ends the caller's token.
 fn ends_tokens(policy: &Policy) -> bool {
     policy.path.ends_with("/logout") || (policy.method == "DELETE" && policy.path == "/api/counterparty")
 }
@@ -271,7 +271,8 @@ fn the_surfaces_keep_to_their_credentials() {
     }
 }
 
-/// An employee, and an agent's token of somebody who may do everything, with every permission that does not cover this one.
+/// Returns an employee, and an agent's token of an employee with all permissions. Each has every permission that does
+/// not imply this one.
 async fn everybody_but(server: &TestServer, project: &Project, missing: &str) -> [(String, Credentials); 2] {
     let lacked: Permission = missing.parse().unwrap();
     let rest = Permission::all().filter(|other| !lacked.is_covered_by(&[*other].into())).map(|other| other.to_string());
@@ -288,7 +289,7 @@ async fn everybody_but(server: &TestServer, project: &Project, missing: &str) ->
     ]
 }
 
-/// Lists that show records of a project in which there is one of every kind.
+/// Lists that show records of a project with one record of every kind.
 const LISTS: [&str; 34] = [
     "/api/agents",
     "/api/applications",
@@ -326,10 +327,10 @@ const LISTS: [&str; 34] = [
     "/api/users",
 ];
 
-/// Lists that every project is shown alike, save for what it adds itself.
+/// Lists that are equal in all projects, except for the project's own additions.
 const SHARED_LISTS: [&str; 2] = ["/api/permissions", "/api/screens"];
 
-/// The numbers of the records in a list or a table.
+/// Returns the identifiers of the records in a list or a table.
 fn listed(answer: &Value) -> BTreeSet<String> {
     let top = answer.as_object().into_iter().chain(answer["data"].as_object()).flatten();
     let lists = top.filter(|(key, _)| *key != "columns").filter_map(|(_, value)| value.as_array());
@@ -361,7 +362,7 @@ database_tests! {
         let server = TestServer::start(db).await;
         let project = server.project().await;
         let mut wrong = Vec::new();
-        // Who lacks a permission is refused everywhere that needs it, and stays who he is.
+        // A caller without a permission is refused everywhere that needs it, and stays logged in.
         let mut lacking: HashMap<String, [(String, Credentials); 2]> = HashMap::new();
         for policy in guarded().filter(|policy| is_staff(policy)) {
             let needed = permissions(policy);
@@ -393,7 +394,7 @@ database_tests! {
                 request = request.json(&records::body(policy));
             }
             let answer = send(request).await;
-            // A request for access that another project deals with does not exist.
+            // An access request handled by another project does not exist for the caller.
             let refused = if policy.path.starts_with("/api/agent-access-requests/") { 404 } else { 403 };
             if answer.status != refused {
                 wrong.push(format!("{} {}: {} {}", policy.method, policy.path, answer.status, answer.text));

@@ -1,4 +1,4 @@
-//! `ETag` and `If-Match`: nobody overwrites what he has not seen.
+//! `ETag` and `If-Match`: no write overwrites unseen changes.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ database_tests! {
         assert_eq!(current["changed_by"]["name"], "Anna Kern");
         assert!(current["changed_by"]["id"].is_i64() && current["changed_at"].is_string(), "{current}");
         assert_eq!(office.get(&path).await.expect(200)["department"]["name"], "Export");
-        // The precondition goes before validation, and whoever may not write is told nothing of it.
+        // The precondition is checked before validation, and after the permission.
         office.put_if(&path, &first, json!({ "name": 7 })).await.expect(412);
         office.put_if(&path, &second, json!({ "name": 7 })).await.expect_invalid(&["name"]);
         let viewer = office.server.staff_with(&office.project, &["view-departments"]).await;
@@ -94,7 +94,7 @@ database_tests! {
         put("*").await.expect(200);
         let lines = given(given(office.server.as_staff(&office.owner, Method::PUT, &path), &others), "\"5\"");
         send(lines.json(&json!({}))).await.expect(200);
-        // Another project's record is another project's, and one that is not there is not there, whatever the tag.
+        // A record of another project and a missing record are refused as such, whatever the tag.
         let stranger = office.server.owner(&office.server.project().await).await;
         for tag in [own.as_str(), "*", "\"9\""] {
             let foreign = given(office.server.as_staff(&stranger, Method::PUT, &path), tag).json(&json!({}));
@@ -125,7 +125,7 @@ database_tests! {
         office.server.execute("UPDATE idempotency_keys SET leased_until = '2026-01-01 00:00:00'").await;
         let recovered = put("a", &first).await;
         assert_eq!((recovered.expect(200), tag(&recovered)), (done.json(), tag(&done)));
-        // What was refused for its version was not carried out: the key is as good as new.
+        // A request refused for its version was not carried out, so the key can be used again.
         put("b", &first).await.expect(412);
         let second = put("b", &tag(&done)).await;
         second.expect(200);
@@ -153,8 +153,8 @@ database_tests! {
         elsewhere.stop().await;
     }
 
-    /// Each of two editors raises a number in a field of his own a thousand times in all, and sends both fields as he read
-    /// them. Without versions one would put back what the other has raised.
+    /// Each of two editors increases a number in a separate field a thousand times in all, and sends both fields as
+    /// read. Without versions each would undo the other's changes.
     async fn two_editors_lose_no_field(db: TestDatabase) {
         const EACH: u32 = 500;
         let office = Arc::new(Office::open(db).await);
@@ -198,7 +198,7 @@ database_tests! {
         let stale = office.put_if(&path, &card, json!({ "name": "Jug" })).await;
         assert_eq!(stale.expect(412)["current"]["changed_by"]["name"], "Anna Kern");
         office.put_if(&path, &tag(&stale), json!({ "name": "Jug" })).await.expect(200);
-        // A table tells the version alone, and that is enough to write by.
+        // A table returns the version only, and that is enough to write.
         let row = office.get("/api/tables/nomenclatures").await.expect(200)["nomenclatures"][0].clone();
         let bare = format!("\"{}\"", row["version"]);
         office.put_if(&path, &bare, json!({ "name": "Pot" })).await.expect(200);
@@ -224,7 +224,7 @@ database_tests! {
         let paid = tag(&stale);
         let noted = office.put_if(&path, &paid, json!({ "comment": "Ring twice" })).await;
         noted.expect(200);
-        // What is reserved is no matter of whoever counts the shelf; what is handed over is.
+        // Reservations do not change the version of a stock level; a handover does.
         assert_eq!(version(&office.tag_of(&stock).await), version(&shelf));
         office.put_if(&path, &tag(&noted), json!({ "status_id": 5 })).await.expect(200);
         let counted = office.put_if(&stock, &shelf, json!({ "quantity": 5 })).await;
@@ -295,7 +295,7 @@ database_tests! {
             assert_eq!(changed.status, 200, "{path} {first}: {}", changed.text);
             send(write().json(&change)).await.expect(412);
         }
-        // What is done to a record by `POST` heeds the header, too, and answers with what it left.
+        // A `POST` that changes a record also checks the header, and returns the new state.
         let discount = office.create("/api/discounts", json!({ "name": "Sale", "type": "percent", "value": 5 })).await;
         let (path, paused) = (format!("/api/discounts/{discount}"), format!("/api/discounts/{discount}/pause"));
         let first = office.tag_of(&path).await;

@@ -1,4 +1,4 @@
-//! The real binary as a child process, with the sandbox as its outside world.
+//! The real binary as a child process, with the sandbox for outside services.
 
 use std::fs::{File, OpenOptions};
 use std::net::{SocketAddr, TcpListener};
@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 use crate::shopper::Shopfront;
 use crate::support::{TestServer, send};
 
-/// Nothing that is waited for here takes longer.
+/// Timeout of every wait in these tests.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Secrets of the configuration, each easy to find again.
+/// Secrets of the configuration, each easy to find in a text.
 pub const SERVICE_KEY: &str = "service-key-of-the-process-tests-0123456789";
 pub const ACQUIRER_SECRET: &str = "test_secret_of_the_shop_at_the_acquirer";
 pub const TELEPHONY_KEY: &str = "key-of-the-telephony-account";
@@ -33,7 +33,7 @@ pub const DATABASE_PASSWORD: &str = "password-of-the-database";
 pub const REDIS_PASSWORD: &str = "password-of-the-counting-redis";
 pub const SHOP_ID: &str = "100500";
 
-/// Where a process runs: a database, an address and a log that outlive it, and the sandbox it talks to.
+/// Environment of a process: a database, an address and a log that outlive it, and the sandbox.
 pub struct Site {
     pub sandbox: SandboxHandle,
     pub http: Client,
@@ -55,7 +55,7 @@ struct Number {
     id: i64,
 }
 
-/// An address that nobody takes while we do not listen on it: below the range that outgoing connections come from.
+/// Returns an address that no other program takes while it is unused: below the range of ephemeral ports.
 pub fn lasting_address() -> SocketAddr {
     static TRIED: AtomicU32 = AtomicU32::new(0);
     let mut candidates = std::iter::repeat_with(|| {
@@ -65,7 +65,7 @@ pub fn lasting_address() -> SocketAddr {
     candidates.find(|address| TcpListener::bind(address).is_ok()).unwrap()
 }
 
-/// The server of the tests trusts everybody; the process is given a password nevertheless.
+/// The test server accepts any password; the process gets one nevertheless.
 fn with_password(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap();
     let (account, place) = rest.split_once('@').unwrap();
@@ -74,7 +74,7 @@ fn with_password(url: &str) -> String {
 }
 
 impl Site {
-    /// An empty, migrated database and a sandbox. `redelivery_scale` shortens the acquirer's pauses.
+    /// Creates an empty, migrated database and a sandbox. `redelivery_scale` shortens the acquirer's pauses.
     pub async fn open(db: TestDatabase, redelivery_scale: f64) -> Self {
         TestServer::prepare();
         let sandbox = SandboxConfig {
@@ -89,7 +89,7 @@ impl Site {
         let folder = tempfile::tempdir().unwrap();
         let database = match db.url() {
             DatabaseUrl::Postgres(url) => DatabaseUrl::Postgres(with_password(&url)),
-            // A file that nobody else has open: after a kill the next process has to recover it.
+            // A file that no other connection has open: after a kill the next process has to recover it.
             DatabaseUrl::Sqlite(_) => DatabaseUrl::Sqlite(folder.path().join("kontor.db")),
         };
         let http = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
@@ -108,7 +108,7 @@ impl Site {
         format!("http://{}", self.address)
     }
 
-    /// Everything the processes have printed so far.
+    /// Returns everything the processes have printed so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.log_file()).unwrap()
     }
@@ -117,7 +117,7 @@ impl Site {
         self.folder.path().join("log")
     }
 
-    /// The address of the database, as the configuration writes it.
+    /// Returns the address of the database as the configuration writes it.
     pub fn database(&self) -> String {
         match &self.database {
             DatabaseUrl::Postgres(url) => url.clone(),
@@ -125,20 +125,19 @@ impl Site {
         }
     }
 
-    /// The folder of this place.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The command with the settings of this place and nothing else in its environment.
+    /// Prepares the command with the settings of this place and nothing else in its environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.command_of(Path::new(env!("CARGO_BIN_EXE_kontor")), arguments);
-        // Tests write faster than people, and the sandbox is the acquirer.
+        // Tests write faster than customers, and the sandbox is the acquirer.
         command.env("KONTOR_CUSTOMER_WRITES_PER_MINUTE", "100000").env("KONTOR_ACQUIRER_ADDRESSES", "127.0.0.1");
         command
     }
 
-    /// The same of another binary.
+    /// Prepares the same command of another binary.
     pub fn command_of(&self, binary: &Path, arguments: &[&str]) -> Command {
         let database = self.database();
         let mail = self.sandbox.smtp_addr();
@@ -150,7 +149,7 @@ impl Site {
             ("KONTOR_HTTP_WORKERS", "2".to_owned()),
             ("KONTOR_SECRET_KEY", SERVICE_KEY.to_owned()),
             ("KONTOR_LOG", "trace".to_owned()),
-            // Nobody listens there: memory counts, and the log says why.
+            // No server listens there: limits are counted in memory, and the log says so.
             ("KONTOR_REDIS_URL", format!("redis://kontor:{REDIS_PASSWORD}@127.0.0.1:1/0")),
             ("KONTOR_ACQUIRER_URL", format!("{}/v3", self.sandbox.url())),
             ("KONTOR_ACQUIRER_SHOP_ID", SHOP_ID.to_owned()),
@@ -166,21 +165,21 @@ impl Site {
         command
     }
 
-    /// Runs a command to its successful end. What it says on standard error goes to the log.
+    /// Runs a command to its successful end. Its standard error goes to the log.
     pub fn run(&self, arguments: &[&str]) -> Output {
         let output = self.command(arguments).stderr(self.log_end()).output().unwrap();
         assert!(output.status.success(), "kontor {arguments:?}: {}\n{}", output.status, self.log());
         output
     }
 
-    /// A new project: what `kontor project create` says about it.
+    /// Creates a project and returns the output of `kontor project create`.
     pub fn create_project(&self, login: &str) -> Value {
         let email = format!("{login}@example.com");
         let arguments = ["project", "create", "--name", "Trial", "--login", login, "--email", &email, "--json"];
         serde_json::from_slice(&self.run(&arguments).stdout).unwrap()
     }
 
-    /// The application with this token as customers reach it.
+    /// Returns the application with this token as customers reach it.
     pub fn front(&self, app_token: &Value) -> Shopfront {
         Shopfront {
             http: self.http.clone(),
@@ -190,19 +189,19 @@ impl Site {
         }
     }
 
-    /// Starts a command that goes on.
+    /// Starts a long-running command.
     pub fn spawn(&self, arguments: &[&str]) -> Process {
         self.spawn_with(arguments, &[])
     }
 
-    /// Starts a command that goes on, with more settings.
+    /// Starts a long-running command with more settings.
     pub fn spawn_with(&self, arguments: &[&str], settings: &[(&str, String)]) -> Process {
         let mut command = self.command(arguments);
         command.envs(settings.iter().map(|(key, value)| (*key, value)));
         self.start(command)
     }
 
-    /// A command with more settings whose files cannot grow beyond so many kibibytes, as if the disk were full.
+    /// Prepares a command with more settings. Its files cannot grow beyond this size, as if the disk were full.
     pub fn command_with_small_files(&self, arguments: &[&str], kibibytes: u32, settings: &[(&str, String)]) -> Command {
         let whole = self.command(arguments);
         let mut command = Command::new("/bin/sh");
@@ -214,7 +213,7 @@ impl Site {
         command
     }
 
-    /// Starts a command that goes on.
+    /// Starts a prepared command.
     pub fn start(&self, mut command: Command) -> Process {
         command.stdin(Stdio::null()).stdout(self.log_end()).stderr(self.log_end());
         Process { child: command.spawn().unwrap(), log: self.log_file() }
@@ -227,12 +226,12 @@ impl Site {
         process
     }
 
-    /// Waits until the service says that it is ready and that a worker lives.
+    /// Waits until the service reports that it is ready and that a worker is alive.
     pub async fn ready(&self, process: &mut Process) {
         self.ready_at(self.address, process).await;
     }
 
-    /// The same of a process that listens elsewhere.
+    /// Does the same for a process at another address.
     pub async fn ready_at(&self, address: SocketAddr, process: &mut Process) {
         let until = Instant::now() + PATIENCE;
         let lives = |(status, answer): (u16, Value)| status == 200 && answer["checks"]["worker"] == "ok";
@@ -243,30 +242,30 @@ impl Site {
         }
     }
 
-    /// What `/readyz` says; `None` while nobody listens.
+    /// Returns the response of `/readyz`; `None` while no process listens.
     pub async fn readiness(&self) -> Option<(u16, Value)> {
         self.readiness_at(self.address).await
     }
 
-    /// The same of a process that listens elsewhere.
+    /// Does the same for a process at another address.
     pub async fn readiness_at(&self, address: SocketAddr) -> Option<(u16, Value)> {
         let answer = self.http.get(format!("http://{address}/readyz")).send().await.ok()?;
         Some((answer.status().as_u16(), answer.json().await.ok()?))
     }
 
-    /// Asks or tells the control interface of the sandbox.
+    /// Calls the control interface of the sandbox.
     pub async fn control(&self, path: &str) -> Value {
         send(self.http.get(format!("{}/control{path}", self.sandbox.url()))).await.expect(200)
     }
 
-    /// The next `times` calls of an outside service go wrong.
+    /// Plans faults for the next `times` calls of an outside service.
     pub async fn fault(&self, service: &str, fault: &str, times: u32, delay: Duration) {
         let delay = u64::try_from(delay.as_millis()).unwrap();
         let plan = json!({ "service": service, "fault": fault, "times": times, "delay_ms": delay });
         send(self.http.post(format!("{}/control/faults", self.sandbox.url())).json(&plan)).await.expect(200);
     }
 
-    /// Waits until every planned fault has met its call.
+    /// Waits until every planned fault has hit a call.
     pub async fn faults_are_met(&self) {
         let until = Instant::now() + PATIENCE;
         while self.control("/faults").await["faults"] != json!([]) {
@@ -275,12 +274,12 @@ impl Site {
         }
     }
 
-    /// Forgets the faults that nobody has met.
+    /// Removes the remaining planned faults.
     pub async fn forgive(&self) {
         send(self.http.delete(format!("{}/control/faults", self.sandbox.url()))).await.expect(200);
     }
 
-    /// The `BIGINT` named `id` that a statement gives.
+    /// Returns the `BIGINT` named `id` that a statement selects.
     pub async fn number(&self, statement: &str) -> i64 {
         number(&self.connect(), statement).await
     }
@@ -298,7 +297,7 @@ impl Site {
         done.await.unwrap();
     }
 
-    /// The database as it is at this moment. Nothing stays open, so a process that starts next finds what a dead one left.
+    /// Opens the database for one use. No connection is kept, so the next process finds what a dead one left.
     pub fn connect(&self) -> Database {
         Database::open(self.database.clone(), PoolOptions { connections: 1, wait: PATIENCE, ..PoolOptions::default() })
             .unwrap()
@@ -309,7 +308,7 @@ impl Site {
     }
 }
 
-/// The `BIGINT` named `id` that a statement gives on a database.
+/// Returns the `BIGINT` named `id` that a statement selects on a database.
 pub async fn number(database: &Database, statement: &str) -> i64 {
     let statement = statement.to_owned();
     let row = database.read(move |connection| {
@@ -319,7 +318,8 @@ pub async fn number(database: &Database, statement: &str) -> i64 {
     row.await.unwrap()
 }
 
-/// The sandbox's codes and identifiers: a code of four digits is always 0739, which no number in a log looks like.
+/// Generates the sandbox's codes and identifiers. A code of four digits is always 0739, which no other number in a
+/// log resembles.
 fn telling_bytes(buffer: &mut [u8]) {
     for (byte, value) in buffer.iter_mut().zip([10, 17, 23, 39, 45, 51, 68, 74].into_iter().cycle()) {
         *byte = value;
@@ -327,12 +327,12 @@ fn telling_bytes(buffer: &mut [u8]) {
 }
 
 impl Process {
-    /// Ends the process without a word, as a failing machine would.
+    /// Kills the process.
     pub fn kill(mut self) {
         self.end();
     }
 
-    /// Asks the process to end.
+    /// Sends SIGTERM to the process.
     pub fn terminate(&self) {
         self.signal("TERM");
     }
@@ -348,7 +348,7 @@ impl Process {
         assert!(Command::new("sh").args(["-c", &kill, &id]).status().unwrap().success());
     }
 
-    /// Waits for the end.
+    /// Waits until the process has ended.
     pub async fn ended(mut self) -> ExitStatus {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -360,7 +360,7 @@ impl Process {
         }
     }
 
-    /// What a line of its status says of its memory, such as `VmRSS` or `VmHWM`, in KiB.
+    /// Returns a memory value of the process status in KiB, such as `VmRSS` or `VmHWM`.
     pub fn memory(&self, line: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let found = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));

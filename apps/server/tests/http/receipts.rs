@@ -1,4 +1,4 @@
-//! Fiscal receipts, from the order to the register.
+//! Fiscal receipts, from the order to the cash register.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ impl Shopfront {
         assert!(self.server.db.database.set_receipt_terms(project, Some(terms)).await.unwrap());
     }
 
-    /// An order that is paid online.
+    /// Creates an order that is paid online.
     async fn paid(&self, item: i64) -> i64 {
         let order = self.order(&self.online(item)).await.expect(201)["order"]["id"].as_i64().unwrap();
         self.pays("succeed").await;
@@ -30,7 +30,7 @@ impl Shopfront {
         order
     }
 
-    /// Waits until a receipt stands so.
+    /// Waits until a receipt has this state.
     async fn until_receipt(&self, is: &str) {
         let until = Instant::now() + PATIENCE;
         while self.count(&format!("receipts WHERE {is}")).await == 0 {
@@ -39,13 +39,13 @@ impl Shopfront {
         }
     }
 
-    /// The receipts of hand-overs that the register has.
+    /// Returns the handover receipts in the cash register.
     async fn handed_over(&self) -> Vec<Value> {
         let url = format!("{}/control/receipts", self.sandbox.url());
         send(self.server.http.get(url)).await.expect(200)["receipts"].as_array().unwrap().clone()
     }
 
-    /// Another worker of the same service.
+    /// Starts another worker of the same service.
     fn second_worker(&self, folder: &std::path::Path) -> Instance {
         let config = Config {
             acquirer_url: format!("{}/v3", self.sandbox.url()),
@@ -62,7 +62,8 @@ impl Shopfront {
 }
 
 database_tests! {
-    /// The acquirer refuses a part of a payment with a receipt that goes back without one, or whose lines do not sum to it.
+    /// The acquirer refuses a partial refund of a payment with a receipt if it has no receipt, or one with another
+    /// sum.
     async fn what_goes_back_in_part_has_a_receipt_of_its_own(db: TestDatabase) {
         let shop = Shopfront::open_as(db, Roles::Both).await;
         shop.has_receipts_made().await;
@@ -83,7 +84,7 @@ database_tests! {
         shop.until_refunded(order, "333.33").await;
         staff(Method::POST, "/request-refund", json!({ "amount": "100.01", "reason": "late", "restock": true })).await;
         shop.until_refunded(order, "433.34").await;
-        // Handed over is what is left, and it comes back as what was handed over.
+        // The remaining units are handed over, and refunded as handed over.
         staff(Method::PUT, "", json!({ "status_id": 5 })).await;
         shop.until_receipt("kind = 'hand_over' AND state = 'succeeded'").await;
         let handed: i64 = shop.handed_over().await[0]["items"].as_array().unwrap().iter()
@@ -118,7 +119,7 @@ database_tests! {
         shop.server.clock.advance(10);
         shop.until_receipt("kind = 'payment' AND state = 'succeeded'").await;
 
-        // The register has the second receipt, and the answer is lost: two workers ask on.
+        // The register has the second receipt, and the response is lost: two workers continue.
         shop.fault("http_500_after_commit", 1).await;
         let owner = shop.server.owner(&shop.project).await;
         let issue = async || {

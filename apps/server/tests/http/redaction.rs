@@ -1,4 +1,4 @@
-//! No secret that the process has seen stands in what it says, however much it is asked to say.
+//! The output of a process contains no secret, even at the most verbose log level.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const CARDS: &str = "article;name;category;price\nA-1;Anchor;Harbour;\n";
 const STOCK: &str = "article;warehouse;quantity;price\nA-1;Main;50;12500,50\n";
 const NO_WAIT: Duration = Duration::ZERO;
 
-/// Everything that must not be found.
+/// Secrets that must not be found.
 #[derive(Default)]
 struct Secrets(Vec<(&'static str, String)>);
 
@@ -31,7 +31,7 @@ impl Secrets {
         self.0.push((what, secret));
     }
 
-    /// A bearer: whole, and the part behind the id alone.
+    /// Adds a bearer: whole, and the part after the id.
     fn add_bearer(&mut self, what: &'static str, bearer: &str) {
         let (_, secret) = bearer.split_once('|').unwrap();
         self.add(what, secret);
@@ -42,7 +42,7 @@ impl Secrets {
         self.add(what, value.as_str().unwrap());
     }
 
-    /// What a text shows of the secrets.
+    /// Returns the secrets that a text contains.
     fn shown_in(&self, text: &str) -> Vec<String> {
         let shown = |(what, secret): &(&str, String)| {
             let line = text.lines().find(|line| stands_in(line, secret))?;
@@ -52,7 +52,7 @@ impl Secrets {
     }
 }
 
-/// Short codes count only when they stand alone: their digits are also part of longer numbers, and a group of a UUID.
+/// Short codes count only as separate words, because their digits also occur in longer numbers and in UUIDs.
 fn stands_in(line: &str, secret: &str) -> bool {
     let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     line.match_indices(secret).any(|(at, _)| {
@@ -62,7 +62,7 @@ fn stands_in(line: &str, secret: &str) -> bool {
     })
 }
 
-/// How a `Basic` header spells the credentials.
+/// Returns the credentials as a `Basic` header encodes them.
 fn basic(user: &str, password: &str) -> String {
     let request = Client::new().get("http://localhost").basic_auth(user, Some(password)).build().unwrap();
     request.headers()[AUTHORIZATION].to_str().unwrap().trim_start_matches("Basic ").to_owned()
@@ -72,7 +72,7 @@ fn ask_for_code(front: &Shopfront, contact: &str) -> RequestBuilder {
     front.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": contact }))
 }
 
-/// The password that the owner gets when he asks for one.
+/// Requests a temporary password and returns it.
 async fn temporary_password(site: &Site) -> String {
     let wish = json!({ "login": "owner" });
     send(site.http.post(format!("{}/api/send_password", site.url())).json(&wish)).await.expect(200);
@@ -91,7 +91,7 @@ async fn login(front: &Shopfront, contact: &str, code: &str) -> u16 {
     send(front.request(Method::POST, "/api/counterparty/login").json(&login)).await.status.as_u16()
 }
 
-/// Orders, pays, and sees the order announced.
+/// Places and pays an order, and waits for its webhook.
 async fn trade(desk: &Desk, customer: &Shopper) {
     let hook = desk.hook().await;
     let anchor = desk.product("anchor").await["id"].as_i64().unwrap();
@@ -101,7 +101,7 @@ async fn trade(desk: &Desk, customer: &Shopper) {
     assert_eq!(hook.order_of(&desk.first_received(&hook).await), order);
 }
 
-/// Signs in by calling a number, after looks with secrets that are wrong.
+/// Logs in by calling a number, after attempts with wrong secrets.
 async fn sign_in_by_call(front: &Shopfront, secrets: &mut Secrets) {
     let nonce = "nonce-of-an-attempt-to-log-in-by-calling";
     let step = async |name: &str, body: &Value| {
@@ -127,7 +127,7 @@ async fn sign_in_by_call(front: &Shopfront, secrets: &mut Secrets) {
     secrets.add_bearer("a bearer of a caller", done["access_token"]["value"].as_str().unwrap());
 }
 
-/// Moves to another phone, verifies himself, leaves.
+/// Changes the phone, verifies the customer, and deletes the account.
 async fn move_and_leave(front: &Shopfront, secrets: &mut Secrets) {
     let customer = front.sign_in("79005550006").await;
     secrets.add_bearer("a bearer of a customer", &customer.bearer);
@@ -157,7 +157,7 @@ async fn move_and_leave(front: &Shopfront, secrets: &mut Secrets) {
     send(customer.request(Method::DELETE, "/api/counterparty")).await.expect(200);
 }
 
-/// Every outside service fails once; what is said about it must not name a secret either.
+/// Every outside service fails once; the log of that must not contain a secret either.
 async fn suffer(site: &Site, desk: &Desk, customer: &Shopper) {
     let front = &desk.front;
     for fault in ["drop", "http_500", "refuse"] {
@@ -190,7 +190,7 @@ database_tests! {
         }
         secrets.add("the acquirer's credentials", basic(SHOP_ID, ACQUIRER_SECRET));
 
-        // A database that cannot be reached is named without its password.
+        // An unreachable database is reported without its password.
         let address = format!("postgres://shop:{DATABASE_PASSWORD}@127.0.0.1:1/none");
         let lost = site.spawn(&["serve", "--database", &address]);
         let process = site.serve().await;
@@ -203,7 +203,7 @@ database_tests! {
         secrets.add("a temporary password", temporary.as_str());
         let renewed = json!({ "login": "owner", "password": temporary });
         let renewed = send(site.http.post(format!("{}/api/login", site.url())).json(&renewed)).await.expect(200);
-        // Whoever takes on a temporary password ends the tokens of before.
+        // Logging in with a temporary password ends the earlier tokens.
         desk.bearer = renewed["user"]["access_token"]["value"].as_str().unwrap().to_owned();
         secrets.add_bearer("another bearer of staff", &desk.bearer);
         desk.furnish(CARDS, STOCK).await;
@@ -225,7 +225,7 @@ database_tests! {
         let rotated = send(desk.request(Method::POST, &format!("{}/rotate-secret", hook.path))).await.expect(200);
         secrets.add_value("a rotated webhook secret", &rotated["webhook"]["secret"]);
 
-        // What is wrong may be nearly right.
+        // A wrong value may be almost right.
         send(ask_for_code(front, "79005550005")).await.expect(200);
         assert_eq!(login(front, "79005550005", "0738").await, 401);
         secrets.add("a wrong code", "0738");

@@ -1,4 +1,4 @@
-//! Smaller copies of pictures: what they look like, who sees them, and how they are stored.
+//! Smaller copies of pictures: their content, access to them, and their storage.
 
 use std::io::Cursor;
 use std::os::unix::fs::MetadataExt;
@@ -16,7 +16,7 @@ use crate::platform_file_contents::{bytes, header, place};
 use crate::platform_files::PDF;
 use crate::support::send;
 
-/// A picture of one color.
+/// Creates a picture of one color.
 fn picture(format: ImageFormat, width: u32, height: u32) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let image = DynamicImage::from(RgbImage::from_pixel(width, height, Rgb([200, 30, 30])));
@@ -33,7 +33,7 @@ fn size(webp: &[u8]) -> (u32, u32) {
     (image.width(), image.height())
 }
 
-/// The folder of the only file below this one.
+/// Returns the folder of the only file below this one.
 fn folder_of(folder: &Path) -> PathBuf {
     let entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     match entries.as_slice() {

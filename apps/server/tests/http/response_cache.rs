@@ -1,4 +1,4 @@
-//! What is answered from memory is what the database says.
+//! Cached responses equal the database.
 
 mod actions;
 mod by_the_clock;
@@ -56,7 +56,7 @@ impl Elsewhere {
     }
 }
 
-/// Where requests go.
+/// Target of requests.
 struct Place {
     url: String,
     http: Client,
@@ -76,7 +76,7 @@ pub async fn watched(database: &Database) {
     }
 }
 
-/// Goods with articles, shown in a storefront, and somebody who may do everything.
+/// Items with articles, shown in a storefront, and an employee with all permissions.
 struct Store {
     front: Shopfront,
     owner: String,
@@ -169,7 +169,7 @@ impl Store {
         fixed.chain(cards).chain(shelves).chain(self.range.paths()).collect()
     }
 
-    /// The answer, without what is counted in each process for itself.
+    /// Returns the response, without what each process counts separately.
     async fn read(&self, place: &Place, path: &str) -> (u16, Value) {
         let request = place.request(Method::GET, &format!("/api/counterparty/{path}"));
         let answer = send(request.header("Token", &self.front.project.app_token)).await;
@@ -180,8 +180,7 @@ impl Store {
         (answer.status.as_u16(), body)
     }
 
-    /// What is looked at most comes first. Looks are stored whenever a process comes to it, so lists may differ for a
-    /// moment, and for no longer.
+    /// The most viewed products come first. Views are stored with a delay, so lists may differ for a short time only.
     async fn agree_on_popularity(&self, place: &Place, plain: &Place, after: &str) {
         let path = "products?order_by=popularity_desc&per_page=100";
         let mut tries = 0;
@@ -197,7 +196,7 @@ impl Store {
         }
     }
 
-    /// Every read equals the one that nobody remembers, twice: once on the way into memory, once out of it.
+    /// Every read equals the uncached one, twice: once when it is stored in the cache, once from the cache.
     async fn agree(&self, place: &Place, plain: &Place, after: &str) {
         self.agree_on_popularity(place, plain, after).await;
         for path in self.paths() {
@@ -232,7 +231,7 @@ impl Store {
                 let form = format!("article;warehouse;quantity;price\n{line}\n");
                 let form = Form::new().part("file", Part::text(form).file_name("sheet.csv"));
                 let sent = send(place.request(Method::POST, path).bearer_auth(&self.owner).multipart(form)).await;
-                // Fewer pieces than are claimed are refused, which changes nothing.
+                // A quantity below the reservations is refused, and nothing changes.
                 assert!([200, 422].contains(&sent.status.as_u16()), "{}", sent.text);
             }
             Step::Order { which } => {
@@ -322,8 +321,8 @@ enum Step {
 }
 
 impl Step {
-    /// Whether records are written by other means than the service, or by the first process whoever should: the other
-    /// has to look.
+    /// Returns `true` if records are written without the service, or always by the first process: the other has to
+    /// detect the change.
     fn is_apart(&self) -> bool {
         match self {
             Self::Action(action) => action.is_apart(),
@@ -332,7 +331,7 @@ impl Step {
     }
 }
 
-/// Some of these, and every action, in any order.
+/// Returns some of these steps, and every action, in any order.
 fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     let which = 0..ITEMS;
     let step = prop_oneof![
@@ -361,7 +360,7 @@ fn drawn(most: usize) -> Vec<(bool, Step)> {
     steps(most).new_tree(&mut TestRunner::default()).unwrap().current()
 }
 
-/// How many answers came from memory so far, in all servers of this test process.
+/// Returns the number of cache hits so far, in all servers of this test process.
 async fn hits(place: &Place) -> f64 {
     let text = send(place.request(Method::GET, "/metrics")).await.text;
     let line = text.lines().find(|line| line.starts_with("kontor_answers_remembered_total{outcome=\"hit\"}"));
@@ -369,8 +368,8 @@ async fn hits(place: &Place) -> f64 {
 }
 
 database_tests! {
-    /// Writes and reads in any order, through two processes: through the one that writes nothing is ever old, through the
-    /// other nothing is older than a second.
+    /// Writes and reads in any order, through two processes. The writing process returns no stale response, the other
+    /// none older than a second.
     async fn memory_and_database_agree(db: TestDatabase) {
         let mut store = Store::open(db).await;
         let clock = store.front.server.clock.clone();
@@ -396,7 +395,7 @@ database_tests! {
         plain.instance.stop().await;
     }
 
-    /// Answers that are on their way into memory while a commit overtakes them are not found there afterwards.
+    /// A response that is computed while a commit changes its data is not found in the cache afterwards.
     async fn readers_that_race_commits_remember_nothing_old(db: TestDatabase) {
         let store = Arc::new(Store::open(db).await);
         let done = Arc::new(AtomicBool::new(false));
@@ -447,7 +446,7 @@ database_tests! {
         let store = Store::open(db).await;
         let here = store.here();
         for path in store.paths() {
-            // What requests leave beside them is stored every few seconds, which asks the database, too.
+            // Background data of requests is stored every few seconds, which also runs statements.
             let mut asked = Vec::new();
             while asked.last() != Some(&0) {
                 assert!(asked.len() < 50, "{path} asked {asked:?}");
@@ -499,8 +498,8 @@ database_tests! {
         let other = *store.items.iter().find(|id| **id != leader).unwrap();
         let card = format!("products/{other}");
         store.read(&here, &card).await;
-        // Nobody notes this change, so that it shows which answers come from memory; in small letters it is not seen by
-        // what looks for changes without a note.
+        // A change without a change note shows which responses come from the cache. The lower-case statement is not
+        // seen by the detection of such changes.
         let unnoted = server.db.database.write(|connection| {
             diesel::RunQueryDsl::execute(diesel::sql_query("update storefront_offers set name = 'Renamed'"), connection)?;
             Ok::<_, kontor_adapter_diesel::Abort<kontor_kernel::StoreError>>(())

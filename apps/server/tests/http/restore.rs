@@ -14,7 +14,7 @@ use crate::process::Site;
 use crate::subscription_crash::members::{Members, subscriptions};
 use crate::support::send;
 
-/// Payments that the acquirer has, by their status.
+/// Returns the number of payments at the acquirer with this status.
 async fn payments(site: &Site, status: &str) -> usize {
     let all = send(site.http.get(format!("{}/control/payments", site.sandbox.url()))).await.expect(200).clone();
     all["payments"].as_array().unwrap().iter().filter(|payment| payment["status"] == status).count()
@@ -24,7 +24,7 @@ async fn paid_periods(site: &Site) -> i64 {
     site.number("SELECT count(*) AS id FROM subscription_payments WHERE state = 'succeeded'").await
 }
 
-/// The same periods fall due as before the restore.
+/// Makes the same periods due as before the restore.
 async fn falls_due_again(members: &mut Members) {
     members.rounds -= 1;
     members.fall_due(0).await;
@@ -66,7 +66,7 @@ database_tests! {
         assert_eq!(paid_periods(&members.site).await, before);
         falls_due_again(&mut members).await;
 
-        // The worker holds still: the generation outside the database is ahead.
+        // The worker pauses: the generation outside the database is ahead.
         let process = members.site.serve().await;
         tokio::time::sleep(Duration::from_secs(3)).await;
         assert_eq!((members.open().await, payments(&members.site, "succeeded").await), (0, charged));
@@ -79,7 +79,7 @@ database_tests! {
         assert_eq!(payments(&members.site, "succeeded").await, charged, "nobody was charged twice");
         assert_eq!(paid_periods(&members.site).await, before + subscriptions());
 
-        // And it goes on: the next period is charged, once.
+        // After `kontor reconcile` the next period is charged, once.
         members.fall_due(0).await;
         members.settle().await;
         let next = usize::try_from(subscriptions()).unwrap();

@@ -1,4 +1,4 @@
-//! `docs/rules.tsv` names the tests that hold each rule of the contract. Here: that they are there.
+//! `docs/rules.tsv` names the tests for each rule of the contract. This checks that they exist.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Where the tests of a binary or the unit tests of a library stand.
+/// Returns the folder with the tests of a binary or the unit tests of a library.
 fn folder(first: &str) -> PathBuf {
     let below = match first {
         "http" => "apps/server/tests/http".to_owned(),
@@ -33,7 +33,7 @@ fn sources(folder: &Path, found: &mut Sources) {
     }
 }
 
-/// A test is there when a file of its path has a function of its name.
+/// Returns `true` if a file at the test's path has a function of its name.
 fn is_there(test: &str, known: &mut BTreeMap<String, Sources>) -> bool {
     let parts: Vec<&str> = test.split("::").collect();
     let [first, modules @ .., name] = parts.as_slice() else { return false };

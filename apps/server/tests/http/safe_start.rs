@@ -1,4 +1,4 @@
-//! What a process says and refuses when it starts, and who may read the files that it makes.
+//! Messages and refusals of a process when it starts, and the permissions of the files it creates.
 
 use std::os::unix::fs::PermissionsExt as _;
 

@@ -20,7 +20,7 @@ impl Office {
         let before = self.get(path).await.expect(200)[key].clone();
         let mut body = before.clone();
         if key == "counterparty" {
-            // The contract requires it, and reads do not have it.
+            // The contract requires it, and reads do not return it.
             body["is_company"] = json!(false);
         }
         self.put(path, body).await.expect(200);
@@ -62,7 +62,7 @@ database_tests! {
         ] {
             office.send_back(&format!("{path}/{id}"), key).await;
         }
-        // Lists alone show these; they are as their creation answered.
+        // Only lists show these records, in the form that their creation returned.
         let menu = format!("/api/applications/{application}/menu_items");
         let parent = office.create(&menu, json!({ "name": "Shop" })).await;
         for (path, body, key) in [
@@ -84,7 +84,7 @@ database_tests! {
         let path = format!("/api/categories/{}", created["id"]);
         let parent_of = async |body: Value| office.put(&path, body).await.expect(200)["category"]["parent"]["id"].clone();
         let other = office.create("/api/categories", json!({ "name": "Table" })).await;
-        // The field of the id counts.
+        // The field with the id takes precedence.
         assert_eq!(parent_of(json!({ "parent": { "id": parent }, "parent_id": other })).await, other);
         office.put(&path, json!({ "parent": { "name": "Kitchen" }, "name": 5 })).await.expect_invalid(&["name", "parent_id"]);
         office.put(&path, json!({ "parent": { "id": "x" } })).await.expect_invalid(&["parent_id"]);

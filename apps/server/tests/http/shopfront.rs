@@ -1,4 +1,4 @@
-//! A shop with goods, a customer and the emulated acquirer.
+//! A shop with items, a customer and the emulated acquirer.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ impl Shopfront {
     }
 
     pub async fn open_as(db: TestDatabase, roles: Roles) -> Self {
-        // The sandbox has a clock of its own: expiries of payments are not what is tried here.
+        // The sandbox has a separate clock, because these tests do not cover expiries of payments.
         let sandbox =
             Sandbox::start(SandboxConfig::new(std::sync::Arc::new(kontor::adapters::SystemClock))).await.unwrap();
         let (url, telephony) = (format!("{}/v3", sandbox.url()), sandbox.url().to_owned());
@@ -89,7 +89,7 @@ impl Shopfront {
         Self { server, sandbox, project, customer, bearer, shop, payment_type, warehouse, category }
     }
 
-    /// Goods with stock.
+    /// Creates an item with stock.
     pub async fn goods(&self, quantity: i64, price: i64) -> i64 {
         let (p, category, warehouse) = (self.project.id, self.category, self.warehouse);
         let item = self
@@ -110,7 +110,7 @@ impl Shopfront {
         item
     }
 
-    /// A subscription of the customer that was canceled long ago.
+    /// Creates a subscription of the customer that was canceled long ago.
     pub async fn past_subscription(&self, item: i64) -> i64 {
         self.server
             .insert(format!(
@@ -157,7 +157,7 @@ impl Shopfront {
         send(self.server.as_customer(&self.project, &self.bearer, Method::GET, &path)).await
     }
 
-    /// Status and payment link of an order.
+    /// Returns status and payment link of an order.
     pub async fn state(&self, id: i64) -> (i64, Option<String>) {
         let order = self.own(&format!("/{id}")).await.expect(200)["order"].clone();
         (order["status"]["id"].as_i64().unwrap(), order["payment_link"].as_str().map(str::to_owned))
@@ -182,7 +182,7 @@ impl Shopfront {
         self.control("/faults", json!({ "service": "acquirer", "fault": fault, "times": times })).await;
     }
 
-    /// The payments the acquirer has, newest first.
+    /// Returns the payments at the acquirer, newest first.
     pub async fn payments(&self) -> Vec<Value> {
         let url = format!("{}/control/payments", self.sandbox.url());
         send(self.server.http.get(url)).await.expect(200)["payments"].as_array().unwrap().clone()
@@ -198,7 +198,7 @@ impl Shopfront {
         self.server.insert(format!("SELECT count(*) AS id FROM {table}")).await
     }
 
-    /// Stock of an item in a warehouse more.
+    /// Adds stock of an item in another warehouse.
     pub async fn another_warehouse(&self, item: i64, quantity: i64, price: i64) {
         let (p, branch, app) = (self.project.id, self.project.branch_id, self.project.application_id);
         let warehouse = self
@@ -218,7 +218,7 @@ impl Shopfront {
             .await;
     }
 
-    /// Waits until so much of an order has gone back.
+    /// Waits until this amount of an order is refunded.
     pub async fn until_refunded(&self, order: i64, amount: &str) {
         let until = Instant::now() + PATIENCE;
         let minor: i64 = amount.replace('.', "").parse().unwrap();
@@ -229,7 +229,7 @@ impl Shopfront {
         }
     }
 
-    /// How many pieces of an item are reserved.
+    /// Returns the reserved units of an item.
     pub async fn reserved(&self, item: i64) -> i64 {
         self.server.insert(format!("SELECT reserved AS id FROM inventories WHERE nomenclature_id = {item}")).await
     }

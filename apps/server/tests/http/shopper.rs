@@ -1,4 +1,4 @@
-//! A customer of a running service and of the sandbox behind it, through HTTP alone.
+//! A customer of a running service and of its sandbox, over HTTP only.
 
 use std::time::{Duration, Instant};
 
@@ -17,22 +17,22 @@ pub struct Shopfront {
     pub app_token: String,
 }
 
-/// A signed-in customer.
+/// A customer who is logged in.
 #[derive(Clone)]
 pub struct Shopper {
     pub front: Shopfront,
     pub bearer: String,
-    /// The one-time code she signed in with.
+    /// The one-time code of the login.
     pub code: String,
 }
 
 impl Shopfront {
-    /// A request of the application.
+    /// Prepares a request of the application.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.url)).header("Token", &self.app_token)
     }
 
-    /// Signs a customer in by the code of a call.
+    /// Logs a customer in with the code of a call.
     pub async fn sign_in(&self, phone: &str) -> Shopper {
         let asked = self.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": phone }));
         send(asked).await.expect(200);
@@ -45,14 +45,14 @@ impl Shopfront {
         Shopper { front: self.clone(), bearer, code }
     }
 
-    /// The newest payment of an order at the acquirer.
+    /// Returns the newest payment of an order at the acquirer.
     pub async fn payment_of(&self, order: i64) -> Value {
         let payments = send(self.http.get(format!("{}/control/payments", self.sandbox))).await.expect(200);
         let of_order = |payment: &&Value| payment["metadata"]["order_id"] == json!(order.to_string());
         payments["payments"].as_array().unwrap().iter().find(of_order).cloned().unwrap_or(Value::Null)
     }
 
-    /// The payer succeeds on the acquirer's page.
+    /// Pays on the acquirer's page.
     pub async fn pay(&self, order: i64) {
         let payment = self.payment_of(order).await;
         let path = format!("{}/control/payments/{}", self.sandbox, payment["id"].as_str().unwrap());
@@ -61,7 +61,7 @@ impl Shopfront {
 }
 
 impl Shopper {
-    /// A request of the customer.
+    /// Prepares a request of the customer.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.front.request(method, path).bearer_auth(&self.bearer)
     }

@@ -1,4 +1,4 @@
-//! Bodies that come slowly, in part or not at all.
+//! Request bodies that arrive slowly, in part or not at all.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use tokio::net::TcpStream;
 
 use crate::support::{Project, TestServer, send};
 
-/// Nothing that is waited for here takes longer.
+/// Timeout of every wait in these tests.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A connection that is written to piece by piece.
+/// A connection for writing in parts.
 struct Wire(TcpStream);
 
 impl Wire {
@@ -27,10 +27,10 @@ impl Wire {
         self.0.write_all(piece).await.unwrap();
     }
 
-    /// Everything that comes until the server closes the connection: status, head and body.
+    /// Reads until the server closes the connection. Returns status, and head with body.
     async fn end(mut self) -> (u16, String) {
         let mut text = Vec::new();
-        // A server that closes while something is unread may reset the connection after its answer.
+        // A server that closes a connection with unread data may reset it after its response.
         let read = tokio::time::timeout(PATIENCE, self.0.read_to_end(&mut text)).await;
         assert!(read.is_ok(), "the server leaves the connection open");
         let text = String::from_utf8(text).unwrap();
@@ -47,7 +47,7 @@ fn json_of(bearer: &str) -> String {
     format!("Content-Type: application/json\r\nConnection: close\r\nAuthorization: Bearer {bearer}\r\n")
 }
 
-/// Sends a request whose body takes its time: something is done after the guard has looked at the head, and before the rest comes.
+/// Sends a request with a slow body. Runs `event` after the guard has read the head, and before the rest is sent.
 async fn meanwhile(server: &TestServer, head: String, body: &[u8], event: impl AsyncFnOnce()) -> (u16, String) {
     let mut wire = Wire::open(server).await;
     let seen = server.db.database.statements();
@@ -60,7 +60,7 @@ async fn meanwhile(server: &TestServer, head: String, body: &[u8], event: impl A
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     event().await;
-    // A body that comes at once needs no second look.
+    // The guard checks the caller again only if the body does not arrive at once.
     tokio::time::sleep(Duration::from_millis(50)).await;
     wire.send(rest).await;
     wire.end().await
@@ -104,7 +104,7 @@ database_tests! {
             }
         }
         assert_eq!(branches(&server, &project).await, before, "nothing was made");
-        // Whoever keeps their rights may take their time.
+        // A caller that keeps its permissions may send slowly.
         let bearer = server.staff_with(&project, &["view-branches", "create-branches"]).await;
         let slow = head("POST", "/api/branches", &json_of(&bearer), body.len());
         let (answered, text) = meanwhile(&server, slow, body.as_bytes(), async || {}).await;

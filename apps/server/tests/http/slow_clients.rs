@@ -1,4 +1,4 @@
-//! Thousands of clients that send half of a request and no more: what they cost a process, and its other clients.
+//! Thousands of clients that send half of a request: their cost for a process, and for its other clients.
 
 use std::time::{Duration, Instant};
 
@@ -13,20 +13,21 @@ use crate::shopper::Shopfront;
 use crate::support::send;
 use crate::trade::Market;
 
-/// Half of a body of the largest size.
+/// Half of the maximum body size.
 const HALF: usize = 512 * 1024;
 const REQUESTS: usize = 300;
-/// What slow clients may cost.
+/// Maximum memory for slow clients.
 const MOST_KIB: u64 = 100 * 1024;
 
-/// The 99th percentile of what the storefront takes, the best of three rounds: other tests run beside.
+/// Returns the 99th percentile of storefront response times, the best of three rounds, because other tests run at the
+/// same time.
 async fn p99(front: &Shopfront) -> Duration {
     let mut best = Duration::MAX;
     for _ in 0..3 {
         let mut taken = Vec::with_capacity(REQUESTS);
         for number in 0..REQUESTS {
             let began = Instant::now();
-            // Each query is another question, and none is answered from memory.
+            // Each query is different, so none is served from the cache.
             let path = format!("/api/counterparty/products?per_page={}", 1 + number % 90);
             send(front.request(Method::GET, &path)).await.expect(200);
             taken.push(began.elapsed());
@@ -37,7 +38,8 @@ async fn p99(front: &Shopfront) -> Duration {
     best
 }
 
-/// Begins a request and leaves it: with a few bytes of its body, half of a large one, or none; admitted or not; and of any kind.
+/// Starts a request and leaves it: with a few bytes of its body, half of a large one, or none; permitted or not; and
+/// of any kind.
 async fn half(site: &Site, token: &str, number: usize) -> TcpStream {
     let mut stream = TcpStream::connect(site.address()).await.unwrap();
     let token = if number.is_multiple_of(4) { String::new() } else { format!("Token: {token}\r\n") };
@@ -55,8 +57,8 @@ async fn half(site: &Site, token: &str, number: usize) -> TcpStream {
     stream
 }
 
-/// The memory that a process is left with: what it has freed it gives back every few seconds. The first of the slow clients are
-/// refused after ten.
+/// Returns the memory of a process once it has returned freed memory, every few seconds. The first slow clients are
+/// refused after ten seconds.
 async fn settled(process: &Process, enough: u64) -> u64 {
     let until = Instant::now() + Duration::from_secs(7);
     while process.memory("VmRSS") > enough && Instant::now() < until {
@@ -92,7 +94,7 @@ async fn half_requests_take_neither_memory_nor_time() {
     );
     process.must_run();
     assert!(held.saturating_sub(idle) <= MOST_KIB, "{held} KiB instead of {idle}");
-    // Only of a run of its own: what runs beside takes more time than any client.
+    // Only if it runs alone: other tests take more time than any client.
     let is_alone = asked("SLOW_CONNECTIONS").is_some();
     assert!(
         !is_alone || held_p99 <= idle_p99 * 3 / 2 + Duration::from_millis(5),

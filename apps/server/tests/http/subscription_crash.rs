@@ -1,7 +1,7 @@
-//! Killed at every step of a recurring charge, and at random moments of many: each period is charged once, the acquirer and the
-//! books agree, and nothing is left half done.
+//! The service is killed at every step of a recurring charge, and at random times during many. Each period is charged
+//! once, the acquirer and the database agree, and nothing is left half done.
 //!
-//! `CRASH_KILLS` asks for more random kills than the short run, `CRASH_SEED` repeats their choices.
+//! `CRASH_KILLS` sets more random kills than the short run, `CRASH_SEED` repeats their choices.
 
 mod books;
 pub mod members;
@@ -22,18 +22,18 @@ use crate::process::{PATIENCE, Process, Site};
 
 /// Longer than a kill needs, in milliseconds.
 const HELD: u64 = 20_000;
-/// What a worker had taken for itself when it died is free again.
+/// Ends the leases of the dead worker.
 const LEASES_END: [&str; 1] = ["UPDATE subscriptions SET wake_at = next_charge_at WHERE next_charge_at IS NOT NULL"];
-/// Nobody listens there.
+/// No receiver listens there.
 const NOWHERE: &str = "http://127.0.0.1:1/";
 
-/// A service that dies.
+/// A service that is killed.
 struct Storm {
     members: Members,
     /// `None` while it is dead.
     process: Option<Process>,
     kills: usize,
-    /// How many attempts were open when it died.
+    /// Number of attempts that were open at the kills.
     struck: i64,
 }
 
@@ -47,13 +47,13 @@ impl Storm {
         &self.members.site
     }
 
-    /// Whether the acquirer's notifications arrive.
+    /// Turns the acquirer's notifications on or off.
     fn notifications(&self, arrive: bool) {
         let url = if arrive { format!("{}/callbacks/acquirer", self.site().url()) } else { NOWHERE.to_owned() };
         self.site().sandbox.set_notification_url(url);
     }
 
-    /// Waits until the payment of the only attempt that is open has this status.
+    /// Waits until the payment of the only open attempt has this status.
     async fn payment(&self, status: &str) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -77,7 +77,7 @@ impl Storm {
         }
     }
 
-    /// Kills the process. Gives how many attempts it left open.
+    /// Kills the process. Returns the number of attempts left open.
     async fn kill(&mut self) -> i64 {
         self.process.take().unwrap().kill();
         self.kills += 1;
@@ -86,7 +86,7 @@ impl Storm {
         open
     }
 
-    /// Time passes, and another process takes over until nothing is left to be done.
+    /// Moves time forward and starts another process, until no work is left.
     async fn recover(&mut self) {
         self.notifications(true);
         self.site().forgive().await;
@@ -104,7 +104,7 @@ impl Storm {
         self.site().execute(&LEASES_END).await;
     }
 
-    /// The attempt is committed, the request is on its way, the acquirer has done nothing yet.
+    /// The attempt is committed and the request is on its way, but the acquirer has done nothing yet.
     async fn dies_before_the_acquirer_acts(&mut self) {
         self.site().fault("acquirer", "delay", 1, Duration::from_secs(4)).await;
         self.members.fall_due(0).await;
@@ -113,7 +113,7 @@ impl Storm {
         assert_eq!(self.kill().await, 1);
     }
 
-    /// The acquirer has the money, and its answer is never read.
+    /// The acquirer has the money, and its response is never read.
     async fn dies_before_the_answer(&mut self) {
         self.notifications(false);
         self.members.direct(0, json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": HELD }])).await;
@@ -122,7 +122,7 @@ impl Storm {
         assert_eq!(self.kill().await, 1);
     }
 
-    /// The answer is read, and the commit of its outcome waits for somebody who has the charge.
+    /// The response is read, and the commit of its outcome waits for a lock on the charge.
     async fn dies_before_the_outcome_is_committed(&mut self) {
         self.notifications(false);
         self.members.direct(0, json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": 2_000 }])).await;
@@ -140,7 +140,7 @@ impl Storm {
         assert_eq!(self.members.open().await, 1, "the outcome is not committed");
     }
 
-    /// The outcome is committed, by the answer.
+    /// The outcome is committed, from the response.
     async fn dies_after_the_outcome(&mut self) {
         self.notifications(false);
         self.members.fall_due(0).await;
@@ -149,7 +149,7 @@ impl Storm {
         assert!(self.members.ended().await < subscriptions(), "the others are still to be charged");
     }
 
-    /// The outcome is committed, by the notification: it came first, and the answer is never read.
+    /// The outcome is committed, from the notification, which came first. The response is never read.
     async fn dies_after_the_notification(&mut self) {
         let held = json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": HELD, "notifies_first": true }]);
         self.members.direct(0, held).await;
@@ -158,7 +158,7 @@ impl Storm {
         assert_eq!((self.kill().await, self.members.ended().await), (0, 1));
     }
 
-    /// Kills while everybody is charged by an acquirer that fails, until there were so many more kills.
+    /// Kills while all members are charged by a failing acquirer, until there were this many more kills.
     async fn rage(&mut self, kills: usize, dice: &mut Dice) {
         let wanted = self.kills + kills;
         while self.kills < wanted {
@@ -187,7 +187,7 @@ impl Storm {
     }
 }
 
-/// What becomes of the charges of a member, and whether they are declined.
+/// Chooses the outcomes of a member's charges, and returns `true` if they are declined.
 fn mood(dice: &mut Dice) -> (Value, bool) {
     let delay = 50 + dice.below(400);
     let (step, declines) = match dice.below(8) {
@@ -198,7 +198,7 @@ fn mood(dice: &mut Dice) -> (Value, bool) {
             json!({ "outcome": "succeed", "fault": "http_500_after_commit", "notifications": "duplicate", "times": null }),
             false,
         ),
-        // Nothing is done when these hit: whoever asks again meets the next step.
+        // These faults come before any work, so a repeat gets the next step of the script.
         4 => (json!({ "outcome": "succeed", "fault": "drop", "times": 2 }), false),
         5 => (json!({ "outcome": "pending", "after_seconds": 1, "then": "succeed", "times": null }), false),
         6 => (
@@ -210,7 +210,7 @@ fn mood(dice: &mut Dice) -> (Value, bool) {
     (json!([step]), declines)
 }
 
-/// A transaction that keeps others from committing anything about charges that are open.
+/// A transaction that keeps others from committing changes of open charges.
 struct Lock {
     release: mpsc::Sender<()>,
     held: tokio::task::JoinHandle<()>,

@@ -176,7 +176,7 @@ database_tests! {
         assert_eq!((&methods[0]["payment_method_type"], &methods[0]["is_active"]), (&json!("bank_card"), &json!(true)));
         let (method, card) = club.saved().await;
 
-        // Declined, then under way, then paid.
+        // Declined, then pending, then paid.
         club.direct(&card, json!([{ "outcome": "decline", "reason": "insufficient_funds" }, { "outcome": "pending" }])).await;
         let declined = club.subscribe(club.silver, method).await;
         declined.expect_invalid(&["saved_payment_method_id"]);
@@ -525,7 +525,7 @@ database_tests! {
         let shown = club.one(&joined["id"]).await;
         assert_eq!((&shown["application_id"], &shown["status"]), (&Value::Null, &json!("active")));
         club.get(&at(&joined, "payments")).await.expect(200);
-        // It is no subscription of this application alone, and yet the customer is charged for the plan once.
+        // It is not a subscription of this application only, but the customer is charged for the plan once.
         club.check_out(club.gold).await.expect_invalid(&["nomenclature_id"]);
         let canceled = club.post(&at(&joined, "cancel"), json!({})).await.expect(200);
         assert_eq!((&canceled["data"]["status"], &canceled["data"]["application_id"]), (&json!("canceled"), &Value::Null));

@@ -55,7 +55,7 @@ impl Desk {
     }
 }
 
-/// Where accounts of a branch and of a customer are noted.
+/// Paths of the accounts of a branch and of a customer.
 struct Accounts {
     owner: String,
     paths: [String; 2],
@@ -150,12 +150,12 @@ database_tests! {
             for left_out in [json!({}), json!({ "bank_name": null, "correspondent_account": null })] {
                 assert_eq!(bank(post(left_out).await), (name.clone(), at_centre.clone()));
             }
-            // What was sent is never overwritten, and a bank with a name is not looked up.
+            // Values in the request are never overwritten, and a bank with a name is not looked up.
             let other = json!("30101810200000000001");
             assert_eq!(bank(post(json!({ "correspondent_account": other })).await), (name, other));
             desk.fault("http_500").await;
             assert_eq!(bank(post(json!({ "bank_name": "Own" })).await), (json!("Own"), json!(null)));
-            // The fault is still there: nobody was asked.
+            // The fault is still planned: no request was sent.
             for next in [Some("drop"), None] {
                 let refused = post(json!({})).await;
                 refused.expect_invalid(&["bank_name"]);
@@ -168,9 +168,9 @@ database_tests! {
             let unknown = post(json!({ "bik": "044525187", "account": "40702810500000000007" })).await;
             unknown.expect_invalid(&["bank_name"]);
             assert!(unknown.text.contains("knows no bank"), "{}", unknown.text);
-            // What is wrong with the account is told as ever.
+            // Errors of the account are reported as usual.
             post(json!({ "account": "40702810938000000002" })).await.expect_invalid(&["account"]);
-            // A change looks up nothing.
+            // A change of another field looks nothing up.
             let made = post(json!({ "bank_name": "Own" })).await.expect(201)["bankRequisite"]["id"].clone();
             let one = format!("{path}/{made}");
             let changed = desk.server.as_staff(&accounts.owner, Method::PUT, &one).json(&json!({ "comment": "c" }));
@@ -190,7 +190,7 @@ database_tests! {
             refused.expect_invalid(&["bank_name"]);
             assert!(refused.text.contains("banks are not looked up here"), "{}", refused.text);
         }
-        // They count as searches for a bank do, and what needs none does not.
+        // They count as searches for a bank, and requests without a lookup do not.
         for _ in accounts.paths.len()..120 {
             let search = server.as_staff(&accounts.owner, Method::POST, "/api/search_bank");
             send(search.json(&json!({ "query": "a" }))).await.expect(503);

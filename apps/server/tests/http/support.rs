@@ -15,9 +15,9 @@ use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-/// A service on a database of its own. Its clock can be moved.
+/// A service on a separate database. Its clock can be moved.
 pub struct TestServer {
-    /// First, so that it ends before its database is gone.
+    /// First, so that it ends before its database is dropped.
     running: Running,
     pub db: TestDatabase,
     pub clock: Arc<AdjustableClock>,
@@ -27,7 +27,7 @@ pub struct TestServer {
     _imports: tempfile::TempDir,
 }
 
-/// An instance until it is stopped.
+/// An instance that is stopped when dropped.
 struct Running(Option<Instance>);
 
 impl Running {
@@ -39,7 +39,7 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// A worker that outlived its database would wait half a minute for a connection to it, and the test for the worker.
+    /// A worker that outlived its database would wait half a minute for a connection to it, and delay the test.
     #[expect(clippy::disallowed_methods, reason = "tests run under tokio with several threads, not under actix")]
     fn drop(&mut self) {
         tokio::task::block_in_place(|| Handle::current().block_on(self.stop()));
@@ -55,7 +55,7 @@ pub struct Project {
     pub app_token: String,
 }
 
-/// An answer, read whole.
+/// A response, read completely.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -64,12 +64,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON.
+    /// Returns the body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// Checks the status and gives the body.
+    /// Checks the status and returns the body.
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{}", self.text);
         if self.text.is_empty() { Value::Null } else { self.json() }
@@ -94,14 +94,14 @@ struct Inserted {
 
 const AT: &str = "2026-01-01 00:00:00";
 
-/// Lower hex.
+/// Returns the digest in lower-case hex.
 pub fn sha256(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     digest.as_ref().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 impl TestServer {
-    /// What a process does once: the provider of TLS.
+    /// Installs the TLS provider, once for the process.
     pub fn prepare() {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
@@ -109,8 +109,8 @@ impl TestServer {
         });
     }
 
-    /// What something costs in statements that costs the same every time: the fewest of five. Beside requests the service
-    /// stores what it has buffered, and asks again for what it remembers when it could not watch for changes in time.
+    /// Returns the lowest number of statements in five runs. In the background the service stores buffered data, and
+    /// repeats queries for the cache when it could not watch for changes in time.
     pub async fn fewest_statements<T>(&self, mut once: impl AsyncFnMut() -> T) -> u64 {
         let mut fewest = u64::MAX;
         for _ in 0..5 {
@@ -136,10 +136,10 @@ impl TestServer {
     pub async fn start_as(db: TestDatabase, roles: Roles, change: impl FnOnce(&mut Config)) -> Self {
         Self::prepare();
         let mut config = Config { http_workers: 2, webhook_allow_internal: true, ..Config::default() };
-        // Nobody outside is called unless a test names him.
+        // No outside service is called unless a test configures it.
         config.acquirer_url = "http://127.0.0.1:9/v3".into();
         config.acquirer_addresses = vec!["127.0.0.1".into()];
-        // Tests write faster than people.
+        // Tests write faster than customers.
         config.customer_writes_per_minute = 100_000;
         let files = tempfile::tempdir().unwrap();
         config.files_folder = files.path().join("files").display().to_string();
@@ -154,13 +154,13 @@ impl TestServer {
         Self { running: Running(Some(instance)), db, clock, url, http, _files: files, _imports: imports }
     }
 
-    /// Where `/metrics` and `/docs/` are, when that is not the main address.
+    /// Returns the address of `/metrics` and `/docs/`, if it is not the main address.
     pub fn monitoring_url(&self) -> Option<String> {
         let address = self.running.0.as_ref()?.monitoring_address()?;
         Some(format!("http://{address}"))
     }
 
-    /// Ends in order: what requests left to be written in the background is in the database.
+    /// Stops gracefully: background writes of requests are in the database afterwards.
     pub async fn stop(mut self) -> TestDatabase {
         self.running.stop().await;
         self.db
@@ -185,7 +185,7 @@ impl TestServer {
         done.await.unwrap();
     }
 
-    /// A new project with a branch and an application.
+    /// Creates a project with a branch and an application.
     pub async fn project(&self) -> Project {
         let id = self
             .insert(format!(
@@ -210,7 +210,7 @@ impl TestServer {
         Project { id, branch_id, application_id, app_token }
     }
 
-    /// The bearer of an employee with exactly these permissions.
+    /// Returns the bearer of an employee with exactly these permissions.
     pub async fn staff_with(&self, project: &Project, permissions: &[&str]) -> String {
         let id = project.id;
         let role = self
@@ -230,7 +230,7 @@ impl TestServer {
         self.staff_of_role(project, role).await
     }
 
-    /// The bearer of an employee with every permission.
+    /// Returns the bearer of an employee with every permission.
     pub async fn owner(&self, project: &Project) -> String {
         let id = project.id;
         let role = self
@@ -258,7 +258,7 @@ impl TestServer {
         self.token(project, "user", user, None).await
     }
 
-    /// The id and the bearer of a new customer, signed in to the application of the project.
+    /// Returns the id and the bearer of a new customer, logged in to the application of the project.
     pub async fn customer(&self, project: &Project) -> (i64, String) {
         let id = project.id;
         let customer = self
@@ -271,7 +271,7 @@ impl TestServer {
         (customer, token)
     }
 
-    /// The bearer of a new token.
+    /// Returns the bearer of a new token.
     pub async fn token(&self, project: &Project, guard: &str, subject: i64, application: Option<i64>) -> String {
         let secret = format!("secret-of-{guard}-{subject}");
         let application = application.map_or_else(|| "NULL".to_owned(), |id| id.to_string());
@@ -287,28 +287,28 @@ impl TestServer {
         format!("{token}|{secret}")
     }
 
-    /// A request without credentials.
+    /// Prepares a request without credentials.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.url)).header("Accept", "application/json")
     }
 
-    /// A request of staff.
+    /// Prepares a request of staff.
     pub fn as_staff(&self, bearer: &str, method: Method, path: &str) -> RequestBuilder {
         self.request(method, path).bearer_auth(bearer)
     }
 
-    /// A request of an application.
+    /// Prepares a request of an application.
     pub fn as_app(&self, project: &Project, method: Method, path: &str) -> RequestBuilder {
         self.request(method, path).header("Token", &project.app_token)
     }
 
-    /// A request of a customer inside the application of the project.
+    /// Prepares a request of a customer in the application of the project.
     pub fn as_customer(&self, project: &Project, bearer: &str, method: Method, path: &str) -> RequestBuilder {
         self.as_app(project, method, path).bearer_auth(bearer)
     }
 }
 
-/// Sends a request and reads the answer.
+/// Sends a request and reads the response.
 pub async fn send(request: RequestBuilder) -> Answer {
     let response = request.send().await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());

@@ -1,4 +1,4 @@
-//! Every table answers everything that its description says it can be asked, and nothing else.
+//! Every table accepts all parameters in its description, and no others.
 
 use kontor::openapi::description;
 use kontor_adapter_diesel::database_tests;
@@ -12,7 +12,7 @@ use crate::platform_files::PDF;
 use crate::shopfront::Shopfront;
 use crate::support::send;
 
-/// The paths of all tables with the parameters of their query strings.
+/// Returns the paths of all tables with the parameters of their query strings.
 fn tables() -> Vec<(String, Vec<Value>)> {
     let description = serde_json::to_value(description()).unwrap();
     let paths = description["paths"].as_object().unwrap();
@@ -25,7 +25,7 @@ fn tables() -> Vec<(String, Vec<Value>)> {
         .collect()
 }
 
-/// A value that a parameter takes.
+/// Returns a value that a parameter accepts.
 fn value(schema: &Value) -> String {
     if let Some(items) = schema.get("items") {
         return value(items);
@@ -40,7 +40,7 @@ fn value(schema: &Value) -> String {
     }
 }
 
-/// A project with two rows for nearly every table, the number of an order, and that of a category with others in it.
+/// Creates a project with two rows for nearly every table. Returns an order, and a category that has children.
 async fn furnished(db: TestDatabase) -> (Office, i64, i64) {
     let shop = Shopfront::open(db).await;
     let mut order = 0;
@@ -78,7 +78,7 @@ async fn furnished(db: TestDatabase) -> (Office, i64, i64) {
     (office, order, category)
 }
 
-/// The numbers of the records of a list or a table.
+/// Returns the identifiers of the records of a list or a table.
 fn numbers(list: &Value) -> Vec<i64> {
     let records =
         list.as_object().unwrap().iter().find(|(key, value)| value.is_array() && *key != "columns").unwrap().1;

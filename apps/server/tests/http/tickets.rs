@@ -9,14 +9,14 @@ use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
 impl Shopfront {
-    /// So many tickets, each for so much.
+    /// Creates tickets with this stock and price.
     async fn tickets(&self, pieces: i64, price: i64) -> i64 {
         let item = self.goods(pieces, price).await;
         self.server.execute(&format!("UPDATE nomenclatures SET type_id = 6 WHERE id = {item}")).await;
         item
     }
 
-    /// A paid order of tickets, and what opens the door.
+    /// Returns a paid order of tickets, and its ticket token.
     async fn with_tickets(&self, pieces: i64) -> (i64, String) {
         let item = self.tickets(9, 33_300).await;
         let mut body = self.online(item);
@@ -30,7 +30,7 @@ impl Shopfront {
         (id, order["redeem_token"].as_str().unwrap().to_owned())
     }
 
-    /// An employee who may do nothing but stand at the door.
+    /// Returns an employee who may only scan tickets.
     async fn doorkeeper(&self) -> String {
         self.server.staff_with(&self.project, &["edit-reservations"]).await
     }
@@ -56,7 +56,7 @@ fn fields(answer: &Value) -> Vec<String> {
     answer["errors"].as_object().unwrap().keys().cloned().collect()
 }
 
-/// `(code, next_action, outcome of the kept scan)`
+/// Returns `(code, next_action, outcome of the kept scan)`.
 fn told(answer: &Value) -> (String, String, String) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     assert_eq!(answer["message"], answer["error"]["code"]);
@@ -75,7 +75,7 @@ database_tests! {
         let listed = shop.own("").await.expect(200);
         assert_eq!((&listed["orders"][0]["redeem_token"], &listed["orders"][0]["last_redeemed_at"]), (&json!(token), &json!(null)));
         assert_eq!((&listed["orders"][0]["redeemed_count"], &listed["orders"][0]["total_tickets"]), (&json!(0), &json!(2)));
-        // Half of it is in no table, and without the other half it is worth nothing.
+        // Half of the token is in no table, and the other half is useless without it.
         let (_, mark) = token.split_once('-').unwrap();
         let owner = shop.server.owner(&shop.project).await;
         shop.redeem(&owner, &scan("1", &token, 1)).await.expect(200);

@@ -1,4 +1,4 @@
-//! `POST /control/clock` of the demo: months in an instant, and nothing of them is left out.
+//! `POST /control/clock` of the demo: months pass in one request, and every event in them happens.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
@@ -11,8 +11,8 @@ use crate::support::send;
 const DAY: i64 = 24 * 3_600;
 const YEAR: i64 = 366;
 
-/// A year with soft and hard luck: a decline that the next try makes good, one that the day after next does, and a charge
-/// that is under way for hours; then an answer that is lost.
+/// Returns a script for a year: a decline followed by a successful retry, one that succeeds two days later, a charge
+/// that is pending for hours, and a lost response.
 fn script() -> Value {
     json!([
         { "outcome": "succeed", "times": 2 },
@@ -27,7 +27,7 @@ fn script() -> Value {
     ])
 }
 
-/// What the charges have in common in two years that do not begin at the same moment.
+/// Common properties of the charges of two years with different starts.
 struct Told {
     lasts: Vec<TimeDelta>,
     charges: Vec<Value>,
@@ -41,7 +41,7 @@ fn moment(value: &Value) -> DateTime<Utc> {
 
 async fn told(member: &Member, charges: Vec<Value>) -> Told {
     let subscription = member.subscription().await;
-    // Every attempt, as the customer sees it afterwards: what the clock told is no more and no less.
+    // Every attempt as the customer sees it afterwards must match the clock's report.
     let path = format!("/api/counterparty/subscriptions/{}/payments?per_page=100", member.id);
     let seen = send(member.shopper.request(reqwest::Method::GET, &path)).await.expect(200);
     let payments = seen["data"].as_array().unwrap();
@@ -64,7 +64,7 @@ async fn told(member: &Member, charges: Vec<Value>) -> Told {
 
 fn merged(all: &mut Vec<Value>, answer: &Value) {
     for charge in answer["charges"].as_array().unwrap() {
-        // One that began on the day before has ended on this one.
+        // A charge that began on the day before has ended on this one.
         match all.iter_mut().find(|known| known["payment_id"] == charge["payment_id"]) {
             Some(known) => *known = charge.clone(),
             None => all.push(charge.clone()),
@@ -96,7 +96,7 @@ database_tests! {
 
         assert_eq!((year.charges.len(), &year.charges), (days.charges.len(), &days.charges));
         assert_eq!((&year.status, &days.status), (&json!("active"), &json!("active")));
-        // One member joined a little later than the other, and tries on salary days come at an hour of the clock.
+        // One member joined a little later than the other, and retries on salary days come at a fixed hour.
         let near = |(one, other): (&TimeDelta, &TimeDelta)| (*one - *other).abs() < TimeDelta::minutes(10);
         assert!(near((&year.ends, &days.ends)), "{} {}", year.ends, days.ends);
         assert!(year.lasts.iter().zip(&days.lasts).all(near), "{:?} {:?}", year.lasts, days.lasts);
@@ -123,7 +123,7 @@ database_tests! {
             fields.iter().map(|field| ((*field).to_owned(), charge[*field].clone())).collect::<serde_json::Map<_, _>>().into()
         }).collect();
         assert_eq!(charged, would);
-        // Nothing of a canceled one.
+        // A canceled subscription is not charged.
         member.post(&format!("{}/{}/cancel", crate::club::ROOT, member.id), &json!({})).await.expect(200);
         let none = member.moves(json!({ "advance_seconds": 400 * DAY, "dry_run": true })).await.expect(200);
         assert_eq!(none["would_charge"], json!([]));
@@ -153,13 +153,13 @@ database_tests! {
         assert_eq!((moment(&moved["now"]), moved["charges"].as_array().unwrap().len()), (to, 1), "{moved}");
         let again = member.moves(json!({ "advance_seconds": 0 })).await.expect(200);
         assert_eq!((&again["charges"], &again["total"]), (&json!([]), &json!(0)));
-        // Whoever signed in before goes on.
+        // Existing logins stay valid.
         assert_eq!(member.subscription().await["status"], "active");
         stage.end().await;
     }
 }
 
-/// The block of shell in `docs/subscriptions.md`, run as it stands.
+/// The shell block in `docs/subscriptions.md`, run unchanged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_guide_tries_works_as_it_stands() {
     let stage = Stage::open(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;

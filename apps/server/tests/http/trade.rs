@@ -1,4 +1,4 @@
-//! Customers who order one after the other while something is done to the service.
+//! Customers who order in sequence while the service is disturbed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use crate::shopper::{Shopfront, Shopper};
 
 const CUSTOMERS: u32 = 3;
 
-/// A shop whose goods do not run out.
+/// A shop whose items do not run out.
 pub struct Market {
     pub desk: Desk,
     anchor: i64,
@@ -23,7 +23,7 @@ impl Market {
         Self::of(site, site.create_project("owner")).await
     }
 
-    /// The same in a project that is there.
+    /// Opens the shop in an existing project.
     pub async fn of(site: &Site, project: Value) -> Self {
         let desk = Desk::sign_in(site, project).await;
         desk.furnish(
@@ -35,7 +35,7 @@ impl Market {
         Self { desk, anchor }
     }
 
-    /// Has other customers order, each wherever it is told.
+    /// Starts customers who order, each at one of these fronts.
     pub async fn trade(&self, fronts: &[Shopfront], phones: u32) -> Trade {
         let (answered, end) = (Arc::<Mutex<Vec<i64>>>::default(), Arc::<AtomicBool>::default());
         let mut tasks = Vec::new();
@@ -54,7 +54,7 @@ async fn order(shopper: Shopper, anchor: i64, answered: Arc<Mutex<Vec<i64>>>, en
     }
 }
 
-/// Customers who are ordering. Each order must be answered with success.
+/// Customers who are ordering. Each order must succeed.
 pub struct Trade {
     tasks: Vec<tokio::task::JoinHandle<()>>,
     answered: Arc<Mutex<Vec<i64>>>,
@@ -62,12 +62,12 @@ pub struct Trade {
 }
 
 impl Trade {
-    /// The orders that were answered so far.
+    /// Returns the orders answered so far.
     pub fn answered(&self) -> Vec<i64> {
         self.answered.lock().unwrap().clone()
     }
 
-    /// Waits until so many more were answered.
+    /// Waits until this many more orders are answered.
     pub async fn goes_on(&self, orders: usize) {
         let (wanted, until) = (self.answered().len() + orders, Instant::now() + PATIENCE);
         while self.answered().len() < wanted {
@@ -77,7 +77,7 @@ impl Trade {
         }
     }
 
-    /// Has everybody finish, and tells all orders that were answered.
+    /// Stops all customers and returns all answered orders.
     pub async fn end(self) -> Vec<i64> {
         self.end.store(true, Ordering::SeqCst);
         for task in self.tasks {

@@ -1,4 +1,4 @@
-//! What holds for every request.
+//! Properties of every request.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 
 use crate::support::{TestServer, send};
 
-/// A clock that panics where the worker asks, on threads of the test's runtime. The API asks on threads of actix.
+/// A clock that panics when the worker reads it, on threads of the test's runtime. The API reads it on threads of
+/// actix.
 #[derive(Default)]
 struct BrokenClock {
     is_broken: AtomicBool,
@@ -240,7 +241,7 @@ database_tests! {
 
     async fn an_idle_worker_takes_no_write_lock(db: TestDatabase) {
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
-        // The first look at everything, and the first sign of life.
+        // The first round of duties, and the first sign of life.
         tokio::time::sleep(Duration::from_secs(2)).await;
         let database = &server.db.database;
         let (writes, statements) = (database.writes(), database.statements());

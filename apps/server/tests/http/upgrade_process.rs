@@ -1,7 +1,8 @@
 //! One binary is replaced by the next while customers order.
 //!
-//! `UPGRADE_FROM` names the binary of before, and `UPGRADE_MIGRATIONS` says how many migrations it does not know: `just
-//! upgrade-drill`. Without them the binary of this test stands for both, before and after a migration that only adds.
+//! `UPGRADE_FROM` names the older binary, and `UPGRADE_MIGRATIONS` is the number of migrations it does not know:
+//! `just upgrade-drill`. Without them the binary of this test is used for both, before and after a migration that
+//! only adds.
 
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use kontor_adapter_diesel::database_tests;
 use crate::process::{Site, lasting_address};
 use crate::trade::Market;
 
-/// What a migration may do, and the note that it was made.
+/// An additive migration, and the record that it was applied.
 const ADDED: [&str; 5] = [
     "CREATE TABLE of_later (id BIGINT NOT NULL PRIMARY KEY)",
     "ALTER TABLE orders ADD COLUMN note_of_later TEXT",
@@ -38,7 +39,7 @@ database_tests! {
         let site = Site::open(db, 1.0).await;
         // Commands of this binary refuse a database that lacks a migration.
         let project = site.create_project("owner");
-        // A binary of before may not know all settings of this one.
+        // An older binary may not know all settings of this one.
         let (older, migrations) = match previous() {
             Some((binary, migrations)) => (site.command_of(&binary, &["serve"]), migrations),
             None => (site.command(&["serve"]), "0".to_owned()),
@@ -77,7 +78,7 @@ database_tests! {
         assert_eq!(usize::try_from(stored).unwrap(), answered.len(), "each answer is an order, each order was answered");
         site.run(&["doctor"]);
         if migrations == "0" {
-            // The first process learned of it while it served, the second at its start; each says so once.
+            // The first process detected it while it served, the second at its start; each logs it once.
             assert_eq!(site.log().lines().filter(|line| line.contains(NEWER)).count(), 2);
         }
         newer.terminate();

@@ -1,4 +1,4 @@
-//! `kontor user`: what those who run the service do with the accounts of employees.
+//! `kontor user`: operator commands on the accounts of employees.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -13,7 +13,7 @@ fn created(site: &Site, arguments: &[&str]) -> Value {
     serde_json::from_slice(&site.run(&all).stdout).unwrap()
 }
 
-/// The bearer after signing in, or nothing.
+/// Logs in and returns the bearer, if the login succeeds.
 async fn sign_in(site: &Site, user: &Value) -> Option<String> {
     let body = json!({ "login": user["login"], "password": user["password"] });
     let answer = send(site.http.post(format!("{}/api/login", site.url())).json(&body)).await;

@@ -1,4 +1,4 @@
-//! From an event in the outbox to a receiver and back to the list of deliveries.
+//! Webhook events: from the outbox to a receiver, and the list of deliveries.
 
 use std::collections::BTreeSet;
 
@@ -25,14 +25,14 @@ struct Scene {
     hook: String,
 }
 
-/// A worker beside the server, as another process would be.
+/// Creates a worker beside the server, as in another process.
 fn worker(server: &TestServer) -> DeliveryWorker {
     let config = Config { webhook_allow_internal: true, ..Config::default() };
     let around = Surroundings::new(&config, server.clock.clone()).unwrap();
     delivery_worker(&config, &server.db.database, &around).unwrap()
 }
 
-/// Works until nothing is left. Gives how many deliveries were accepted.
+/// Works until nothing is left. Returns the number of accepted deliveries.
 async fn work_off(worker: &DeliveryWorker, owner: &str) -> usize {
     while worker.dispatch().await.unwrap().events > 0 {}
     let mut delivered = 0;
@@ -46,7 +46,7 @@ async fn work_off(worker: &DeliveryWorker, owner: &str) -> usize {
 }
 
 impl Scene {
-    /// The receiver answers `status` the first `times` times, then 200.
+    /// Starts with a receiver that answers `status` the first `times` times, then 200.
     async fn start(db: kontor_adapter_diesel::testing::TestDatabase, status: u16, times: u32) -> Self {
         let server = TestServer::start(db).await;
         let project = server.project().await;
@@ -91,14 +91,14 @@ impl Scene {
         send(self.server.as_staff(&self.owner, Method::POST, &path)).await
     }
 
-    /// What the receiver has got, oldest first.
+    /// Returns the received deliveries, oldest first.
     async fn received(&self) -> Vec<Value> {
         let got = self.server.http.get(format!("{}/control/hooks/{}", self.sandbox.url(), self.hook));
         send(got).await.expect(200)["deliveries"].as_array().unwrap().clone()
     }
 }
 
-/// The signature that a delivery must carry.
+/// Returns the signature that a delivery must carry.
 pub fn signature(secret: &Value, delivery: &Value) -> String {
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret.as_str().unwrap().as_bytes());
     let (timestamp, body) = (&delivery["headers"]["x-webhook-timestamp"], delivery["body"].as_str().unwrap());
@@ -169,7 +169,7 @@ database_tests! {
         let last = &received[6]["headers"];
         assert_ne!(last["x-webhook-timestamp"], received[0]["headers"]["x-webhook-timestamp"]);
         assert_eq!(last["x-signature"], signature(&scene.webhook["secret"], &received[6]));
-        // A delivered one may be sent again too.
+        // A successful delivery may be sent again, too.
         let delivered = scene.deliveries().await["deliveries"][0].clone();
         scene.resend(&delivered).await.expect(200);
         assert_eq!(scene.work().await.delivered, 1);

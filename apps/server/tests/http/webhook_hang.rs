@@ -1,4 +1,4 @@
-//! A receiver that hangs is nobody else's business.
+//! A hanging receiver does not delay other deliveries.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::support::{Project, TestServer, send};
 
 const DUE: u32 = 5_000;
 
-/// A project whose application tells events to this address.
+/// Creates a project whose application sends events to this address.
 async fn told_at(server: &TestServer, url: &str) -> Project {
     let project = server.project().await;
     let owner = server.owner(&project).await;
@@ -36,7 +36,7 @@ async fn events(server: &TestServer, project: &Project, count: u32) {
 database_tests! {
     async fn one_that_hangs_with_thousands_of_due_events_delays_no_other(db: TestDatabase) {
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
-        // Connections are taken by the system, and nobody ever answers.
+        // The system accepts connections, but no response is ever sent.
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let hanging = told_at(&server, &format!("http://{}/hook", silent.local_addr().unwrap())).await;
         let sandbox = Sandbox::start(SandboxConfig::new(server.clock.clone())).await.unwrap();

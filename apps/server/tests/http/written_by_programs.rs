@@ -1,4 +1,4 @@
-//! Requests as other programs write them: what means the same is read the same, and the rest is refused.
+//! Requests as various programs write them: equivalent forms are read the same, and the rest is refused.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -86,7 +86,7 @@ database_tests! {
         let shop = Shopfront::open(db).await;
         let item = shop.goods(9, 1_000).await;
         shop.promo("casem10").await;
-        // As a release before wrote it.
+        // As an earlier release stored it.
         shop.server.execute("UPDATE discounts SET code = 'casem10'").await;
         shop.server.db.database.migrate().unwrap();
         let owner = shop.server.owner(&shop.project).await;

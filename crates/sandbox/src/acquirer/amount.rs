@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::refusal::Refusal;
 
-/// A sum in kopecks. The emulated shop trades in roubles only.
+/// An amount in kopecks. The emulated shop trades in roubles only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount(i64);
 
@@ -52,18 +52,18 @@ impl Amount {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// So many thousandths of a piece at this price, rounded to kopecks; `None` beyond all measure.
+    /// Multiplies the price by a quantity in thousandths of a unit, rounded to kopecks. `None` on overflow.
     pub fn times_thousandths(self, pieces: i64) -> Option<Self> {
         let exact = i128::from(self.0) * i128::from(pieces);
         i64::try_from((exact + 500) / 1_000).ok().map(Self)
     }
 
-    /// What reaches the shop after the acquirer's commission of 3.5 %.
+    /// Returns the amount the shop receives after the acquirer's commission of 3.5 %.
     pub fn after_commission(self) -> Self {
         Self(self.0 - self.0.saturating_mul(35) / 1_000)
     }
 
-    /// The amount object.
+    /// Returns the amount object.
     pub fn view(self) -> Value {
         json!({ "value": self.to_string(), "currency": "RUB" })
     }

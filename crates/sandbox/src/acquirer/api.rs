@@ -22,7 +22,7 @@ use crate::faults::{Fault, Service};
 use crate::gate;
 use crate::world::World;
 
-/// The routes under `/v3`.
+/// Registers the routes under `/v3`.
 pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::scope("/v3")
@@ -42,7 +42,7 @@ pub fn routes(config: &mut ServiceConfig) {
     );
 }
 
-/// A path that answers 405 in the API's own words to methods it does not have.
+/// A path that answers 405 in the API's error format to methods it does not have.
 fn resource(path: &str) -> Resource {
     let refuse = async |world: Data<World>| Refusal::wrong_method().answer(&world.chance);
     web::resource(path).default_service(web::to(refuse))
@@ -154,13 +154,13 @@ fn show(call: &HttpRequest, world: &World, object: &Object) -> HttpResponse {
     })
 }
 
-/// A call that changes nothing.
+/// Handles a call that changes nothing.
 fn read(call: &HttpRequest, world: &World, work: impl FnOnce(&Ledger) -> Result<Value, Refusal>) -> HttpResponse {
     let outcome = authenticate(call, &world.acquirer.shop).and_then(|()| world.with_ledger(|ledger, _| work(ledger)));
     answer(world, outcome)
 }
 
-/// A call that changes something.
+/// Handles a call that changes something.
 async fn write(
     call: &HttpRequest,
     world: &World,
@@ -172,7 +172,7 @@ async fn write(
     answer(world, outcome)
 }
 
-/// Does the work of a call once per idempotence key. Gives also what the shop is to be told before it is answered.
+/// Does the work of a call once per idempotence key. Also returns the notifications to send before the response.
 fn change(
     call: &HttpRequest,
     world: &World,
@@ -219,7 +219,7 @@ fn authenticate(call: &HttpRequest, shop: &Shop) -> Result<(), Refusal> {
         .ok_or_else(|| Refusal::unauthenticated("Basic authentication failed"))
 }
 
-/// The body: nothing, or a JSON object.
+/// Reads the body: nothing, or a JSON object.
 fn parse(call: &HttpRequest, body: &[u8]) -> Result<Option<Value>, Refusal> {
     if body.is_empty() {
         return Ok(None);

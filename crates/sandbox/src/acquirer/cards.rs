@@ -1,14 +1,14 @@
-//! Cards: what the number says about the brand, and which outcome the demo shop's test cards have.
+//! Cards: the brand from the number, and the outcomes of the demo shop's test cards.
 
 use chrono::{DateTime, Datelike as _, Utc};
 use serde_json::{Value, json};
 
 use super::payment::{Canceled, Party, Verdict};
 
-/// The card used when none is named.
+/// The card used when the request names none.
 pub const DEFAULT_CARD: &str = "5555555555554444";
 
-/// Last four digits of the declining test cards `555555555555....`, who declines, and why.
+/// Declining test cards `555555555555....`: last four digits, the party that declines, and the reason.
 const DECLINING: [(&str, Party, &str); 13] = [
     ("4592", Party::PaymentNetwork, "3d_secure_failed"),
     ("4535", Party::PaymentNetwork, "call_issuer"),
@@ -25,7 +25,7 @@ const DECLINING: [(&str, Party, &str); 13] = [
     ("4634", Party::YooMoney, "fraud_suspected"),
 ];
 
-/// Why a payer's bank may decline, as the page and the control interface offer it.
+/// Reasons of a decline by the payer's bank, as the page and the control interface offer them.
 pub const DECLINE_REASONS: [&str; 15] = [
     "general_decline",
     "insufficient_funds",
@@ -44,12 +44,12 @@ pub const DECLINE_REASONS: [&str; 15] = [
     "permission_revoked",
 ];
 
-/// The listed reason with this name.
+/// Returns the listed reason with this name.
 pub fn decline_reason(name: &str) -> Option<&'static str> {
     DECLINE_REASONS.into_iter().find(|reason| *reason == name)
 }
 
-/// Successful test cards that ask for 3-D Secure.
+/// Successful test cards that require 3-D Secure.
 const WITH_3D_SECURE: [&str; 2] = ["5555555555554477", "2200000000000004"];
 
 /// A card number of 13 to 19 digits. The emulator keeps no more of it than the provider would show.
@@ -57,14 +57,14 @@ const WITH_3D_SECURE: [&str; 2] = ["5555555555554477", "2200000000000004"];
 pub struct CardNumber(String);
 
 impl CardNumber {
-    /// Reads a number, spaces and hyphens ignored. Test cards need no valid check digit, others do.
+    /// Reads a number, ignoring spaces and hyphens. Cards other than the test cards need a valid check digit.
     pub fn parse(text: &str) -> Option<Self> {
         let digits: String = text.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
         let well_formed = (13..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
         (well_formed && (digits.starts_with("555555555555") || has_valid_check_digit(&digits))).then_some(Self(digits))
     }
 
-    /// What happens when this card pays.
+    /// Returns the outcome of a payment by this card.
     pub fn verdict(&self) -> Verdict {
         let declining = self
             .0
@@ -76,7 +76,7 @@ impl CardNumber {
         }
     }
 
-    /// What the provider shows of the card.
+    /// Returns the data of the card that the provider shows.
     pub fn card(&self, now: DateTime<Utc>) -> Card {
         Card {
             first6: self.0.chars().take(6).collect(),
@@ -87,14 +87,13 @@ impl CardNumber {
     }
 }
 
-/// The card that [`DEFAULT_CARD`] names.
 impl Default for CardNumber {
     fn default() -> Self {
         Self(DEFAULT_CARD.to_owned())
     }
 }
 
-/// What the provider shows of a card.
+/// Data of a card that the provider shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
     first6: String,
@@ -104,7 +103,7 @@ pub struct Card {
 }
 
 impl Card {
-    /// The `card` object.
+    /// Returns the `card` object.
     pub fn view(&self) -> Value {
         json!({
             "first6": self.first6,
@@ -116,7 +115,7 @@ impl Card {
         })
     }
 
-    /// The title of a method that pays by this card.
+    /// Returns the title of a method that pays by this card.
     pub fn title(&self) -> String {
         format!("Bank card *{}", self.last4)
     }
@@ -137,7 +136,7 @@ fn brand(number: &str) -> &'static str {
     }
 }
 
-/// The Luhn check.
+/// Applies the Luhn check.
 fn has_valid_check_digit(digits: &str) -> bool {
     let sum: u32 = digits
         .bytes()

@@ -14,13 +14,13 @@ use super::refusal::Refusal;
 use crate::faults::FaultKind;
 use crate::world::{World, lock, moment};
 
-/// What became of a request.
+/// Outcome of a request.
 pub struct Outcome<'a> {
-    /// The payment at that moment, or why there is none. `None` when a fault came before the work.
+    /// The payment at that time, or the refusal. `None` when a fault came before the work.
     pub result: Option<&'a Result<Value, Refusal>>,
-    /// Whether it asked once more for what had been done before.
+    /// `true` if the request repeated an earlier one.
     pub repeated: bool,
-    /// What went wrong with it.
+    /// Fault that hit the request.
     pub fault: Option<FaultKind>,
 }
 
@@ -40,7 +40,7 @@ impl ChargeLog {
         Self { capacity: capacity.max(1), entries: Mutex::new(VecDeque::new()) }
     }
 
-    /// Remembers a request for a payment if it names a saved method.
+    /// Records a request for a payment if it names a saved method.
     pub fn note(&self, call: &HttpRequest, body: &[u8], at: DateTime<Utc>, outcome: &Outcome<'_>) {
         let fields: Value = serde_json::from_slice(body).unwrap_or_default();
         let Some(method_id) = fields.get("payment_method_id").and_then(Value::as_str) else { return };
@@ -72,7 +72,7 @@ impl ChargeLog {
         entries.push_back(Entry { method_id: method_id.to_owned(), view });
     }
 
-    /// The latest requests, of one method or of all, newest first.
+    /// Returns the latest requests, of one method or of all, newest first.
     pub fn newest(&self, method_id: Option<&str>, most: usize) -> Vec<Value> {
         let entries = lock(&self.entries);
         let wanted = entries.iter().rev().filter(|entry| method_id.is_none_or(|id| entry.method_id == id));
@@ -80,7 +80,7 @@ impl ChargeLog {
     }
 }
 
-/// Remembers a request that a fault keeps from being served.
+/// Records a request that a fault keeps from being served.
 pub async fn note_unserved(call: &mut ServiceRequest, fault: FaultKind, world: &World) {
     if call.method() != Method::POST || call.path() != "/v3/payments" {
         return;

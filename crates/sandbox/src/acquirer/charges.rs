@@ -1,4 +1,4 @@
-//! Charges of saved methods: what their scripts make of them.
+//! Charges of saved methods, with outcomes taken from their scripts.
 
 use chrono::{DateTime, Utc};
 
@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 use super::script::{Ending, Script, Step};
 
 impl Ledger {
-    /// The method that a charge is paid by, and what happens to the charge.
+    /// Returns the method that pays the charge, and the script step the charge follows.
     pub(super) fn charge(&mut self, method_id: &str) -> Result<(Method, Step), Refusal> {
         let refuse = |description: &str| Refusal::invalid(description).at("payment_method_id");
         let Some(saved) = self.methods.get_mut(method_id) else {
@@ -26,13 +26,13 @@ impl Ledger {
         Ok((method, saved.script.take()))
     }
 
-    /// Gives a saved method a new script. `None` when there is no such method.
+    /// Replaces the script of a saved method. `None` when there is no such method.
     pub fn direct(&mut self, method_id: &str, script: Script) -> Option<Object> {
         self.methods.get_mut(method_id)?.script = script;
         Some(Object::Method(method_id.to_owned()))
     }
 
-    /// What the bank says about a charge that has been pending for as long as its script wants.
+    /// Returns the scripted verdict of the bank on a charge whose scripted delay is over.
     pub(super) fn awaited_verdict(&self, payment: &Object) -> Option<Verdict> {
         let Object::Payment(id) = payment else { return None };
         match self.payments.get(id)?.step?.ending {
@@ -41,7 +41,7 @@ impl Ledger {
         }
     }
 
-    /// The bank speaks about a pending payment.
+    /// Applies the verdict of the bank to a pending payment.
     pub(super) fn conclude(&mut self, payment: &Object, verdict: Verdict, now: DateTime<Utc>) {
         if let Object::Payment(id) = payment
             && let Some(pending) = self.payments.get(id)

@@ -1,4 +1,4 @@
-//! What waits, and until when.
+//! Deadlines of waiting objects.
 
 use std::collections::VecDeque;
 
@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 
 use super::ledger::Object;
 
-/// Objects that wait, the next to be due first.
+/// Waiting objects, the earliest deadline first.
 pub struct Deadlines {
-    /// No more objects than this are kept, so the one that is due next is forgotten for a new one.
+    /// Maximum number of objects. When it is reached, a new object replaces the one that is due next.
     capacity: usize,
     waiting: VecDeque<(DateTime<Utc>, Object)>,
 }
@@ -22,17 +22,17 @@ impl Deadlines {
         if self.waiting.len() == self.capacity {
             self.waiting.pop_front();
         }
-        // Most wait equally long, and so belong at the end.
+        // Most objects wait equally long, so new ones usually belong at the end.
         let place = self.waiting.partition_point(|(earlier, _)| *earlier <= due);
         self.waiting.insert(place, (due, object));
     }
 
-    /// When the time of the next object runs out.
+    /// Returns the earliest deadline.
     pub fn next(&self) -> Option<DateTime<Utc>> {
         self.waiting.front().map(|(due, _)| *due)
     }
 
-    /// The next object whose time has run out.
+    /// Removes and returns the next object whose deadline has passed.
     pub fn take_due(&mut self, now: DateTime<Utc>) -> Option<Object> {
         self.waiting.pop_front_if(|(due, _)| *due <= now).map(|(_, object)| object)
     }

@@ -1,4 +1,4 @@
-//! Idempotence keys: what a repeated request gets within 24 hours.
+//! Idempotence keys: a repeated request within 24 hours gets the outcome of the first.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::refusal::Refusal;
 
-/// How long a key is remembered after its first request.
+/// Time a key is kept after its first request.
 const WINDOW: TimeDelta = TimeDelta::hours(24);
 const LONGEST_KEY: usize = 64;
 
-/// What a request asks for: method, path and data, as a digest.
+/// Digest of a request's method, path and data.
 pub type Fingerprint = [u8; 32];
 
 /// Checks the form of an idempotence key.
@@ -66,11 +66,11 @@ struct Entry<T> {
     outcome: T,
 }
 
-/// The keys seen lately, each with the outcome of its first request.
+/// Recent keys, each with the outcome of its first request.
 pub struct Keys<T> {
     capacity: usize,
     entries: HashMap<String, Entry<T>>,
-    /// Keys by age, to forget them.
+    /// Keys by age, for expiry.
     order: VecDeque<(DateTime<Utc>, String)>,
 }
 
@@ -79,7 +79,7 @@ impl<T: Clone> Keys<T> {
         Self { capacity: capacity.max(1), entries: HashMap::new(), order: VecDeque::new() }
     }
 
-    /// The outcome of the first request with this key, if there was one. A key used for other data is refused.
+    /// Returns the outcome of the first request with this key, if there was one. Refuses a key used for other data.
     pub fn replay(&self, key: &str, fingerprint: &Fingerprint, now: DateTime<Utc>) -> Result<Option<T>, Refusal> {
         match self.entries.get(key).filter(|entry| now - entry.first_seen < WINDOW) {
             None => Ok(None),
@@ -88,7 +88,7 @@ impl<T: Clone> Keys<T> {
         }
     }
 
-    /// Remembers the outcome of the first request with this key.
+    /// Stores the outcome of the first request with this key.
     pub fn remember(&mut self, key: &str, fingerprint: Fingerprint, now: DateTime<Utc>, outcome: T) {
         while let Some((first_seen, _)) = self.order.front() {
             if now - *first_seen < WINDOW && self.order.len() < self.capacity {

@@ -1,4 +1,4 @@
-//! The acquirer's books: payments, refunds, saved methods, idempotence keys and deadlines of one shop.
+//! The acquirer's state: payments, refunds, saved methods, idempotence keys and deadlines of one shop.
 
 use std::sync::Arc;
 
@@ -25,21 +25,21 @@ pub struct Shop {
     pub id: String,
     pub gateway_id: &'static str,
     pub secret_key: String,
-    /// Whether this is a demo shop, as the secret key says.
+    /// `true` if the secret key is that of a demo shop.
     pub test: bool,
     pub saving_allowed: bool,
-    /// Where the sandbox's pages are reached, without a trailing slash.
+    /// URL of the sandbox's pages, without a trailing slash.
     pub url: String,
 }
 
 impl Shop {
-    /// The page where the payer confirms.
+    /// Returns the URL of the page where the payer confirms.
     pub fn page_url(&self, page: &str, id: &str) -> String {
         format!("{}/{page}/{id}", self.url)
     }
 }
 
-/// An object in the books.
+/// Reference to an object of the acquirer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
     Payment(String),
@@ -48,21 +48,21 @@ pub enum Object {
     Receipt(String),
 }
 
-/// Something the shop is notified of.
+/// An event the shop is notified of.
 pub struct Event {
     pub name: &'static str,
     pub object_id: String,
-    /// The object at that moment.
+    /// Snapshot of the object at that time.
     pub object: Value,
-    /// What goes wrong with its notifications, whatever else is planned.
+    /// Fault of its notifications, regardless of the planned faults.
     pub fault: Option<FaultKind>,
-    /// Whether it is told before the request that causes it is answered.
+    /// `true` if the notification is sent before the response to the request that causes it.
     pub comes_first: bool,
-    /// What an out-of-order notification would tell: an event name and an earlier snapshot.
+    /// Content of an out-of-order notification: event name and an earlier snapshot.
     pub stale: (&'static str, Value),
 }
 
-/// The acquirer's books.
+/// The acquirer's state.
 pub struct Ledger {
     pub shop: Arc<Shop>,
     pub(super) chance: Arc<Chance>,
@@ -71,17 +71,18 @@ pub struct Ledger {
     pub methods: Bounded<SavedMethod>,
     pub receipts: Bounded<Receipt>,
     keys: Keys<Result<Object, Refusal>>,
-    /// What waits for the payer or the bank.
+    /// Objects that wait for the payer or the bank.
     to_confirm: Deadlines,
-    /// What waits for the shop.
+    /// Payments that wait for the shop.
     to_capture: Deadlines,
-    /// How new refunds end.
+    /// Final status of new refunds.
     pub refunds_end: RefundStatus,
-    /// Whether payments that wait for the payer can be canceled. YooKassa cancels only held ones, other acquirers any.
+    /// `true` if payments that wait for the payer can be canceled. YooKassa cancels only held payments, other
+    /// acquirers any.
     pub cancels_unpaid: bool,
-    /// Whether the shop is told of what a request does before the request is answered.
+    /// `true` if the shop is notified of the effect of a request before the response.
     pub notifies_first: bool,
-    /// What the register makes of receipts.
+    /// Registration status that receipts get.
     receipts_end: Registration,
     events: Vec<Event>,
 }
@@ -106,12 +107,12 @@ impl Ledger {
         }
     }
 
-    /// The events since the last call.
+    /// Returns the events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
 
-    /// The object as the API shows it now.
+    /// Returns the current API representation of the object.
     pub fn view(&self, object: &Object) -> Option<Value> {
         match object {
             Object::Payment(id) => self.payments.get(id).map(|payment| view::payment(payment, &self.shop)),
@@ -121,8 +122,8 @@ impl Ledger {
         }
     }
 
-    /// Does the work of a request once per idempotence key. A repeated request gets the first one's object as it is
-    /// now, or the first one's refusal. A failure is forgotten: nothing was done.
+    /// Does the work of a request once per idempotence key. A repeated request gets the current state of the first
+    /// request's object, or the refusal of the first. An internal failure is not stored, because nothing was done.
     pub fn once(
         &mut self,
         key: &str,
@@ -140,7 +141,7 @@ impl Ledger {
         outcome
     }
 
-    /// `POST /v3/payments`. A charge of a saved method leaves in `taken` the step of the script that it uses up.
+    /// `POST /v3/payments`. A charge of a saved method stores in `taken` the script step that it uses up.
     pub fn create_payment(
         &mut self,
         order: PaymentOrder,
@@ -278,12 +279,12 @@ impl Ledger {
         Ok(Object::Receipt(id))
     }
 
-    /// What the register makes of receipts from now on.
+    /// Returns the registration status that receipts get.
     pub fn receipts_end(&self) -> Registration {
         self.receipts_end
     }
 
-    /// Changes what the register makes of receipts; those that wait for it get it, too.
+    /// Changes the registration status of receipts, including those that wait for registration.
     pub fn end_receipts(&mut self, end: Registration) {
         self.receipts_end = end;
         let of_payments = self.payments.all_mut().filter(|payment| payment.status.is_paid());
@@ -312,19 +313,19 @@ impl Ledger {
         Ok(Object::Method(id))
     }
 
-    /// When time runs out for the next that waits.
+    /// Returns the earliest deadline.
     pub fn next_deadline(&self) -> Option<DateTime<Utc>> {
         self.to_confirm.next().into_iter().chain(self.to_capture.next()).min()
     }
 
-    /// Lets time run out for what waited too long.
+    /// Expires the objects whose deadlines have passed.
     pub fn expire_due(&mut self, now: DateTime<Utc>) {
         while let Some(object) = self.to_confirm.take_due(now) {
             if let Some(verdict) = self.awaited_verdict(&object) {
                 self.conclude(&object, verdict, now);
                 continue;
             }
-            // What has been confirmed in the meantime refuses to expire.
+            // An object that was confirmed in the meantime refuses to expire.
             let _ = match &object {
                 Object::Payment(id) => self.act_on_payment(id, &Act::Expire, now),
                 Object::Method(id) => self.act_on_binding(id, &Act::Expire, now),
@@ -342,7 +343,7 @@ impl Ledger {
         }
     }
 
-    /// Changes a payment and tells of its new status.
+    /// Changes a payment and notifies the shop of its new status.
     pub(super) fn change_payment(&mut self, id: &str, change: impl FnOnce(&mut Payment)) {
         let Some(payment) = self.payments.get_mut(id) else { return };
         let before = payment.status.event().unwrap_or("payment.waiting_for_capture");

@@ -12,10 +12,10 @@ use super::refusal::Refusal;
 use super::view;
 use crate::bounded::Bounded;
 
-/// The query of a list.
+/// Query parameters of a list.
 pub struct Query(pub HashMap<String, String>);
 
-/// An interval of time as `NAME.gte`, `.gt`, `.lte` and `.lt` describe it.
+/// A time interval given by the parameters `NAME.gte`, `.gt`, `.lte` and `.lt`.
 struct Interval(Vec<(&'static str, DateTime<Utc>)>);
 
 impl Interval {
@@ -51,7 +51,7 @@ impl Query {
         for bound in ["gte", "gt", "lte", "lt"] {
             let parameter = format!("{name}.{bound}");
             if let Some(text) = self.get(&parameter) {
-                // A plus sign of a zone that was not encoded arrives as a space.
+                // An unencoded plus sign of a time zone arrives as a space.
                 let at = DateTime::parse_from_rfc3339(&text.replace(' ', "+")).map_err(|_| wrong(&parameter))?;
                 bounds.push((bound, at.to_utc()));
             }
@@ -64,7 +64,7 @@ fn wrong(parameter: &str) -> Refusal {
     Refusal::invalid("Invalid request parameter").at(parameter)
 }
 
-/// A page of payments.
+/// Returns a page of payments.
 pub fn payments(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
     let (created, captured) = (query.interval("created_at")?, query.interval("captured_at")?);
     let captured_at = |status: Status| match status {
@@ -84,7 +84,7 @@ pub fn payments(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
     )
 }
 
-/// A page of refunds.
+/// Returns a page of refunds.
 pub fn refunds(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
     let created = query.interval("created_at")?;
     page(
@@ -99,7 +99,7 @@ pub fn refunds(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
     )
 }
 
-/// A page of receipts.
+/// Returns a page of receipts.
 pub fn receipts(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
     let created = query.interval("created_at")?;
     page(

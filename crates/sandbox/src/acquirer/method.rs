@@ -1,4 +1,4 @@
-//! Payment methods: how a payment is paid, and the ones saved for later charges.
+//! Payment methods: the method of a payment, and the methods saved for later charges.
 
 use serde_json::{Map, Value};
 
@@ -22,7 +22,7 @@ const KINDS: [&str; 12] = [
     "alfa_pay",
 ];
 
-/// The type of a payment method.
+/// Type of a payment method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind(&'static str);
 
@@ -30,7 +30,7 @@ impl Kind {
     pub const BANK_CARD: Self = Self("bank_card");
     pub const SBP: Self = Self("sbp");
 
-    /// The type with this name, if a request may name it.
+    /// Returns the type with this name, if a request may name it.
     pub fn named(name: &str) -> Option<Self> {
         KINDS.into_iter().find(|kind| *kind == name).map(Self)
     }
@@ -39,13 +39,13 @@ impl Kind {
         self.0
     }
 
-    /// Whether a method of this type can be saved for later charges.
+    /// Returns `true` if a method of this type can be saved for later charges.
     pub fn is_savable(self) -> bool {
         matches!(self.0, "bank_card" | "sbp" | "sberbank" | "tinkoff_bank" | "yoo_money")
     }
 }
 
-/// Whether a method can be charged.
+/// Status of a payment method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     Pending,
@@ -63,39 +63,39 @@ impl Standing {
     }
 }
 
-/// How a payment is paid.
+/// Method of a payment.
 #[derive(Clone, Debug)]
 pub struct Method {
     pub id: String,
     pub kind: Kind,
     pub saved: bool,
     pub standing: Standing,
-    /// Known once a card has been entered.
+    /// `None` until a card has been entered.
     pub card: Option<Card>,
     /// The bank's number of a completed SBP transfer.
     pub sbp_operation_id: Option<String>,
 }
 
 impl Method {
-    /// A method the payer has not used yet.
+    /// Creates a method the payer has not used yet.
     pub fn chosen(id: String, kind: Kind) -> Self {
         Self { id, kind, saved: false, standing: Standing::Pending, card: None, sbp_operation_id: None }
     }
 }
 
-/// A method kept for later charges, or on its way there.
+/// A method that is saved, or being saved, for later charges.
 #[derive(Clone, Debug)]
 pub struct SavedMethod {
     pub method: Method,
-    /// Absent for a method saved along with a payment.
+    /// `None` for a method saved along with a payment.
     pub confirmation: Option<Confirmation>,
     pub metadata: Map<String, Value>,
-    /// What happens to its next charges.
+    /// Outcomes of its next charges.
     pub script: Script,
 }
 
 impl SavedMethod {
-    /// Whether it may be charged without the payer.
+    /// Returns `true` if the method may be charged without the payer.
     pub fn is_chargeable(&self) -> bool {
         self.method.saved && self.method.standing == Standing::Active
     }

@@ -73,12 +73,12 @@ impl Acquirer {
 }
 
 impl World {
-    /// Works on the acquirer's books as of now, then sends out what the shop is to be told.
+    /// Runs `work` on the acquirer's state at the current time, then sends the notifications it caused.
     pub fn with_ledger<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> R {
         self.with_ledger_and_news(work).0
     }
 
-    /// Also gives what the shop is to be told before it gets the answer to the work.
+    /// Also returns the notifications to send before the response.
     fn with_ledger_and_news<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> (R, News) {
         let now = self.now();
         let (before, result, events) = {
@@ -86,7 +86,7 @@ impl World {
             ledger.expire_due(now);
             let before = ledger.take_events();
             let result = work(&mut ledger, now);
-            // The work may have begun what ends at once.
+            // The work may have created an object that is due at once.
             ledger.expire_due(now);
             (before, result, ledger.take_events())
         };
@@ -95,12 +95,12 @@ impl World {
     }
 }
 
-/// The answer to a call that an `http_500` fault has hit.
+/// Returns the response to a call hit by an `http_500` fault.
 pub fn internal_error(world: &World) -> HttpResponse {
     Refusal::internal().answer(&world.chance)
 }
 
-/// The answer to a call that a `refuse` fault has hit.
+/// Returns the response to a call hit by a `refuse` fault.
 pub fn forbidden(world: &World) -> HttpResponse {
     Refusal::forbidden("The shop is not allowed to perform this operation").answer(&world.chance)
 }

@@ -16,34 +16,34 @@ use crate::config::SandboxConfig;
 use crate::faults::{FaultKind, Faults, Service};
 use crate::world::{World, lock, moment};
 
-/// The pauses before the redeliveries, in seconds.
+/// Pauses before the redeliveries, in seconds.
 const REDELIVERIES: [u64; 7] = [10, 42, 84, 168, 672, 5_376, 86_016];
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const AT_ONCE: usize = 64;
 const MOST_WAITING: usize = 10_000;
-/// How often, in real time, the clock is looked at for redeliveries and deadlines.
+/// Interval, in real time, at which redeliveries and deadlines are checked.
 const TICK: Duration = Duration::from_millis(100);
 
-/// One notification on its way to one URL.
+/// One notification to one URL.
 #[derive(Clone)]
 pub struct Notification {
     event: &'static str,
     object_id: String,
     url: String,
     body: Bytes,
-    /// How many times it has been sent before.
+    /// Number of earlier attempts.
     redeliveries: usize,
 }
 
-/// Notifications sent one after the other.
+/// Notifications sent in sequence.
 pub struct Job {
     notifications: Vec<Notification>,
-    /// Who waits until they have been sent.
+    /// Notified when all have been sent.
     sent: Option<oneshot::Sender<()>>,
     _underway: Underway,
 }
 
-/// Counts a job as long as it exists.
+/// Counts a job while it exists.
 struct Underway(watch::Sender<usize>);
 
 impl Underway {
@@ -59,12 +59,12 @@ impl Drop for Underway {
     }
 }
 
-/// Notifications that come before an answer.
+/// Notifications to send before a response.
 #[derive(Default)]
 pub struct News(Vec<oneshot::Receiver<()>>);
 
 impl News {
-    /// Waits until each of them has been sent, taken or not.
+    /// Waits until each of them has been sent, accepted or not.
     pub async fn sent(self) {
         for sent in self.0 {
             // An error means that the sandbox is stopping.
@@ -73,7 +73,7 @@ impl News {
     }
 }
 
-/// What became of one sending.
+/// Result of one attempt.
 struct Attempt {
     at: DateTime<Utc>,
     event: &'static str,
@@ -83,7 +83,7 @@ struct Attempt {
     answer: Result<u16, String>,
 }
 
-/// Where notifications go, and what became of the latest.
+/// Notification URLs, queues and the latest attempts.
 pub struct Notifier {
     urls: Mutex<Vec<String>>,
     outbox: UnboundedSender<Job>,
@@ -91,9 +91,9 @@ pub struct Notifier {
     attempts: Mutex<VecDeque<Attempt>>,
     remembered: usize,
     waiting: Mutex<Waiting>,
-    /// How many jobs have not ended.
+    /// Number of unfinished jobs.
     underway: watch::Sender<usize>,
-    /// Tells the courier that the clock has been moved.
+    /// Notifies the courier that the clock has moved.
     clock_moved: Notify,
 }
 
@@ -117,7 +117,7 @@ impl Notifier {
         lock(&self.urls).clone()
     }
 
-    /// Where notifications go from now on; events of before are not sent again.
+    /// Replaces the notification URLs. Earlier events are not sent again.
     pub fn set_urls(&self, urls: Vec<String>) {
         *lock(&self.urls) = urls;
     }
@@ -126,7 +126,7 @@ impl Notifier {
         self.clock_moved.notify_one();
     }
 
-    /// Hands events over to the courier. Without a URL nobody is told. Gives those that come before an answer.
+    /// Queues notifications of the events; without a URL none is sent. Returns those to send before the response.
     pub fn announce(&self, events: Vec<Event>, faults: &Faults) -> News {
         let mut news = News::default();
         for event in events {
@@ -162,11 +162,11 @@ impl Notifier {
     }
 
     fn send(&self, notifications: Vec<Notification>, sent: Option<oneshot::Sender<()>>) {
-        // The courier is gone only when the sandbox is stopping.
+        // The receiver is dropped only when the sandbox is stopping.
         let _ = self.outbox.send(Job { notifications, sent, _underway: Underway::of(&self.underway) });
     }
 
-    /// Sends again what is due. Answers whether anything was.
+    /// Sends the redeliveries that are due. Returns `true` if there were any.
     fn redeliver(&self, now: DateTime<Utc>) -> bool {
         let mut any = false;
         while let Some(notification) = { lock(&self.waiting).take_due(now) } {
@@ -176,21 +176,21 @@ impl Notifier {
         any
     }
 
-    /// When the next redelivery is due.
+    /// Returns the time of the next redelivery.
     pub fn next_redelivery(&self) -> Option<DateTime<Utc>> {
         lock(&self.waiting).by_due.keys().next().map(|(due, _)| *due)
     }
 
-    /// Sends what is due now, and waits until everything that was to be sent has been, taken or not. Answers whether there was
-    /// anything.
+    /// Sends the redeliveries that are due and waits until every queued notification has been sent, accepted or not.
+    /// Returns `true` if there were any.
     pub async fn settle(&self, now: DateTime<Utc>) -> bool {
         let any = self.redeliver(now) || *self.underway.borrow() > 0;
-        // The sender is this one's own: waiting cannot fail.
+        // `self` owns the sender, so waiting cannot fail.
         let _ = self.underway.subscribe().wait_for(|jobs| *jobs == 0).await;
         any
     }
 
-    /// What became of the latest sendings, newest first.
+    /// Returns the latest attempts, newest first.
     pub fn attempts(&self) -> Vec<Value> {
         let attempts = lock(&self.attempts);
         let view = |attempt: &Attempt| {
@@ -220,7 +220,7 @@ impl Notifier {
     }
 }
 
-/// Notifications waiting for their redelivery, by the moment it is due.
+/// Notifications that wait for redelivery, by due time.
 #[derive(Default)]
 struct Waiting {
     by_due: BTreeMap<(DateTime<Utc>, Reverse<u64>), Notification>,
@@ -241,7 +241,7 @@ impl Waiting {
     }
 }
 
-/// Carries notifications until the sandbox stops. Also lets time run out for what waited too long.
+/// Sends notifications until the sandbox stops. Also expires objects whose deadlines have passed.
 pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: UnboundedReceiver<Job>) {
     let permits = Arc::new(Semaphore::new(AT_ONCE));
     let mut tick = tokio::time::interval(TICK);
@@ -268,7 +268,7 @@ pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: Unbo
     }
 }
 
-/// Sends the notifications of a job in order; each that is not taken waits for its own redelivery.
+/// Sends the notifications of a job in order. Each one that is not accepted waits for its own redelivery.
 async fn deliver(world: &World, client: &reqwest::Client, mut job: Job) {
     let notifier = &world.acquirer.notifier;
     for mut notification in std::mem::take(&mut job.notifications) {

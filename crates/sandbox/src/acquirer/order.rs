@@ -1,4 +1,4 @@
-//! Reading the bodies of `POST /v3/payments`, `/refunds` and `/payment_methods`, with the provider's refusals.
+//! Parsing of the bodies of `POST /v3/payments`, `/refunds` and `/payment_methods`, with the provider's refusals.
 
 use serde_json::{Map, Value};
 
@@ -10,18 +10,18 @@ use super::refusal::Refusal;
 
 const CARD_LIMITS: (Amount, Amount) = (Amount::roubles(1), Amount::roubles(350_000));
 
-/// Who pays and how.
+/// Source of the money.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Source {
     /// The payer chooses on the page.
     Open,
-    /// The payer is asked to use this type of method.
+    /// The payer must use this type of method.
     Chosen(Kind),
     /// A saved method is charged without the payer.
     Saved(String),
 }
 
-/// A well-formed request for a payment.
+/// A valid request for a payment.
 #[derive(Debug)]
 pub struct PaymentOrder {
     pub amount: Amount,
@@ -73,7 +73,7 @@ impl PaymentOrder {
     }
 }
 
-/// A well-formed request for a refund.
+/// A valid request for a refund.
 #[derive(Debug)]
 pub struct RefundOrder {
     pub payment_id: String,
@@ -101,7 +101,7 @@ impl RefundOrder {
     }
 }
 
-/// A well-formed request to bind a method without paying.
+/// A valid request to bind a method without paying.
 #[derive(Debug)]
 pub struct BindingOrder {
     pub kind: Kind,
@@ -122,7 +122,7 @@ impl BindingOrder {
     }
 }
 
-/// The optional sum of `POST /v3/payments/{id}/capture`.
+/// Reads the optional sum of `POST /v3/payments/{id}/capture`.
 pub fn capture_sum(body: &Map<String, Value>) -> Result<Option<Amount>, Refusal> {
     let sum = given(body, "amount").map(|amount| Amount::read(Some(amount), "amount")).transpose()?;
     receipt::slip(body, sum)?;
@@ -133,7 +133,7 @@ pub(super) fn wrong(parameter: &str) -> Refusal {
     Refusal::invalid("Invalid request parameter").at(parameter)
 }
 
-/// A field that is there and not null.
+/// Returns the field if it is present and not null.
 pub(super) fn given<'a>(body: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     body.get(name).filter(|value| !value.is_null())
 }
@@ -207,7 +207,7 @@ fn confirmation(body: &Map<String, Value>) -> Result<Option<Confirmation>, Refus
     }))
 }
 
-/// Whether a browser may be sent there.
+/// Returns `true` if a browser may be redirected to the URL.
 pub fn is_web_url(url: &str) -> bool {
     let has_host = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '[');
     url.bytes().all(|byte| byte > b' ' && byte != 0x7f)

@@ -15,7 +15,7 @@ use super::payer::{Act, Means, NoAct};
 use super::payment::{Canceled, Confirmation, Status};
 use crate::world::World;
 
-/// `/pay/{id}` confirms a payment, `/bind/{id}` a payment method.
+/// Registers `/pay/{id}`, which confirms a payment, and `/bind/{id}`, which confirms a payment method.
 pub fn routes(config: &mut ServiceConfig) {
     config.service(page("/pay/{id}", Subject::Payment)).service(page("/bind/{id}", Subject::Binding));
 }
@@ -30,14 +30,14 @@ fn page(path: &str, subject: Subject) -> Resource {
         }))
 }
 
-/// What a page is about.
+/// Subject of a page.
 #[derive(Clone, Copy)]
 enum Subject {
     Payment,
     Binding,
 }
 
-/// The form as the browser sends it.
+/// Form fields as the browser sends them.
 #[derive(Deserialize)]
 struct Answers {
     action: String,
@@ -51,13 +51,13 @@ struct Answers {
     save: String,
 }
 
-/// What a page shows.
+/// Contents of a page.
 struct Sheet {
     amount: Option<String>,
     purpose: String,
     status: &'static str,
     pending: bool,
-    /// The type of method the shop asked for, if it did.
+    /// The type of method the shop requires, if any.
     kind: Option<Kind>,
     may_save: bool,
     return_url: Option<String>,

@@ -1,4 +1,4 @@
-//! What the payer does about payments and bindings.
+//! Actions of the payer on payments and bindings.
 
 use chrono::{DateTime, Utc};
 
@@ -9,11 +9,11 @@ use super::payment::{Canceled, Status, Verdict};
 use super::script::Script;
 use super::view;
 
-/// How the payer pays on the page.
+/// The payer's choice of method on the page.
 pub struct Means {
     pub kind: Kind,
     pub card: CardNumber,
-    /// Whether the payer agrees to save the method.
+    /// `true` if the payer agrees to save the method.
     pub save: bool,
 }
 
@@ -23,23 +23,23 @@ impl Means {
     }
 }
 
-/// What the payer does on the page, or the bank about a charge that waits for it.
+/// Action of the payer on the page, or of the bank on a pending charge.
 pub enum Act {
     Pay(Means),
     Decline(Canceled),
     Expire,
 }
 
-/// Why the payer can do nothing.
+/// Reason why an action is not possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAct {
     Unknown,
-    /// The object has this status and waits for nobody.
+    /// The object has this status and is not pending.
     NotPending(&'static str),
 }
 
 impl Ledger {
-    /// The payer acts on the page of a payment. A charge of a saved method is paid by that method, whatever the means.
+    /// Acts on a pending payment. A charge of a saved method is paid by that method, regardless of the means.
     pub fn act_on_payment(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), NoAct> {
         let payment = self.payments.get(id).ok_or(NoAct::Unknown)?;
         let refused = NoAct::NotPending(payment.status.name());
@@ -74,7 +74,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// The method the payer has just used.
+    /// Returns the method the payer has just used.
     fn used(&self, id: &str, means: &Means, saved: bool, now: DateTime<Utc>) -> Method {
         Method {
             id: id.to_owned(),
@@ -86,7 +86,7 @@ impl Ledger {
         }
     }
 
-    /// The payer acts on the page of a binding.
+    /// Acts on a pending binding.
     pub fn act_on_binding(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), NoAct> {
         let saved = self.methods.get(id).ok_or(NoAct::Unknown)?;
         if saved.method.standing != Standing::Pending {

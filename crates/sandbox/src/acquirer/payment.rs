@@ -1,4 +1,4 @@
-//! A payment and the pure rules of its life: `pending` -> `waiting_for_capture` -> `succeeded` or `canceled`.
+//! A payment and the pure rules of its states: `pending` -> `waiting_for_capture` -> `succeeded` or `canceled`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value};
@@ -10,13 +10,13 @@ use super::refusal::Refusal;
 use super::script::Step;
 use crate::named::named;
 
-/// How long the payer may take to confirm.
+/// Time the payer has to confirm.
 pub const CONFIRMATION_WINDOW: TimeDelta = TimeDelta::hours(1);
-/// How long the shop may take to capture.
+/// Time the shop has to capture.
 pub const CAPTURE_WINDOW: TimeDelta = TimeDelta::days(7);
 
 named! {
-    /// Who stopped a payment.
+    /// Party that stopped a payment.
     Party {
         Merchant = "merchant",
         YooMoney = "yoo_money",
@@ -24,7 +24,7 @@ named! {
     }
 }
 
-/// Who stopped a payment and why.
+/// Party that stopped a payment, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Canceled {
     pub party: Party,
@@ -36,13 +36,13 @@ impl Canceled {
     pub const NOT_CONFIRMED: Self = Self { party: Party::YooMoney, reason: "expired_on_confirmation" };
     pub const NOT_CAPTURED: Self = Self { party: Party::YooMoney, reason: "expired_on_capture" };
 
-    /// The payer's bank declines.
+    /// A decline by the payer's bank.
     pub fn by_network(reason: &'static str) -> Self {
         Self { party: Party::PaymentNetwork, reason }
     }
 }
 
-/// What the payer's bank says.
+/// Verdict of the payer's bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Approved { three_d_secure: bool },
@@ -50,11 +50,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What the bank says without asking the payer.
+    /// Approval by the bank without a confirmation by the payer.
     pub const APPROVED: Self = Self::Approved { three_d_secure: false };
 }
 
-/// Where a payment stands.
+/// Status of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Pending,
@@ -73,7 +73,7 @@ impl Status {
         }
     }
 
-    /// The notification that tells of this status. Nobody is told of a pending payment.
+    /// Returns the event of this status. A pending payment has none.
     pub fn event(self) -> Option<&'static str> {
         match self {
             Self::Pending => None,
@@ -83,12 +83,12 @@ impl Status {
         }
     }
 
-    /// Whether the payer's money is held or taken.
+    /// Returns `true` if the payer's money is held or taken.
     pub fn is_paid(self) -> bool {
         matches!(self, Self::WaitingForCapture { .. } | Self::Succeeded { .. })
     }
 
-    /// The payer confirms and the bank speaks. `None` when the payment is not pending.
+    /// Applies the confirmation by the payer and the verdict of the bank. `None` when the payment is not pending.
     pub fn confirmed(self, verdict: Verdict, capture: bool, now: DateTime<Utc>) -> Option<Self> {
         match (self, verdict) {
             (Self::Pending, Verdict::Declined(canceled)) => Some(Self::Canceled(canceled)),
@@ -102,7 +102,7 @@ impl Status {
         }
     }
 
-    /// The time for the next step has run out. `None` when no step is awaited.
+    /// Applies the end of the waiting time. `None` when the status is final.
     pub fn expired(self) -> Option<Self> {
         match self {
             Self::Pending => Some(Self::Canceled(Canceled::NOT_CONFIRMED)),
@@ -112,7 +112,7 @@ impl Status {
     }
 }
 
-/// How the payer is asked to confirm.
+/// Way the payer confirms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confirmation {
     pub kind: &'static str,
@@ -120,7 +120,6 @@ pub struct Confirmation {
     pub enforce: Option<bool>,
 }
 
-/// A payment.
 #[derive(Clone, Debug)]
 pub struct Payment {
     pub id: String,
@@ -129,22 +128,22 @@ pub struct Payment {
     pub refunded: Amount,
     pub created_at: DateTime<Utc>,
     pub description: Option<String>,
-    /// Taken at once when the payer confirms, else held until captured.
+    /// `true`: the money is taken when the payer confirms. `false`: it is held until captured.
     pub capture: bool,
-    /// Whether the shop asked to save the method.
+    /// `true` if the shop requested to save the method.
     pub save: bool,
     pub method: Option<Method>,
-    /// The step of its script that a charge of a saved method follows; `None` when the payer confirms.
+    /// Script step that a charge of a saved method follows. `None` when the payer confirms.
     pub step: Option<Step>,
     pub confirmation: Option<Confirmation>,
     pub metadata: Map<String, Value>,
     pub merchant_customer_id: Option<String>,
-    /// The receipt that came with it; the register gets it once the money is taken.
+    /// The receipt of the payment request. It is registered once the money is taken.
     pub receipt: Option<Slip>,
 }
 
 impl Payment {
-    /// The shop takes the held money, all of it or less. Gives the new status and the sum taken.
+    /// Captures the held money, all of it or less. Returns the new status and the captured sum.
     pub fn captured(&self, sum: Option<Amount>, now: DateTime<Utc>) -> Result<(Status, Amount), Refusal> {
         let Status::WaitingForCapture { three_d_secure, .. } = self.status else {
             return Err(Refusal::invalid("Payment can not be captured in current status."));
@@ -156,7 +155,7 @@ impl Payment {
         Ok((Status::Succeeded { captured_at: now, three_d_secure }, sum))
     }
 
-    /// The shop lets the held money go; `unpaid` also a payment that the payer has not paid yet.
+    /// Releases the held money. With `unpaid`, also cancels a payment that the payer has not paid yet.
     pub fn canceled(&self, unpaid: bool) -> Result<Status, Refusal> {
         match self.status {
             Status::Pending if unpaid => Ok(Status::Canceled(Canceled::BY_MERCHANT)),
@@ -166,7 +165,7 @@ impl Payment {
         }
     }
 
-    /// The shop gives money back. Gives the sum refunded so far.
+    /// Refunds the sum. Returns the total refunded so far.
     pub fn refunded(&self, sum: Amount) -> Result<Amount, Refusal> {
         match self.status {
             Status::Pending => return Err(Refusal::invalid("Payment is in progress").at("payment_id")),
@@ -186,12 +185,12 @@ impl Payment {
         Ok(total)
     }
 
-    /// Whether a refund of this sum must come with a receipt: of all that was paid, the payment's is used.
+    /// Returns `true` if a refund of this sum must include a receipt. A full refund uses the receipt of the payment.
     pub fn needs_receipt_to_refund(&self, sum: Amount) -> bool {
         self.receipt.is_some() && sum != self.amount
     }
 
-    /// Whether anything is left to give back.
+    /// Returns `true` if some of the money can still be refunded.
     pub fn is_refundable(&self) -> bool {
         matches!(self.status, Status::Succeeded { .. }) && self.refunded < self.amount
     }

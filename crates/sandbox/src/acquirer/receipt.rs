@@ -1,4 +1,4 @@
-//! Fiscal receipts: those that come with payments and refunds, and those that are asked for by themselves.
+//! Fiscal receipts: those sent with payments and refunds, and those requested separately.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ const MOST_ITEMS: usize = 80;
 const LONGEST_DESCRIPTION: usize = 128;
 
 named! {
-    /// What the register has made of a receipt.
+    /// Registration status of a receipt.
     Registration {
         Pending = "pending",
         Succeeded = "succeeded",
@@ -20,15 +20,15 @@ named! {
     }
 }
 
-/// A receipt that came with a payment or a refund.
+/// A receipt sent with a payment or a refund.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slip {
     pub state: Registration,
-    /// As it came.
+    /// The receipt as received.
     pub body: Value,
 }
 
-/// A receipt that was asked for by itself.
+/// A receipt requested separately.
 #[derive(Clone, Debug)]
 pub struct Receipt {
     pub id: String,
@@ -37,14 +37,14 @@ pub struct Receipt {
     pub created_at: DateTime<Utc>,
 }
 
-/// What a receipt is about.
+/// Subject of a receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
     Payment(String),
     Refund(String),
 }
 
-/// A well-formed request for a receipt.
+/// A valid request for a receipt.
 #[derive(Clone, Debug)]
 pub struct ReceiptOrder {
     pub about: About,
@@ -93,7 +93,8 @@ fn settlements(body: &Map<String, Value>) -> Result<Amount, Refusal> {
     Ok(sum)
 }
 
-/// The receipt that came along, if any; a register refuses one that is malformed or whose items are not the amount.
+/// Reads the receipt sent with a request, if any. Refuses a receipt that is malformed or whose items do not add up to
+/// the amount.
 pub fn slip(body: &Map<String, Value>, amount: Option<Amount>) -> Result<Option<Value>, Refusal> {
     let Some(value) = given(body, "receipt") else { return Ok(None) };
     let receipt = value.as_object().ok_or_else(|| wrong("receipt"))?;
@@ -106,7 +107,7 @@ pub fn slip(body: &Map<String, Value>, amount: Option<Amount>) -> Result<Option<
     Ok(Some(value.clone()))
 }
 
-/// A contact of either kind.
+/// Checks the contact of the customer, an e-mail address or a phone.
 fn customer(receipt: &Map<String, Value>, place: &str) -> Result<(), Refusal> {
     let customer = given(receipt, "customer").and_then(Value::as_object);
     let filled = |name: &str, fits: fn(&str) -> bool| {
@@ -126,7 +127,7 @@ fn tax_system(receipt: &Map<String, Value>, place: &str) -> Result<(), Refusal> 
     if known { Ok(()) } else { Err(wrong(&format!("{place}tax_system_code"))) }
 }
 
-/// What the items sum to.
+/// Returns the sum of the items.
 fn items(receipt: &Map<String, Value>, place: &str) -> Result<Amount, Refusal> {
     let list = format!("{place}items");
     let items = receipt.get("items").and_then(Value::as_array).ok_or_else(|| wrong(&list))?;
@@ -156,7 +157,7 @@ fn items(receipt: &Map<String, Value>, place: &str) -> Result<Amount, Refusal> {
     Ok(sum)
 }
 
-/// A quantity with at most three decimals, as a number or a text.
+/// Reads a quantity with at most three decimals, given as a number or a string.
 fn thousandths(value: &Value) -> Option<i64> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));

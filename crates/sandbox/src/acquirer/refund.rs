@@ -8,7 +8,7 @@ use super::receipt::Registration;
 use crate::named::named;
 
 named! {
-    /// Where a refund stands.
+    /// Status of a refund.
     RefundStatus {
         Pending = "pending",
         Succeeded = "succeeded",
@@ -16,7 +16,6 @@ named! {
     }
 }
 
-/// Money given back.
 #[derive(Clone, Debug)]
 pub struct Refund {
     pub id: String,
@@ -26,6 +25,6 @@ pub struct Refund {
     pub created_at: DateTime<Utc>,
     pub description: Option<String>,
     pub metadata: Map<String, Value>,
-    /// How its receipt stands; `None` when it has none.
+    /// State of the fiscal receipt, if there is one.
     pub receipt: Option<Registration>,
 }

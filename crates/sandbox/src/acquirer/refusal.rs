@@ -1,4 +1,4 @@
-//! The acquirer's way to say no.
+//! Error responses of the acquirer.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::chance::Chance;
 
-/// An error answer of the acquirer.
+/// An error response of the acquirer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub status: StatusCode,
-    /// Absent for 405 and 415.
+    /// `None` for 405 and 415.
     pub code: Option<&'static str>,
     pub description: String,
     /// The header or the path in the body that is wrong.
@@ -22,7 +22,7 @@ impl Refusal {
         Self { status, code, description: description.into(), parameter: None }
     }
 
-    /// 400: the request has to be changed.
+    /// 400: the request must be changed.
     pub fn invalid(description: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Some("invalid_request"), description)
     }
@@ -57,13 +57,13 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, Some("internal_server_error"), "Internal server error")
     }
 
-    /// Names the header or the path in the body that is wrong.
+    /// Sets the header or the path in the body that is wrong.
     #[must_use]
     pub fn at(self, parameter: impl Into<String>) -> Self {
         Self { parameter: Some(parameter.into()), ..self }
     }
 
-    /// The answer.
+    /// Returns the HTTP response.
     pub fn answer(&self, chance: &Chance) -> HttpResponse {
         let mut body = json!({ "type": "error", "id": chance.id(), "description": self.description });
         if let Value::Object(fields) = &mut body {

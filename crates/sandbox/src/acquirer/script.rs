@@ -1,4 +1,4 @@
-//! The script of a saved method: what happens to its next charges, in order.
+//! The script of a saved method: the outcomes of its next charges, in order.
 
 use std::collections::VecDeque;
 
@@ -7,54 +7,54 @@ use chrono::TimeDelta;
 use super::payment::Verdict;
 use crate::faults::{Fault, FaultKind};
 
-/// How a charge ends, and when.
+/// Outcome of a charge and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The answer to the request tells it.
+    /// The response to the request contains the outcome.
     AtOnce(Verdict),
-    /// The payment is pending until so much time has passed.
+    /// The payment is pending for this duration.
     After(TimeDelta, Verdict),
     /// The payment is pending until the control interface ends it.
     WhenTold,
 }
 
-/// What happens to one charge, or to several in a row.
+/// Outcome of one charge, or of several in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     pub ending: Ending,
-    /// What goes wrong with the request.
+    /// Fault of the request.
     pub fault: Option<Fault>,
-    /// What goes wrong with the notifications of the payment.
+    /// Fault of the payment's notifications.
     pub notifications: Option<FaultKind>,
-    /// Whether the shop is notified before the request is answered.
+    /// `true` if the shop is notified before the response to the request.
     pub notifies_first: bool,
-    /// How many charges; `None` for all that follow.
+    /// Number of charges; `None` for all that follow.
     pub times: Option<u32>,
 }
 
 impl Step {
-    /// One charge that ends like this, with nothing going wrong.
+    /// A step for one charge with this ending and no faults.
     pub const fn new(ending: Ending) -> Self {
         Self { ending, fault: None, notifications: None, notifies_first: false, times: Some(1) }
     }
 
-    /// Whether the payment is never made.
+    /// Returns `true` if the payment is never created.
     pub fn prevents_work(&self) -> bool {
         self.fault.is_some_and(|fault| fault.kind.prevents_work())
     }
 }
 
-/// The steps still to come. Charges succeed once all are used up.
+/// The remaining steps. Charges succeed once all are used up.
 #[derive(Clone, Debug, Default)]
 pub struct Script(VecDeque<Step>);
 
 impl Script {
-    /// The steps still to come, in order.
+    /// Returns the remaining steps, in order.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.0.iter()
     }
 
-    /// What happens to the next charge.
+    /// Returns the step for the next charge and uses it up.
     pub fn take(&mut self) -> Step {
         let Some(step) = self.0.front_mut() else {
             return Step::new(Ending::AtOnce(Verdict::APPROVED));

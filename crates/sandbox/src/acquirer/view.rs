@@ -1,4 +1,4 @@
-//! The acquirer's objects as its API shows them.
+//! API representations of the acquirer's objects.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use super::receipt::{About, Receipt, Registration};
 use super::refund::{Refund, RefundStatus};
 use crate::world::moment;
 
-/// An object under construction; absent fields are left out, as the provider does.
+/// An object under construction. Absent fields are left out, as the provider does.
 struct Fields(Map<String, Value>);
 
 impl Fields {
@@ -32,7 +32,7 @@ impl Fields {
     }
 }
 
-/// The payment object.
+/// Returns the payment object.
 pub fn payment(payment: &Payment, shop: &Shop) -> Value {
     let status = payment.status;
     let (captured_at, expires_at, canceled) = match status {
@@ -82,7 +82,7 @@ pub fn payment(payment: &Payment, shop: &Shop) -> Value {
     .done()
 }
 
-/// The refund object.
+/// Returns the refund object.
 pub fn refund(refund: &Refund) -> Value {
     let canceled = json!({ "party": "refund_network", "reason": "rejected_by_payee" });
     let receipt = refund.receipt.map(|state| match refund.status {
@@ -104,7 +104,7 @@ pub fn refund(refund: &Refund) -> Value {
     .done()
 }
 
-/// The object of a receipt that was asked for by itself.
+/// Returns the object of a receipt that was requested separately.
 pub fn receipt(receipt: &Receipt) -> Value {
     let (kind, of_payment, of_refund) = match &receipt.order.about {
         About::Payment(id) => ("payment", Some(id.as_str()), None),
@@ -126,7 +126,7 @@ pub fn receipt(receipt: &Receipt) -> Value {
     .done()
 }
 
-/// The object of a method saved or being saved.
+/// Returns the object of a method that is saved or being saved.
 pub fn saved_method(saved: &SavedMethod, shop: &Shop) -> Value {
     let asked = saved.confirmation.as_ref().filter(|_| saved.method.standing == Standing::Pending);
     let metadata = (!saved.metadata.is_empty()).then(|| saved.metadata.clone());

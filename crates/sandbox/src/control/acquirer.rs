@@ -1,4 +1,4 @@
-//! `/control/acquirer`, `/control/payments` and their relatives: the payer's and the bank's side of the acquirer.
+//! `/control/acquirer`, `/control/payments` and related paths: the payer's and the bank's side of the acquirer.
 
 use std::collections::HashMap;
 
@@ -23,9 +23,12 @@ pub async fn settings(world: Data<World>) -> HttpResponse {
     answer_settings(&world)
 }
 
-/// `POST /control/acquirer`: `notification_url` or `notification_urls`, how new `refunds` end, what the register makes
-/// of `receipts`, also of those that wait for it, whether the shop `cancels_unpaid` payments, and whether the acquirer
-/// `notifies_first` and answers the request then.
+/// `POST /control/acquirer` changes:
+/// - `notification_url` or `notification_urls`;
+/// - `refunds`: final status of new refunds;
+/// - `receipts`: registration status of receipts, including those that wait for it;
+/// - `cancels_unpaid`: the shop can cancel unpaid payments;
+/// - `notifies_first`: notifications are sent before the response.
 pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(
         &body,
@@ -98,7 +101,7 @@ pub async fn payments(world: Data<World>, query: Query<HashMap<String, String>>)
     Ok(HttpResponse::Ok().json(json!({ "payments": payments })))
 }
 
-/// `GET /control/receipts`: those that were asked for by themselves, newest first.
+/// `GET /control/receipts`: receipts that were requested separately, newest first.
 pub async fn receipts(world: Data<World>) -> HttpResponse {
     let objects: Vec<Value> = world.with_ledger(|ledger, _| {
         let views = ledger.receipts.newest().take(USUAL_PAGE);
@@ -107,8 +110,8 @@ pub async fn receipts(world: Data<World>) -> HttpResponse {
     HttpResponse::Ok().json(json!({ "receipts": objects }))
 }
 
-/// `POST /control/payments/{id}`: what the payer does, or the bank about a charge that waits for it. The card decides
-/// how `succeed` ends; a charge that waits succeeds.
+/// `POST /control/payments/{id}`: an action of the payer, or of the bank on a pending charge. The card decides the
+/// result of `succeed`; a pending charge succeeds.
 pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome", "card", "reason", "party", "save"])?;
     let outcome = required("outcome", input.one_of("outcome", &OUTCOMES, known_outcome)?)?;
@@ -132,8 +135,8 @@ pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -
     answer(done.map_err(|refused| no_act(refused, "payment"))?)
 }
 
-/// `POST /control/payment_methods/{id}`: how the next charges of a saved method end, as a script of one step (`revoke`:
-/// the payer has forbidden them at the bank), or what the payer does about a pending one.
+/// `POST /control/payment_methods/{id}`: the ending of the next charges of a saved method, as a script of one step
+/// (`revoke`: the payer has forbidden them at the bank), or an action of the payer on a pending method.
 pub async fn act_on_method(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome", "card", "reason", "party", "times"])?;
     let known = |name: &str| METHOD_OUTCOMES.into_iter().find(|outcome| *outcome == name);
@@ -184,7 +187,7 @@ pub async fn charges(world: Data<World>, query: Query<HashMap<String, String>>) 
     HttpResponse::Ok().json(json!({ "charges": world.acquirer.charges.newest(method_id, USUAL_PAGE) }))
 }
 
-/// `POST /control/refunds/{id}`: how a pending refund ends.
+/// `POST /control/refunds/{id}`: ends a pending refund.
 pub async fn end_refund(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome"])?;
     let find = |name: &str| match name {
@@ -205,7 +208,7 @@ pub async fn end_refund(world: Data<World>, id: Path<String>, body: Bytes) -> Re
     answer(Some(ended.map_err(wrong)?))
 }
 
-/// `GET /control/notifications`: the latest sendings, newest first.
+/// `GET /control/notifications`: the latest attempts, newest first.
 pub async fn notifications(world: Data<World>) -> HttpResponse {
     HttpResponse::Ok().json(json!({ "notifications": world.acquirer.notifier.attempts() }))
 }

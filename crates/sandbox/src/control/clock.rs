@@ -10,12 +10,12 @@ use serde_json::json;
 use super::input::{Input, Wrong};
 use crate::world::{World, moment};
 
-/// Ten years: far enough for any demo, near enough for every calendar.
+/// Largest advance, in seconds: ten years. It is enough for a demo and safe for calendar arithmetic.
 pub const FARTHEST: u64 = 10 * 366 * 24 * 3_600;
 
 const FIELDS: [&str; 3] = ["advance_seconds", "advance_to", "dry_run"];
 
-/// Where the clock is to stand.
+/// Target time of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goal {
     By(TimeDelta),
@@ -33,9 +33,11 @@ pub async fn show(world: Data<World>) -> HttpResponse {
     answer(&world)
 }
 
-/// `POST /control/clock`: `advance_seconds`, or `advance_to` a moment, never back. Where the sandbox is a part of something larger the
-/// answer comes when everything up to then has happened, and tells it; with `dry_run` nothing moves, and what would happen is
-/// told. Else the clock jumps.
+/// `POST /control/clock`: moves the clock by `advance_seconds` or to `advance_to`, never back.
+///
+/// Without a [`TimeTravel`](crate::TimeTravel) the clock jumps, and `dry_run` is refused with 409. With it:
+/// - the response comes when everything due until then has happened, and lists it;
+/// - with `dry_run` the clock does not move, and the response lists what would happen.
 pub async fn advance(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let asked = Asked::read(&Input::loose(&body)?)?;
     let clock = world.adjustable_clock.as_ref().ok_or_else(|| {
@@ -52,7 +54,7 @@ pub async fn advance(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wr
         }
         let to = asked.goal.from(world.now())?;
         match asked.goal {
-            // Exactly so much, however long it took to read that.
+            // Advances by exactly this duration, however long reading the request took.
             Goal::By(time) => {
                 clock.advance(time.num_seconds());
             }
@@ -61,7 +63,7 @@ pub async fn advance(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wr
         world.acquirer.notifier.clock_has_moved();
         return Ok(answer(&world));
     };
-    // Whoever hangs up in between stops nothing halfway.
+    // A client that disconnects must not stop the journey halfway, so it runs in a task.
     let (here, dry_run) = (Arc::clone(&world), asked.dry_run);
     let journey = tokio::spawn(async move {
         let _turn = here.traveller.turn().await;
@@ -78,7 +80,7 @@ fn answer(world: &World) -> HttpResponse {
 }
 
 impl Goal {
-    /// The moment it stands for, seen from now.
+    /// Returns the target time, computed from `now`.
     fn from(self, now: DateTime<Utc>) -> Result<DateTime<Utc>, Wrong> {
         let farthest = i64::try_from(FARTHEST).ok().and_then(TimeDelta::try_seconds).unwrap_or(TimeDelta::MAX);
         match self {
@@ -98,7 +100,7 @@ impl Goal {
 }
 
 impl Asked {
-    /// Complains about everything that is wrong at once.
+    /// Reports all errors of the request together.
     fn read(input: &Input) -> Result<Self, Wrong> {
         let mut wrong = input.unknown(&FIELDS);
         let mut noted = |complaint| wrong.push(complaint);

@@ -1,4 +1,4 @@
-//! Reading control requests, with complaints that name the field.
+//! Parsing of control requests, with errors that name the field.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::answers;
 
-/// Why a control request is turned down.
+/// Reason why a control request is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// 400: not JSON, or not an object.
@@ -26,12 +26,12 @@ impl Wrong {
         Self::Field(format!("{name}: {problem}"))
     }
 
-    /// Several complaints about fields as one.
+    /// Combines several field errors into one.
     pub fn all(wrong: &[Self]) -> Self {
         Self::Field(wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     }
 
-    /// The same complaint about a field inside another one.
+    /// Prefixes the error with the name of the outer field.
     #[must_use]
     pub fn within(self, name: &str) -> Self {
         match self {
@@ -74,7 +74,7 @@ impl Input {
         Self::of(Self::loose(body)?.0, known)
     }
 
-    /// Reads a JSON object that may have any fields; [`Input::unknown`] tells those that it should not have.
+    /// Reads a JSON object that may have any fields; [`Input::unknown`] returns an error for each unknown one.
     pub fn loose(body: &[u8]) -> Result<Self, Wrong> {
         if body.trim_ascii().is_empty() {
             return Ok(Self(Map::new()));
@@ -85,7 +85,7 @@ impl Input {
         Ok(Self(fields))
     }
 
-    /// A complaint about each field that is none of `known`.
+    /// Returns an error for each field that is not in `known`.
     pub fn unknown(&self, known: &[&str]) -> Vec<Wrong> {
         let strange = self.0.keys().filter(|name| !known.contains(&name.as_str()));
         strange.map(|name| Wrong::field(name, format!("unknown field; known are {}", known.join(", ")))).collect()
@@ -103,12 +103,12 @@ impl Input {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// Whether the field is there and not null.
+    /// Returns `true` if the field is present and not null.
     pub fn is_given(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// Whether the field is there, be it null.
+    /// Returns `true` if the field is present, even as null.
     pub fn mentions(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
@@ -123,7 +123,7 @@ impl Input {
             .transpose()
     }
 
-    /// A whole number between `least` and `most`.
+    /// Reads a whole number between `least` and `most`.
     pub fn whole(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>, Wrong> {
         self.get(name)
             .map(|value| {
@@ -143,7 +143,7 @@ impl Input {
         self.get(name).map(|value| read(value).ok_or_else(|| Wrong::field(name, "must be a list of texts"))).transpose()
     }
 
-    /// A list of objects that have no other fields than `known`.
+    /// Reads a list of objects that have no other fields than `known`.
     pub fn objects(&self, name: &str, known: &[&str]) -> Result<Option<Vec<Self>>, Wrong> {
         let wrong = || Wrong::field(name, "must be a list of objects");
         let read = |(number, value): (usize, &Value)| {
@@ -155,14 +155,14 @@ impl Input {
             .transpose()
     }
 
-    /// A text that is one of `names`, turned into what it names.
+    /// Reads a string that is one of `names` and returns the value it names.
     pub fn one_of<T>(&self, name: &str, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Wrong> {
         let wrong = || Wrong::field(name, format!("must be one of {}", names.join(", ")));
         self.get(name).map(|value| value.as_str().and_then(&find).ok_or_else(wrong)).transpose()
     }
 }
 
-/// Complains about a field that has to be there.
+/// Returns an error if a required field is absent.
 pub fn required<T>(name: &str, value: Option<T>) -> Result<T, Wrong> {
     value.ok_or_else(|| Wrong::field(name, "is required"))
 }

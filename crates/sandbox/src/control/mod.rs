@@ -1,4 +1,4 @@
-//! The control interface: JSON over HTTP for tests, demos and people.
+//! The control interface: JSON over HTTP for tests, demos and developers.
 
 mod acquirer;
 mod clock;
@@ -15,7 +15,7 @@ use actix_web::web::{self, ServiceConfig};
 
 use crate::answers;
 
-/// The routes under `/control`.
+/// Registers the routes under `/control`.
 pub fn routes(config: &mut ServiceConfig) {
     let path = |path: &str| web::resource(path).default_service(web::to(answers::wrong_method));
     config.service(

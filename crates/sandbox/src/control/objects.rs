@@ -5,7 +5,7 @@ use actix_web::web::Data;
 
 use crate::world::World;
 
-/// `GET /control/objects`: what lies in the bucket.
+/// `GET /control/objects`: the contents of the bucket.
 pub async fn list(world: Data<World>) -> HttpResponse {
     HttpResponse::Ok().json(world.storage.view())
 }

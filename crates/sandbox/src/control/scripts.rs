@@ -1,4 +1,4 @@
-//! `/control/payment_methods/{id}/script`: what happens to the next charges of a saved method, one after the other.
+//! `/control/payment_methods/{id}/script`: outcomes of the next charges of a saved method, in order.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const FIELDS: [&str; 10] = [
     "times",
 ];
 const OUTCOMES: [&str; 3] = ["succeed", "decline", "pending"];
-/// What can go wrong with one charge. To delay its answer, hold it by a short `timeout`.
+/// Faults a charge can have. To delay its response, use a short `timeout`.
 const FAULTS: [FaultKind; 6] = [
     FaultKind::Timeout,
     FaultKind::Http500,
@@ -39,12 +39,12 @@ const FAULTS: [FaultKind; 6] = [
 ];
 const NOTIFICATIONS: [FaultKind; 2] = [FaultKind::Duplicate, FaultKind::Reorder];
 
-/// `GET /control/payment_methods/{id}/script`: the steps still to come.
+/// `GET /control/payment_methods/{id}/script`: the remaining steps.
 pub async fn show(world: Data<World>, id: Path<String>) -> Result<HttpResponse, Wrong> {
     answer(&world, &id)
 }
 
-/// `POST /control/payment_methods/{id}/script`: `steps` that take the place of those still to come.
+/// `POST /control/payment_methods/{id}/script`: `steps` that replace the remaining ones.
 pub async fn replace(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["steps"])?;
     let steps = required("steps", input.objects("steps", &FIELDS)?)?;
@@ -89,12 +89,12 @@ fn read(input: &Input) -> Result<Step, Wrong> {
         fault: kind(input, "fault", &FAULTS)?.map(|kind| Fault::new(kind, delay)),
         notifications: kind(input, "notifications", &NOTIFICATIONS)?,
         notifies_first: input.flag("notifies_first")?.unwrap_or(false),
-        // A null is for all charges that follow.
+        // Null means all charges that follow.
         times: if input.mentions("times") { times } else { Some(1) },
     })
 }
 
-/// Who declines and why.
+/// Reads the party that declines and the reason.
 pub fn canceled(input: &Input) -> Result<Canceled, Wrong> {
     Ok(Canceled {
         party: input.one_of("party", Party::NAMES, Party::named)?.unwrap_or(Party::PaymentNetwork),

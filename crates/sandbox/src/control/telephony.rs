@@ -1,4 +1,4 @@
-//! `/control/telephony`, `/control/calls` and `/control/callchecks`: the side of those who hold the phones.
+//! `/control/telephony`, `/control/calls` and `/control/callchecks`: the side of the phone owners.
 
 use std::collections::HashMap;
 
@@ -17,8 +17,8 @@ pub async fn settings(world: Data<World>) -> HttpResponse {
     answer(&world)
 }
 
-/// `POST /control/telephony`: where the provider's messages go, and which phone it refuses with which number (none:
-/// serves it again).
+/// `POST /control/telephony`: the URL of the provider's messages, and a phone to refuse with an error number (none:
+/// the phone is served again).
 pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["callback_url", "refuse_phone", "refuse_code"])?;
     let url = input.text("callback_url")?;
@@ -45,7 +45,7 @@ fn answer(world: &World) -> HttpResponse {
     }))
 }
 
-/// `POST /control/calls`: a phone calls a number. The checks it confirms are announced.
+/// `POST /control/calls`: a call from a phone to a number. The checks it confirms are announced.
 pub async fn call(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["from", "to"])?;
     let (from, to) = (required("from", input.text("from")?)?, required("to", input.text("to")?)?);
@@ -62,7 +62,7 @@ pub async fn checks(world: Data<World>, query: Query<HashMap<String, String>>) -
     HttpResponse::Ok().json(json!({ "callchecks": world.checks.views(phone, MOST, world.now()) }))
 }
 
-/// `POST /control/callchecks/{id}`: the provider waits no longer.
+/// `POST /control/callchecks/{id}`: ends the waiting time of a check.
 pub async fn give_up(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome"])?;
     let expire = |name: &str| (name == "expire").then_some(());

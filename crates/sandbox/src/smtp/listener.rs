@@ -1,4 +1,4 @@
-//! The sockets of the mailbox, and the faults that hit it.
+//! The sockets of the mailbox, and its faults.
 
 use std::io;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::world::World;
 const IDLE: Duration = Duration::from_mins(5);
 const LONGEST_LINE: u64 = 8_192;
 
-/// Takes connections until the sandbox stops.
+/// Accepts connections until the sandbox stops.
 pub async fn serve(world: Arc<World>, listener: TcpListener) {
     loop {
         let accepted = tokio::select! {
@@ -51,11 +51,11 @@ struct Connection<'a> {
     world: &'a World,
     reader: BufReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
-    /// The fault of the message being sent.
+    /// Fault of the current message.
     fault: Option<Fault>,
 }
 
-/// Whether the conversation goes on.
+/// Continuation of the session.
 enum Flow {
     On,
     Over,
@@ -96,7 +96,7 @@ impl<'a> Connection<'a> {
         self.writer.write_all(format!("{text}\r\n").as_bytes()).await
     }
 
-    /// The next line without its line end; `None` when the client has hung up.
+    /// Reads the next line without its line end; `None` when the client has disconnected.
     async fn read_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         let mut limited = (&mut self.reader).take(LONGEST_LINE);
@@ -111,7 +111,7 @@ impl<'a> Connection<'a> {
         Ok(Some(line))
     }
 
-    /// The message up to the lone dot, doubled dots undone. `Some(None)` when it is too large.
+    /// Reads the message up to the final dot and undoes doubled dots. `Some(None)` when it is too large.
     async fn read_message(&mut self) -> io::Result<Option<Option<Vec<u8>>>> {
         let mut message = Some(Vec::new());
         loop {
@@ -130,7 +130,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Puts a message into the mailbox, as far as the fault of this message lets it.
+    /// Stores a message in the mailbox, unless the fault of this message prevents it.
     async fn take(&mut self, recipients: &[String], message: Option<Vec<u8>>) -> io::Result<Flow> {
         let Some(message) = message else {
             self.say("552 5.3.4 Message size exceeds fixed limit").await?;

@@ -1,4 +1,4 @@
-//! The mailbox: a small SMTP server that takes every message for every recipient.
+//! The mailbox: a small SMTP server that accepts every message for every recipient.
 
 mod listener;
 mod session;

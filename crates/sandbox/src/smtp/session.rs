@@ -1,23 +1,23 @@
-//! One SMTP conversation, without input and output: a command line goes in, what to do comes out.
+//! State machine of one SMTP session, without input and output: it takes a command line and returns the next step.
 
-/// The largest message taken, in bytes.
+/// Maximum size of a message, in bytes.
 pub const LARGEST_MESSAGE: usize = 10 * 1024 * 1024;
 const MOST_RECIPIENTS: usize = 100;
 
-/// What to do after a command.
+/// Next step after a command.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
     /// Answer and read the next command.
     Reply(String),
-    /// Answer that a transaction has begun; the fault of this message is drawn here.
+    /// Answer that a transaction has begun. The fault of this message is drawn at this step.
     Begin,
     /// Answer 354 and read the message.
     ReadMessage,
-    /// Answer and hang up.
+    /// Answer and close the connection.
     Close,
 }
 
-/// What the next line is.
+/// Kind of the next line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Expected {
     #[default]
@@ -26,19 +26,19 @@ enum Expected {
     Credentials { more: u8 },
 }
 
-/// The state of a conversation.
+/// State of a session.
 #[derive(Default)]
 pub struct Session {
     greeted: bool,
     expected: Expected,
     in_transaction: bool,
     recipients: Vec<String>,
-    /// Whether recipients are refused until the transaction ends.
+    /// `true` if recipients are refused until the transaction ends.
     pub refusing: bool,
 }
 
 impl Session {
-    /// The recipients of the message just read; the transaction is over.
+    /// Ends the transaction and returns the recipients of the message just read.
     pub fn finish(&mut self) -> Vec<String> {
         let recipients = std::mem::take(&mut self.recipients);
         self.reset();
@@ -51,7 +51,7 @@ impl Session {
         self.recipients.clear();
     }
 
-    /// Takes one line, without its line end.
+    /// Handles one line, without its line end.
     pub fn line(&mut self, line: &str) -> Step {
         if let Expected::Credentials { more } = self.expected {
             return self.credentials(line, more);
@@ -160,7 +160,7 @@ fn accepted() -> Step {
     reply("235 2.7.0 Authentication successful")
 }
 
-/// The address and the parameters after `FROM:` or `TO:`.
+/// Splits the text after `FROM:` or `TO:` into address and parameters.
 fn address<'a>(text: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
     let (start, rest) = text.trim_start().split_at_checked(keyword.len())?;
     if !start.eq_ignore_ascii_case(keyword) {

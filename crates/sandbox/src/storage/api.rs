@@ -1,4 +1,4 @@
-//! The requests a bucket takes.
+//! Requests of the bucket.
 
 use std::collections::HashMap;
 
@@ -37,12 +37,12 @@ fn error(status: StatusCode, code: &str) -> HttpResponse {
     xml(status, &format!("<Error><Code>{code}</Code><Message>{code}</Message></Error>"))
 }
 
-/// The answer to a request that an internal error has hit.
+/// Returns the response to a request hit by an internal error.
 pub fn internal_error() -> HttpResponse {
     error(StatusCode::INTERNAL_SERVER_ERROR, "InternalError")
 }
 
-/// The answer to a request that is refused as planned.
+/// Returns the response to a request hit by a `refuse` fault.
 pub fn denied() -> HttpResponse {
     error(StatusCode::FORBIDDEN, "AccessDenied")
 }
@@ -136,7 +136,7 @@ fn complete(storage: &Storage, upload: &str, key: &str, body: &[u8]) -> Result<H
     Ok(xml(StatusCode::OK, &text))
 }
 
-/// The parts that a request names.
+/// Reads the parts that a request names.
 fn parts(text: &str) -> Option<Vec<(u32, String)>> {
     let inside = |text: &str, name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;

@@ -1,4 +1,4 @@
-//! A bucket as S3 serves it, in path style: whole objects and uploads in parts, parts of objects, signed requests.
+//! A bucket with the S3 protocol in path style: objects, multipart uploads, ranges of objects, signed requests.
 
 mod api;
 mod signature;
@@ -15,12 +15,12 @@ pub use self::api::{denied, internal_error, routes};
 use crate::config::SandboxConfig;
 use crate::world::lock;
 
-/// All objects and parts together, in bytes.
+/// Maximum size of all objects and parts together, in bytes.
 const MOST_BYTES: usize = 512 * 1024 * 1024;
-/// Every part of an upload but the last has at least so many bytes.
+/// Minimum size of every part of an upload except the last, in bytes.
 const SMALLEST_PART: usize = 5 * 1024 * 1024;
 
-/// Who may use the bucket.
+/// Access data of the bucket.
 pub struct Account {
     pub bucket: String,
     pub region: String,
@@ -40,13 +40,13 @@ struct StorefrontReader {
     uploads: HashMap<String, Upload>,
 }
 
-/// An upload in parts that is not complete.
+/// An incomplete multipart upload.
 struct Upload {
     key: String,
     parts: BTreeMap<u32, Bytes>,
 }
 
-/// Why the bucket refuses.
+/// Reason why the bucket refuses a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     NoSuchUpload,
@@ -55,7 +55,7 @@ pub enum Refusal {
     Full,
 }
 
-/// The mark by which contents are told apart.
+/// Returns the ETag of the content.
 pub fn etag(content: &[u8]) -> String {
     let mut mark = hex(digest(&SHA256, content).as_ref());
     mark.truncate(32);
@@ -113,7 +113,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Makes an object of the named parts.
+    /// Assembles an object from the named parts.
     pub fn complete(&self, id: &str, key: &str, named: &[(u32, String)]) -> Result<Bytes, Refusal> {
         let mut shelves = lock(&self.shelves);
         let upload = shelves.uploads.get(id).filter(|upload| upload.key == key).ok_or(Refusal::NoSuchUpload)?;
@@ -135,7 +135,7 @@ impl Storage {
         lock(&self.shelves).uploads.remove(id).map(drop).ok_or(Refusal::NoSuchUpload)
     }
 
-    /// What lies in the bucket, for people and tests.
+    /// Returns the contents of the bucket, for developers and tests.
     pub fn view(&self) -> Value {
         let shelves = lock(&self.shelves);
         let objects: Vec<Value> =

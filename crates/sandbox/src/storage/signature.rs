@@ -1,4 +1,4 @@
-//! AWS Signature Version 4 of one request, checked. How far its time is off is not looked at: the clock here may be moved.
+//! Check of AWS Signature Version 4. The request time is not checked, because the clock of the sandbox can be moved.
 
 use actix_web::HttpRequest;
 use actix_web::web::Query;
@@ -10,14 +10,14 @@ use super::Account;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// Why a request is refused.
+/// Reason why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsigned {
-    /// No signature, or one that cannot be read.
+    /// No signature, or an unreadable one.
     Missing,
-    /// Nobody has this access key.
+    /// The access key is unknown.
     UnknownKey,
-    /// It is signed with another key, or for another request.
+    /// The request is signed with another key, or the signature is of another request.
     Wrong,
     /// The body is not the one that was signed.
     OtherBody,
@@ -38,7 +38,7 @@ fn header<'a>(call: &'a HttpRequest, name: &str) -> Option<&'a str> {
     call.headers().get(name)?.to_str().ok()
 }
 
-/// The value behind `name=` among the comma-separated parts of the header.
+/// Returns the value after `name=` among the comma-separated parts of the header.
 fn part<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     let parts = header.strip_prefix(ALGORITHM)?.split(',');
     parts.map(str::trim).find_map(|part| part.strip_prefix(name)?.strip_prefix('='))

@@ -1,4 +1,4 @@
-//! The provider of suggestions: DaData's suggestions API 4.1, over a few records of its own.
+//! The provider of suggestions: DaData's suggestions API 4.1, over a few built-in records.
 
 mod records;
 
@@ -24,7 +24,7 @@ static ADDRESSES: LazyLock<Vec<Record>> = LazyLock::new(addresses);
 static BANKS: LazyLock<Vec<Record>> = LazyLock::new(banks);
 static PARTIES: LazyLock<Vec<Record>> = LazyLock::new(parties);
 
-/// Both methods, by POST alone.
+/// Registers both methods, POST only.
 pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::resource("/suggestions/api/4_1/rs/{method}/{kind}")
@@ -34,7 +34,7 @@ pub fn routes(config: &mut ServiceConfig) {
     );
 }
 
-/// Status, reason and message of a refusal.
+/// A refusal: status, reason and message.
 struct Refusal(StatusCode, &'static str, &'static str);
 
 impl Refusal {
@@ -49,17 +49,17 @@ async fn wrong_method() -> HttpResponse {
     Refusal(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed", "POST is expected").answer()
 }
 
-/// The answer to a call that an `http_500` fault has hit.
+/// Returns the response to a call hit by an `http_500` fault.
 pub fn internal_error() -> HttpResponse {
     Refusal(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", "something went wrong").answer()
 }
 
-/// The answer to a call that a `refuse` fault has hit.
+/// Returns the response to a call hit by a `refuse` fault.
 pub fn limit_spent() -> HttpResponse {
     Refusal(StatusCode::FORBIDDEN, "Forbidden", "the limit of the day is spent").answer()
 }
 
-/// A missing key and an unknown one are told apart.
+/// Checks the key. A missing key and an unknown key get different refusals.
 fn authenticate(call: &HttpRequest, world: &World) -> Result<(), Refusal> {
     let header = call.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let key = header.and_then(|value| value.strip_prefix("Token ")).filter(|key| !key.is_empty());
@@ -72,7 +72,7 @@ fn authenticate(call: &HttpRequest, world: &World) -> Result<(), Refusal> {
     }
 }
 
-/// What is looked for, and how many are wanted.
+/// Reads the query and the maximum number of results.
 fn read(call: &HttpRequest, body: &[u8]) -> Result<(String, usize), Refusal> {
     let bad = |message| Refusal(StatusCode::BAD_REQUEST, "Bad Request", message);
     let kind = call.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();

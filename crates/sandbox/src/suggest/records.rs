@@ -1,4 +1,4 @@
-//! The directories of the sandbox. Companies are made up; the banks and addresses are public ones.
+//! Directories of the sandbox. Companies are invented; the banks and addresses are public.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 pub struct Record {
     /// The record on the wire: `{value, unrestricted_value, data}`.
     pub view: Value,
-    /// What can be looked for, in lower case.
+    /// Searchable text, in lower case.
     words: String,
-    /// By what it is found exactly.
+    /// Numbers for exact search.
     numbers: Vec<String>,
 }
 
@@ -20,7 +20,7 @@ impl Record {
         Self { view, words, numbers }
     }
 
-    /// Whether a word begins with each word of a query in lower case.
+    /// Returns `true` if each word of the query, in lower case, is the beginning of a word of the record.
     pub fn mentions(&self, query: &str) -> bool {
         let parts = |text: &str| -> Vec<String> {
             text.split(|letter: char| !letter.is_alphanumeric())
@@ -32,7 +32,7 @@ impl Record {
         !asked.is_empty() && asked.iter().all(|word| own.iter().any(|own| own.starts_with(word.as_str())))
     }
 
-    /// Whether this is a number of it, in lower case.
+    /// Returns `true` if the record has this number, in lower case.
     pub fn is(&self, number: &str) -> bool {
         self.numbers.iter().any(|own| own == number)
     }
@@ -53,7 +53,7 @@ const ADDRESSES: [Address; 8] = [
     ("420111", "Респ Татарстан", "Казань", "ул Баумана", "44", "fias-0008", "55.789800", "49.115600"),
 ];
 
-/// Addresses of houses.
+/// Returns addresses of houses.
 pub fn addresses() -> Vec<Record> {
     let record = |(postal, region, city, street, house, fias, latitude, longitude): Address| {
         let own = region.ends_with(city);
@@ -134,7 +134,7 @@ const BANKS: [Bank; 4] = [
     ),
 ];
 
-/// Banks.
+/// Returns the banks.
 pub fn banks() -> Vec<Record> {
     let record = |(name, bic, swift, inn, kpp, account, address, state): Bank| {
         let view = json!({
@@ -223,7 +223,7 @@ const PARTIES: [Party; 5] = [
     ),
 ];
 
-/// Companies and people in business.
+/// Returns the companies and individual entrepreneurs.
 pub fn parties() -> Vec<Record> {
     let record = |(short, full, inn, kpp, ogrn, manager, address, state): Party| {
         let individual = kpp.is_none();

@@ -1,4 +1,4 @@
-//! SMS.RU's check by an incoming call: whoever holds the phone calls the number shown to him.
+//! SMS.RU's check by an incoming call: the owner of the phone calls the number shown to them.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use crate::world::{World, lock};
 const LIFETIME: TimeDelta = TimeDelta::minutes(5);
 const MOST_REFUSALS: usize = 1_000;
 
-/// What the provider says about an expected call.
+/// Status of an expected call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckStatus {
     Waiting,
@@ -48,7 +48,7 @@ struct Check {
     phone: String,
     number: String,
     expires_at: DateTime<Utc>,
-    /// How it ended before its time.
+    /// Status of a check that ended before its expiry.
     ended: Option<CheckStatus>,
 }
 
@@ -68,10 +68,9 @@ impl Check {
     }
 }
 
-/// All expected calls.
 pub struct Checks {
     kept: Mutex<Bounded<Check>>,
-    /// Phones that are refused, with the provider's number for the reason.
+    /// Phones that are refused, with the provider's error number.
     refused: Mutex<HashMap<String, u16>>,
 }
 
@@ -80,7 +79,8 @@ impl Checks {
         Self { kept: Mutex::new(Bounded::new(capacity)), refused: Mutex::default() }
     }
 
-    /// From now on a phone is refused with this number, or served again. False when too many are refused already.
+    /// Refuses a phone with this error number from now on, or serves it again. Returns `false` when too many are
+    /// refused.
     pub fn refuse(&self, phone: &str, code: Option<u16>) -> bool {
         let mut refused = lock(&self.refused);
         match code {
@@ -91,12 +91,12 @@ impl Checks {
         true
     }
 
-    /// The refused phones with their numbers.
+    /// Returns the refused phones with their error numbers.
     pub fn refused(&self) -> HashMap<String, u16> {
         lock(&self.refused).clone()
     }
 
-    /// Somebody calls a number. Gives the checks that are confirmed by it.
+    /// Handles a call from a phone to a number. Returns the checks that the call confirms.
     pub fn call(&self, from: &str, to: &str, now: DateTime<Utc>) -> Vec<String> {
         let (from, to) = (recipient(from), recipient(to));
         let mut kept = lock(&self.kept);
@@ -111,7 +111,7 @@ impl Checks {
         ids
     }
 
-    /// The provider gives a waiting check up. `None` when there is no such check, else whether it was waiting.
+    /// Ends the waiting time of a check. `None` when there is no such check, else `true` if it was waiting.
     pub fn give_up(&self, id: &str, now: DateTime<Utc>) -> Option<bool> {
         let mut kept = lock(&self.kept);
         let check = kept.get_mut(id)?;
@@ -122,7 +122,7 @@ impl Checks {
         Some(waiting)
     }
 
-    /// The checks of a phone or of all, newest first.
+    /// Returns the checks of a phone or of all, newest first.
     pub fn views(&self, phone: Option<&str>, most: usize, now: DateTime<Utc>) -> Vec<Value> {
         let phone = phone.map(recipient);
         let kept = lock(&self.kept);
@@ -137,7 +137,7 @@ impl Checks {
         }
         let running = world.chance.number();
         let id = format!("{}-{}", 200_000 + running, world.chance.digits(3));
-        // The running number keeps two numbers apart.
+        // The running number makes the phone numbers distinct.
         let number = format!("7800{}{:04}", world.chance.digits(3), running % 10_000);
         let expires_at = world.now().checked_add_signed(LIFETIME).unwrap_or(DateTime::<Utc>::MAX_UTC);
         let check = Check { id: id.clone(), phone, number: number.clone(), expires_at, ended: None };
@@ -150,13 +150,13 @@ impl Checks {
     }
 }
 
-/// `/callcheck/add` and `/callcheck/status`, both by GET and POST.
+/// Registers `/callcheck/add` and `/callcheck/status`, both by GET and POST.
 pub fn routes(config: &mut ServiceConfig) {
     by_get_and_post(config, "/callcheck/add", add);
     by_get_and_post(config, "/callcheck/status", status);
 }
 
-/// JSON for those who asked for it, else lines.
+/// Answers with JSON if it was requested, else with lines.
 fn answer(parameters: &Parameters, done: Result<(Value, Vec<String>), Refusal>) -> HttpResponse {
     if parameters.get("json") == "1" {
         return HttpResponse::Ok().json(done.map_or_else(Refusal::view, |(view, _)| view));

@@ -1,4 +1,4 @@
-//! What the telephony provider says by itself: signed forms, sent until they are answered with `100`.
+//! Messages from the telephony provider: signed forms, sent until they are answered with `100`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -15,18 +15,18 @@ use crate::faults::{FaultKind, Service};
 use crate::world::{World, lock};
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// The provider repeats for days; here it gives up sooner.
+/// The provider repeats for days. The sandbox gives up sooner.
 const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(500);
 const REMEMBERED: usize = 100;
 
-/// One message on its way.
+/// One message to one URL.
 pub struct Push {
     url: String,
     entry: String,
 }
 
-/// Where messages go, and what became of the latest.
+/// URL of the messages, their queue and the latest responses.
 pub struct Pushes {
     url: Mutex<Option<String>>,
     outbox: UnboundedSender<Push>,
@@ -46,18 +46,18 @@ impl Pushes {
         *lock(&self.url) = url;
     }
 
-    /// What was answered to the latest messages, newest first.
+    /// Returns the responses to the latest messages, newest first.
     pub fn answers(&self) -> Vec<Value> {
         lock(&self.answers).iter().rev().cloned().collect()
     }
 
-    /// Tells what became of a check. Without a URL nobody is told.
+    /// Sends the status of a check. Without a URL none is sent.
     pub fn announce(&self, world: &World, check: &str, status: CheckStatus) {
         let Some(url) = self.url() else { return };
         let fault = world.faults.take_for_notification(Service::Telephony).map(|fault| fault.kind);
         let entry = format!("callcheck_status\n{check}\n{}\n{}", status.code(), world.now().timestamp());
         for _ in 0..if fault == Some(FaultKind::Duplicate) { 2 } else { 1 } {
-            // The courier is gone only when the sandbox is stopping.
+            // The receiver is dropped only when the sandbox is stopping.
             let _ = self.outbox.send(Push { url: url.clone(), entry: entry.clone() });
         }
     }
@@ -71,13 +71,13 @@ impl Pushes {
     }
 }
 
-/// The signature of entries: SHA-256 over the account's key and all of them, in lower hex.
+/// Returns the signature of entries: SHA-256 over the account's key and all of them, in lower-case hex.
 pub fn signature(api_id: &str, entries: &[&str]) -> String {
     let signed = digest::digest(&digest::SHA256, format!("{api_id}{}", entries.concat()).as_bytes());
     hex(signed.as_ref())
 }
 
-/// Carries messages until the sandbox stops.
+/// Sends messages until the sandbox stops.
 pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: UnboundedReceiver<Push>) {
     loop {
         tokio::select! {

@@ -1,4 +1,4 @@
-//! Charges of saved methods, as their scripts have them.
+//! Charges of saved methods follow their scripts.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Outside, assert_refused, id, order, outside};
 
-/// A saved card and the ways to charge it.
+/// A saved card, with helpers to charge it.
 struct Saved {
     outside: Outside,
     id: String,
@@ -43,20 +43,20 @@ impl Saved {
         self.outside.get("/control/payments").await.1["payments"].as_array().unwrap().len()
     }
 
-    /// The requests to charge it, newest first.
+    /// Returns the requests to charge the card, newest first.
     async fn charges(&self) -> Vec<Value> {
         let (_, answer) = self.outside.get(&format!("/control/charges?payment_method_id={}", self.id)).await;
         answer["charges"].as_array().unwrap().clone()
     }
 
-    /// Lets the acquirer notify a hook of the same sandbox.
+    /// Sends the acquirer's notifications to a hook of the same sandbox.
     async fn listening(&self) -> String {
         let (hook, url) = self.outside.hook(json!({})).await;
         self.outside.handle.set_notification_url(url);
         hook
     }
 
-    /// The payments that the hook has been told of so far, and how they stood.
+    /// Returns the payments the hook was notified of, with their statuses.
     async fn told(&self, hook: &str) -> Vec<(String, String)> {
         let told = |delivery: &Value| {
             let body: Value = serde_json::from_str(delivery["body"].as_str().unwrap()).unwrap();
@@ -143,7 +143,7 @@ async fn a_pending_charge_waits_until_it_is_told_how_to_end() {
     assert_eq!(paid["payment_method"]["id"], saved.id.as_str());
     let (_, page) = saved.outside.get(&format!("/pay/{}", id(&paid))).await;
     assert!(!page.as_str().unwrap().contains("<form"));
-    // The payer has an hour, the bank as long as it likes.
+    // The payer has an hour. The bank has no deadline.
     saved.outside.clock.advance(30 * 24 * 3_600);
     let (_, paid) = saved.outside.act(&paid, json!({ "outcome": "succeed" })).await;
     assert_eq!((ending(&paid), &paid["payment_method"]["id"]), (("succeeded", None), &json!(saved.id)));
@@ -152,7 +152,7 @@ async fn a_pending_charge_waits_until_it_is_told_how_to_end() {
     assert_eq!(declined["cancellation_details"], json!({ "party": "yoo_money", "reason": "insufficient_funds" }));
     assert_eq!(ending(&saved.now(&held).await), ("pending", None));
     assert_eq!(ending(&saved.charge("d").await), ("succeeded", None));
-    // A charge makes no method of its own.
+    // A charge creates no method of its own.
     let own = order(json!({ "payment_method_id": paid["id"], "confirmation": null }));
     let refused = saved.outside.acquire("/payments", "e", Some(own)).await;
     assert_refused(&refused, StatusCode::BAD_REQUEST, "invalid_request", "Payment method is not saved");
@@ -243,13 +243,13 @@ async fn one_charge_may_be_told_before_it_is_answered() {
         { "outcome": "pending", "notifies_first": true, "notifications": "duplicate" },
     ]);
     saved.direct(steps).await;
-    // Even a shop that is slow to take the notification gets no answer before.
+    // The response waits even for a shop that is slow to accept the notification.
     saved.outside.fault("webhook", "delay", 1, 300).await;
     let charged = saved.charge("a").await;
     assert_eq!(saved.told(&hook).await, [(id(&charged).to_owned(), "succeeded".to_owned())]);
     assert!(saved.outside.write("/payments", "b", Some(&saved.order())).send().await.is_err());
     assert_eq!(saved.told(&hook).await.len(), 2);
-    // The answer may be older than the notification.
+    // The response may be older than the notification.
     let overtaken = saved.charge("c").await;
     assert_eq!(ending(&overtaken), ("pending", None));
     assert_eq!(saved.told(&hook).await[2], (id(&overtaken).to_owned(), "succeeded".to_owned()));

@@ -21,7 +21,7 @@ async fn an_internal_error_comes_before_or_after_the_work() {
         assert_refused(&answer, StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", text);
         assert_eq!(payments(&outside).await, done, "{fault}");
     }
-    // The same key finds what the lost answer had done.
+    // The same key finds the payment of the lost response.
     let again = outside.payment("http_500_after_commit", json!({})).await;
     assert_eq!((again["status"].as_str(), payments(&outside).await), (Some("pending"), 1));
 }

@@ -1,4 +1,4 @@
-//! Starting, stopping and working hard.
+//! Start, stop and load.
 
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ async fn a_connection_that_rests_can_be_used_again() {
     let outside = outside().await;
     let mut connection = TcpStream::connect(outside.handle.addr()).await.unwrap();
     let mut answer = [0; 12];
-    // Servers close what rests for five seconds unless they are told otherwise.
+    // By default servers close connections that are idle for five seconds.
     for rest in [Duration::from_secs(7), Duration::ZERO] {
         connection.write_all(b"GET /control/clock HTTP/1.1\r\nHost: sandbox\r\n\r\n").await.unwrap();
         connection.read_exact(&mut answer).await.unwrap();

@@ -1,4 +1,4 @@
-//! The mailbox, spoken to by hand.
+//! The mailbox, over raw SMTP.
 
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -16,7 +16,7 @@ impl Client {
         client
     }
 
-    /// The code of the next reply, or nothing when the server has hung up.
+    /// Returns the code of the next reply, or an empty string when the server has disconnected.
     async fn reply(&mut self) -> String {
         loop {
             let mut line = String::new();

@@ -1,10 +1,10 @@
-//! What the shop is told, and how insistently.
+//! Notifications to the shop and their redeliveries.
 
 use serde_json::{Value, json};
 
 use crate::support::{Outside, id, outside};
 
-/// Lets the acquirer notify a hook of the same sandbox.
+/// Sends the acquirer's notifications to a hook of the same sandbox.
 async fn listening(outside: &Outside, hook: Value) -> String {
     let (hook, url) = outside.hook(hook).await;
     outside.handle.set_notification_url(url);

@@ -1,4 +1,4 @@
-//! Clients that others wrote.
+//! Third-party clients.
 
 use std::io::{Write as _, stderr};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support::{KEY, SHOP, outside};
 
-/// Runs a script that drives the sandbox by a client others wrote, if that is installed.
+/// Runs a script that drives the sandbox through a third-party client, if that is installed.
 async fn works_unchanged(module: &str, script: &str, arguments: &[&str]) {
     let there = Command::new("python3").args(["-c", &format!("import {module}")]).output();
     if !there.is_ok_and(|output| output.status.success()) {
@@ -40,7 +40,7 @@ async fn the_official_client_of_suggestions_works_unchanged() {
     works_unchanged("dadata", "dadata_client.py", &["sandbox-suggest-key"]).await;
 }
 
-/// Whether a missing peer is a failure.
+/// Returns `true` if a missing peer is a failure.
 #[expect(clippy::disallowed_methods, reason = "a switch of the test run, not of the program")]
 fn required() -> bool {
     std::env::var("REQUIRE_PYTHON_PEERS").is_ok_and(|value| value == "1")

@@ -1,4 +1,4 @@
-//! Suggestions: what the provider refuses, and the faults it can be told to have.
+//! Suggestions: refusals of the provider, and planned faults.
 
 use reqwest::Method;
 use serde_json::{Value, json};

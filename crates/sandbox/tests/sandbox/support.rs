@@ -1,4 +1,4 @@
-//! A running sandbox on a clock that stands still, and short ways to call it.
+//! A running sandbox on a fixed clock, with helpers to call it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Outside {
         read(self.http.post(self.at(path)).json(&body).send().await.unwrap()).await
     }
 
-    /// A call to the acquirer that changes something.
+    /// Prepares a call to the acquirer that changes something.
     pub fn write(&self, path: &str, key: &str, body: Option<&Value>) -> RequestBuilder {
         let call = self.http.post(self.at(&format!("/v3{path}"))).basic_auth(SHOP, Some(KEY));
         let call = call.header("Idempotence-Key", key);
@@ -74,20 +74,20 @@ impl Outside {
         read(self.write(path, key, body.as_ref()).send().await.unwrap()).await
     }
 
-    /// A call to the acquirer that only reads.
+    /// Calls the acquirer for reading.
     pub async fn look(&self, path: &str) -> Answer {
         let call = self.http.get(self.at(&format!("/v3{path}"))).basic_auth(SHOP, Some(KEY));
         read(call.send().await.unwrap()).await
     }
 
-    /// A pending payment of 100 roubles; `extra` fields are added to its order.
+    /// Creates a pending payment of 100 roubles; `extra` fields are added to its order.
     pub async fn payment(&self, key: &str, extra: Value) -> Value {
         let (status, payment) = self.acquire("/payments", key, Some(order(extra))).await;
         assert_eq!(status, 200, "{payment}");
         payment
     }
 
-    /// A paid payment of 100 roubles.
+    /// Creates a paid payment of 100 roubles.
     pub async fn paid(&self, key: &str, extra: Value) -> Value {
         let payment = self.payment(key, extra).await;
         let (status, payment) = self.act(&payment, json!({ "outcome": "succeed" })).await;
@@ -95,7 +95,7 @@ impl Outside {
         payment
     }
 
-    /// The payer acts on a payment.
+    /// Applies an action of the payer to a payment.
     pub async fn act(&self, payment: &Value, act: Value) -> Answer {
         self.post(&format!("/control/payments/{}", id(payment)), act).await
     }
@@ -106,14 +106,14 @@ impl Outside {
         assert_eq!(status, 200, "{answer}");
     }
 
-    /// Opens a hook and gives its id and URL.
+    /// Opens a hook and returns its id and URL.
     pub async fn hook(&self, body: Value) -> (String, String) {
         let (status, hook) = self.post("/control/hooks", body).await;
         assert_eq!(status, 201, "{hook}");
         (hook["id"].as_str().unwrap().to_owned(), hook["url"].as_str().unwrap().to_owned())
     }
 
-    /// The deliveries to a hook, once there are at least `count`.
+    /// Returns the deliveries to a hook, once there are at least `count`.
     pub async fn deliveries(&self, hook: &str, count: usize) -> Vec<Value> {
         for _ in 0..3_000 {
             let (_, answer) = self.get(&format!("/control/hooks/{hook}")).await;

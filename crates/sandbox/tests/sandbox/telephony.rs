@@ -127,7 +127,7 @@ async fn messages_about_calls_are_signed_and_repeated_until_taken() {
     outside.post("/control/telephony", json!({ "callback_url": url })).await;
     let (check, number) = expected(&outside, "79990000001").await;
     outside.post("/control/calls", json!({ "from": "79990000001", "to": number })).await;
-    // The hook answers nothing, which is not `100`.
+    // The hook answers with an empty body, which is not `100`.
     let deliveries = outside.deliveries(&hook, 2).await;
     let body = deliveries[0]["body"].as_str().unwrap();
     let entry = format!("callcheck_status\n{check}\n401\n{}", crate::support::start_of_time().timestamp());

@@ -1,4 +1,4 @@
-//! The clock where the sandbox is a part of something larger.
+//! The clock of a sandbox with a `TimeTravel`.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Outside, id, order, outside};
 
-/// Goes from moment to moment of the sandbox.
+/// Advances from event to event of the sandbox.
 struct Walker {
     clock: Arc<AdjustableClock>,
 }
@@ -22,7 +22,7 @@ impl TimeTravel for Walker {
             return Err("nobody knows".to_owned());
         }
         let _held = self.clock.hold();
-        // What is on its way now may be due again later.
+        // A notification that is on its way now may be due again later.
         outside.settle().await;
         let (mut moments, mut busy) = (Vec::new(), Vec::new());
         while let Some(next) = outside.next_moment().filter(|next| *next <= to) {
@@ -49,7 +49,7 @@ async fn the_answer_comes_when_everything_has_happened() {
     let paid = outside.paid("first", json!({ "save_payment_method": true })).await;
     let script = json!({ "steps": [{ "outcome": "pending", "after_seconds": 3_600, "then": "succeed" }] });
     outside.post(&format!("/control/payment_methods/{}/script", id(&paid)), script).await;
-    // The shop was not there when it was told of the first payment, and is told again after ten seconds.
+    // The shop did not accept the notification of the first payment. It is sent again after ten seconds.
     outside.deliveries(&hook, 1).await;
     let body = order(json!({ "payment_method_id": id(&paid), "confirmation": null }));
     let (_, pending) = outside.acquire("/payments", "second", Some(body)).await;

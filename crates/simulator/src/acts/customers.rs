@@ -1,4 +1,4 @@
-//! Customers sign in, order, pay and leave.
+//! Customers log in, order, pay and delete their accounts.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use kontor_payments::model::{GatewayStatus, ProviderId};
 use crate::act::{Act, Did, Effect, Member, Scene};
 use crate::invariants;
 
-/// A code is asked for. It always runs alone, so that the latest code is known.
+/// Requests a code. It always runs alone, so that the latest code is known.
 pub fn asks_for_code(scene: Scene, contact: Contact) -> Act {
     Box::pin(async move {
         let services = &scene.services;
@@ -24,7 +24,7 @@ pub fn asks_for_code(scene: Scene, contact: Contact) -> Act {
     })
 }
 
-/// Somebody signs in by a code.
+/// Logs a customer in with a code.
 pub fn signs_in(scene: Scene, contact: Contact, code: String) -> Act {
     Box::pin(async move {
         let app = scene.merchant.app;
@@ -43,7 +43,7 @@ pub fn signs_in(scene: Scene, contact: Contact, code: String) -> Act {
     })
 }
 
-/// Somebody signs out, here or everywhere. Their token means nothing then.
+/// Logs a customer out, on this device or everywhere. Their token is invalid then.
 pub fn signs_out(scene: Scene, member: Member, everywhere: bool) -> Act {
     Box::pin(async move {
         let extent = if everywhere { LogoutExtent::AllDevices } else { LogoutExtent::ThisDevice };
@@ -59,7 +59,7 @@ pub fn signs_out(scene: Scene, member: Member, everywhere: bool) -> Act {
     })
 }
 
-/// Somebody leaves.
+/// Deletes a customer's account.
 pub fn leaves(scene: Scene, member: Member) -> Act {
     Box::pin(async move {
         let left = scene.services.profiles.leave(member.scope).await;
@@ -67,7 +67,7 @@ pub fn leaves(scene: Scene, member: Member) -> Act {
     })
 }
 
-/// What a customer may want. What is brought to them goes to an address that names the request.
+/// Creates a random order request. A delivery goes to an address that contains the number of the request.
 pub fn wish(scene: &mut Scene, number: u64) -> OrderCommand {
     let merchant = scene.merchant.clone();
     let mut items = merchant.items.clone();
@@ -103,7 +103,7 @@ fn placed(did: &'static str, answer: Result<PlacedOutcome, PlacementError>) -> D
     })
 }
 
-/// Somebody orders under a key. The same request, sent again, is not carried out again.
+/// Places an order under an idempotency key. A repeat of the same request is not carried out again.
 pub fn orders(scene: Scene, member: Member, key: u64, wish: OrderCommand) -> Act {
     Box::pin(async move {
         let services = &scene.services;
@@ -131,7 +131,7 @@ pub fn orders(scene: Scene, member: Member, key: u64, wish: OrderCommand) -> Act
     })
 }
 
-/// Somebody orders without signing in.
+/// Places an order without logging in.
 pub fn orders_by_contact(mut scene: Scene, phone: Phone) -> Act {
     Box::pin(async move {
         let wish = wish(&mut scene, 0);
@@ -146,7 +146,7 @@ pub fn orders_by_contact(mut scene: Scene, phone: Phone) -> Act {
     })
 }
 
-/// A payer pays or does not, and the acquirer says so never, once or twice.
+/// Ends a payment. The acquirer reports the status `told` times: never, once or twice.
 pub fn pays(scene: Scene, payment: ProviderId, status: GatewayStatus, told: u64) -> Act {
     Box::pin(async move {
         scene.services.outside.decide(&payment, status);

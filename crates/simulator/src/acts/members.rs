@@ -1,4 +1,4 @@
-//! Customers subscribe and change their minds; staff step in.
+//! Customers subscribe and change their subscriptions; staff intervene.
 
 use chrono::TimeDelta;
 use kontor_kernel::Clock as _;
@@ -17,7 +17,7 @@ async fn method(scene: &mut Scene, member: &Member) -> Option<SavedMethodId> {
     scene.dice.one_of(&ids)
 }
 
-/// Somebody subscribes, on the acquirer's page or by a method they saved.
+/// Starts a subscription, on the acquirer's page or with a saved payment method.
 pub fn subscribes(mut scene: Scene, member: Member) -> Act {
     Box::pin(async move {
         let saved = if scene.dice.percent(40) { method(&mut scene, &member).await } else { None };
@@ -41,7 +41,7 @@ pub fn subscribes(mut scene: Scene, member: Member) -> Act {
     })
 }
 
-/// Somebody cancels, resumes, changes or tries again.
+/// Cancels, resumes, changes or retries a subscription.
 pub fn changes_mind(mut scene: Scene, member: Member) -> Act {
     Box::pin(async move {
         let Some(id) = scene.dice.one_of(&member.subscriptions) else { return Did::nothing("changes their mind") };
@@ -71,7 +71,7 @@ pub fn changes_mind(mut scene: Scene, member: Member) -> Act {
     })
 }
 
-/// Somebody deletes a method. It runs alone: the answer waits, by the clock on the wall, for requests that are on their way.
+/// Deletes a saved payment method. It runs alone, because it waits in real time for requests that are on their way.
 pub fn deletes_method(mut scene: Scene, member: Member) -> Act {
     Box::pin(async move {
         let Some(id) = method(&mut scene, &member).await else { return Did::nothing("deletes a method") };
@@ -89,7 +89,7 @@ fn timing(scene: &Scene, dice: &mut Dice) -> Timing {
     }
 }
 
-/// Staff do something about a subscription.
+/// Changes a subscription as staff.
 pub fn staff_step_in(mut scene: Scene, member: Member) -> Act {
     Box::pin(async move {
         let Some(id) = scene.dice.one_of(&member.subscriptions) else { return Did::nothing("staff step in") };

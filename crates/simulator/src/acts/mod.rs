@@ -1,4 +1,4 @@
-//! What people and workers do.
+//! Actions of customers, staff and workers.
 
 pub mod customers;
 pub mod members;

@@ -1,4 +1,4 @@
-//! Staff move orders on, change them, give money back, look after stock and stand at the door.
+//! Staff move orders, change them, refund money, manage stock and scan tickets.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn told(order: &Order) -> String {
     format!("order {} is {}, captured {:?}, back {:?}", order.id, order.status, order.captured, order.refunded)
 }
 
-/// An order goes on, or is canceled.
+/// Moves an order to another status, or cancels it.
 pub fn moves(mut scene: Scene) -> Act {
     Box::pin(async move {
         let Some(order) = scene.some_order().await else { return Did::nothing("moves an order") };
@@ -37,7 +37,8 @@ pub fn moves(mut scene: Scene) -> Act {
     })
 }
 
-/// Money goes back: everything, some pieces, the delivery, or an amount. Often it is asked for twice at once.
+/// Refunds an order: all of it, some units, the delivery, or an amount. Often the same refund is requested twice at
+/// once.
 pub fn gives_back(mut scene: Scene) -> Act {
     Box::pin(async move {
         let Some(order) = scene.some_order().await else { return Did::nothing("gives back") };
@@ -60,7 +61,7 @@ pub fn gives_back(mut scene: Scene) -> Act {
     })
 }
 
-/// The lines of an order change.
+/// Changes the lines of an order.
 pub fn changes_lines(mut scene: Scene) -> Act {
     Box::pin(async move {
         let Some(order) = scene.some_order().await else { return Did::nothing("changes lines") };
@@ -88,7 +89,7 @@ pub fn changes_lines(mut scene: Scene) -> Act {
     })
 }
 
-/// Somebody counts a shelf, or sets another price.
+/// Corrects a stock level or a price.
 pub fn corrects_stock(mut scene: Scene) -> Act {
     Box::pin(async move {
         let id = scene.dice.one_of(&scene.merchant.stock).unwrap();
@@ -105,7 +106,7 @@ pub fn corrects_stock(mut scene: Scene) -> Act {
     })
 }
 
-/// A sheet in memory: a row for each line, cells parted by `;`.
+/// A spreadsheet in memory: one row a line, cells separated by `;`.
 struct Rows(String);
 
 impl SheetReader for Rows {
@@ -117,7 +118,7 @@ impl SheetReader for Rows {
     }
 }
 
-/// A delivery comes with its sheet.
+/// Imports a delivery from a spreadsheet.
 pub fn imports_stock(mut scene: Scene) -> Act {
     Box::pin(async move {
         let (merchant, dice) = (scene.merchant.clone(), &mut scene.dice);
@@ -134,7 +135,7 @@ pub fn imports_stock(mut scene: Scene) -> Act {
     })
 }
 
-/// Somebody comes to the door; their ticket is scanned, perhaps once more under the same name.
+/// Scans a ticket at the door, sometimes again under the same name.
 pub fn scans(mut scene: Scene, name: u64) -> Act {
     Box::pin(async move {
         let Some(order) = scene.some_order().await else { return Did::nothing("scans") };

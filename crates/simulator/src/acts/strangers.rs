@@ -1,4 +1,4 @@
-//! People who ask for what is none of theirs. Whatever they ask for, nothing is found, and nothing changes.
+//! Requests for records of another project. None is found, and nothing changes.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::act::{Act, Did, Effect, Member, Scene};
 use crate::invariants::WALL;
 use crate::merchant::Merchant;
 
-/// Staff and a customer of one merchant reach for what another one has.
+/// Staff and a customer of one merchant request records of another merchant.
 pub fn reach(mut scene: Scene, theirs: Arc<Merchant>, victim: Option<Member>, own: Option<Member>) -> Act {
     Box::pin(async move {
         let services = scene.services.clone();

@@ -1,4 +1,4 @@
-//! What workers do. One may die at any port, and leave a lease behind.
+//! Duties of workers. A worker may die at any port and leave a lease behind.
 
 use chrono::TimeDelta;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
@@ -7,28 +7,28 @@ use kontor_kernel::Clock as _;
 use crate::act::{Act, Did, Effect, Scene};
 use crate::invariants;
 
-/// The duties of a worker.
+/// All duties of a worker.
 pub const DUTIES: [Duty; 6] =
     [Duty::Charges, Duty::Refunds, Duty::Receipts, Duty::Subscriptions, Duty::Events, Duty::Upkeep];
 
-/// A duty.
+/// A duty of a worker.
 #[derive(Debug, Clone, Copy)]
 pub enum Duty {
-    /// Finds out how charges stand.
+    /// Resolves charge outcomes.
     Charges,
-    /// Asks for refunds.
+    /// Sends refunds.
     Refunds,
-    /// Asks for receipts.
+    /// Sends receipts.
     Receipts,
     /// Charges subscriptions.
     Subscriptions,
     /// Fans events out and delivers them.
     Events,
-    /// Gives up what nobody waits for, and sweeps.
+    /// Cancels abandoned orders, and sweeps.
     Upkeep,
 }
 
-/// One round of a duty, of at most so many records.
+/// Runs one round of a duty, of at most `most` records.
 pub fn works(scene: Scene, duty: Duty, most: u32) -> Act {
     Box::pin(async move {
         let services = &scene.services;
@@ -72,7 +72,7 @@ pub fn works(scene: Scene, duty: Duty, most: u32) -> Act {
                     return Did::of("upkeep", Err::<(), _>(error), |()| String::new());
                 }
                 for table in SWEPT_TABLES {
-                    // What the rules read stays for the whole run.
+                    // The rules read these tables, so their rows stay for the whole run.
                     let kept = ["outbox_events", "webhook_deliveries", "notifications"].contains(&table.table);
                     if !kept && let Err(error) = services.database.sweep(table, now, TimeDelta::days(7)).await {
                         return Did::of("upkeep", Err::<(), _>(error), |()| String::new());

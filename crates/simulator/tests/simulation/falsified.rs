@@ -1,11 +1,11 @@
-//! Rules that are broken on purpose are told by their names.
+//! Rules broken on purpose are reported by name.
 
 use kontor_adapter_diesel::testing::Kind;
 use kontor_simulator::{Plan, Simulation, When, invariants};
 
 use crate::on_one_thread;
 
-/// Something in the storage that works against the service, and the rule that it breaks.
+/// Triggers in the storage that work against the service, and the rules they break.
 const SABOTAGE: [(&str, &str); 10] = [
     (
         invariants::LEDGER,
@@ -61,9 +61,9 @@ const SABOTAGE: [(&str, &str); 10] = [
     ),
 ];
 
-/// Rows that no way through the service leads to.
+/// Rows that the service cannot produce, and the rules they break.
 const ROWS: [(&str, &str); 9] = [
-    // The first: it is looked at when no other rule is broken.
+    // First, because it is checked only when no other rule is broken.
     (invariants::DERIVED, "UPDATE discounts SET used_count = used_count + 1 WHERE id = 1"),
     (
         invariants::STOCK,
@@ -134,7 +134,7 @@ fn rows_that_cannot_be_are_told_by_the_name_of_their_rule() {
     });
 }
 
-/// A merchant alone among others reaches for what is their own.
+/// Requests of a merchant for their own records must break the isolation rule.
 #[test]
 fn whoever_sees_what_strangers_ask_for_is_told() {
     let broken = on_one_thread(Simulation::run(Plan { seed: 12, days: 2, merchants: 1, database: Kind::Sqlite }))

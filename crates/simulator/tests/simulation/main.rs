@@ -1,4 +1,4 @@
-//! Runs of the simulator. `SIM_SEED`, `SIM_DAYS` and `SIM_MERCHANTS` choose another one.
+//! Runs of the simulator. `SIM_SEED`, `SIM_DAYS` and `SIM_MERCHANTS` choose another run.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod falsified;
@@ -16,7 +16,7 @@ fn asked(name: &str) -> Option<u64> {
 /// A thread of its own, as the service has none to share.
 ///
 /// # Panics
-/// When there is no runtime to be had.
+/// If the runtime cannot be built.
 pub fn on_one_thread<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
 }
@@ -25,7 +25,8 @@ fn simulate(plan: Plan) -> Result<Outcome, Broken> {
     on_one_thread(Simulation::run(plan))
 }
 
-/// The seconds of processor time that this process has used, to the hundredth; nothing where the system does not tell.
+/// Returns the processor time of this process in seconds, to the hundredth, or nothing if the system does not report
+/// it.
 fn processor_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();

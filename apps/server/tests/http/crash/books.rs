@@ -1,4 +1,4 @@
-//! The books after the storm: what was answered against what is stored, at the acquirer and at the receiver.
+//! Comparison after the crash test: responses with the database, the acquirer and the receiver.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::desk::Hook;
 use crate::process::Site;
 use crate::support::send;
 
-/// What must be true of every row: how many rows break it.
+/// Rules for rows, each as a query that counts the rows that break it.
 const RULES: &[(&str, &str)] = &[
     ("an order has lines", "orders o WHERE NOT EXISTS (SELECT 1 FROM reservations r WHERE r.order_id = o.id)"),
     (
@@ -86,7 +86,7 @@ const RULES: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the test tells at its end.
+/// Figures printed at the end of the test.
 #[derive(Debug, Default)]
 pub struct Figures {
     pub orders: i64,
@@ -99,10 +99,10 @@ pub struct Figures {
     pub imports: ImportFigures,
 }
 
-/// What those who worked remember.
+/// Records of the test's workers.
 pub struct Told<'a> {
     pub kept: &'a [Kept],
-    /// How many orders may stand although nobody was told.
+    /// Number of orders that may exist without a response.
     pub lost: usize,
     pub ledger: &'a Ledger,
     pub imports: &'a Imports,
@@ -110,7 +110,7 @@ pub struct Told<'a> {
     pub kills: usize,
 }
 
-/// Everything that is wrong, in words.
+/// All differences found, as text.
 pub struct Audit<'a> {
     pub(super) site: &'a Site,
     market: &'a Market,
@@ -128,7 +128,7 @@ impl<'a> Audit<'a> {
         Self { site, market, wrong: Vec::new(), figures: Figures::default() }
     }
 
-    /// Goes through all the books.
+    /// Compares everything.
     pub async fn examine(mut self, told: Told<'_>) -> Figures {
         let Told { kept, lost, ledger, imports, hook, kills } = told;
         self.figures.answered = kept.len();
@@ -158,7 +158,7 @@ impl<'a> Audit<'a> {
         }
     }
 
-    /// What is no longer there was sold or set by staff, and nothing was sold that was not there.
+    /// Checks that missing stock was sold or set by staff, and that no item was oversold.
     async fn stock(&mut self) {
         for item in &self.market.items {
             let there = format!(
@@ -185,7 +185,8 @@ impl<'a> Audit<'a> {
         self.check(sold <= scarce.stock, || format!("{sold} of {} scarce pieces are sold", scarce.stock));
     }
 
-    /// Every change of stock that was answered stands in the ledger once, and no other does but those without an answer.
+    /// Checks that every answered stock change is in the ledger once. Other entries may only come from requests
+    /// without a response.
     async fn storekeeper(&mut self, ledger: &Ledger) {
         for (inventory, pieces) in &ledger.answered {
             let entered = format!(
@@ -205,7 +206,7 @@ impl<'a> Audit<'a> {
         self.check(changes <= most, || format!("{changes} changes of stock, {most} were asked for"));
     }
 
-    /// The service's own doctor finds nothing; he is not asked with an exit code of his own, a difference fails `run`.
+    /// Checks that `kontor doctor` finds nothing; a difference fails `run`.
     fn doctor(&mut self) {
         let output = self.site.run(&["doctor", "--json"]);
         let text = String::from_utf8(output.stdout).unwrap();
@@ -214,7 +215,7 @@ impl<'a> Audit<'a> {
         self.check(told["differences"] == 0 && told["examined"]["inventories"] == json!(items), || text.clone());
     }
 
-    /// How the payment of each order ended at the acquirer. There is never a second one.
+    /// Returns the outcome of each order's payment at the acquirer. There is never a second payment.
     async fn acquirer(&mut self) -> BTreeMap<i64, String> {
         let payments = self.site.control("/payments?limit=1000000").await["payments"].as_array().unwrap().clone();
         let mut outcomes = BTreeMap::new();
@@ -241,7 +242,7 @@ impl<'a> Audit<'a> {
         outcomes
     }
 
-    /// An answered order reads as it was answered, and stands as it must.
+    /// Checks that an answered order reads as it was answered and has an allowed status.
     async fn order(&mut self, kept: &Kept, outcomes: &BTreeMap<i64, String>) {
         let id = kept.answer["id"].as_i64().unwrap();
         let read = send(kept.shopper.request(Method::GET, &format!("/api/counterparty/orders/{id}"))).await;
@@ -287,7 +288,8 @@ impl<'a> Audit<'a> {
         self.check(ends.contains(&status), || format!("order {id} is {status} instead of {ends:?}"));
     }
 
-    /// Every paid order has reached the receiver, signed, and always as the same event; no other order has.
+    /// Checks that every paid order has reached the receiver, signed, always as the same event, and no other order
+    /// has.
     async fn announcements(&mut self, hook: &Hook) {
         let mut events: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
         for delivery in self.market.desk.received(hook).await {

@@ -1,4 +1,4 @@
-//! Random choices that a seed repeats.
+//! Random choices that can be repeated from a seed.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -12,7 +12,7 @@ impl Dice {
         Self(seed)
     }
 
-    /// A seed that nobody has chosen.
+    /// Returns a random seed.
     pub fn any_seed() -> u64 {
         RandomState::new().hash_one("seed") % 1_000_000
     }
@@ -24,7 +24,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     pub fn below(&mut self, sides: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(sides).unwrap()).unwrap()
     }
@@ -37,12 +37,12 @@ impl Dice {
         choices[self.below(choices.len())]
     }
 
-    /// Less than so many milliseconds.
+    /// Returns a duration below this number of milliseconds.
     pub fn pause(&mut self, most: usize) -> Duration {
         Duration::from_millis(u64::try_from(self.below(most)).unwrap())
     }
 
-    /// Dice for somebody else.
+    /// Returns a separate source of choices.
     pub fn split(&mut self) -> Self {
         Self(self.next())
     }

@@ -1,4 +1,4 @@
-//! Spreadsheets become jobs while customers order and the process dies.
+//! Spreadsheets become jobs while customers order and the process is killed.
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
@@ -12,45 +12,45 @@ use super::market::{Market, Told, tell};
 
 /// Rows of a file: the first thousand is one commit, the rest another.
 pub const ROWS: usize = 1_200;
-/// Goods that nobody orders begin with this; there are [`ROWS`] of them.
+/// Prefix of items that are never ordered; there are [`ROWS`] of them.
 pub const BULK: &str = "Bulk-";
-/// Pieces that a job sets begin here, one more for every file, above what the storekeeper sets.
+/// First quantity that a job sets, increased by one for every file, above those of the storekeeper.
 pub const FIRST_PIECES: usize = 80_000;
-/// Jobs that are queued or running: more are not sent.
+/// Maximum number of queued or running jobs.
 const AT_ONCE: u64 = 2;
-/// So many orders for every file.
+/// Number of orders for every file.
 const ORDERS: usize = 20;
 
-/// What a file is about.
+/// Contents of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goods {
-    /// New cards.
+    /// New items.
     Cards,
-    /// Other pieces of goods that nobody orders, and of one that everybody does.
+    /// Quantities of items that are never ordered, and of one that is ordered often.
     Stock,
 }
 
-/// What is wrong with a file, in its last row.
+/// Error in the last row of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
-    /// Nothing: all of it is written.
+    /// No error: all of it is written.
     None,
-    /// One row, so nothing is written.
+    /// One row is wrong, so nothing is written.
     Refused,
-    /// One row, and the others are written.
+    /// One row is wrong, and the others are written.
     LeftOut,
 }
 
-/// What became of sending a file.
+/// Outcome of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// It is this job.
+    /// The upload became this job.
     Job(i64),
-    /// Nobody told.
+    /// No response.
     Lost,
 }
 
-/// A file that was sent.
+/// An uploaded file.
 #[derive(Debug)]
 pub struct SentFile {
     pub number: usize,
@@ -60,17 +60,17 @@ pub struct SentFile {
 }
 
 impl SentFile {
-    /// No two files are called the same.
+    /// Returns the file name, which is unique.
     pub fn name(&self) -> String {
         format!("file-{}.csv", self.number)
     }
 
-    /// New cards begin with this.
+    /// Returns the prefix of new items.
     pub fn prefix(&self) -> String {
         format!("New-{}-", self.number)
     }
 
-    /// How many pieces it sets; no two files the same.
+    /// Returns the quantity the file sets, which is unique.
     pub fn pieces(&self) -> usize {
         FIRST_PIECES + self.number
     }
@@ -100,15 +100,15 @@ impl SentFile {
     }
 }
 
-/// What the importer remembers.
+/// Uploads recorded by the importer.
 #[derive(Default)]
 pub struct Imports {
     pub files: Vec<SentFile>,
-    /// Answers that nobody should get.
+    /// Unexpected responses.
     pub strange: Vec<String>,
 }
 
-/// Cards and stock of goods that nobody orders.
+/// Returns the item and stock sheets of items that are never ordered.
 pub fn bulk() -> (String, String) {
     let (mut cards, mut stock) = (String::new(), String::new());
     for row in 0..ROWS - 1 {
@@ -118,7 +118,7 @@ pub fn bulk() -> (String, String) {
     (cards, stock)
 }
 
-/// How many jobs are not over; nobody knows while the process is dead.
+/// Returns the number of unfinished jobs; `None` while the process is dead.
 async fn open_jobs(market: &Market) -> Option<u64> {
     let path = "/api/jobs?status[]=queued&status[]=running";
     match tell(market.desk.request(Method::GET, path)).await {
@@ -127,7 +127,7 @@ async fn open_jobs(market: &Market) -> Option<u64> {
     }
 }
 
-/// Sends one file after the other, sound and faulty ones, as long as [`Market::imports`].
+/// Uploads files in sequence, valid and faulty ones, while [`Market::imports`] is true.
 pub async fn import_sheets(market: &Market, mut dice: Dice) -> Imports {
     let mut imports = Imports::default();
     let mut number = 0;
@@ -141,7 +141,7 @@ pub async fn import_sheets(market: &Market, mut dice: Dice) -> Imports {
         number += 1;
         let goods = dice.pick(&[Goods::Cards, Goods::Stock]);
         let flaw = dice.pick(&[Flaw::None, Flaw::None, Flaw::None, Flaw::Refused, Flaw::LeftOut]);
-        // Chance must not spare the database every row.
+        // At least one valid file must be accepted, whatever the random choices.
         let is_taken = |file: &SentFile| file.flaw == Flaw::None && file.sent != Sent::Lost;
         let flaw = if imports.files.iter().any(is_taken) { flaw } else { Flaw::None };
         let mut file = SentFile { number, goods, flaw, sent: Sent::Lost };

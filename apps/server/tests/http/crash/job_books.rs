@@ -1,9 +1,9 @@
-//! The books of imports after the storm: every job has ended, once, and wrote what it says it wrote.
+//! Comparison of imports after the crash test: every job has ended once, and wrote what it reports.
 
 use super::books::Audit;
 use super::importer::{BULK, FIRST_PIECES, Flaw, Goods, Imports, ROWS, Sent, SentFile};
 
-/// What must be true of every row: how many rows break it.
+/// Rules for rows, each as a query that counts the rows that break it.
 pub const RULES: &[(&str, &str)] = &[
     (
         "a job has ended, well or not",
@@ -21,11 +21,11 @@ pub const RULES: &[(&str, &str)] = &[
          AND o.row_number = e.row_number AND o.column_name = e.column_name AND o.id <> e.id)",
     ),
 ];
-/// A job that was taken so often without going forward is given up.
+/// Number of leases without progress after which a job is given up.
 const TAKEN: usize = 5;
 const GIVEN_UP: &str = "the service failed again and again at the same place";
 
-/// What is told about imports at the end.
+/// Figures about imports, printed at the end.
 #[derive(Debug, Default)]
 #[expect(dead_code, reason = "some are only told")]
 pub struct ImportFigures {
@@ -37,7 +37,7 @@ pub struct ImportFigures {
 }
 
 impl Audit<'_> {
-    /// Every file that was sent is one job, at most one when nobody told; and no job came of nothing.
+    /// Checks that every uploaded file is one job, at most one without a response, and that there are no other jobs.
     pub(super) async fn imports(&mut self, imports: &Imports, kills: usize) {
         let mut figures = ImportFigures {
             jobs: self.site.number("SELECT count(*) AS id FROM jobs").await,
@@ -74,7 +74,7 @@ impl Audit<'_> {
         self.figures.imports = figures;
     }
 
-    /// What came of a file: how many of its rows were written.
+    /// Checks a file and returns the number of rows written.
     async fn file(&mut self, file: &SentFile) -> i64 {
         let mine = format!("file_name = '{}'", file.name());
         let jobs = self.jobs(&mine).await;
@@ -113,7 +113,7 @@ impl Audit<'_> {
         self.site.number(&format!("SELECT count(*) AS id FROM jobs WHERE {which}")).await
     }
 
-    /// Cards that came of a file, or movements; none stands there twice.
+    /// Returns the number of items or movements written from a file; none occurs twice.
     async fn written(&mut self, file: &SentFile) -> i64 {
         let (rows, apart) = match file.goods {
             Goods::Cards => {
@@ -133,7 +133,7 @@ impl Audit<'_> {
         let apart = self.site.number(&format!("SELECT {apart}")).await;
         self.check(rows == apart, || format!("{file:?}: {rows} rows of {apart} records"));
         if file.goods == Goods::Stock && rows > 0 {
-            // The last that set them is what is there: nobody else touches these.
+            // The last file decides the quantity, because nothing else changes these items.
             let last = format!(
                 "SELECT count(*) AS id FROM inventories i JOIN nomenclatures n ON n.id = i.nomenclature_id \
                  WHERE n.article LIKE '{BULK}%' AND i.quantity <> (SELECT m.quantity_after FROM stock_movements m \

@@ -1,4 +1,4 @@
-//! The load: customers who order, a clerk who moves orders on, a payer, and an outside world that fails.
+//! The load: customers who order, a clerk who moves orders, a payer, and outside services that fail.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -18,65 +18,65 @@ use crate::support::{Answer, send};
 pub struct Item {
     pub id: i64,
     pub article: &'static str,
-    /// Its stock record.
+    /// Identifier of its stock level.
     pub inventory: i64,
-    /// Hundredths of the currency.
+    /// In hundredths of the currency.
     pub price: i64,
-    /// How many there were at the beginning.
+    /// Initial stock.
     pub stock: i64,
 }
 
 pub const PROMO: &str = "HURRY";
 
-/// What all customers share.
+/// State shared by all customers.
 pub struct Market {
     pub desk: Desk,
-    /// The last one is scarce.
+    /// Items; the last one is scarce.
     pub items: Vec<Item>,
-    /// How many orders are to be answered.
+    /// Number of orders to get answered.
     pub wanted: usize,
-    /// How many of these have begun.
+    /// Number of orders started.
     pub begun: AtomicUsize,
-    /// Jobs that were hit by a kill.
+    /// Number of jobs hit by a kill.
     pub struck: AtomicI64,
-    /// Whether the service is there.
+    /// `true` while the service is running.
     pub open: watch::Receiver<bool>,
-    /// No wish begins later than this.
+    /// Time after which no new order starts.
     pub closing: Instant,
 }
 
-/// What a customer wants.
+/// An order a customer wants to place.
 #[derive(Clone)]
 pub struct Wish {
     pub online: bool,
     pub promo: bool,
-    /// Positions in [`Market::items`] and how many of each.
+    /// Positions in [`Market::items`] with quantities.
     pub lines: Vec<(usize, i64)>,
 }
 
-/// An order that was answered.
+/// An answered order.
 pub struct Kept {
     pub wish: Wish,
     pub answer: Value,
     pub shopper: Shopper,
-    /// The states it may be in when nothing moves any more; empty when the acquirer decides.
+    /// Allowed final statuses; empty when the acquirer decides.
     pub ends: Vec<i64>,
 }
 
-/// What a customer remembers.
+/// Orders recorded by a customer.
 #[derive(Default)]
 pub struct Memory {
     pub kept: Vec<Kept>,
-    /// Turned down: sold out, or the promo code was used up.
+    /// Rejected: sold out, or the promo code was used up.
     pub refused: usize,
-    /// Wishes whose outcome nobody told.
+    /// Number of orders with an unknown outcome.
     pub lost: usize,
-    /// Answers that nobody should get.
+    /// Unexpected responses.
     pub strange: Vec<String>,
 }
 
 impl Memory {
-    /// No order came of it, or nobody knows of one.
+    /// Records a response without an order, or a missing response.
     fn note(&mut self, answer: Option<Answer>) {
         match answer.as_ref().map(|answer| answer.status) {
             None | Some(StatusCode::SERVICE_UNAVAILABLE) => self.lost += 1,
@@ -93,12 +93,12 @@ impl Memory {
     }
 }
 
-/// What comes of a request to a process that may die.
+/// Outcome of a request to a process that may die.
 pub enum Told {
     Answer(Answer),
-    /// It may have happened.
+    /// No response: the request may have been carried out.
     Nothing,
-    /// It has not even begun.
+    /// The request was not sent.
     NotSent,
 }
 
@@ -113,7 +113,7 @@ pub async fn tell(request: RequestBuilder) -> Told {
 }
 
 impl Market {
-    /// The next wish: mostly goods that are there for everybody, often the scarce one.
+    /// Creates the next order: mostly of items with enough stock, often of the scarce one.
     fn wish(&self, dice: &mut Dice) -> Wish {
         let scarce = self.items.len() - 1;
         let mut lines = vec![(dice.below(scarce), 1 + i64::from(dice.one_in(2)))];
@@ -143,23 +143,23 @@ impl Market {
         body
     }
 
-    /// Whether another order is wanted.
+    /// Returns `true` if another order may start.
     fn begin(&self) -> bool {
         let one_more = |begun| (begun < self.wanted).then_some(begun + 1);
         self.begun.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok()
     }
 
-    /// Whether there is time left, and fewer orders than were wanted.
+    /// Returns `true` while time is left and more orders are wanted.
     pub fn is_trading(&self) -> bool {
         Instant::now() < self.closing && self.begun.load(Ordering::SeqCst) < self.wanted
     }
 
-    /// Jobs that were hit by a kill.
+    /// Returns the number of jobs hit by a kill.
     pub fn struck(&self) -> i64 {
         self.struck.load(Ordering::SeqCst)
     }
 
-    /// Whether files are still sent: as long as customers order, and until a job was hit.
+    /// Returns `true` while files are still sent: while customers order, and until a job was hit.
     pub fn imports(&self) -> bool {
         self.is_trading() || self.struck() == 0 && Instant::now() < self.closing + PATIENCE
     }
@@ -169,7 +169,7 @@ impl Market {
         open.wait_for(|open| *open).await.unwrap();
     }
 
-    /// One customer, until there are orders enough. What comes to nothing does not count.
+    /// Runs one customer until there are enough orders. Failed orders do not count.
     pub async fn trade(&self, shopper: Shopper, mut dice: Dice) -> Memory {
         let mut memory = Memory::default();
         while Instant::now() < self.closing && self.begin() {
@@ -180,7 +180,7 @@ impl Market {
                 match tell(order).await {
                     Told::Answer(answer) => break Some(answer),
                     Told::Nothing => break None,
-                    // The process is dead and the killer has not said so yet.
+                    // The process is dead, but the killer has not set `open` yet.
                     Told::NotSent => tokio::time::sleep(Duration::from_millis(5)).await,
                 }
             };
@@ -199,7 +199,7 @@ impl Market {
         memory
     }
 
-    /// The clerk may issue an order, cancel it, or take the money for it. Gives the states it may be in now.
+    /// The clerk may issue an order, cancel it, or take the money for it. Returns the statuses it may have now.
     async fn handle(&self, order: &Value, dice: &mut Dice) -> Vec<i64> {
         let target = dice.pick(&[1, 5, 6, 22]);
         if target == 1 {
@@ -215,12 +215,12 @@ impl Market {
     }
 }
 
-/// Declined for every fifth order.
+/// Returns the card of an order; every fifth order gets a declined one.
 fn card(order: &str) -> &'static str {
     if order.parse::<i64>().unwrap() % 5 == 0 { "5555555555554600" } else { "5555555555554444" }
 }
 
-/// Pays whatever waits for a payer, for ever.
+/// Pays every pending payment, forever.
 pub async fn pay_everything(site: &Site) {
     loop {
         for payment in site.control("/payments?limit=300").await["payments"].as_array().unwrap() {
@@ -236,7 +236,7 @@ pub async fn pay_everything(site: &Site) {
     }
 }
 
-/// Lets the outside world fail now and then, for ever.
+/// Makes outside services fail at times, forever.
 pub async fn cause_trouble(site: &Site, mut dice: Dice) {
     const TROUBLES: [(&str, &str); 10] = [
         ("acquirer", "timeout"),

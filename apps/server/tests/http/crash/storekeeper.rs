@@ -1,4 +1,4 @@
-//! Staff and small spreadsheets set stock while customers order and the process dies.
+//! Staff and small spreadsheets set stock while customers order and the process is killed.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use serde_json::json;
 use super::dice::Dice;
 use super::market::{Market, Told, tell};
 
-/// Pieces that are set begin here, one more every time.
+/// First quantity that is set, increased by one every time.
 pub const FIRST_PIECES: i64 = 60_000;
 
-/// What the storekeeper remembers.
+/// Requests recorded by the storekeeper.
 #[derive(Default)]
 pub struct Ledger {
-    /// Inventory and the pieces that the service said are there; no two the same.
+    /// Stock level and its quantity, from responses; all quantities are different.
     pub answered: Vec<(i64, i64)>,
-    /// What was asked for without an answer.
+    /// Number of requests without a response.
     pub lost: usize,
-    /// Answers that nobody should get.
+    /// Unexpected responses.
     pub strange: Vec<String>,
 }
 
-/// Sets stock of what is not scarce, by hand or by spreadsheet, until the market closes.
+/// Sets the stock of items that are not scarce, by request or by spreadsheet, until the market closes.
 pub async fn keep_stock(market: &Market, mut dice: Dice) -> Ledger {
     let mut ledger = Ledger::default();
     let plenty = market.items.len() - 1;

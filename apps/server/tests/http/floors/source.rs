@@ -1,5 +1,5 @@
-//! A small reader of Rust sources: which module a file uses which other one by, out of `use` lines and inline paths.
-//! Comments, texts and tests count for nothing.
+//! A small reader of Rust sources: it finds which modules a file uses, from `use` lines and inline paths. Comments,
+//! strings and tests are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 /// A module as its path below the crate; the crate itself is empty.
 pub type Module = Vec<String>;
 
-/// What of a source counts.
+/// Relevant parts of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
     Word(String),
@@ -21,7 +21,7 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Reads up to the end of a text that has begun; `hashes` of a raw one.
+/// Reads up to the end of a string that has begun; `hashes` of a raw one.
 fn text(letters: &[char], mut place: usize, hashes: Option<usize>) -> (String, usize) {
     let mut text = String::new();
     while let Some(letter) = letters.get(place) {
@@ -79,7 +79,7 @@ fn tokens(source: &str) -> Vec<Token> {
                 tokens.push(Token::Text(read));
                 place = end;
             }
-            // A letter, or a lifetime.
+            // A character literal, or a lifetime.
             '\'' => {
                 let end = if next == Some('\\') {
                     letters.iter().skip(place + 3).position(|sign| *sign == '\'')
@@ -133,7 +133,7 @@ fn sign(token: Option<&Token>) -> Option<char> {
     }
 }
 
-/// The place behind what is bracketed from here on.
+/// Returns the position after the bracketed part that starts here.
 fn behind(tokens: &[Token], mut place: usize) -> usize {
     let mut depth = 0;
     while place < tokens.len() {
@@ -152,7 +152,7 @@ fn behind(tokens: &[Token], mut place: usize) -> usize {
     place
 }
 
-/// The place behind one item: its block, or its semicolon.
+/// Returns the position after one item: its block, or its semicolon.
 fn behind_item(tokens: &[Token], mut place: usize) -> usize {
     while place < tokens.len() {
         match sign(tokens.get(place)) {
@@ -170,27 +170,27 @@ fn is_for_tests(attribute: &[Token]) -> bool {
     matches!(words.as_slice(), ["cfg", "test"] | ["test"])
 }
 
-/// A path as it stands, and the name by which a `use` makes it known.
+/// A path as written, and the name a `use` gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Named {
     path: Vec<String>,
     name: Option<String>,
 }
 
-/// What of one file counts.
+/// Relevant parts of one file.
 #[derive(Debug, Default)]
 struct Read {
-    /// By the module: the file itself is empty, modules within it are not.
+    /// By module: the file itself is empty, modules within it are not.
     uses: Vec<(Module, Named)>,
     inline: Vec<(Module, Vec<String>)>,
     modules: Vec<Module>,
-    /// Modules in files of their own that are compiled for tests alone.
+    /// Modules in separate files that are compiled for tests only.
     tests: Vec<Module>,
-    /// Every word of its texts.
+    /// All words of its strings.
     words: BTreeSet<String>,
 }
 
-/// Takes a tree of `use` apart.
+/// Expands a tree of `use`.
 fn tree(tokens: &[Token], mut place: usize, before: &[String], found: &mut Vec<Named>) -> usize {
     let mut path = before.to_vec();
     loop {
@@ -268,7 +268,7 @@ impl Read {
                     place = tree(tokens, place + 1, &[], &mut found);
                     self.uses.extend(found.into_iter().map(|named| (module.clone(), named)));
                 }
-                // Who may see an item: no arrow.
+                // A visibility is not an arrow.
                 Token::Word(item) if item == "pub" && sign(next) == Some('(') => place = behind(tokens, place + 1),
                 Token::Word(first) => {
                     let mut path = vec![first.clone()];
@@ -293,14 +293,14 @@ impl Read {
     }
 }
 
-/// Who uses whom, as it stands in a file.
+/// A use of one module by another, as written in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrow {
-    /// The module that uses.
+    /// The using module.
     pub from: Module,
-    /// The module that is used, where the item is declared.
+    /// The used module, in which the item is declared.
     pub to: Module,
-    /// As it is written.
+    /// The path as written.
     pub path: String,
 }
 
@@ -309,7 +309,7 @@ pub struct Arrow {
 pub struct Sources {
     files: BTreeMap<Module, Read>,
     modules: BTreeSet<Module>,
-    /// What names mean in a module, by its `use` lines.
+    /// Meaning of names in a module, by its `use` lines.
     names: BTreeMap<Module, BTreeMap<String, Vec<String>>>,
 }
 
@@ -321,7 +321,7 @@ impl Sources {
         Self::of(&files.iter().map(|(module, text)| (module.join("::"), text.as_str())).collect::<Vec<_>>())
     }
 
-    /// Of modules with their texts.
+    /// Reads modules from texts.
     pub fn of(texts: &[(String, &str)]) -> Self {
         let module = |name: &str| name.split("::").filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect();
         let mut files: BTreeMap<Module, Read> =
@@ -346,12 +346,12 @@ impl Sources {
         sources
     }
 
-    /// The modules right below the crate.
+    /// Returns the modules directly below the crate.
     pub fn top(&self) -> BTreeSet<&str> {
         self.modules.iter().filter_map(|module| module.first().map(String::as_str)).collect()
     }
 
-    /// The module whose file a module stands in.
+    /// Returns the module whose file contains a module.
     pub fn file_of(&self, module: &[String]) -> Module {
         let mut file = module;
         while let (false, Some((_, above))) = (self.files.contains_key(file), file.split_last()) {
@@ -360,13 +360,13 @@ impl Sources {
         file.to_vec()
     }
 
-    /// Every word of the texts of a module and those below it.
+    /// Returns all words in the strings of a module and those below it.
     pub fn words(&self, module: &str) -> BTreeSet<&str> {
         let files = self.files.iter().filter(|(file, _)| file.first().is_some_and(|first| first == module));
         files.flat_map(|(_, read)| read.words.iter().map(String::as_str)).collect()
     }
 
-    /// The other crates that modules name, with the module.
+    /// Returns the other crates that modules name, with the module.
     pub fn crates(&self) -> BTreeSet<(Module, String)> {
         let named = |read: &Read| {
             let uses = read.uses.iter().map(|(_, named)| named.path.clone());
@@ -376,7 +376,7 @@ impl Sources {
         all.filter_map(|(file, path)| Some((file.clone(), path.first()?.clone()))).collect()
     }
 
-    /// Follows a path from a module to the module that declares what it means; nothing when that is another crate.
+    /// Follows a path from a module to the module that declares its target; `None` when that is another crate.
     fn target(&self, from: &[String], path: &[String], depth: usize) -> Option<Module> {
         let (first, mut rest) = path.split_first()?;
         let mut at = match first.as_str() {
@@ -407,7 +407,7 @@ impl Sources {
         Some(at)
     }
 
-    /// Every arrow between two modules.
+    /// Returns every use between two modules.
     pub fn arrows(&self) -> BTreeSet<Arrow> {
         let mut arrows = BTreeSet::new();
         for (file, read) in &self.files {

@@ -1,4 +1,4 @@
-//! `null` is refused by the name of every field that the description does not let be `null`, and nothing changes.
+//! `null` is refused with the name of the field unless the description allows it, and nothing changes.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ fn admits_null(api: &Value, schema: &Value) -> bool {
     named || among("oneOf") || among("anyOf")
 }
 
-/// The fields of a body, `items.*.screen_id`, with `true` if they may be `null`.
+/// Collects the fields of a body, such as `items.*.screen_id`, with `true` if they may be `null`.
 fn fields(api: &Value, schema: &Value, path: &str, found: &mut BTreeMap<String, bool>) {
     let schema = resolved(api, schema);
     for kind in ["allOf", "anyOf", "oneOf"] {
@@ -54,7 +54,7 @@ fn fields_of(api: &Value, policy: &Policy) -> BTreeMap<String, bool> {
     found
 }
 
-/// A body in which this field alone is sent, as `null`.
+/// Returns a body with this field only, as `null`.
 fn with_null(path: &str) -> Value {
     let around = |inner: Value, part: &str| if part == "*" { json!([inner]) } else { json!({ part: inner }) };
     path.rsplit('.').fold(Value::Null, around)
@@ -76,7 +76,7 @@ impl Scene {
         }
     }
 
-    /// What the `GET` of the same path shows, where there is one.
+    /// Returns the `GET` response of the same path, if there is one.
     async fn shown(&self, policy: &Policy) -> Option<String> {
         let read = policies::all().find(|other| other.path == policy.path && other.method == "GET")?;
         Some(send(self.request(read, Method::GET)).await.text)
@@ -113,7 +113,7 @@ database_tests! {
             if scene.shown(policy).await != before {
                 wrong.push(format!("{name}: something changed"));
             }
-            // What may be empty is not called missing when it is emptied.
+            // A nullable field set to null must not be reported as missing.
             for (field, _) in nullable.iter().filter(|_| policy.method == "PUT" || policy.method == "PATCH") {
                 asked += 1;
                 let (answer, faults) = ask(field).await;

@@ -1,4 +1,5 @@
-//! Every endpoint about a record with a version heeds `If-Match` and `If-None-Match`, and no editable record is without.
+//! Every endpoint of a record with a version supports `If-Match` and `If-None-Match`. Every editable record has a
+//! version.
 
 use std::collections::BTreeSet;
 
@@ -47,14 +48,14 @@ fn no_editable_record_is_without_a_version() {
             missing.push(name.clone());
         }
         used.extend(exempt.get(name.as_str()).filter(|_| policy.versioned.is_none()).copied());
-        // What can be edited is shown with its version, and all its rows name the same record.
+        // An editable record is read with its version, and all its rows name the same record.
         let is_post = |policy: &Policy| policy.method == actix_web::http::Method::POST;
         let alike = policies::all().filter(|other| other.path == policy.path && other.versioned.is_some());
         for other in alike.filter(|other| !is_post(policy) && !is_post(other)) {
             assert_eq!(policy.versioned, other.versioned, "{name}");
         }
         if let Some(record) = policy.versioned {
-            // What lies below a record and is told by it counts as the record.
+            // Parts of a record that share its version count as the record.
             let placeholders = policy.told_by.unwrap_or(policy.path).matches('{').count();
             let fits =
                 record.numbers() == placeholders.max(1) || is_post(policy) && record.numbers() == placeholders + 1;
@@ -173,7 +174,7 @@ database_tests! {
             let second = scene.write(policy, Some(&before)).await;
             assert_eq!(second.status, 200, "{name}: {before}: {}", second.text);
             let now = tag(&second);
-            // A change of nothing may leave the version as it is.
+            // A change of nothing may keep the version.
             if before.split('.').next() != now.split('.').next() {
                 let stale = scene.write(policy, Some(&before)).await;
                 assert_eq!(stale.expect(412)["error"]["code"], "precondition_failed", "{name}");

@@ -1,4 +1,4 @@
-//! What every read has in common: it answers in JSON, and tells moments with their zone.
+//! Common properties of reads: JSON responses, and times with a time zone.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use crate::support::{Answer, send};
 
 const AT: &str = "'2026-01-01 00:00:00'";
 
-/// Reads that answer with a spreadsheet.
+/// Reads that return a spreadsheet.
 const SHEETS: [&str; 2] = ["/api/jobs/{id}/errors", "/api/jobs/{id}/file"];
 
-/// Times of day, which have no zone of their own.
+/// Times of day, which have no time zone of their own.
 const HOURS: [&str; 2] = ["opens_at", "closes_at"];
 
-/// Reads that tell a moment at least in a project with one record of every kind.
+/// Reads that return at least one time in a project with one record of every kind.
 const TELLING: [&str; 27] = [
     "/api/applications/{id}/blocks",
     "/api/applications/{id}/blocks/{block_id}",
@@ -53,13 +53,13 @@ const TELLING: [&str; 27] = [
     "/api/tags",
 ];
 
-/// The path of the first entry of a dictionary.
+/// Returns the path of the first entry of a dictionary.
 fn first(policy: &Policy) -> String {
     let segments = policy.path.split('/').map(|segment| if segment.starts_with('{') { "1" } else { segment });
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// A record of every kind, and where customers find them.
+/// Creates a record of every kind. Returns the identifiers, including those that customers use.
 async fn furnish(shop: &Shopfront) -> Records {
     let (project, application) = (shop.project.id, shop.project.application_id);
     for statement in [
@@ -92,7 +92,7 @@ async fn furnish(shop: &Shopfront) -> Records {
         .with("subtypes", "1".to_owned())
 }
 
-/// What every read of JSON answers.
+/// Returns the responses of all JSON reads.
 async fn reads(db: TestDatabase) -> Vec<(&'static str, Answer)> {
     let shop = Shopfront::open(db).await;
     let records = furnish(&shop).await;
@@ -110,7 +110,7 @@ async fn reads(db: TestDatabase) -> Vec<(&'static str, Answer)> {
     answers
 }
 
-/// Every moment of an answer with the name of its field.
+/// Collects every time in a response, with the name of its field.
 fn moments<'a>(value: &'a Value, found: &mut Vec<(&'a str, &'a Value)>) {
     match value {
         Value::Array(items) => {
@@ -130,7 +130,7 @@ fn moments<'a>(value: &'a Value, found: &mut Vec<(&'a str, &'a Value)>) {
     }
 }
 
-/// ISO 8601 with an offset or `Z`.
+/// Returns `true` for ISO 8601 with an offset or `Z`.
 fn has_a_zone(moment: &Value) -> bool {
     moment.as_str().is_some_and(|text| {
         text.as_bytes().get(10) == Some(&b'T') && chrono::DateTime::parse_from_rfc3339(text).is_ok()

@@ -1,4 +1,4 @@
-//! One record of every kind in a project, and a sound body for every endpoint that changes one.
+//! One record of every kind in a project, and a valid body for every endpoint that changes one.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::support::send;
 
 const AT: &str = "'2026-01-01 00:00:00'";
 
-/// What foreigners reach for.
+/// Records of another project for isolation tests.
 pub struct Records {
-    /// Identifiers by the segment of the path that stands before them; `branches/integrations` where it depends on what the path
-    /// begins with.
+    /// Identifiers by the preceding segment of the path; `branches/integrations` where the meaning depends on the
+    /// beginning of the path.
     ids: HashMap<&'static str, String>,
 }
 
@@ -74,7 +74,7 @@ impl Records {
         let ids = [
             ("blocks", create(&format!("{shown}/blocks"), block, "block").await),
             ("menu_items", create(&format!("{shown}/menu_items"), json!({ "name": "Item" }), "menuItem").await),
-            // The shop in front of them is foreign already.
+            // The preceding shop belongs to the other project already.
             ("hours", "1".to_owned()),
             ("holidays", "1".to_owned()),
             ("exceptions", "1".to_owned()),
@@ -89,7 +89,7 @@ impl Records {
             ("pages", create("/api/pages", json!({ "title": "Page" }), "page").await),
             ("agents", create("/api/agents", json!({ "name": "Agent" }), "agent").await),
             ("agent-access-requests", asked),
-            // The agent in front of it is foreign already.
+            // The preceding agent belongs to the other project already.
             ("tokens", "1".to_owned()),
             (
                 "discounts",
@@ -103,7 +103,7 @@ impl Records {
             ("brands", brand.to_string()),
             ("categories", shop.category.to_string()),
             ("counterparties", shop.customer.to_string()),
-            // The customer in front of them is foreign already.
+            // The preceding customer belongs to the other project already.
             ("bank_requisites", "1".to_owned()),
             ("branches/bank_requisites", create(&accounts, account(), "bankRequisite").await),
             ("branches/integrations", "1".to_owned()),
@@ -115,31 +115,31 @@ impl Records {
             ("shops", shop.shop.to_string()),
             ("warehouses", shop.warehouse.to_string()),
             ("inventories", inventory.to_string()),
-            // The warehouse in front of them is foreign already; without one they belong to nobody.
+            // The preceding warehouse belongs to the other project already; alone they belong to no project.
             ("integrations", "4".to_owned()),
             ("parameters", "1".to_owned()),
             ("subscriptions", subscription.to_string()),
             ("webhooks", hook.to_string()),
-            // The application in front of it is foreign already.
+            // The preceding application belongs to the other project already.
             ("subscription-nomenclatures", "1".to_owned()),
-            // The webhook in front of it is foreign already.
+            // The preceding webhook belongs to the other project already.
             ("deliveries", "1".to_owned()),
         ];
         Self { ids: ids.into() }
     }
 
-    /// The identifier of the record that such a segment of a path is followed by.
+    /// Returns the identifier of the record after this segment of a path.
     pub fn id(&self, before: &str) -> &str {
         &self.ids[before]
     }
 
-    /// The same with another record.
+    /// Replaces the identifier of a record.
     pub fn with(mut self, before: &'static str, id: String) -> Self {
         self.ids.insert(before, id);
         self
     }
 
-    /// The path of a row with the identifiers of this project.
+    /// Returns the path of a row with the identifiers of this project.
     pub fn path(&self, policy: &Policy) -> String {
         let mut before = "";
         let root = policy.path.split('/').nth(2).unwrap_or_default();
@@ -159,7 +159,7 @@ impl Records {
     }
 }
 
-/// Whether its records belong to no project.
+/// Returns `true` if the records of the row belong to no project.
 pub fn is_shared(policy: &Policy) -> bool {
     const DICTIONARIES: &[Permission] = &[Permission::view(Resource::Dictionaries)];
     policy.access == Access::Staff(DICTIONARIES)
@@ -171,7 +171,7 @@ fn account() -> Value {
     json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" })
 }
 
-/// A body that only the owner of the record can be refused for.
+/// Returns a body that can be refused only because of the owner of the record.
 pub fn body(policy: &Policy) -> Value {
     match (policy.method.as_str(), policy.path) {
         ("POST", "/api/agents/{agent}/tokens") => json!({ "name": "Token" }),

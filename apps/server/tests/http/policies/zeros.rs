@@ -1,4 +1,4 @@
-//! `0` names nothing in the fields that the description says so of, and is refused in all others.
+//! `0` means `null` in the fields for which the description says so, and is refused in all others.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn is_integer(schema: &Value) -> bool {
     kind == "integer" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("integer")))
 }
 
-/// The fields of a body that refer to records: `parent_id`, `items.*.screen_id`.
+/// Collects the fields of a body that refer to records: `parent_id`, `items.*.screen_id`.
 fn find_references(api: &Value, schema: &Value, path: &str, found: &mut BTreeSet<String>) {
     if let Some(name) = schema["$ref"].as_str() {
         find_references(api, api.pointer(&name[1..]).unwrap(), path, found);
@@ -41,13 +41,13 @@ fn find_references(api: &Value, schema: &Value, path: &str, found: &mut BTreeSet
     }
 }
 
-/// A body with this value alone.
+/// Returns a body with this value only.
 fn body(path: &str, value: &Value) -> Value {
     let around = |inner: Value, part: &str| if part == "*" { json!([inner]) } else { json!({ part: inner }) };
     path.rsplit('.').fold(value.clone(), around)
 }
 
-/// The fields that refer to records, and those among them that are said to take `0` for `null`.
+/// Returns the fields that refer to records, and those among them described as accepting `0` for `null`.
 fn fields(api: &Value, policy: &Policy) -> (BTreeSet<String>, BTreeSet<String>) {
     let operation = &api["paths"][policy.path][policy.method.as_str().to_lowercase()];
     let mut all = BTreeSet::new();

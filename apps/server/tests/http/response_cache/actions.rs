@@ -1,4 +1,4 @@
-//! More of what staff and customers do to a storefront, and more of what is asked of it.
+//! More actions of staff and customers on a storefront, and more requests to it.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{ITEMS, Place, Store};
 use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
-/// What these actions are about.
+/// Records these actions use.
 pub struct Range {
     brands: Vec<i64>,
     tags: Vec<i64>,
@@ -23,7 +23,7 @@ pub struct Range {
     twin: i64,
     discounts: Vec<i64>,
     shops: Vec<i64>,
-    /// A second warehouse and its stock record, when there is one.
+    /// A second warehouse and its stock level, if there is one.
     depot: Option<(i64, i64)>,
 }
 
@@ -37,7 +37,7 @@ pub enum How {
 
 #[derive(Debug, Clone)]
 pub enum Action {
-    /// By hand, not by spreadsheet.
+    /// By request, not by spreadsheet.
     Pieces {
         which: usize,
         pieces: u8,
@@ -68,7 +68,7 @@ pub enum Action {
     Serve {
         everybody: bool,
     },
-    /// A second warehouse comes with pieces, or goes.
+    /// Adds a second warehouse with units, or removes it.
     Depot {
         which: usize,
     },
@@ -85,9 +85,9 @@ pub enum Action {
         which: usize,
         succeeds: bool,
     },
-    /// Looks count again.
+    /// Views a product.
     Look,
-    /// What becomes of the second shop.
+    /// Changes the second shop.
     Outlet(Outlet),
 }
 
@@ -100,13 +100,13 @@ pub enum Outlet {
 }
 
 impl Action {
-    /// Whether it happens in the first process, wherever it was drawn for.
+    /// Returns `true` if the action always runs in the first process.
     pub fn is_apart(&self) -> bool {
         matches!(self, Self::NewTag | Self::Pay { .. })
     }
 }
 
-/// Every action at least once.
+/// Returns every action at least once.
 pub fn every_action() -> Vec<BoxedStrategy<Action>> {
     let which = || 0..ITEMS;
     let shelf = |how: How| {
@@ -186,7 +186,7 @@ impl Range {
         self.tags.push(tag.id.get());
     }
 
-    /// What is asked beside the plain lists.
+    /// Returns the paths besides the plain lists.
     pub fn paths(&self) -> Vec<String> {
         let fixed = [
             "tags",
@@ -226,7 +226,7 @@ impl Store {
                 let stock = format!("SELECT min(id) AS id FROM inventories WHERE nomenclature_id = {}", item(which));
                 let path = format!("/api/inventories/{}", self.front.server.insert(stock).await);
                 let set = self.put(place, &path, json!({ "quantity": pieces, "price": format!("{price}.00") })).await;
-                // Fewer pieces than are claimed are refused, which changes nothing.
+                // A quantity below the reservations is refused, and nothing changes.
                 assert!([200, 422].contains(&set.status.as_u16()), "{}", set.text);
             }
             Action::NewItem { number } => {
@@ -274,7 +274,7 @@ impl Store {
             Action::Turn { action } => {
                 if let Some(last) = self.range.discounts.last() {
                     let turned = self.post(place, &format!("/api/discounts/{last}/{action}"), json!({})).await;
-                    // What is archived stays so.
+                    // An archived discount stays archived.
                     assert!([200, 409, 422].contains(&turned.status.as_u16()), "{}", turned.text);
                 }
             }
@@ -332,7 +332,7 @@ impl Store {
             How::Away => self.remove(place, &one).await,
             How::Back => self.post(place, &path, json!({ field: ids[which] })).await,
         };
-        // What is not shown cannot be moved.
+        // A record that is not shown cannot be moved.
         assert!(done.status.is_success() || done.status == 404, "{}", done.text);
     }
 

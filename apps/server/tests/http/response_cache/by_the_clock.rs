@@ -1,4 +1,4 @@
-//! Nobody writes, and what is remembered ends all the same: slides and discounts begin and end by the clock.
+//! Cached responses expire without a write: slides and discounts begin and end at set times.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Clock as _;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::{Step, Store};
 
-/// The answer, which has come from memory.
+/// Returns the response and checks that it comes from the cache.
 async fn remembered(store: &Store, path: &str) -> Value {
     let here = store.here();
-    // What requests leave beside them is stored every few seconds, which asks the database, too.
+    // Background data of requests is stored every few seconds, which also runs statements.
     let mut asked = Vec::new();
     loop {
         let first = store.read(&here, path).await;
@@ -52,7 +52,7 @@ database_tests! {
         slide(&store, "soon over", None, Some(2_000)).await;
         slide(&store, "for a while", Some(3_000), Some(4_000)).await;
         let mut seen = Vec::new();
-        // Real time passes, too: never as much as lies between a look and the next change.
+        // Real time passes, too, but always less than there is between a read and the next change.
         for seconds in [900, 200, 800, 200, 800, 200, 800, 200] {
             seen.push(titles(&store).await.join(", "));
             store.front.server.clock.advance(seconds);

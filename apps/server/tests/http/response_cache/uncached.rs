@@ -1,4 +1,4 @@
-//! What is not answered from memory.
+//! Requests that are not served from the response cache.
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;

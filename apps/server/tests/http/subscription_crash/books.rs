@@ -1,4 +1,4 @@
-//! The books after the kills: attempts and orders against the payments at the acquirer.
+//! Comparison after the kills: attempts and orders with the payments at the acquirer.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::members::{Members, subscriptions};
 
-/// What must be true of every row: the rows that break it.
+/// Rules for rows, each with the rows that break it.
 const RULES: &[(&str, &str)] = &[
     ("none is left being charged", "subscriptions WHERE status = 'charging'"),
     ("none is parked", "subscriptions WHERE parked IS NOT NULL"),
@@ -63,7 +63,7 @@ pub async fn examine(members: &Members) {
     for (payments, status) in [(succeeded, 22), (declined, 6)] {
         let orders: BTreeSet<i64> = payments.iter().map(|one| order_of(one)).collect();
         assert_eq!(orders.len(), payments.len(), "an order is paid once");
-        // The id 0 is nobody's: a list may be empty.
+        // The id 0 does not exist: without it the list could be empty.
         let among: Vec<String> = std::iter::once(&0).chain(&orders).map(ToString::to_string).collect();
         let stored = count(&format!("orders WHERE status_id = {status} AND id IN ({})", among.join(", "))).await;
         assert_eq!(stored, i64::try_from(orders.len()).unwrap(), "orders of status {status}");

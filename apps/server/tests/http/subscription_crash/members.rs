@@ -1,4 +1,4 @@
-//! Customers who subscribed, periods that fall due, and what the acquirer should have taken for them.
+//! Customers with subscriptions, due periods, and the expected payments at the acquirer.
 
 use std::time::{Duration, Instant};
 
@@ -16,28 +16,28 @@ use crate::process::{PATIENCE, Site};
 use crate::support::send;
 
 const MEMBERS: i64 = 6;
-/// What the plans cost, in hundredths. Every member has all of them.
+/// Prices of the plans, in hundredths. Every member has all of them.
 const PRICES: [i64; 3] = [10_001, 20_002, 30_003];
-/// Attempts whose outcome is still to come.
+/// Counts attempts without an outcome.
 const OPEN: &str = "SELECT count(*) AS id FROM subscription_payments WHERE ended_at IS NULL";
 
 /// A project with subscriptions.
 pub struct Members {
     pub site: Site,
     desk: Desk,
-    /// The acquirer's names of the methods that are charged, one of each member.
+    /// The acquirer's identifiers of the charged methods, one of each member.
     pub cards: Vec<String>,
-    /// How many periods followed the first one.
+    /// Number of periods after the first one.
     pub rounds: u32,
     pub expected: Expected,
 }
 
-/// What the acquirer should have done.
+/// Expected payments at the acquirer.
 #[derive(Default)]
 pub struct Expected {
     pub succeeded: i64,
     pub declined: i64,
-    /// Hundredths.
+    /// In hundredths.
     pub taken: i64,
 }
 
@@ -45,13 +45,13 @@ fn plans() -> i64 {
     i64::try_from(PRICES.len()).unwrap()
 }
 
-/// How many there are.
+/// Returns the number of subscriptions.
 pub fn subscriptions() -> i64 {
     MEMBERS * plans()
 }
 
 impl Members {
-    /// Each of them has paid the first period of every plan, by one payment.
+    /// Subscribes every member to every plan. Each member pays the first periods with one payment.
     pub async fn join(site: Site) -> Self {
         let desk = Desk::sign_in(&site, site.create_project("owner")).await;
         let warehouse = json!({ "name": "Main", "branch_id": desk.project["branch_id"] });
@@ -86,15 +86,16 @@ impl Members {
         members
     }
 
-    /// What becomes of the next charges of a member.
+    /// Sets the outcomes of the next charges of a member.
     pub async fn direct(&self, member: usize, steps: Value) {
         let path = format!("{}/control/payment_methods/{}/script", self.site.sandbox.url(), self.cards[member]);
         send(self.site.http.post(path).json(&json!({ "steps": steps }))).await.expect(200);
     }
 
-    /// The period of every subscription that follows began three days ago, and nobody has been charged since. Some decline.
+    /// Makes the next period of every subscription due for three days, without a charge since. Some charges will
+    /// decline.
     ///
-    /// The clock of a process cannot be moved, so all that is stored moves back.
+    /// The clock of a process cannot be moved, so all stored times move back.
     pub async fn fall_due(&mut self, declining: i64) {
         self.rounds += 1;
         let first = SystemClock.now() - TimeDelta::days(3);
@@ -125,24 +126,24 @@ impl Members {
         self.expected.taken += paying * PRICES.iter().sum::<i64>();
     }
 
-    /// How many attempts are open.
+    /// Returns the number of open attempts.
     pub async fn open(&self) -> i64 {
         self.site.number(OPEN).await
     }
 
-    /// How many attempts have ended since subscriptions fell due.
+    /// Returns the number of attempts that ended since subscriptions fell due.
     pub async fn ended(&self) -> i64 {
         let ended = "SELECT count(*) AS id FROM subscription_payments WHERE ended_at IS NOT NULL";
         self.site.number(ended).await - subscriptions() * i64::from(self.rounds)
     }
 
-    /// Whether every subscription was charged since it fell due, and all is known of it.
+    /// Returns `true` if every subscription was charged since it fell due, with a known outcome.
     pub async fn is_settled(&self) -> bool {
         let charges = "SELECT count(*) AS id FROM charges WHERE state IN ('prepared', 'pending')";
         self.ended().await >= subscriptions() && self.site.number(charges).await == 0
     }
 
-    /// Waits until it is so.
+    /// Waits until all charges have outcomes.
     pub async fn settle(&self) {
         let until = Instant::now() + PATIENCE;
         while !self.is_settled().await {
@@ -153,7 +154,7 @@ impl Members {
         }
     }
 
-    /// The payment at the acquirer of the one attempt that is open; null when there is none yet.
+    /// Returns the payment at the acquirer of the only open attempt; null when there is none yet.
     pub async fn payment(&self) -> Value {
         assert_eq!(self.open().await, 1, "one after the other is charged");
         let order = self.site.number("SELECT order_id AS id FROM subscription_payments WHERE ended_at IS NULL").await;
