@@ -68,11 +68,16 @@ impl From<Colleague> for ColleagueRecord {
 
 /// Defines the lists of colleagues, which differ only in path and keys.
 macro_rules! colleague_lists {
-    ($($list:ident { $items:ident, $count:ident } = $handler:ident, $path:literal, $doc:literal;)+) => {$(
+    ($($list:ident { $items:ident, $count:ident } = $handler:ident, $path:literal, $summary:literal;)+) => {$(
         list!($list { $items: [ColleagueRecord], $count of all });
 
-        #[doc = $doc]
-        #[utoipa::path(tag = "Staff", params(EmployeeQuery), responses((status = 200, body = $list)))]
+        #[utoipa::path(
+            tag = "Staff",
+            summary = $summary,
+            description = "Employees who are not banned, by name, up to 100 a page.",
+            params(EmployeeQuery),
+            responses((status = 200, body = $list)),
+        )]
         #[get($path)]
         async fn $handler(
             staff: SignedInStaff,
@@ -87,7 +92,7 @@ macro_rules! colleague_lists {
 
 colleague_lists! {
     ManagerList { managers, managers_count } = list_managers, "/api/managers",
-        "Employees by name, to choose a customer's manager: those who are not banned, 100 to a page.";
+        "List employees who can be a customer's manager";
     ResponsibleUserList { responsible_users, responsible_users_count } = list_responsible_users,
-        "/api/responsible_users", "Employees by name, to choose who is responsible: those who are not banned, 100 to a page.";
+        "/api/responsible_users", "List employees who can be responsible for a record";
 }

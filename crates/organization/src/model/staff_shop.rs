@@ -7,7 +7,7 @@ use crate::ShopRefusal;
 
 macro_rules! coordinates {
     ($($(#[$doc:meta])+ $name:ident = $most:literal, $error:ident, $message:literal;)+) => {$(
-        #[doc = concat!("Why a text is no `", stringify!($name), "`.")]
+        #[doc = concat!("Error of a text that is not a valid `", stringify!($name), "`.")]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
         #[error($message)]
         pub struct $error;

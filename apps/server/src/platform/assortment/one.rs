@@ -50,8 +50,8 @@ async fn withdraw<R: Assignable<Id: TryFrom<i64, Error = InvalidId>>>(
 macro_rules! one_shown {
     ($record:ty as $answer:ident, $what:literal in $id:literal, $path:literal
         by $show:ident, $withdraw:ident, $up_path:literal by $up:ident, $down_path:literal by $down:ident) => {
-        #[doc = concat!("A ", $what, " that an application shows.")]
         #[utoipa::path(
+            summary = concat!("Get a ", $what, " of an application"),
             tag = "Application categories, brands, menu items",
             params(("id" = i64, Path), ($id = i64, Path)),
             responses((status = 200, body = $answer)),
@@ -65,8 +65,8 @@ macro_rules! one_shown {
             read(&staff, &service, &ids).await
         }
 
-        #[doc = concat!("Shows a ", $what, " no more in an application.")]
         #[utoipa::path(
+            summary = concat!("Remove a ", $what, " from an application"),
             tag = "Application categories, brands, menu items",
             params(("id" = i64, Path), ($id = i64, Path)),
             responses((status = 200, body = Message)),
@@ -80,8 +80,9 @@ macro_rules! one_shown {
             withdraw(&staff, &service, &ids, concat!("The ", $what, " is no longer shown.")).await
         }
 
-        #[doc = concat!("Moves a ", $what, " one place towards the first; the first one stays.")]
         #[utoipa::path(
+            summary = concat!("Move a ", $what, " of an application one place up"),
+            description = concat!("The first ", $what, " stays where it is."),
             tag = "Application categories, brands, menu items",
             params(("id" = i64, Path), ($id = i64, Path)),
             responses((status = 200, body = $answer)),
@@ -95,8 +96,9 @@ macro_rules! one_shown {
             shift(&staff, &service, &ids, Shift::Up).await
         }
 
-        #[doc = concat!("Moves a ", $what, " one place towards the last; the last one stays.")]
         #[utoipa::path(
+            summary = concat!("Move a ", $what, " of an application one place down"),
+            description = concat!("The last ", $what, " stays where it is."),
             tag = "Application categories, brands, menu items",
             params(("id" = i64, Path), ($id = i64, Path)),
             responses((status = 200, body = $answer)),

@@ -31,14 +31,18 @@ impl From<DictionaryItem> for DictionaryRecord {
 
 /// Defines the dictionaries, which differ only in paths and keys. Some have no endpoint for one entry.
 macro_rules! dictionaries {
-    ($($dictionary:ident, $doc:literal:
+    ($($dictionary:ident, $names:literal, $about:literal:
         $path:literal as $list:ident $list_of:ident { $items:ident, $count:ident }
-        $(, $path_of_one:literal as $show:ident $one_of:ident { $item:ident })?;)+) => {
+        $(, $name:literal $path_of_one:literal as $show:ident $one_of:ident { $item:ident })?;)+) => {
         $(
             list!($list_of { $items: [DictionaryRecord], $count });
 
-            #[doc = $doc]
-            #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = $list_of)))]
+            #[utoipa::path(
+                tag = "Dictionaries",
+                summary = concat!("List ", $names),
+                description = $about,
+                responses((status = 200, body = $list_of)),
+            )]
             #[get($path)]
             async fn $list(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<$list_of> {
                 answer(service.items(&staff, Dictionary::$dictionary).await?)
@@ -51,8 +55,12 @@ macro_rules! dictionaries {
                     $item: DictionaryRecord,
                 }
 
-                #[doc = concat!("One entry. ", $doc)]
-                #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = $one_of)))]
+                #[utoipa::path(
+                    tag = "Dictionaries",
+                    summary = concat!("Get ", $name),
+                    description = $about,
+                    responses((status = 200, body = $one_of)),
+                )]
                 #[get($path_of_one)]
                 async fn $show(
                     staff: SignedInStaff,
@@ -74,49 +82,64 @@ macro_rules! dictionaries {
 }
 
 dictionaries! {
-    OrderStatuses, "Order statuses. The ids 1-6 and 22 carry meaning, the names do not.":
+    OrderStatuses, "order statuses",
+        "Ids 1 to 6 and 22 have a fixed meaning. Names may be changed.":
         "/api/order_statuses" as list_order_statuses OrderStatusList { order_statuses, order_statuses_count },
-        "/api/order_statuses/{id}" as show_order_status OneOrderStatus { order_status };
-    NomenclatureKinds, "Nomenclature kinds: 1 service, 2 goods.":
+        "an order status" "/api/order_statuses/{id}" as show_order_status OneOrderStatus { order_status };
+    NomenclatureKinds, "kinds of item",
+        "1: service, 2: goods.":
         "/api/nomenclature_kinds" as list_nomenclature_kinds
             NomenclatureKindList { nomenclature_kinds, nomenclature_kinds_count };
-    NomenclatureTypes, "Nomenclature types: what staff call an item beside its kind.":
+    NomenclatureTypes, "types of item",
+        "Types describe items in more detail than kinds do.":
         "/api/nomenclature_types" as list_nomenclature_types
             NomenclatureTypeList { nomenclature_types, nomenclature_types_count };
-    Vats, "VAT rates.":
+    Vats, "VAT rates",
+        "VAT rates of items.":
         "/api/vats" as list_vats VatList { vats, vats_count },
-        "/api/vats/{id}" as show_vat OneVat { vat };
-    CounterpartyTypes, "Kinds of customer: 1 person, 2 company.":
+        "a VAT rate" "/api/vats/{id}" as show_vat OneVat { vat };
+    CounterpartyTypes, "types of customer",
+        "1: person, 2: company.":
         "/api/counterparty_types" as list_counterparty_types
             CounterpartyTypeList { counterparty_types, counterparty_types_count },
-        "/api/counterparty_types/{id}" as show_counterparty_type OneCounterpartyType { counterparty_type };
-    FileTypes, "What a file is for: 1 employment contract, 2 avatar, 3 order file.":
+        "a type of customer" "/api/counterparty_types/{id}" as show_counterparty_type OneCounterpartyType { counterparty_type };
+    FileTypes, "types of file",
+        "Purpose of a file. 1: employment contract, 2: avatar, 3: order file.":
         "/api/file_types" as list_file_types FileTypeList { file_types, file_types_count },
-        "/api/file_types/{id}" as show_file_type OneFileType { file_type };
-    CallStatuses, "States of a call.":
+        "a type of file" "/api/file_types/{id}" as show_file_type OneFileType { file_type };
+    CallStatuses, "call statuses",
+        "Statuses of calls.":
         "/api/call_statuses" as list_call_statuses CallStatusList { call_statuses, call_statuses_count },
-        "/api/call_statuses/{id}" as show_call_status OneCallStatus { call_status };
-    TaskStatuses, "States of a task.":
+        "a call status" "/api/call_statuses/{id}" as show_call_status OneCallStatus { call_status };
+    TaskStatuses, "task statuses",
+        "Statuses of tasks.":
         "/api/task_statuses" as list_task_statuses TaskStatusList { task_statuses, task_statuses_count },
-        "/api/task_statuses/{id}" as show_task_status OneTaskStatus { task_status };
-    PageTypes, "Kinds of page.":
+        "a task status" "/api/task_statuses/{id}" as show_task_status OneTaskStatus { task_status };
+    PageTypes, "types of content page",
+        "Types of content pages.":
         "/api/page_types" as list_page_types PageTypeList { page_types, page_types_count },
-        "/api/page_types/{id}" as show_page_type OnePageType { page_type };
-    BlockTypes, "Kinds of content block.":
+        "a type of content page" "/api/page_types/{id}" as show_page_type OnePageType { page_type };
+    BlockTypes, "types of content block",
+        "Types of content blocks.":
         "/api/block_types" as list_block_types BlockTypeList { block_types, block_types_count },
-        "/api/block_types/{id}" as show_block_type OneBlockType { block_type };
-    IntegrationTypes, "Kinds of integration.":
+        "a type of content block" "/api/block_types/{id}" as show_block_type OneBlockType { block_type };
+    IntegrationTypes, "types of integration",
+        "Types of integrations.":
         "/api/integration_types" as list_integration_types
             IntegrationTypeList { integration_types, integration_types_count },
-        "/api/integration_types/{id}" as show_integration_type OneIntegrationType { integration_type };
-    Objects, "The kinds of record that staff work on.":
+        "a type of integration" "/api/integration_types/{id}" as show_integration_type OneIntegrationType { integration_type };
+    Objects, "kinds of record",
+        "Kinds of record that employees work on.":
         "/api/objects" as list_objects ObjectList { objects, objects_count };
-    Cities, "Cities.":
+    Cities, "cities",
+        "Cities.":
         "/api/cities" as list_cities CityList { cities, cities_count },
-        "/api/cities/{id}" as show_city OneCity { city };
-    SalesStrategies, "How goods and services are sold: 1 retail, 2 wholesale, 3 by subscription.":
+        "a city" "/api/cities/{id}" as show_city OneCity { city };
+    SalesStrategies, "sales strategies",
+        "1: retail, 2: wholesale, 3: by subscription.":
         "/api/sales_strategies" as list_sales_strategies SalesStrategyList { sales_strategies, sales_strategies_count },
-        "/api/sales_strategies/{id}" as show_sales_strategy OneSalesStrategy { sales_strategy };
-    SalesChannels, "Through what goods and services are sold.":
+        "a sales strategy" "/api/sales_strategies/{id}" as show_sales_strategy OneSalesStrategy { sales_strategy };
+    SalesChannels, "sales channels",
+        "Channels through which goods and services are sold.":
         "/api/sales_channels" as list_sales_channels SalesChannelList { sales_channels, sales_channels_count };
 }
