@@ -65,7 +65,7 @@ fn published(bytes: Vec<u8>, media: MediaType) -> Result<(Vec<u8>, u32, u32), Da
 enum Turned {
     /// The picture is upright already.
     Upright((u32, u32)),
-    /// It was encoded again.
+    /// The picture was encoded again.
     Again(Vec<u8>, (u32, u32)),
 }
 

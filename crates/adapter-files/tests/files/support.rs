@@ -86,7 +86,7 @@ pub async fn keeps_smaller_copies(storage: &FileStorage) {
     }
 }
 
-/// What every storage does alike: contents come whole, in parts, and go.
+/// Checks every storage: contents are stored, read in parts, and removed.
 pub async fn keeps_contents(storage: &FileStorage) {
     for (number, length) in [(1, 0), (2, 1), (3, 300_000), (4, 5 * 1024 * 1024), (5, 11_000_001)] {
         let content = noise(length);
