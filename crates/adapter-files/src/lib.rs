@@ -4,7 +4,8 @@
 //!
 //! **Invariants**
 //! - For contents of any size, only a few pieces are in memory, at most [`PIECE`] bytes each.
-//! - A content is stored completely or not at all. A stored content has reached the disk, or the bucket has confirmed it.
+//! - A content is stored completely or not at all. A stored content has reached the disk, or the bucket has confirmed
+//!   it.
 //! - Names of contents consist of numbers and keys; client input is never part of a path.
 //! - The type of a content is derived from its bytes. The content must be complete: pictures are decoded, archives are
 //!   unpacked without storing, and the end of a PDF must lead to its objects. Unpacking is bounded. One picture at a

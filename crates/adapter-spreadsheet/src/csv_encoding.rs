@@ -48,7 +48,7 @@ pub(crate) fn encoding(file: &mut File) -> Result<&'static Encoding, SheetRefuse
             damages += u64::from(!chunk.invalid().is_empty());
         }
     }
-    // Bytes of Windows-1251 are rarely valid UTF-8. In complete lines, one letter is enough.
+    // Bytes of Windows-1251 are rarely valid UTF-8. A valid line counts as one letter.
     if damages == 0 || letters > damages.saturating_mul(3) {
         return Ok(UTF_8);
     }

@@ -1,6 +1,7 @@
 //! Import and export of spreadsheets: xlsx and csv in bounded memory.
 //!
-//! **Owns** the detection of formats by content, the limits for opening a file, and the conversion between cells and text.
+//! **Owns** the detection of formats by content, the limits for opening a file, and the conversion between cells and
+//! text.
 //!
 //! **Invariants**
 //! - A file that exceeds the limit of unpacked bytes is refused before any of it is interpreted.

@@ -137,7 +137,7 @@ fn content(value: &DataRef<'_>, format: Option<&NumberFormat>, limits: &Limits) 
             let plain = number::plain(*value);
             return Some(match format.and_then(|format| format.shown(*value)) {
                 None => Cell::Text(plain),
-                // The number is a rate, not the fraction.
+                // The sender means 20 %, not the stored 0.2.
                 Some(shown) if format == Some(&NumberFormat::Percent) => Cell::Text(shown),
                 Some(shown) => Cell::Number { value: plain, shown },
             });
