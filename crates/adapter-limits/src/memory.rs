@@ -39,8 +39,8 @@ impl MemoryLimiter {
 
     /// Creates a limiter with room for about `capacity` counters.
     ///
-    /// A full limiter removes ended windows first, then windows of the rule with the most windows, fewest hits first.
-    /// A flood of new subjects therefore removes neither the counters of other rules nor one that has reached its limit.
+    /// A full limiter removes ended windows first, then windows of the rule with the most windows, fewest hits first. A
+    /// flood of new subjects therefore removes neither the counters of other rules nor one that has reached its limit.
     pub fn with_capacity(clock: Arc<dyn Clock>, capacity: usize) -> Self {
         Self {
             clock,

@@ -1,17 +1,17 @@
-//! Migrations that a binary of before can live with: what it uses is neither taken away nor narrowed.
+//! Migrations are compatible with the previous version: nothing that it uses is removed or narrowed.
 //!
-//! A migration may add tables, indexes, functions, columns that may be empty or have a default, and rows. Anything else stands in a
-//! migration that begins with `-- contract: ` and the release that stopped using what it takes away.
+//! A migration may add tables, indexes, functions, nullable columns, columns with a default, and rows. Other changes
+//! belong in a migration that starts with `-- contract: ` and the release that stopped using the removed parts.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The rule holds for what came after this one.
+/// Last migration before the rule applied.
 const LAST_BEFORE: &str = "0072_task_mails";
 
 const CONTRACT: &str = "-- contract: ";
 
-/// What a migration has made so far.
+/// Objects created by a migration so far.
 #[derive(Default)]
 struct Made {
     tables: BTreeSet<String>,
