@@ -18,7 +18,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 /// Returns the address of a Redis shared with other tests, or `None` when there is none.
 ///
 /// # Panics
-/// If it is required and missing.
+/// A required Redis is missing.
 pub fn shared_redis() -> Option<String> {
     static FOUND: OnceLock<Option<String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -58,7 +58,7 @@ impl OwnRedis {
     /// Starts a server, or returns `None` when it is not installed.
     ///
     /// # Panics
-    /// If it is required and missing.
+    /// A required Redis is missing.
     pub fn start() -> Option<Self> {
         let folder = tempfile::tempdir().ok()?;
         let mut own = Self { folder, server: None };

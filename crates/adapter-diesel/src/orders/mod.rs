@@ -1,7 +1,7 @@
 //! Implementations of the order ports.
 //!
-//! Every transaction locks rows in this order: customer (see `people::hold`), charge, order, items by ascending id (see
-//! `locks`), their stock, discount, data shown by storefronts.
+//! Every transaction locks rows in this order: customer (see `people::customer_locks`), charge, order, items by
+//! ascending id (see `locks`), their stock, discount, data shown by storefronts.
 
 mod assemble;
 mod change;

@@ -37,13 +37,13 @@ pub(crate) fn contacts(connection: &mut AnyConnection, project: i64, customer: i
         .load(connection)
 }
 
-/// Deletes all login contacts of a customer, and ends the tokens.
+/// Removes all login contacts of a customer, and ends the sessions and tokens.
 pub(crate) fn forget_customer(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
     let contacts = contacts(connection, project, customer)?;
     take_away(connection, project, customer, &contacts)
 }
 
-/// Removes login contacts of a customer. The customer must log in again.
+/// Removes login contacts of a customer, and ends the customer's sessions and tokens.
 pub(crate) fn take_away(
     connection: &mut AnyConnection,
     project: i64,

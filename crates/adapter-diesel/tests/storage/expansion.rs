@@ -28,7 +28,7 @@ fn statements(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Splits at commas that stand in no parentheses.
+/// Splits at commas outside of parentheses.
 fn parts(text: &str) -> Vec<String> {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     for letter in text.chars() {
@@ -54,7 +54,7 @@ fn after<'a>(text: &'a str, beginning: &str) -> Option<&'a str> {
     text.strip_prefix(beginning).map(|rest| rest.strip_prefix("if not exists ").unwrap_or(rest))
 }
 
-/// What is wrong with a statement, if anything.
+/// Returns the fault of a statement, if any.
 fn judge(statement: &str, made: &mut Made) -> Result<(), &'static str> {
     for beginning in ["create table ", "create virtual table "] {
         if let Some(rest) = after(statement, beginning) {
@@ -98,7 +98,7 @@ fn judge(statement: &str, made: &mut Made) -> Result<(), &'static str> {
     Err("it takes away or narrows, or is not known here")
 }
 
-/// Everything that is wrong with a migration.
+/// Returns the faults of a migration.
 fn faults(text: &str) -> Vec<String> {
     if let Some(rest) = text.strip_prefix(CONTRACT) {
         let release = rest.lines().next().unwrap_or_default().trim();

@@ -168,7 +168,7 @@ database_tests! {
         // Another customer verifies the address first: Anna has only entered it.
         let owner = signed_up(&db.database, project, "anna@x.ru").await;
         assert!(owner != anna && owner != boris);
-        // Boris still logs in with his contacts, and may enter one again.
+        // The customer still logs in with known contacts, and may enter one again.
         change(&db.database, project, boris, mail("new@x.ru")).await.unwrap();
         assert_eq!(signed_up(&db.database, project, "boris@x.ru").await, boris);
         change(&db.database, project, boris, mail("boris@x.ru")).await.unwrap();
@@ -198,7 +198,7 @@ database_tests! {
         assert_eq!(log_in(&db.database, project, "79001234567", "login").await, Redeemed::UnknownContact);
         assert_ne!(signed_up(&db.database, project, "79001234567").await, anna);
         assert_eq!(standing("79001234567").await, PhoneStanding::Taken);
-        // An address that logs him in stays a login contact.
+        // An address that is a login contact stays one.
         let boris = signed_up(&db.database, project, "boris@x.ru").await;
         send(&db.database, project, boris, "79005550000", "c").await;
         assert_eq!(prove(&db.database, project, boris, "79005550000", "c", 1).await, PhoneChanged::Changed);

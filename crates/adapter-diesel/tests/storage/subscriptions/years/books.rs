@@ -192,7 +192,8 @@ impl Books<'_, '_> {
         }
     }
 
-    /// Checks that no period is paid twice, no unpaid one is granted, and no parked subscription is charged.
+    /// Checks periods and plans: no period is paid twice or granted without a payment, and no subscription remains in
+    /// the state `charging`. A plan has one subscription per customer, and deleted customers have none.
     async fn periods(&self, wrong: &mut Vec<String>) {
         let twice = "(SELECT 1 FROM subscription_payments WHERE state = 'succeeded' GROUP BY subscription_id, period \
                      HAVING count(*) > 1) AS twice";
