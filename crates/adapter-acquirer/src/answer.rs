@@ -1,4 +1,4 @@
-//! What an answer means.
+//! Interpretation of the acquirer's responses.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use serde_json::Value;
 
 use crate::wire::{self, ErrorObject};
 
-/// A status and a whole body, or why there is none.
+/// Status and complete body, or the reason why there is none.
 pub(crate) enum Exchange {
-    /// The acquirer answered.
+    /// The acquirer responded.
     Answered { status: u16, body: Vec<u8> },
-    /// The connection was never made, so no request was sent.
+    /// The connection failed, so no request was sent.
     NotSent(String),
     /// The request may have arrived.
     Lost(String),
 }
 
-/// The acquirer's words when a key comes back with another body: an earlier request under this key exists.
+/// Message of the acquirer for a key that is used with another body: an earlier request with this key exists.
 const KEY_IN_USE: &str = "duplicate idempotence key";
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     serde_json::from_slice(body).map_err(|error| format!("an answer that cannot be read: {error}"))
 }
 
-/// What came of asking for a payment.
+/// Returns the outcome of a payment request.
 pub(crate) fn created(exchange: Exchange) -> Answer<GatewayPayment> {
     let unknown = |why| Answer::Unknown { why, retry_after: None };
     let (status, body) = match exchange {
@@ -46,16 +46,16 @@ pub(crate) fn created(exchange: Exchange) -> Answer<GatewayPayment> {
     }
 }
 
-/// What an answer other than `200` to a request that changes something means.
+/// Meaning of a response other than `200` to a request with side effects.
 enum Refusal {
-    /// The request was turned down.
+    /// The request was rejected.
     Final { code: String, description: String },
-    /// It may have been carried out, or may still be.
+    /// The request may have been executed, or may still be.
     Open { why: String, retry_after: Option<Duration> },
 }
 
 fn refusal(status: u16, body: &[u8]) -> Refusal {
-    // An error that does not explain itself is still told by its status.
+    // An error without details is reported by its status.
     let error: ErrorObject = parse(body).unwrap_or_default();
     let description = error.description.unwrap_or_default();
     let code = error.code.unwrap_or_else(|| format!("http_{status}"));
@@ -68,7 +68,7 @@ fn refusal(status: u16, body: &[u8]) -> Refusal {
     }
 }
 
-/// What came of asking for a refund or a receipt. Nobody waits for it, so a request that was never sent is simply sent
+/// Returns the outcome of a refund or receipt request. No customer waits for it, so a request that was not sent is sent
 /// again.
 pub(crate) fn asked<T>(exchange: Exchange, object: impl Fn(Value) -> Result<T, String>) -> Answer<T> {
     let unknown = |why| Answer::Unknown { why, retry_after: None };
@@ -88,7 +88,7 @@ pub(crate) fn asked<T>(exchange: Exchange, object: impl Fn(Value) -> Result<T, S
     }
 }
 
-/// What came of reading a payment, a refund or a receipt.
+/// Returns the outcome of reading a payment, a refund or a receipt.
 pub(crate) fn read<T>(exchange: Exchange, object: impl Fn(Value) -> Result<T, String>) -> Reading<T> {
     match exchange {
         Exchange::NotSent(why) | Exchange::Lost(why) => Reading::Unknown { why },
@@ -101,12 +101,12 @@ pub(crate) fn read<T>(exchange: Exchange, object: impl Fn(Value) -> Result<T, St
     }
 }
 
-/// Only the acquirer's own word counts, not that of something between us.
+/// Returns `true` for the acquirer's own error, not that of a proxy in between.
 fn is_not_found(body: &[u8]) -> bool {
     parse::<ErrorObject>(body).is_ok_and(|error| error.code.as_deref() == Some("not_found"))
 }
 
-/// A page of a list, or why there is none.
+/// Returns a page of a list, or the reason why there is none.
 pub(crate) fn list(exchange: Exchange) -> Result<wire::ObjectList, String> {
     match exchange {
         Exchange::Answered { status: 200, body } => parse(&body),

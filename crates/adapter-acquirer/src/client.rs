@@ -16,23 +16,23 @@ use uuid::Uuid;
 use crate::answer::{self, Exchange};
 use crate::{receipt, wire};
 
-/// Where the acquirer is and who we are to it.
+/// Address and credentials of the acquirer.
 #[derive(Debug, Clone)]
 pub struct AcquirerConfig {
-    /// The address of the interface, up to `/v3`.
+    /// Address of the API, up to `/v3`.
     pub url: String,
-    /// The shop's number.
+    /// Number of the shop.
     pub shop_id: String,
-    /// The shop's secret key.
+    /// Secret key of the shop.
     pub secret_key: SecretString,
-    /// How long a connection may take.
+    /// Timeout for a connection.
     pub connect_timeout: Duration,
-    /// How long a whole call may take; the acquirer itself gives up after 30 seconds.
+    /// Timeout for a whole call; the acquirer's own timeout is 30 seconds.
     pub timeout: Duration,
 }
 
 impl AcquirerConfig {
-    /// With 5 seconds to connect and 35 for a whole call.
+    /// Creates a configuration with timeouts of 5 seconds for a connection and 35 seconds for a whole call.
     pub fn new(url: impl Into<String>, shop_id: impl Into<String>, secret_key: SecretString) -> Self {
         Self {
             url: url.into().trim_end_matches('/').to_owned(),
@@ -44,25 +44,25 @@ impl AcquirerConfig {
     }
 }
 
-/// The HTTP client could not be made; usually the machine has no certificate authorities.
+/// The HTTP client could not be created; usually the machine has no certificate authorities.
 #[derive(Debug, thiserror::Error)]
 #[error("the HTTP client cannot be made: {0}")]
 pub struct ClientError(#[from] reqwest::Error);
 
-/// The acquirer over HTTP.
+/// HTTP client of the acquirer.
 pub struct AcquirerClient {
     http: reqwest::Client,
     config: AcquirerConfig,
 }
 
-/// No answer of the acquirer comes near this; what is larger is not its answer.
+/// Maximum size of a response in bytes. Responses of the acquirer are far smaller.
 const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
 const PAGE: &str = "100";
-/// How many pages are looked through; beyond, the outcome stays unknown.
+/// Maximum pages to search. Beyond them, the outcome stays unknown.
 const MOST_PAGES: usize = 500;
 
 impl AcquirerClient {
-    /// Makes the client; nothing is called yet.
+    /// Creates the client without a call.
     pub fn new(config: AcquirerConfig) -> Result<Self, ClientError> {
         // An error means that the process has chosen its TLS provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -85,7 +85,7 @@ impl AcquirerClient {
         exchange(self.authorized(call)).await
     }
 
-    /// One page of what was created since a moment. What cannot be read is left out, and logged.
+    /// Returns one page of objects created since a time. Objects that cannot be parsed are logged and left out.
     async fn page<T>(
         &self,
         list: &str,
@@ -105,7 +105,7 @@ impl AcquirerClient {
         Reading::Known(GatewayPage { items, next: page.next_cursor })
     }
 
-    /// Looks through a list, page by page, for the first object that is taken.
+    /// Searches a list, page by page, for the first object that `take` accepts.
     async fn look_through<T>(
         &self,
         list: &str,
@@ -134,7 +134,7 @@ impl AcquirerClient {
     }
 }
 
-/// Whether the acquirer tells of what it was asked for.
+/// Checks that the response is about the requested object.
 fn same(what: &str, asked: &ProviderId, told: &ProviderId) -> Result<(), String> {
     if asked == told { Ok(()) } else { Err(format!("asked for {what} {asked}, told of {told}")) }
 }
@@ -153,7 +153,7 @@ async fn exchange(call: RequestBuilder) -> Exchange {
     }
 }
 
-/// Addresses of payments do not belong into logs.
+/// Removes the URL from an error: identifiers of payments do not belong in logs.
 fn without_address(error: reqwest::Error) -> String {
     let error = error.without_url();
     let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -266,7 +266,7 @@ impl PaymentGateway for AcquirerClient {
 
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
         let meets = |object| match wire::refund(object) {
-            // A filter that was not understood would show refunds of others.
+            // An ignored filter would return other refunds.
             Ok(refund) if !request.is_met_by(&refund) => None,
             read => Some(read),
         };

@@ -1,12 +1,12 @@
-//! The payment gateway over the acquirer's HTTP interface (`YooKassa` API v3).
+//! Payment gateway over the acquirer's HTTP API (`YooKassa` API v3).
 //!
-//! **Owns** the protocol: authentication, the idempotence key, time limits, and what an answer means.
+//! **Owns** the protocol: authentication, the idempotency key, timeouts, and the interpretation of responses.
 //!
 //! **Invariants**
-//! - An outcome is never guessed: only an answer that says so makes a payment known or refused. Time-outs, broken
-//!   connections, `202`, `408`, `429`, `5xx` and answers that cannot be read are unknown.
-//! - A connection that was never made carried no request: that is a refusal of a payment; a refund is asked for again.
-//! - The same request gives the same body.
+//! - An outcome is never guessed: only an explicit response makes a payment known or refused. Timeouts, broken
+//!   connections, `202`, `408`, `429`, `5xx` and responses that cannot be parsed are unknown.
+//! - A failed connection carried no request: a payment is refused, a refund is requested again.
+//! - The same request has the same body.
 //!
 //! **Implements** [`kontor_payments::ports::PaymentGateway`].
 

@@ -1,4 +1,4 @@
-//! The JSON of receipts.
+//! JSON of receipts.
 
 use kontor_kernel::{Money, Word};
 use kontor_payments::model::{
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::wire::Amount;
 
-/// A receipt as part of a request.
+/// Returns a receipt as part of a request.
 pub(crate) fn body(receipt: &Receipt, currency: &str) -> Value {
     Value::Object(fields(receipt, currency))
 }
@@ -41,7 +41,7 @@ fn item(line: &ReceiptLine, currency: &str) -> Value {
     })
 }
 
-/// The body that asks for the receipt of a hand-over: all of it was paid before.
+/// Returns the request body for a hand-over receipt: its whole amount was prepaid.
 pub(crate) fn hand_over_body(request: &HandOverRequest) -> Value {
     let total = json!({ "value": request.receipt.total().to_string(), "currency": request.currency });
     let mut body = fields(&request.receipt, &request.currency);
@@ -52,7 +52,7 @@ pub(crate) fn hand_over_body(request: &HandOverRequest) -> Value {
     Value::Object(body)
 }
 
-/// What a payment or a refund tells of its receipt. A word that is not known says nothing yet.
+/// Returns the registration state in a payment or a refund. An unknown word counts as pending.
 pub(crate) fn registration(word: Option<&str>) -> Option<Registration> {
     word.map(|word| Registration::from_word(word).unwrap_or(Registration::Pending))
 }
@@ -74,7 +74,7 @@ struct Settlement {
     amount: Amount,
 }
 
-/// A receipt object; `Err` says why it cannot be one.
+/// Parses a receipt; `Err` contains the reason for a failure.
 pub(crate) fn receipt(object: Value) -> Result<GatewayReceipt, String> {
     let object: ReceiptObject = serde_json::from_value(object).map_err(|error| error.to_string())?;
     let provider = |id: &str| ProviderId::parse(id).map_err(|error| error.to_string());

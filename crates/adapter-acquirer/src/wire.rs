@@ -1,4 +1,4 @@
-//! The JSON of the protocol.
+//! JSON of the protocol.
 
 use kontor_kernel::{Money, SubscriptionId, Word};
 use kontor_payments::model::{
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::receipt;
 
-/// The body that asks for a payment. A saved method is charged without the customer, who has nothing to confirm.
+/// Returns the request body for a payment. A charge of a saved method needs no confirmation by the customer.
 pub(crate) fn body(request: &ChargeRequest) -> Value {
     let mut body = json!({
         "amount": { "value": request.amount.to_string(), "currency": request.currency },
@@ -65,7 +65,7 @@ fn purpose(metadata: &Value) -> Option<ChargePurpose> {
     })
 }
 
-/// The body that asks for a refund.
+/// Returns the request body for a refund.
 pub(crate) fn refund_body(request: &RefundRequest) -> Value {
     let mut body = json!({
         "payment_id": request.payment.as_str(),
@@ -96,7 +96,8 @@ struct PaymentObject {
     receipt_registration: Option<String>,
 }
 
-/// A method of whatever kind. One that is not `saved`, or of a kind that is not asked for, cannot be charged again.
+/// Payment method of any kind. A method that is not `saved`, or of another kind than requested, cannot be charged
+/// again.
 #[derive(Deserialize)]
 struct MethodObject {
     #[serde(rename = "type")]
@@ -128,7 +129,7 @@ impl MethodObject {
     }
 }
 
-/// A sum and its currency.
+/// Amount and currency.
 #[derive(Deserialize)]
 pub(crate) struct Amount {
     pub value: String,
@@ -147,7 +148,7 @@ struct Cancellation {
     reason: Option<String>,
 }
 
-/// The key a payment or a refund carries in its metadata.
+/// Returns the idempotency key in the metadata of a payment or a refund.
 pub(crate) fn key_of(object: &Value) -> Option<Uuid> {
     object.get("metadata").and_then(|metadata| metadata_text(metadata, "attempt")).and_then(|text| text.parse().ok())
 }
@@ -156,7 +157,7 @@ fn metadata_text(metadata: &Value, key: &str) -> Option<String> {
     metadata.get(key)?.as_str().map(str::to_owned)
 }
 
-/// A payment object; `Err` says why it cannot be one.
+/// Parses a payment; `Err` contains the reason for a failure.
 pub(crate) fn payment(object: Value) -> Result<GatewayPayment, String> {
     let key = key_of(&object);
     let object: PaymentObject = serde_json::from_value(object).map_err(|error| error.to_string())?;
@@ -193,7 +194,7 @@ struct RefundObject {
     receipt_registration: Option<String>,
 }
 
-/// A refund object; `Err` says why it cannot be one.
+/// Parses a refund; `Err` contains the reason for a failure.
 pub(crate) fn refund(object: Value) -> Result<GatewayRefund, String> {
     let key = key_of(&object);
     let object: RefundObject = serde_json::from_value(object).map_err(|error| error.to_string())?;
@@ -223,14 +224,14 @@ pub(crate) struct ObjectList {
     pub next_cursor: Option<String>,
 }
 
-/// What the acquirer says when it says no.
+/// Error response of the acquirer.
 #[derive(Deserialize, Default)]
 pub(crate) struct ErrorObject {
     #[serde(default)]
     pub code: Option<String>,
     #[serde(default)]
     pub description: Option<String>,
-    /// In milliseconds.
+    /// Milliseconds.
     #[serde(default)]
     pub retry_after: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! Documents that are zip archives, told apart by the names in them. Their entries are unpacked to nowhere to compare the
-//! check sums.
+//! Documents in zip archives, recognized by the names of their entries. Entries are unpacked without storing them, to
+//! check the checksums.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -7,17 +7,17 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use kontor_content::model::{MediaType, Sighting};
 use zip::ZipArchive;
 
-/// More entries than any document has. A directory of very many takes much memory to read.
+/// Maximum entries, more than any document has. A larger directory takes much memory to read.
 const MOST_ENTRIES: u64 = 10_000;
-/// Where the end of the directory can be: 22 bytes and the longest comment before the end of the file, and 20 bytes before
-/// them that lead to the end of a large directory.
+/// Maximum distance of the end of the directory from the end of the file: 22 bytes and the longest comment, and 20
+/// bytes before them for the locator of a large directory.
 const TAIL: u64 = 20 + 22 + 65_535;
-/// How many bytes are unpacked of one document at most; the entries behind them are taken as they are.
+/// Maximum bytes unpacked of one document; later entries are accepted unchecked.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
-/// Programs inside of documents.
+/// Entries with macros in documents.
 const MACROS: [&str; 3] = ["word/vbaProject.bin", "xl/vbaProject.bin", "Basic/script-lc.xml"];
 
-/// What an archive is: the entry that makes it a document stands in it.
+/// Recognizes an archive by the entry that makes it a document.
 pub(crate) fn look(content: &File) -> io::Result<Sighting> {
     if is_crowded(content)? {
         return Ok(Sighting::Unknown);
@@ -39,7 +39,7 @@ pub(crate) fn look(content: &File) -> io::Result<Sighting> {
     if is_whole(&mut archive) { Ok(Sighting::Document(media)) } else { Ok(Sighting::Damaged(media)) }
 }
 
-/// Whether all entries are there and unpack to what their check sums say.
+/// Returns `true` if all entries exist and match their checksums.
 fn is_whole(archive: &mut ZipArchive<BufReader<&File>>) -> bool {
     let mut left = MOST_BYTES;
     for place in 0..archive.len() {
@@ -53,15 +53,15 @@ fn is_whole(archive: &mut ZipArchive<BufReader<&File>>) -> bool {
     true
 }
 
-/// `OpenDocument` says what it is in its first entry.
+/// Returns the type of an `OpenDocument`, from its first entry.
 fn open_document(archive: &mut ZipArchive<BufReader<&File>>) -> Option<MediaType> {
     let mut mime = String::new();
     archive.by_name("mimetype").ok()?.take(100).read_to_string(&mut mime).ok()?;
     [MediaType::Odt, MediaType::Ods].into_iter().find(|media| media.mime() == mime.trim())
 }
 
-/// Whether the end of a large directory announces too many entries, or cannot be found. An ordinary one never has more than
-/// 65,535.
+/// Returns `true` if the end of a large directory states too many entries, or cannot be found. An ordinary directory
+/// has at most 65,535.
 fn is_crowded(mut content: &File) -> io::Result<bool> {
     let length = content.seek(SeekFrom::End(0))?;
     content.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
@@ -72,7 +72,7 @@ fn is_crowded(mut content: &File) -> io::Result<bool> {
         place.filter(|_| window.starts_with(b"PK\x06\x07"))
     };
     for place in tail.windows(16).filter_map(leads) {
-        // Behind the end nothing is read.
+        // Nothing is read beyond the end.
         content.seek(SeekFrom::Start(place.min(length)))?;
         let mut end = Vec::new();
         content.take(40).read_to_end(&mut end)?;

@@ -8,10 +8,10 @@ use kontor_content::ports::{ContentInspector, PictureResizer, Published, Storage
 
 use crate::{archive, pdf, picture};
 
-/// How much of a content is looked at to recognize it.
+/// Number of bytes read to recognize a content.
 const START: u64 = 8 * 1024;
 
-/// Recognizes contents by their bytes, and finds out whether they are whole.
+/// Recognizes contents by their bytes, and checks that they are complete.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Inspector;
 
@@ -47,7 +47,7 @@ fn look(mut content: &File) -> io::Result<Sighting> {
     let known = infer::get(&start).and_then(|kind| MediaType::parse(kind.mime_type()).ok());
     match known {
         Some(media) if media.is_image() => {
-            // A decoder that gives up by a panic has met nothing it knows.
+            // A decoder that panics has met an unsupported content.
             let seen = catch_unwind(AssertUnwindSafe(|| picture::look(content, media)));
             seen.unwrap_or(Ok(Sighting::Damaged(media)))
         }

@@ -1,14 +1,15 @@
-//! Contents of files in a local folder or an S3-compatible bucket, and what they are.
+//! Contents of files in a local folder or an S3-compatible bucket, and recognition of their types.
 //!
-//! **Owns** where a content lies, how it gets there piece by piece, and how a content is recognized.
+//! **Owns** the location of contents, their transfer in pieces, and the recognition of types.
 //!
 //! **Invariants**
-//! - Whatever the size of a content, a few pieces of it are in memory, at most [`PIECE`] bytes each.
-//! - A content is stored whole or not at all, and what was stored has reached the disk, or the bucket has confirmed it.
-//! - Names of contents are made of numbers and keys; nothing that came from a client is part of a path.
-//! - What a content is, its bytes say. It is taken whole: pictures are decoded, archives unpacked to nowhere, and the end of
-//!   a PDF leads to its objects. What is unpacked is bounded, and one picture at a time is in memory as a whole, with at
-//!   most 16 bytes a pixel.
+//! - For contents of any size, only a few pieces are in memory, at most [`PIECE`] bytes each.
+//! - A content is stored completely or not at all. A stored content has reached the disk, or the bucket has confirmed
+//!   it.
+//! - Names of contents consist of numbers and keys; client input is never part of a path.
+//! - The type of a content is derived from its bytes. The content must be complete: pictures are decoded, archives are
+//!   unpacked without storing, and the end of a PDF must lead to its objects. Unpacking is bounded. One picture at a
+//!   time is completely in memory, with at most 16 bytes a pixel.
 //! - Smaller copies of a picture are stored beside its content and removed with it.
 //!
 //! **Implements** [`kontor_content::ports::FileStore`], [`kontor_content::ports::ContentInspector`] and

@@ -1,15 +1,15 @@
-//! Documents as they are printed: whether the end leads to the table of their objects, and that to the first of them.
+//! PDF check: the end leads to the object table, and the table to the root object.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-/// The mark of the end stands among the last bytes; some programs write a few others behind it.
+/// Number of last bytes that contain the end mark; some programs write a few others after it.
 const TAIL: u64 = 2 * 1024;
-/// The longest dictionary that is looked through.
+/// Maximum bytes of a dictionary that are searched.
 const DICTIONARY: u64 = 64 * 1024;
 
-/// Whether a document has its end, and the end leads into it: `startxref`, a table or stream of objects, and their root. One
-/// that breaks off anywhere lacks one of them.
+/// Returns `true` if a document has an end that leads to `startxref`, a table or stream of objects, and their root. A
+/// truncated document lacks at least one of them.
 pub(crate) fn is_whole(content: &File) -> io::Result<bool> {
     let mut content = BufReader::new(content);
     let length = content.seek(SeekFrom::End(0))?;
@@ -36,7 +36,7 @@ pub(crate) fn is_whole(content: &File) -> io::Result<bool> {
     Ok(find(&dictionary, b"/Root").is_some())
 }
 
-/// Where the table of objects stands, by the last `startxref` before the last mark of the end.
+/// Returns the position of the object table, from the last `startxref` before the last end mark.
 fn table(end: &[u8]) -> Option<u64> {
     let (before, _) = end.split_at_checked(find_last(end, b"%%EOF")?)?;
     let (_, leads) = before.split_at_checked(find_last(before, b"startxref")?)?;
@@ -44,7 +44,7 @@ fn table(end: &[u8]) -> Option<u64> {
     number.trim().parse().ok()
 }
 
-/// Walks through a table up to its trailer. No entry leads behind the end of the file.
+/// Reads a table up to its trailer. Every entry must point into the file.
 fn entries(content: &mut BufReader<&File>, length: u64) -> io::Result<bool> {
     loop {
         let Some(first) = word(content)? else { return Ok(false) };
@@ -67,7 +67,7 @@ fn entries(content: &mut BufReader<&File>, length: u64) -> io::Result<bool> {
     }
 }
 
-/// What stands up to the next white space or bracket, at most 20 bytes.
+/// Returns the text up to the next white space or bracket, at most 20 bytes.
 fn word(content: &mut BufReader<&File>) -> io::Result<Option<String>> {
     let mut word = String::new();
     while let Some(byte) = content.fill_buf()?.first().copied() {

@@ -1,4 +1,4 @@
-//! Where contents are kept.
+//! Storage location of contents.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,34 +11,34 @@ use object_store::local::LocalFileSystem;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use tokio::sync::OnceCell;
 
-/// How long a connection to a bucket may take.
+/// Timeout for a connection to a bucket.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long a bucket may be silent.
+/// Maximum time without data from a bucket.
 const SILENCE: Duration = Duration::from_mins(1);
-/// How long one call is tried again.
+/// Maximum time for retries of one call.
 const TRY_AGAIN: Duration = Duration::from_secs(20);
 
-/// A bucket of S3, or of anything that speaks its protocol.
+/// A bucket of S3, or of a compatible service.
 #[derive(Debug, Clone)]
 pub struct Bucket {
-    /// The address of the service, without the bucket: `https://s3.example.com`.
+    /// Address of the service, without the bucket: `https://s3.example.com`.
     pub endpoint: String,
-    /// The name of the bucket.
+    /// Name of the bucket.
     pub name: String,
-    /// The region that requests are signed for.
+    /// Region used for signing requests.
     pub region: String,
-    /// Who we are to it.
+    /// Access key.
     pub access_key: String,
-    /// The proof.
+    /// Secret key.
     pub secret_key: SecretString,
 }
 
-/// A bucket that cannot be used as it is described.
+/// A bucket configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the bucket cannot be used: {0}")]
 pub struct UnfitBucket(String);
 
-/// Where contents are kept.
+/// Storage location of contents.
 #[derive(Debug, Clone)]
 pub struct FileStorage {
     place: Place,
@@ -46,7 +46,7 @@ pub struct FileStorage {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
-    /// Made when the first content comes: a service without files leaves no empty folder.
+    /// Created with the first content: a service without files leaves no empty folder.
     Folder {
         path: PathBuf,
         store: Arc<OnceCell<Arc<LocalFileSystem>>>,
@@ -55,18 +55,18 @@ pub(crate) enum Place {
 }
 
 impl FileStorage {
-    /// A folder of this machine. It is made with the first content.
+    /// Uses a folder of this machine. It is created with the first content.
     pub fn folder(path: impl Into<PathBuf>) -> Self {
         Self { place: Place::Folder { path: path.into(), store: Arc::default() } }
     }
 
-    /// A bucket; nothing is called yet.
+    /// Uses a bucket, without a call.
     pub fn bucket(bucket: &Bucket) -> Result<Self, UnfitBucket> {
         // An error means that the process has chosen its TLS provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let address =
             url::Url::parse(&bucket.endpoint).map_err(|_| UnfitBucket("the endpoint is no address".into()))?;
-        // A whole call has no limit: how long a content takes is its reader's pace. Silence has one.
+        // A whole call has no timeout, because the reader determines its pace. Time without data has one.
         let options = ClientOptions::new()
             .with_allow_http(address.scheme() == "http")
             .with_connect_timeout(CONNECT)
@@ -103,7 +103,7 @@ impl FileStorage {
         }
     }
 
-    /// The folder, when it is one.
+    /// Returns the path if the storage is a folder.
     pub(crate) fn as_folder(&self) -> Option<&PathBuf> {
         match &self.place {
             Place::Folder { path, .. } => Some(path),

@@ -18,15 +18,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::place::{FileStorage, failed};
 
-/// The largest piece of a content in memory: buckets take no smaller ones but the last.
+/// Maximum bytes of a content in memory at a time; buckets accept smaller parts only at the end.
 pub const PIECE: usize = 5 * 1024 * 1024;
-/// How much is read at once of a content that comes in.
+/// Bytes read at a time of an incoming content.
 const READ: usize = 256 * 1024;
-/// The longest that storing a content may take; whoever waits for it has long given up.
+/// Timeout for storing a content; clients have given up by then.
 const LONGEST: Duration = Duration::from_mins(15);
 
-/// Every content has a folder of its own: whatever storing it left there goes with it. It is not named by the key: whoever
-/// sees a listing of the place, or an error with a name of it, has no address of a file.
+/// Returns the folder of a content. Each content has its own, so that leftovers of storing are removed with it. The
+/// name is a hash: a listing of the storage or an error message does not reveal the address of a file.
 fn folder(project: ProjectId, key: &FileKey) -> String {
     format!("{project}/{}", hex(digest(&SHA256, key.as_str().as_bytes()).as_ref()))
 }
@@ -39,7 +39,7 @@ fn resized_path(project: ProjectId, key: &FileKey, width: PictureWidth) -> Path 
     Path::from(format!("{}/w{}", folder(project, key), width.pixels()))
 }
 
-/// Returns `true` if a WebP of this size may begin so: its header tells the length of the rest.
+/// Returns `true` if a WebP of this size may start like this: its header contains the length of the rest.
 fn is_whole_webp(start: &[u8], size: u64) -> bool {
     let length = start.get(4..8).and_then(|length| length.first_chunk()).map(|length| u32::from_le_bytes(*length));
     start.starts_with(b"RIFF")
@@ -61,10 +61,10 @@ impl FileStorage {
         let mut writer = BufWriter::with_capacity(self.store().await?, to, PIECE).with_max_concurrency(2);
         let copied = copy(&mut content, &mut writer).await;
         if copied.is_ok() {
-            // One that fails aborts what it began.
+            // If it fails, it aborts the upload.
             writer.shutdown().await.map_err(failed)?;
         } else {
-            // What this does not reach is removed with the rest.
+            // Parts that remain are removed with the rest.
             let _ = writer.abort().await;
         }
         copied

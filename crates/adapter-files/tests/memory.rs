@@ -1,4 +1,4 @@
-//! Memory that a picture takes, measured on the process: this file has one test, so that no other one is measured with it.
+//! Memory of picture processing, measured on the process. This file has one test, so that no other test is included.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
@@ -14,10 +14,10 @@ use kontor_adapter_files::Inspector;
 use kontor_content::model::{MediaType, PictureWidth, Sighting};
 use kontor_content::ports::{ContentInspector, PictureResizer};
 
-/// Pixels a side.
+/// Side length in pixels.
 const SIDE: u16 = 2_200;
 const PIXELS: u64 = 4_840_000;
-/// For all that does not grow with the picture, in bytes.
+/// Allowance for memory that does not depend on the picture, in bytes.
 const REST: u64 = 8 * 1024 * 1024;
 
 fn figure(name: &str) -> u64 {
@@ -26,7 +26,7 @@ fn figure(name: &str) -> u64 {
     line.split_whitespace().find_map(|word| word.parse::<u64>().ok()).unwrap() * 1024
 }
 
-/// The bytes a pixel that this work takes at its peak.
+/// Returns the peak memory of this work, in bytes per pixel.
 fn peak(work: impl FnOnce()) -> u64 {
     let before = figure("VmRSS:");
     fs::write("/proc/self/clear_refs", "5").unwrap();
@@ -40,7 +40,7 @@ fn file(content: &[u8]) -> File {
     file
 }
 
-/// An animation whose header tells another size than its frames have.
+/// An animation whose header states another size than its frames have.
 fn moving() -> Vec<u8> {
     let mut picture = include_bytes!("files/samples/moving.webp").to_vec();
     assert_eq!(picture[12..16], *b"VP8X");
@@ -64,7 +64,7 @@ fn photo() -> Vec<u8> {
     bytes
 }
 
-/// The same, lying on its side.
+/// The same, rotated by 90 degrees.
 fn lying(picture: Vec<u8>) -> Vec<u8> {
     let mut png = Png::from_bytes(picture.into()).unwrap();
     png.set_exif(Some(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0".as_slice().into()));

@@ -3,15 +3,15 @@
 //! **Owns** the counters: fixed windows that start at the first hit of a subject.
 //!
 //! **Invariants**
-//! - A window takes no more hits than its limit, however many race; a refused hit counts nothing.
-//! - Both adapters give the same answers to the same hits.
+//! - A window accepts no more hits than its limit, also under concurrency; a refused hit counts nothing.
+//! - Both adapters return the same results for the same hits.
 //! - Memory is bounded: a counter has a fixed size and there are never more than the given number of them.
-//! - Subjects are not kept, only keyed hashes of them.
-//! - A Redis that is slow or gone delays a hit by at most the set time; then memory counts until Redis is back.
+//! - Subjects are not stored, only keyed hashes of them.
+//! - A slow or lost Redis delays a hit by at most the configured time; then memory counts until Redis is back.
 //!
 //! **Implements** [`RateLimiter`](kontor_kernel::RateLimiter): [`MemoryLimiter`] for one process, whose windows follow
-//! the [`Clock`](kontor_kernel::Clock) port; [`RedisLimiter`] for several that count together, whose windows follow the
-//! time of the Redis server.
+//! the [`Clock`](kontor_kernel::Clock) port; [`RedisLimiter`] for several processes that count together, whose windows
+//! follow the time of the Redis server.
 //!
 //! ```
 //! use std::sync::Arc;

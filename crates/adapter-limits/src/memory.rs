@@ -7,13 +7,13 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{Clock, Quota, RateLimiter, RateRule};
 
-/// How many counters are kept unless said otherwise, at some 70 bytes each.
+/// Default number of counters, at about 70 bytes each.
 pub const MOST_COUNTERS: usize = 200_000;
 
-/// Counters are spread over this many locks.
+/// Number of locks that the counters are spread over.
 const SHARDS: usize = 32;
 
-/// What a counter belongs to: two independent keyed hashes of the rule and the subject.
+/// Key of a counter: two independent keyed hashes of the rule and the subject.
 type Key = (u64, u64);
 
 #[derive(Debug, Clone, Copy)]
@@ -32,14 +32,15 @@ pub struct MemoryLimiter {
 }
 
 impl MemoryLimiter {
-    /// A limiter with room for [`MOST_COUNTERS`].
+    /// Creates a limiter with room for [`MOST_COUNTERS`].
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self::with_capacity(clock, MOST_COUNTERS)
     }
 
-    /// A limiter with room for about `capacity` counters. When it is full, ended windows go first, then windows of the
-    /// rule that has the most, those with the fewest hits: a flood of new subjects washes away neither the counters of
-    /// other rules nor one that has reached its limit.
+    /// Creates a limiter with room for about `capacity` counters.
+    ///
+    /// A full limiter removes ended windows first, then windows of the rule with the most windows, fewest hits first. A
+    /// flood of new subjects therefore removes neither the counters of other rules nor one that has reached its limit.
     pub fn with_capacity(clock: Arc<dyn Clock>, capacity: usize) -> Self {
         Self {
             clock,
@@ -86,8 +87,8 @@ impl MemoryLimiter {
     }
 }
 
-/// Forgets ended windows and, when that is not enough, windows of the rule that has the most: an eighth of the room,
-/// those with the fewest hits.
+/// Removes ended windows. If that is not enough, removes an eighth of the capacity from the rule with the most windows,
+/// fewest hits first.
 fn make_room(windows: &mut HashMap<Key, Window>, now: DateTime<Utc>, capacity: usize) {
     windows.retain(|_, window| window.ends_at > now);
     if windows.len() < capacity {

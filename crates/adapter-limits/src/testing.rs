@@ -1,8 +1,8 @@
-//! A Redis for tests.
+//! Redis for tests.
 //!
-//! [`shared_redis`] is the server at `TEST_REDIS_URL`, else at `redis://127.0.0.1:6379`; without one the test says
-//! loudly that it was skipped, and `REQUIRE_REDIS=1` turns that into a failure. [`OwnRedis`] is a throw-away server that
-//! a test may stop and start again.
+//! [`shared_redis`] is the server at `TEST_REDIS_URL`, else at `redis://127.0.0.1:6379`. Without a server, the test
+//! prints that it was skipped; with `REQUIRE_REDIS=1` it fails. [`OwnRedis`] is a temporary server that a test may stop
+//! and start again.
 
 use std::io::{Write as _, stderr};
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use redis::Client;
 const DEFAULT: &str = "redis://127.0.0.1:6379";
 const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 
-/// The address of a Redis that other tests use at the same time, or `None` when there is none.
+/// Returns the address of a Redis shared with other tests, or `None` when there is none.
 ///
 /// # Panics
-/// When it is required and missing.
+/// A required Redis is missing.
 pub fn shared_redis() -> Option<String> {
     static FOUND: OnceLock<Option<String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -28,7 +28,7 @@ pub fn shared_redis() -> Option<String> {
     found.clone().or_else(|| missing("there is no Redis: set TEST_REDIS_URL, or start one on port 6379"))
 }
 
-/// Says that a test is skipped, or fails it.
+/// Prints that a test is skipped, or fails it.
 fn missing<T>(reason: &str) -> Option<T> {
     let required = environment("REQUIRE_REDIS").is_some_and(|value| value != "0");
     assert!(!required, "REQUIRE_REDIS is set, but {reason}");
@@ -48,24 +48,24 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// A Redis on a socket of its own, killed when it is dropped. Stopping it loses all counters.
+/// Redis on a socket of its own, killed when it is dropped. Stopping it loses all counters.
 pub struct OwnRedis {
     folder: tempfile::TempDir,
     server: Option<Child>,
 }
 
 impl OwnRedis {
-    /// Starts one, or gives `None` when the server is not installed.
+    /// Starts a server, or returns `None` when it is not installed.
     ///
     /// # Panics
-    /// When it is required and missing.
+    /// A required Redis is missing.
     pub fn start() -> Option<Self> {
         let folder = tempfile::tempdir().ok()?;
         let mut own = Self { folder, server: None };
         if own.start_again() { Some(own) } else { missing("redis-server cannot be started") }
     }
 
-    /// Its address.
+    /// Returns the address.
     pub fn url(&self) -> String {
         format!("unix://{}", self.socket().display())
     }
@@ -74,7 +74,7 @@ impl OwnRedis {
         self.folder.path().join("redis.sock")
     }
 
-    /// Starts it after it was stopped, and says whether it answers.
+    /// Starts the server after a stop. Returns `true` if it responds.
     pub fn start_again(&mut self) -> bool {
         self.stop();
         let server = Command::new("redis-server")
@@ -97,7 +97,7 @@ impl OwnRedis {
             })
     }
 
-    /// Kills it.
+    /// Kills the server.
     pub fn stop(&mut self) {
         if let Some(mut server) = self.server.take() {
             let _ = server.kill();
@@ -105,7 +105,7 @@ impl OwnRedis {
         }
     }
 
-    /// Sends the server a signal by its name: `STOP` holds it, `CONT` lets it go on.
+    /// Sends the server a signal by name: `STOP` suspends it, `CONT` resumes it.
     pub fn signal(&self, name: &str) -> bool {
         let Some(server) = &self.server else { return false };
         let sent = Command::new("kill").args([format!("-{name}"), server.id().to_string()]).status();

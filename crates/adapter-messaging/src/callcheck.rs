@@ -1,4 +1,5 @@
-//! SMS.RU's check by an incoming call: the provider names a number, and a call to it from the phone proves the phone.
+//! SMS.RU's verification by an incoming call: the provider assigns a number, and a call to it from the phone verifies
+//! the phone.
 
 use std::time::Duration;
 
@@ -12,16 +13,16 @@ use serde_json::Value;
 use crate::http::ClientError;
 use crate::smsru::{CallSettings, SmsRu, Trouble, number, senseless};
 
-/// Asks for checks, asks about them, and reads what the provider says about them by itself.
+/// Client that starts checks, reads their state, and parses the provider's notices about them.
 pub struct CallChecks(SmsRu);
 
 impl CallChecks {
-    /// A client of the provider, which is given ten seconds for an answer.
+    /// Creates a client of the provider with a timeout of ten seconds.
     pub fn new(settings: CallSettings) -> Result<Self, ClientError> {
         SmsRu::new(settings).map(Self)
     }
 
-    /// The same client with another limit for a whole exchange.
+    /// Sets another timeout for a whole exchange.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self(self.0.with_timeout(timeout))
@@ -46,7 +47,7 @@ impl From<Trouble> for CallCheckError {
     }
 }
 
-/// A text or a number.
+/// Returns a string or a number as text.
 fn text(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::String(text) => Some(text.trim().to_owned()),

@@ -1,4 +1,4 @@
-//! The flash call of SMS.RU: the phone rings, and the last four digits of the calling number are the code.
+//! Flash calls of SMS.RU: the phone rings, and the last four digits of the calling number are the code.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::smsru::{CallSettings, SmsRu, Trouble, senseless};
 
 const DIGITS: usize = 4;
 
-/// Orders calls.
+/// Client for flash calls.
 pub struct FlashCalls(SmsRu);
 
 impl From<Trouble> for SendError {
@@ -25,20 +25,20 @@ impl From<Trouble> for SendError {
 }
 
 impl FlashCalls {
-    /// A client of the provider, which is given ten seconds for an answer.
+    /// Creates a client of the provider with a timeout of ten seconds.
     pub fn new(settings: CallSettings) -> Result<Self, ClientError> {
         SmsRu::new(settings).map(Self)
     }
 
-    /// The same client with another limit for a whole exchange.
+    /// Sets another timeout for a whole exchange.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self(self.0.with_timeout(timeout))
     }
 
-    /// Rings the phone once and answers the code, four digits. It is never repeated by itself: every call rings.
+    /// Calls the phone once and returns the code, four digits. The request is not retried, because every call rings.
     pub async fn call(&self, phone: &Phone, ip: Option<IpAddr>) -> Result<String, SendError> {
-        // The provider's word for an unknown address.
+        // Value of the provider for an unknown address.
         let ip = ip.map_or_else(|| "-1".to_owned(), |ip| ip.to_string());
         read(self.0.ask("/code/call", &[("phone", phone.as_str()), ("ip", &ip)]).await)
     }
@@ -48,7 +48,7 @@ fn read(answer: Result<Value, Trouble>) -> Result<String, SendError> {
     Ok(code(answer?.get("code")).ok_or_else(senseless)?)
 }
 
-/// The code comes as a text or as a number, which has lost its leading zeros.
+/// Returns the code. It is a text, or a number that has lost its leading zeros.
 fn code(value: Option<&Value>) -> Option<String> {
     let text = match value? {
         Value::String(text) => text.trim().to_owned(),

@@ -8,22 +8,22 @@ use crate::calls::FlashCalls;
 use crate::mail::Mailer;
 use crate::sms::SmsCodes;
 
-/// How a code gets to a phone.
+/// Delivery method of a code to a phone.
 pub enum PhoneCodes {
     /// The phone rings; the code is the end of the calling number.
     Calls(FlashCalls),
-    /// The code comes in a message.
+    /// The code is sent in a message.
     Sms(SmsCodes),
 }
 
-/// Brings one-time codes to customers, to their phones or by mail.
+/// Sends one-time codes to customers, by phone or by e-mail.
 pub struct CodeMessenger {
     phones: PhoneCodes,
     mailer: Mailer,
 }
 
 impl CodeMessenger {
-    /// Both ways together.
+    /// Combines both methods.
     pub fn new(phones: PhoneCodes, mailer: Mailer) -> Self {
         Self { phones, mailer }
     }

@@ -1,4 +1,4 @@
-//! Messages out: calls with a code, checks by an incoming call, e-mail and webhook deliveries.
+//! Outgoing messages: calls with a code, checks by an incoming call, e-mail and webhook deliveries.
 //!
 //! **Implements** `kontor_auth::ports::CodeSender` ([`CodeMessenger`]: SMS.RU's flash call or its SMS, and SMTP),
 //! `kontor_auth::ports::{CallVerifier, CallNotices}` ([`CallChecks`]: SMS.RU's check by an incoming call),
@@ -6,10 +6,11 @@
 //! ([`HttpWebhookSender`], [`HmacSigner`]) and `kontor_auth::ports::Hmac` ([`HmacSigner`]).
 //!
 //! **Invariants**
-//! - Every exchange ends: 10 seconds for HTTP, 15 for a mail. So does every answer: 64 KiB over HTTP, 256 KiB of a mail server.
-//! - A delivery connects only to an address that the policy permits, checked after the name was looked up and before the
-//!   connection is made; it follows no redirect, uses no proxy and reads at most 64 KiB of the answer.
-//! - Errors name no key, password or code.
+//! - Every exchange has a timeout: 10 seconds for HTTP, 15 for a mail. Responses are limited: 64 KiB over HTTP, 256 KiB
+//!   of a mail server.
+//! - A delivery connects only to an address that the policy permits, checked between the name lookup and the
+//!   connection. It follows no redirect, uses no proxy and reads at most 64 KiB of the response.
+//! - Errors contain no key, password or code.
 
 mod callcheck;
 mod calls;

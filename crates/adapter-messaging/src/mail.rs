@@ -1,4 +1,4 @@
-//! One-time codes, temporary passwords and news of tasks by e-mail, over SMTP.
+//! One-time codes, temporary passwords and task notifications by e-mail, over SMTP.
 
 use std::time::Duration;
 
@@ -18,48 +18,48 @@ use crate::smtp::{MailServer, Protection, TlsFromTheStart};
 
 const WHOLE: Duration = Duration::from_secs(15);
 
-/// How the connection to the mail server is protected.
+/// Protection of the connection to the mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmtpTls {
-    /// Not at all.
+    /// No protection.
     None,
-    /// By `STARTTLS`, and no mail without it.
+    /// `STARTTLS`, required.
     StartTls,
-    /// From the first byte.
+    /// TLS from the first byte.
     Tls,
 }
 
-/// An account at the mail server.
+/// Account at the mail server.
 #[derive(Debug, Clone)]
 pub struct SmtpCredentials {
-    /// The user name.
+    /// User name.
     pub user: String,
-    /// The password.
+    /// Password.
     pub password: SecretString,
 }
 
-/// Through which server mail is sent, and from whom.
+/// Mail server and sender.
 #[derive(Debug, Clone)]
 pub struct SmtpSettings {
-    /// The server's name, which its certificate must carry.
+    /// Name of the server, which its certificate must contain.
     pub host: String,
-    /// Its port.
+    /// Port of the server.
     pub port: u16,
-    /// How the connection is protected.
+    /// Protection of the connection.
     pub tls: SmtpTls,
-    /// The account; without it the server must take mail from anybody.
+    /// Account; without it the server must accept unauthenticated mail.
     pub credentials: Option<SmtpCredentials>,
-    /// The sender, `address@domain` or `Name <address@domain>`.
+    /// Sender, `address@domain` or `Name <address@domain>`.
     pub from: String,
 }
 
-/// Why there is no mailer.
+/// Reason why a mailer cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum MailerError {
     /// The sender is not an address.
     #[error("`{0}` is not an e-mail address to send from")]
     From(String),
-    /// The server's name cannot be in a certificate, or the machine has no certificate authorities.
+    /// The name of the server cannot be in a certificate, or the machine has no certificate authorities.
     #[error("TLS to the mail server cannot be prepared: {0}")]
     Tls(String),
 }
@@ -72,7 +72,7 @@ pub struct Mailer {
 }
 
 impl Mailer {
-    /// A mailer; nothing is connected yet.
+    /// Creates a mailer without a connection.
     pub fn new(settings: SmtpSettings) -> Result<Self, MailerError> {
         let SmtpSettings { host, port, tls, credentials, from } = settings;
         let protection = match tls {
@@ -88,13 +88,13 @@ impl Mailer {
         Ok(Self { server: MailServer { host, port, protection, credentials }, from, whole: WHOLE })
     }
 
-    /// The same mailer with another limit for a whole message.
+    /// Sets another timeout for a whole message.
     #[must_use]
     pub fn with_timeout(self, whole: Duration) -> Self {
         Self { whole, ..self }
     }
 
-    /// Sends a one-time code. `Ok` means that the server has taken the message.
+    /// Sends a one-time code. `Ok` means that the server has accepted the message.
     pub async fn send_code(&self, to: &Email, code: &str) -> Result<(), SendError> {
         let text = format!(
             "{code}\n\n\
@@ -121,7 +121,7 @@ impl Mailer {
     }
 }
 
-/// The address as every mail server takes it: a domain in national letters in its ASCII form.
+/// Returns the address in the form every mail server accepts: an internationalized domain in its ASCII form.
 fn address(of: &Email) -> Result<Address, String> {
     let cannot = |error: &dyn std::fmt::Display| format!("the address cannot be written to: {error}");
     let (local, domain) = of.as_str().rsplit_once('@').ok_or_else(|| cannot(&"no domain"))?;
@@ -144,7 +144,7 @@ impl PasswordSender for Mailer {
     }
 }
 
-/// Tasks of a mail that are written out; the rest is counted.
+/// Maximum tasks listed in a mail; the rest is counted.
 const MOST_TASKS: usize = 50;
 
 fn about(task: &TaskLine) -> String {

@@ -1,4 +1,4 @@
-//! Names are looked up once per connection, and only checked addresses come out.
+//! Name lookup: once per connection, returning only checked addresses.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -8,14 +8,14 @@ use async_trait::async_trait;
 use kontor_webhooks::model::OutboundPolicy;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Finds the addresses of a host name.
+/// Resolves host names.
 #[async_trait]
 pub trait Lookup: Send + Sync {
-    /// Every address of the name.
+    /// Returns every address of the name.
     async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// Asks the operating system.
+/// Lookup by the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemLookup;
 
@@ -26,7 +26,7 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// Why a name gives no address to connect to.
+/// Reason why a name has no address to connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoAddress {
     #[error("the name leads nowhere")]
@@ -35,8 +35,8 @@ pub(crate) enum NoAddress {
     Forbidden,
 }
 
-/// Hands out the addresses of a name only when the policy permits every one of them: a name that leads to a public and
-/// an internal address is an attempt to slip past the check.
+/// Returns the addresses of a name only if the policy permits every one of them. A name with a public and an internal
+/// address is an attempt to bypass the check.
 pub(crate) struct CheckedResolver {
     pub lookup: Arc<dyn Lookup>,
     pub policy: Arc<OutboundPolicy>,

@@ -6,23 +6,23 @@ use serde_json::Value;
 use crate::http::ClientError;
 use crate::smsru::{CallSettings, SmsRu, Trouble, refusal, senseless};
 
-/// Sends SMS.
+/// Client for codes by SMS.
 pub struct SmsCodes(SmsRu);
 
 impl SmsCodes {
-    /// A client of the provider, which is given ten seconds for an answer.
+    /// Creates a client of the provider with a timeout of ten seconds.
     pub fn new(settings: CallSettings) -> Result<Self, ClientError> {
         SmsRu::new(settings).map(Self)
     }
 
-    /// The same client with another limit for a whole exchange.
+    /// Sets another timeout for a whole exchange.
     #[must_use]
     pub fn with_timeout(self, timeout: std::time::Duration) -> Self {
         Self(self.0.with_timeout(timeout))
     }
 
-    /// Sends a code. `Ok` means that the provider has taken the message for this phone. It is never repeated by itself:
-    /// every message costs.
+    /// Sends a code. `Ok` means that the provider has accepted the message for this phone. The request is not retried,
+    /// because every message costs money.
     pub async fn send_code(&self, phone: &Phone, code: &str) -> Result<(), SendError> {
         let text = format!("{code} - код для входа, действует 5 минут");
         let answer = self.0.ask("/sms/send", &[("to", phone.as_str()), ("msg", &text), ("json", "1")]).await?;
@@ -30,7 +30,7 @@ impl SmsCodes {
     }
 }
 
-/// The answer has a verdict of its own for each phone: one that is taken as a whole may have taken nothing.
+/// Checks the result for the phone: the response may be successful as a whole although no message was accepted.
 fn accepted(answer: &Value, phone: &Phone) -> Result<(), Trouble> {
     let verdict = answer.get("sms").and_then(|each| each.get(phone.as_str())).ok_or_else(senseless)?;
     match verdict.get("status").and_then(Value::as_str) {

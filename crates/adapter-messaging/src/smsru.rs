@@ -1,4 +1,4 @@
-//! What the calls to SMS.RU have in common.
+//! Common parts of the calls to SMS.RU.
 
 use std::time::Duration;
 
@@ -11,25 +11,25 @@ const CONNECT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
 const MOST_OF_AN_ANSWER: usize = 64 * 1024;
 
-/// Where calls are ordered.
+/// Address and key of the provider.
 #[derive(Debug, Clone)]
 pub struct CallSettings {
-    /// The provider's address without a trailing slash, such as `https://sms.ru`.
+    /// Address of the provider without a trailing slash, such as `https://sms.ru`.
     pub base_url: String,
-    /// The account's key.
+    /// Key of the account.
     pub api_id: SecretString,
 }
 
-/// Why there is no answer that helps.
+/// Reason why there is no usable response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// The provider refused with its number for the reason, if it named one.
+    /// The provider refused, with its number for the reason, if any.
     Refused(Option<u64>, String),
-    /// The provider is in trouble, could not be reached, or its answer made no sense.
+    /// The provider failed, could not be reached, or its response was malformed.
     Unavailable(String),
 }
 
-/// Calls the methods of the provider. Every exchange ends within ten seconds, and none is repeated by itself.
+/// Calls the methods of the provider. Every exchange ends within ten seconds, and none is retried.
 pub(crate) struct SmsRu {
     client: reqwest::Client,
     base_url: String,
@@ -48,12 +48,12 @@ impl SmsRu {
         Self { timeout, ..self }
     }
 
-    /// The account's key; empty when there is no account.
+    /// Returns the key of the account; empty when there is no account.
     pub(crate) fn api_id(&self) -> &str {
         self.api_id.expose_secret()
     }
 
-    /// The provider's answer, if it says `OK`.
+    /// Returns the provider's response if its status is `OK`.
     pub(crate) async fn ask(&self, path: &str, fields: &[(&str, &str)]) -> Result<Value, Trouble> {
         let unavailable = |error: reqwest::Error| Trouble::Unavailable(error.without_url().to_string());
         let form: Vec<(&str, &str)> = [("api_id", self.api_id())].into_iter().chain(fields.iter().copied()).collect();
@@ -68,12 +68,12 @@ impl SmsRu {
     }
 }
 
-/// An answer that is not what the provider describes.
+/// Returns the error for a response that does not match the provider's documentation.
 pub(crate) fn senseless() -> Trouble {
     Trouble::Unavailable("the answer of the telephony provider makes no sense".to_owned())
 }
 
-/// The answer, when it says `OK`.
+/// Parses a response; its status must be `OK`.
 pub(crate) fn read_answer(body: &[u8]) -> Result<Value, Trouble> {
     let answer: Value = serde_json::from_slice(body).map_err(|_| senseless())?;
     match answer.get("status").and_then(Value::as_str) {
@@ -83,7 +83,8 @@ pub(crate) fn read_answer(body: &[u8]) -> Result<Value, Trouble> {
     }
 }
 
-/// 220 and 500 are the provider's own troubles; everything else is a refusal of this call.
+/// Returns the error of a response. 220 and 500 are failures of the provider; everything else is a refusal of this
+/// call.
 pub(crate) fn refusal(answer: &Value) -> Trouble {
     let number = answer.get("status_code").and_then(number);
     let text = answer.get("status_text").and_then(Value::as_str).unwrap_or("no reason given").to_owned();
@@ -93,7 +94,7 @@ pub(crate) fn refusal(answer: &Value) -> Trouble {
     }
 }
 
-/// Numbers come as numbers or as texts.
+/// Parses a number, which may be a JSON number or a text.
 pub(crate) fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())
 }

@@ -1,5 +1,4 @@
-//! A conversation with the mail server that ends when the server says too much: its answers are read line by line, and a line
-//! may have no end.
+//! SMTP connection with a limit on the server's responses. They are read line by line, and a line may have no end.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,29 +20,29 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long a server that has taken the message is waited for.
+/// Timeout for the end of the connection after the server has accepted the message.
 const QUIT: Duration = Duration::from_secs(1);
-/// The most that a server says in a conversation, in bytes. Its certificates are the largest part.
+/// Maximum bytes from the server per connection. Its certificates are the largest part.
 const MOST_OF_ANSWERS: usize = 256 * 1024;
 
-/// How the connection is protected.
+/// Protection of the connection.
 pub(crate) enum Protection {
-    /// Not at all.
+    /// No protection.
     None,
-    /// By `STARTTLS`.
+    /// `STARTTLS`.
     StartTls(TlsParameters),
-    /// From the first byte.
+    /// TLS from the first byte.
     Tls(Box<TlsFromTheStart>),
 }
 
-/// What it takes to begin with TLS.
+/// Settings for TLS from the first byte.
 pub(crate) struct TlsFromTheStart {
     connector: TlsConnector,
     name: ServerName<'static>,
 }
 
 impl TlsFromTheStart {
-    /// With the certificates that the machine trusts.
+    /// Creates the settings with the certificates that the machine trusts.
     pub fn new(host: &str) -> Result<Self, String> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -55,7 +54,7 @@ impl TlsFromTheStart {
     }
 }
 
-/// The mail server, and who we are to it.
+/// Mail server and credentials.
 pub(crate) struct MailServer {
     pub host: String,
     pub port: u16,
@@ -72,11 +71,11 @@ fn refusal(error: lettre::transport::smtp::Error) -> SendError {
 }
 
 impl MailServer {
-    /// Hands over a message within this time. `Ok` means that the server has taken it.
+    /// Delivers a message within this time. `Ok` means that the server has accepted it.
     pub async fn deliver(&self, message: &Message, whole: Duration) -> Result<(), SendError> {
         let taken = timeout(whole, self.hand_over(message)).await;
         let mut connection = taken.map_err(|_| unavailable("the mail server did not answer in time"))??;
-        // Whatever becomes of the farewell, the message is taken.
+        // The message is accepted, even if `QUIT` fails.
         let _ = timeout(QUIT, connection.quit()).await;
         Ok(())
     }
@@ -111,7 +110,7 @@ impl MailServer {
     }
 }
 
-/// A stream that ends with an error when more has come than a conversation needs.
+/// Stream that fails after the maximum number of bytes.
 #[derive(Debug)]
 struct Bounded<S> {
     stream: S,

@@ -10,7 +10,7 @@ use kontor_webhooks::ports::{SEND_TIMEOUT, WebhookSender};
 use crate::http::{ClientError, client, read_start};
 use crate::resolver::{CheckedResolver, Lookup, NoAddress, SystemLookup};
 
-/// How much of an answer is read, so that the connection can be used again; it is thrown away.
+/// Maximum bytes read of a response, so that the connection can be reused; they are discarded.
 const MOST_OF_AN_ANSWER: usize = 64 * 1024;
 
 /// Sends webhook deliveries.
@@ -21,12 +21,12 @@ pub struct HttpWebhookSender {
 }
 
 impl HttpWebhookSender {
-    /// A sender that looks names up through the operating system and gives a receiver ten seconds.
+    /// Creates a sender that resolves names through the operating system, with a timeout of ten seconds.
     pub fn new(policy: OutboundPolicy) -> Result<Self, ClientError> {
         Self::with_lookup(policy, Arc::new(SystemLookup))
     }
 
-    /// A sender with another way to look names up.
+    /// Creates a sender with another name lookup.
     pub fn with_lookup(policy: OutboundPolicy, lookup: Arc<dyn Lookup>) -> Result<Self, ClientError> {
         let policy = Arc::new(policy);
         let resolver = CheckedResolver { lookup, policy: Arc::clone(&policy) };
@@ -34,7 +34,7 @@ impl HttpWebhookSender {
         Ok(Self { client, policy, timeout: SEND_TIMEOUT })
     }
 
-    /// The same sender with another limit for a whole attempt.
+    /// Sets another timeout for a whole attempt.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
@@ -44,14 +44,14 @@ impl HttpWebhookSender {
 #[async_trait]
 impl WebhookSender for HttpWebhookSender {
     async fn send(&self, request: DeliveryRequest) -> SendOutcome {
-        // A host written as an address never reaches the resolver.
+        // A host that is an IP address never reaches the resolver.
         if self.policy.check(&request.url).is_err() {
             return SendOutcome::Failed(SendFailure::ForbiddenAddress);
         }
         let Ok(url) = reqwest::Url::parse(request.url.as_str()) else {
             return SendOutcome::Failed(SendFailure::UnknownHost);
         };
-        // What the client reads in it counts as well, however the text got past the first check.
+        // The client's own interpretation of the address is checked as well, in case the text passed the first check.
         if literal(&url).is_some_and(|address| !self.policy.permits(address)) {
             return SendOutcome::Failed(SendFailure::ForbiddenAddress);
         }
@@ -62,7 +62,7 @@ impl WebhookSender for HttpWebhookSender {
         match post.body(request.body).send().await {
             Ok(response) => {
                 let status = response.status().as_u16();
-                // The status is the answer; how its body ends changes nothing.
+                // The status is the result; an error in the body does not matter.
                 let _ = read_start(response, MOST_OF_AN_ANSWER).await;
                 SendOutcome::Answered(status)
             }
@@ -71,7 +71,7 @@ impl WebhookSender for HttpWebhookSender {
     }
 }
 
-/// The host when the client takes it for an address.
+/// Returns the host if the client interprets it as an IP address.
 fn literal(url: &reqwest::Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever the rules accept, the client reads as they do.
+    /// Checks that the client interprets an accepted URL in the same way as the rules.
     fn read_alike(text: &str) {
         let Ok(checked) = EndpointUrl::parse(text) else { return };
         let Ok(called) = reqwest::Url::parse(checked.as_str()) else {

@@ -1,4 +1,4 @@
-//! What a cell may hold.
+//! Allowed content of a cell.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,12 @@ use kontor_catalog::spreadsheet::Cell;
 
 use crate::limits::Limits;
 
-/// Not every database stores a NUL, and nobody sees the others.
+/// Returns `true` for control characters. Not every database stores a NUL, and the others are invisible.
 fn is_refused(sign: char) -> bool {
     sign.is_control() && !matches!(sign, '\n' | '\r' | '\t')
 }
 
-/// The cell with this text, or why it is no text that a cell may have.
+/// Returns the cell with this text, or the reason why the text is not allowed.
 pub(crate) fn cell(text: Cow<'_, str>, limits: &Limits) -> Cell {
     if text.len() > limits.cell_bytes {
         return Cell::Fault(format!("must have at most {} bytes", limits.cell_bytes));

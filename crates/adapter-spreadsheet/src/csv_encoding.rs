@@ -13,8 +13,7 @@ const BUFFER: usize = 64 << 10;
 /// Longest part of a line that is examined at once, in bytes.
 const LONGEST_LINE: u64 = 64 << 10;
 
-/// The file from its start as UTF-8 without a byte order mark. Bytes of UTF-8 that are damaged stay as they are, for their
-/// cells to name.
+/// Returns the file from its start as UTF-8 without a byte order mark. Invalid UTF-8 is kept and reported for its cell.
 pub(crate) fn text(
     mut file: File,
     encoding: &'static Encoding,
@@ -25,7 +24,7 @@ pub(crate) fn text(
     Ok(builder.build(file))
 }
 
-/// The encoding of a file, which is read to its end.
+/// Detects the encoding of a file by reading it to its end.
 pub(crate) fn encoding(file: &mut File) -> Result<&'static Encoding, SheetRefused> {
     let mut lines = BufReader::with_capacity(BUFFER, file);
     if let Some((encoding, _)) = Encoding::for_bom(lines.fill_buf().map_err(crate::broken)?) {
@@ -49,7 +48,7 @@ pub(crate) fn encoding(file: &mut File) -> Result<&'static Encoding, SheetRefuse
             damages += u64::from(!chunk.invalid().is_empty());
         }
     }
-    // Bytes of Windows-1251 are letters of UTF-8 by accident alone. Of whole lines one letter counts.
+    // Bytes of Windows-1251 are rarely valid UTF-8. A valid line counts as one letter.
     if damages == 0 || letters > damages.saturating_mul(3) {
         return Ok(UTF_8);
     }

@@ -15,7 +15,7 @@ use crate::{cell_text, csv_encoding};
 
 /// Size of a read, in bytes.
 const BUFFER: usize = 64 << 10;
-/// Size of the beginning that tells the separator, in bytes.
+/// Size of the start that the separator is detected from, in bytes.
 const START: u64 = 8192;
 const TORN: &str = "has quotes that do not pair; write a quote inside of a quoted text twice";
 
@@ -27,7 +27,7 @@ pub(crate) struct Csv {
     limits: Limits,
 }
 
-/// Opens a file. The row of headers, if the sender names it, tells the separator.
+/// Opens a file. The separator is detected in the row of headers, if the sender specified it.
 pub(crate) fn open(mut file: File, header_row: Option<u32>, limits: &Limits) -> Result<Csv, SheetRefused> {
     let encoding = csv_encoding::encoding(&mut file)?;
     let mut book = Csv { file, encoding, delimiter: b',', limits: limits.clone() };
@@ -54,13 +54,13 @@ impl SheetBook for Csv {
     }
 }
 
-/// Gives no more than there is room for: who looks for the end of a record holds all of it until then. Keeps what it gave
-/// until it is taken as a record.
+/// Reader with a limit, because the csv reader buffers a whole record. Keeps the returned bytes until they are taken as
+/// a record.
 struct Metered<R> {
     source: R,
     room: u64,
     given: Vec<u8>,
-    /// The part of `given` that was taken. It is dropped at the next read, not at every record.
+    /// Length of the part of `given` that was taken. It is dropped at the next read, not at every record.
     taken: usize,
 }
 
@@ -69,7 +69,7 @@ impl<R> Metered<R> {
         Self { source, room: 0, given: Vec::new(), taken: 0 }
     }
 
-    /// The next bytes of what was given.
+    /// Takes the next bytes of `given`.
     fn take_record(&mut self, length: usize) -> &[u8] {
         let rest = self.given.get(self.taken..).unwrap_or_default();
         let record = rest.get(..length).unwrap_or(rest);
@@ -134,7 +134,7 @@ fn rows(
         if quotes == Quotes::Open {
             return Err(SheetRefused::OpenQuote(number));
         }
-        // The hint that some programs leave for themselves.
+        // Separator hint that some programs write for themselves.
         if number == 1 && record.get(0).is_some_and(|field| field.starts_with(b"sep=")) {
             continue;
         }
@@ -144,7 +144,7 @@ fn rows(
     }
 }
 
-/// Programs that separate cells by semicolons do so where the comma stands before decimals.
+/// Returns the decimal separator. Programs separate cells by semicolons if the comma is the decimal separator.
 fn decimal(delimiter: u8) -> Option<char> {
     match delimiter {
         b',' => Some('.'),
@@ -153,7 +153,7 @@ fn decimal(delimiter: u8) -> Option<char> {
     }
 }
 
-/// Text has no NUL; what starts like a document, an image or JSON is no table.
+/// Refuses other formats: text has no NUL, and a table does not start like a document, an image or JSON.
 fn refuse_other_formats(text: &[u8]) -> Result<(), SheetRefused> {
     let first = text.trim_ascii_start();
     let other = [b"{".as_slice(), b"[", b"<", b"%PDF", b"\x89PNG", b"\xFF\xD8"];
@@ -165,8 +165,8 @@ fn refuse_other_formats(text: &[u8]) -> Result<(), SheetRefused> {
     }
 }
 
-/// The sign that parts the fields of a line: the most frequent one outside of quotes. The line is the one of the headers
-/// if it is known, else the first one that has such a sign.
+/// Returns the separator of a line: the most frequent candidate outside of quotes. The line is the row of headers if it
+/// is known, else the first one with a candidate.
 fn delimiter(text: &[u8], header_row: Option<u32>) -> u8 {
     let hint = text.strip_prefix(b"sep=").and_then(|rest| rest.first().copied());
     if let Some(sign @ (b',' | b';' | b'\t')) = hint {
@@ -178,7 +178,7 @@ fn delimiter(text: &[u8], header_row: Option<u32>) -> u8 {
     chosen.into_iter().chain(lines).filter_map(most).find(|(_, count)| *count > 0).map_or(b',', |(sign, _)| sign)
 }
 
-/// Number of each separator outside of quotes, by line.
+/// Returns the number of each separator outside of quotes, by line.
 fn signs(text: &[u8]) -> Vec<[(u8, u32); 3]> {
     const NONE: [(u8, u32); 3] = [(b',', 0), (b';', 0), (b'\t', 0)];
     let mut quoted = false;
@@ -195,8 +195,8 @@ fn signs(text: &[u8]) -> Vec<[(u8, u32); 3]> {
     lines
 }
 
-/// Empty lines above a record, from the line where the reader stood before it and the one where it stands after it.
-/// Spreadsheet programs count them as rows, but not the lines inside a cell.
+/// Returns the number of empty lines above a record, from the reader's line before and after it. Spreadsheet programs
+/// count them as rows, but not the lines inside a cell.
 fn skipped_lines(record: &ByteRecord, after: u64) -> u32 {
     let before = record.position().map_or(after, csv::Position::line);
     let inside = record.iter().flatten().filter(|byte| **byte == b'\n').count();
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(delimiter(text, Some(1)), b',', "a line without separators tells nothing");
     }
 
-    /// Counts what is taken from it.
+    /// Counts the bytes read from it.
     struct Counted<'a, R>(R, &'a std::cell::Cell<usize>);
 
     impl<R: Read> Read for Counted<'_, R> {
@@ -262,7 +262,7 @@ mod tests {
             assert_eq!((refused, read), (Err(SheetRefused::RowTooLong(2)), 1), "{start}");
             assert!(taken.get() <= 100_000 + 2 * BUFFER, "{}", taken.get());
         }
-        // Many records that together are longer are none of it.
+        // Many records that are longer only in total are accepted.
         let many = "A-1;Mug\n".repeat(50_000);
         let mut read = 0;
         rows(many.as_bytes(), b';', &limits, HeaderRow::First, &mut |_| {

@@ -1,5 +1,7 @@
-//! Rows of a csv file that are not what was meant: a separator in a cell without quotes, a quote that is not closed where
-//! its cell ends, a row that a line break without quotes broke in two. None of them is guessed.
+//! Damaged rows of a csv file. None of them is guessed:
+//! - a separator in a cell without quotes
+//! - a quote that is not closed where its cell ends
+//! - a row split by a line break without quotes
 
 use std::collections::VecDeque;
 
@@ -13,13 +15,13 @@ const MOST_PIECES: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quotes {
     Paired,
-    /// Text stands behind a closing quote, or every line of the record is a row of its own.
+    /// Text follows a closing quote, or every line of the record is a row of its own.
     Torn,
     /// The file ends within a cell.
     Open,
 }
 
-/// Looks at a record as it stands in the file, under so many headers.
+/// Checks the quotes of a record as it is in the file, given the number of headers.
 pub(crate) fn quotes(record: &[u8], delimiter: u8, headers: usize) -> Quotes {
     if !record.contains(&b'"') {
         return Quotes::Paired;
@@ -56,7 +58,7 @@ struct Held {
     cells: usize,
 }
 
-/// Hands rows over as soon as it is clear that they are whole.
+/// Passes rows on as soon as it is clear that they are complete.
 pub(crate) struct Whole<'a, 'b> {
     sink: &'a mut RowSink<'b>,
     /// Row of headers.
@@ -73,7 +75,7 @@ impl<'a, 'b> Whole<'a, 'b> {
         Self { sink, at, headers: 0, held: VecDeque::new(), in_tear: false }
     }
 
-    /// The next row with the number of its cells, empty ones at its end included.
+    /// Adds the next row with the number of its cells, including empty ones at its end.
     pub fn push(&mut self, mut row: SheetRow, cells: usize) -> Result<(), SheetRefused> {
         if row.is_blank() {
             return Ok(());
@@ -101,7 +103,7 @@ impl<'a, 'b> Whole<'a, 'b> {
         Ok(())
     }
 
-    /// The file is at its end.
+    /// Handles the end of the file.
     pub fn finish(mut self) -> Result<(), SheetRefused> {
         while !self.held.is_empty() {
             self.settle();
@@ -110,7 +112,8 @@ impl<'a, 'b> Whole<'a, 'b> {
         Ok(())
     }
 
-    /// Returns `true` if the first row can be handed over. Pieces of a torn row have one cell more than a row for every break.
+    /// Returns `true` if the first row can be passed on. Pieces of a torn row have one cell more than a row for every
+    /// break.
     fn settle(&mut self) -> bool {
         let Some(first) = self.held.front() else { return false };
         if first.row.fault.is_some() {
@@ -179,7 +182,7 @@ mod tests {
         }
     }
 
-    /// Which rows are at fault, of rows with so many cells under four headers.
+    /// Returns the faulty rows, given the number of cells of each row under four headers.
     fn faulty(rows: &[usize]) -> Vec<u32> {
         let mut faulty = Vec::new();
         let mut handed_over = 0;

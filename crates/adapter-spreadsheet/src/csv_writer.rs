@@ -7,10 +7,10 @@ use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetWriter};
 
 use crate::formula_guard::guarded;
 
-/// The byte order mark.
+/// Byte order mark of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// UTF-8 with a byte order mark, by which spreadsheet programs know it.
+/// Writes UTF-8 with a byte order mark, so that spreadsheet programs detect the encoding.
 pub(crate) struct Csv(Writer<BufWriter<File>>);
 
 fn failed(error: impl ToString) -> SheetFailed {
@@ -37,7 +37,7 @@ fn write_row<W: Write>(writer: &mut Writer<W>, cells: &[Content<'_>]) -> Result<
     writer.write_record(None::<&[u8]>).map_err(failed)
 }
 
-/// A piece of a file; the first one begins with the mark.
+/// Returns a piece of a file; the first one starts with the mark.
 pub(crate) fn piece(rows: &[Vec<Content<'_>>], is_first: bool) -> Result<Vec<u8>, SheetFailed> {
     let mark: &[u8] = if is_first { MARK } else { &[] };
     let mut writer = Writer::from_writer(mark.to_vec());

@@ -1,25 +1,26 @@
-//! Texts of csv files that no spreadsheet program takes for a formula, whether it parts cells by commas or by semicolons.
+//! Protection against formula injection in csv files, for programs that separate cells by commas or by semicolons.
 
 use std::borrow::Cow;
 
-/// Returns `true` if a formula can begin with this text. Full-width signs count for some programs; blanks and quotes come off.
+/// Returns `true` if a formula can start with this text. Some programs accept full-width signs; blanks and quotes are
+/// skipped.
 fn begins_formula(text: &str) -> bool {
     text.trim_start_matches([' ', '\u{a0}', '"', '\'']).starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
-/// A cell could begin behind this sign.
+/// Returns `true` if a cell could start after this character.
 fn parts_cells(sign: char) -> bool {
     matches!(sign, ';' | '\t' | '\n' | '\r')
 }
 
-/// The places at which a cell could begin.
+/// Returns the positions at which a cell could start.
 fn starts(text: &str) -> impl Iterator<Item = usize> {
     let parted =
         text.char_indices().filter(|(_, sign)| parts_cells(*sign)).map(|(place, sign)| place + sign.len_utf8());
     std::iter::once(0).chain(parted)
 }
 
-/// The text with an apostrophe wherever a formula could begin.
+/// Returns the text with an apostrophe wherever a formula could start.
 pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
     let mut guarded = String::new();
     let mut done = 0;
@@ -35,7 +36,7 @@ pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
     Cow::Owned(guarded)
 }
 
-/// The text that was guarded.
+/// Returns the text without the protection.
 pub(crate) fn unguarded(text: &str) -> Cow<'_, str> {
     let mut plain = String::new();
     let mut done = 0;

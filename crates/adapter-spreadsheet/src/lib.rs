@@ -1,14 +1,14 @@
-//! Spreadsheets in and out: xlsx and csv in bounded memory.
+//! Import and export of spreadsheets: xlsx and csv in bounded memory.
 //!
-//! **Owns** telling formats apart by their content, the bounds within which a file is opened at all, and how cells
-//! become text and back.
+//! **Owns** the detection of formats by content, the limits for opening a file, and the conversion between cells and
+//! text.
 //!
 //! **Invariants**
-//! - A file that unpacks to more than it may is refused before any of it is interpreted.
-//! - Rows are handed over one by one; a sheet is never in memory as a whole, and no cell is longer than it may be.
-//! - While a file is prepared whoever waits for its rows is asked again and again whether to go on.
-//! - No text with control characters leaves: neither from a cell nor in a reason.
-//! - A text that is written is read back as the same text: it never becomes a number, a date or a formula.
+//! - A file that exceeds the limit of unpacked bytes is refused before any of it is interpreted.
+//! - Rows are passed on one by one; a sheet is never completely in memory, and no cell exceeds its limit.
+//! - While a file is prepared, the receiver of its rows is repeatedly checked for cancellation.
+//! - No text with control characters is returned, neither in a cell nor in a reason.
+//! - A written text is read back as the same text: it never becomes a number, a date or a formula.
 //!
 //! ```
 //! use kontor_adapter_spreadsheet::Spreadsheets;
@@ -60,7 +60,7 @@ pub struct Spreadsheets {
 }
 
 impl Spreadsheets {
-    /// With other bounds than the default ones.
+    /// Creates a reader and writer with other limits than the default ones.
     pub fn with_limits(limits: Limits) -> Self {
         Self { limits }
     }

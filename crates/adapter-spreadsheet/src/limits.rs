@@ -1,33 +1,34 @@
-/// The bounds within which a file is read.
+/// Limits for reading a file.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Size of the file, in bytes.
+    /// Maximum size of the file, in bytes.
     pub file_bytes: u64,
-    /// Size of everything in it unpacked, in bytes.
+    /// Maximum size of its unpacked content, in bytes.
     pub inflated_bytes: u64,
-    /// How many times larger unpacked than packed.
+    /// Maximum ratio of unpacked to packed size.
     pub ratio: u64,
-    /// Files inside a workbook.
+    /// Maximum files inside a workbook.
     pub entries: usize,
-    /// Rows, empty ones included.
+    /// Maximum rows, empty ones included.
     pub rows: u32,
-    /// Columns up to the last filled one.
+    /// Maximum columns up to the last filled one.
     pub columns: usize,
-    /// Size of one record of a csv file, and of one cell of a workbook as it stands there, in bytes.
+    /// Maximum size of one record of a csv file, and of one cell of a workbook in its stored form, in bytes.
     pub record_bytes: u64,
-    /// Size of the text of one cell, in bytes.
+    /// Maximum size of the text of one cell, in bytes.
     pub cell_bytes: usize,
 }
 
 impl Limits {
-    /// For files that are read in the background: 1 GiB, unpacked 8 GiB and 200 times at most, the same rows and columns.
+    /// Limits for files that are read in the background: 1 GiB, unpacked 8 GiB, ratio 200, the default rows and
+    /// columns.
     pub fn large() -> Self {
         Self { file_bytes: 1 << 30, inflated_bytes: 8 << 30, ..Self::default() }
     }
 }
 
-/// 64 MiB, unpacked 512 MiB and 200 times at most, 10,000 entries, 1,100,000 rows, 200 columns; 1 MiB of a
-/// record, 256 KiB of a cell.
+/// Default limits: 64 MiB, unpacked 512 MiB, ratio 200, 10,000 entries, 1,100,000 rows, 200 columns, 1 MiB per record,
+/// 256 KiB per cell.
 impl Default for Limits {
     fn default() -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! Numbers of cells as plain decimal text.
 
-/// As spreadsheet programs show it: 15 significant digits, so that `0.1 + 0.2` is `0.3`, and no exponent.
+/// Formats a number as spreadsheet programs show it: 15 significant digits, so that `0.1 + 0.2` is `0.3`, and no
+/// exponent.
 pub(crate) fn plain(value: f64) -> String {
     let rounded: f64 = format!("{value:.14e}").parse().unwrap_or(value);
     format!("{rounded}")

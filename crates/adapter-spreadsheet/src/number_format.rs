@@ -1,36 +1,36 @@
-//! Texts that a number has by its format: leading zeros, signs between its digits, decimals, percent.
+//! Number formats that change the text of a number: leading zeros, signs between its digits, decimals, percent.
 
 use crate::number;
 
 /// Effect of a number format on the text of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NumberFormat {
-    /// Nothing that matters: thousands, currencies and colours do not count.
+    /// No relevant effect: thousands separators, currencies and colours are ignored.
     Plain,
     /// Hundredths, with a `%`.
     Percent,
-    /// So many decimals.
+    /// This number of decimals.
     Decimals(usize),
     /// Digits and signs of a whole number, such as `000000` or `00\-00`.
     Pattern(Vec<Sign>),
 }
 
-/// One place of a pattern.
+/// One position of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// A digit; `0` where the number has none.
     Digit,
     /// A digit, if the number has one.
     Optional,
-    /// This sign.
+    /// This character.
     Literal(char),
 }
 
-/// Numbers from here on have more digits than a cell keeps: spreadsheet programs replace those past the 15th with zeros.
+/// Smallest number with more digits than a cell keeps: spreadsheet programs replace those after the 15th with zeros.
 const INEXACT: f64 = 1e15;
 
 impl NumberFormat {
-    /// Reads a format code; see ECMA-376, 18.8.31. Only its first section counts, that of positive numbers.
+    /// Parses a format code; see ECMA-376, 18.8.31. Only the first section is used, which applies to positive numbers.
     pub fn parse(code: &str) -> Self {
         let (mut signs, mut decimals) = (Vec::new(), None);
         let mut rest = code.chars();
@@ -44,7 +44,7 @@ impl NumberFormat {
                 '.' if decimals.is_none() => decimals = Some(0),
                 '\\' => signs.extend(rest.next().map(Sign::Literal)),
                 '"' => signs.extend(rest.by_ref().take_while(|sign| *sign != '"').map(Sign::Literal)),
-                // The width of a sign, or a sign that fills the cell.
+                // The width of a character, or a character that fills the cell.
                 '_' | '*' => _ = rest.next(),
                 '[' => {
                     let inside: String = rest.by_ref().take_while(|sign| *sign != ']').collect();
@@ -68,7 +68,7 @@ impl NumberFormat {
         }
     }
 
-    /// The text of a number, if the format makes one.
+    /// Returns the text of a number, if the format changes it.
     pub fn shown(&self, value: f64) -> Option<String> {
         match self {
             Self::Plain => None,
@@ -76,7 +76,7 @@ impl NumberFormat {
             Self::Decimals(decimals) => {
                 let plain = number::plain(value);
                 let has = plain.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-                // What a format rounds away was typed all the same.
+                // Digits that the format rounds away are kept.
                 (has < *decimals).then(|| format!("{value:.decimals$}"))
             }
             Self::Pattern(signs) => {
@@ -87,7 +87,7 @@ impl NumberFormat {
     }
 }
 
-/// A pattern with the digits of a number, from the right; digits that are left over stand before the first place.
+/// Fills a pattern with the digits of a number, from the right; remaining digits are written before the first position.
 fn filled(signs: &[Sign], digits: &str) -> String {
     let places = signs.iter().filter(|sign| !matches!(sign, Sign::Literal(_))).count();
     let mut missing = places.saturating_sub(digits.len());

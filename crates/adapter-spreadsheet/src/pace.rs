@@ -1,11 +1,11 @@
-//! Asking whether to go on, while a file is prepared and no row can be handed over yet.
+//! Cancellation checks while a file is prepared and no row can be passed on yet.
 
 use kontor_catalog::spreadsheet::SheetRefused;
 
-/// How many bytes are worked on between two questions.
+/// Number of bytes between two checks.
 const STRETCH: usize = 1 << 20;
 
-/// Asks after every stretch of work; a refusal ends the work.
+/// Calls the check after every stretch of work; a refusal ends the work.
 pub(crate) struct Pace<'a> {
     ask: &'a mut dyn FnMut() -> Result<(), SheetRefused>,
     done: usize,
@@ -16,7 +16,7 @@ impl<'a> Pace<'a> {
         Self { ask, done: 0 }
     }
 
-    /// So many more bytes are done.
+    /// Adds the number of processed bytes.
     pub fn went(&mut self, bytes: usize) -> Result<(), SheetRefused> {
         self.done = self.done.saturating_add(bytes);
         if self.done < STRETCH {

@@ -1,4 +1,4 @@
-//! What a workbook unpacks to, found out before any of it is interpreted.
+//! Unpacked size of a workbook, determined before it is interpreted.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -13,7 +13,7 @@ use crate::pace::Pace;
 use crate::xlsx_parts;
 use crate::xlsx_scan::{self, Bounds, Found};
 
-/// Below this size a high ratio harms nobody.
+/// Size below which a high ratio is harmless.
 const HARMLESS: u64 = 4 << 20;
 
 /// Opens the directory of an archive, unless it has too many files.
@@ -28,8 +28,8 @@ pub(crate) fn open<'a>(file: &'a File, limits: &Limits) -> Result<ZipArchive<Buf
     Ok(archive)
 }
 
-/// Refuses archives that unpack to too much. The sizes an archive declares of itself are believed only when they are too
-/// large: what matters is what really comes out.
+/// Refuses archives that unpack to too much. Sizes declared by the archive only serve to refuse it; the limits apply to
+/// the bytes that are really unpacked.
 pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<Found, SheetRefused> {
     let mut archive = open(file, limits)?;
     let workbook = xlsx_parts::workbook(&mut archive)?.to_ascii_lowercase();
@@ -62,12 +62,12 @@ pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result
     Ok(found)
 }
 
-/// Where the end of the directory can be: 22 bytes and the longest comment before the end of the file, and 20 bytes before
-/// them that lead to the end of a large directory.
+/// Maximum distance of the end of the directory from the end of the file: 22 bytes and the longest comment, and 20
+/// bytes before them for the locator of a large directory.
 const TAIL: u64 = 20 + 22 + 65_535;
 
-/// Whether the end of a large directory announces more entries, or cannot be found. The directory is in memory as soon as
-/// the archive is opened, which is too late for very many; an ordinary one never has more than 65,535.
+/// Returns `true` if the end of a large directory states more entries, or cannot be found. Opening the archive loads
+/// the directory into memory, which would be too late for very many entries. An ordinary directory has at most 65,535.
 fn announces_more(mut file: &File, entries: usize) -> io::Result<bool> {
     let length = file.seek(SeekFrom::End(0))?;
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
@@ -78,7 +78,7 @@ fn announces_more(mut file: &File, entries: usize) -> io::Result<bool> {
         place.filter(|_| window.starts_with(b"PK\x06\x07"))
     };
     for place in tail.windows(16).filter_map(leads) {
-        // Behind the end nothing is read.
+        // Nothing is read beyond the end.
         file.seek(SeekFrom::Start(place.min(length)))?;
         let mut end = Vec::new();
         file.take(40).read_to_end(&mut end)?;
@@ -93,11 +93,11 @@ fn announces_more(mut file: &File, entries: usize) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A text takes at least `<si/>` in its table.
+/// Minimum size of a text in its table: `<si/>`.
 const SHORTEST_TEXT: u64 = 5;
 
-/// Whether a table of texts announces more of them than can stand in it. Whoever reads it makes room for as many as it
-/// announces, whatever comes.
+/// Returns `true` if a table of texts states more texts than fit into it. The reader allocates memory for the stated
+/// number.
 fn lies(table: impl BufRead, size: u64) -> bool {
     let mut reader = Reader::from_reader(table);
     let mut buffer = Vec::new();
@@ -114,7 +114,7 @@ fn lies(table: impl BufRead, size: u64) -> bool {
                     count > size / SHORTEST_TEXT + 1
                 });
             }
-            // What cannot be read is refused by whoever reads it.
+            // The reader refuses unreadable content.
             Ok(Event::Eof) | Err(_) => return false,
             Ok(_) => {}
         }

@@ -1,26 +1,26 @@
-//! Merged cells: the value of the first one counts for all of them.
+//! Merged cells: the value of the first one applies to all of them.
 
 use std::collections::VecDeque;
 
 use calamine::Dimensions;
 use kontor_catalog::spreadsheet::{Cell, SheetRow};
 
-/// The merged cells of a sheet, filled in row by row from top to bottom.
+/// Merged cells of a sheet, filled in row by row from top to bottom.
 pub(crate) struct Merged {
-    /// Those that begin further down, from top to bottom.
+    /// Ranges that start further down, from top to bottom.
     waiting: VecDeque<Dimensions>,
-    /// Those that began, with their values.
+    /// Ranges that have started, with their values.
     open: Vec<(Dimensions, Cell)>,
 }
 
 impl Merged {
-    /// In any order.
+    /// Creates the list from ranges in any order.
     pub fn new(mut ranges: Vec<Dimensions>) -> Self {
         ranges.sort_unstable_by_key(|range| range.start);
         Self { waiting: ranges.into(), open: Vec::new() }
     }
 
-    /// Gives the cells of a row the values of the ranges they belong to. A row in which nothing stands stays as it is.
+    /// Sets the cells of a row to the values of their ranges. An empty row stays empty.
     pub fn fill(&mut self, row: &mut SheetRow, most_columns: usize) {
         let down = row.number.saturating_sub(1);
         self.open.retain(|(range, _)| range.end.0 >= down);

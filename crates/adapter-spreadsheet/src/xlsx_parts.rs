@@ -1,5 +1,4 @@
-//! The files of a workbook by what they are. Their names are up to the program that wrote them; its relationships tell
-//! them apart.
+//! Files of a workbook by their role. The writing program chooses their names; relationships define the roles.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -10,12 +9,12 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use zip::{ZipArchive, ZipWriter};
 
-/// The list of sheets, unless the relationships say otherwise.
+/// Default name of the list of sheets, unless the relationships define another one.
 const USUAL: &str = "xl/workbook.xml";
-/// The most that is read of a list of relationships, in bytes.
+/// Maximum bytes read of a list of relationships.
 const LONGEST_LIST: u64 = 1 << 20;
 
-/// A file of the archive that stands for another one.
+/// A file that a relationship refers to.
 struct Related {
     kind: String,
     target: String,
@@ -23,7 +22,7 @@ struct Related {
 
 type Archive<'a> = ZipArchive<BufReader<&'a File>>;
 
-/// The name of the file with the list of sheets.
+/// Returns the name of the file with the list of sheets.
 pub(crate) fn workbook(archive: &mut Archive<'_>) -> Result<String, SheetRefused> {
     let root = related(archive, "_rels/.rels")?;
     let main = root.into_iter().find(|part| part.kind.ends_with("/officeDocument"));
@@ -31,8 +30,8 @@ pub(crate) fn workbook(archive: &mut Archive<'_>) -> Result<String, SheetRefused
     Some(main).filter(|name| archive.index_for_name(name).is_some()).ok_or(SheetRefused::NotASpreadsheet)
 }
 
-/// The same workbook with the usual names for its texts and styles, when they have others: whoever reads it looks for those
-/// alone, and would take a date for a number.
+/// Returns the workbook with the default names for its texts and styles, if it has others. The reader only finds the
+/// default names, and would read a date as a number.
 pub(crate) fn with_usual_names(file: &File, archive: &mut Archive<'_>) -> Result<Option<File>, SheetRefused> {
     let workbook = workbook(archive)?;
     let (folder, name) =
@@ -84,7 +83,7 @@ fn renamed(file: &File, names: &[(String, String)]) -> Result<File, SheetRefused
     let mut whole = ZipWriter::new(BufWriter::new(tempfile::tempfile().map_err(crate::broken)?));
     for index in 0..archive.len() {
         let name = name(&archive, index);
-        // A file that has the usual name without being meant is not taken over.
+        // A file that has a default name without the role is not copied.
         if names.iter().any(|(_, usual)| *usual == name) {
             continue;
         }
@@ -95,12 +94,12 @@ fn renamed(file: &File, names: &[(String, String)]) -> Result<File, SheetRefused
     finished(whole)
 }
 
-/// The name of an entry; one that is no text is nothing that matters here.
+/// Returns the name of an entry. A name that is not text is irrelevant here.
 pub(crate) fn name<R: Read + Seek>(archive: &ZipArchive<R>, index: usize) -> String {
     archive.name_for_index(index).and_then(Result::ok).map(Cow::into_owned).unwrap_or_default()
 }
 
-/// Ends an archive and returns its file, ready to be read.
+/// Completes an archive and returns its file, ready to be read.
 pub(crate) fn finished(archive: ZipWriter<BufWriter<File>>) -> Result<File, SheetRefused> {
     let buffered = archive.finish().map_err(crate::broken)?;
     let mut file = buffered.into_inner().map_err(|error| crate::broken(error.error()))?;

@@ -1,4 +1,4 @@
-//! The worksheets of a workbook, cell by cell.
+//! Worksheets of a workbook, cell by cell.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ const MOST_UNCALCULATED: usize = 1_000_000;
 
 type Place = (u32, u32);
 
-/// A workbook that was found to be harmless.
+/// A workbook that passed the checks.
 pub(crate) struct Workbook {
     book: Xlsx<BufReader<File>>,
     /// Names of the visible worksheets.
@@ -62,7 +62,7 @@ fn rows(
 ) -> Result<(), SheetRefused> {
     let ranges = if found.merged > 0 { book.merge_cells_by_sheet_name(sheet).map_err(refused)? } else { Vec::new() };
     let mut merged = Merged::new(ranges);
-    // No header is looked for in a formula without a value.
+    // Headers are not searched in formulas without a value.
     let needs_formulas = found.uncalculated && headers != HeaderRow::Unknown;
     let uncalculated = if needs_formulas { uncalculated(book, sheet)? } else { HashSet::new() };
     let mut cells = book.worksheet_cells_reader(sheet).map_err(refused)?;
@@ -78,7 +78,7 @@ fn rows(
     while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(refused)? {
         let content = match content(cell.get_value(), formats.get(style), limits) {
             Some(content) => content,
-            // A program that only writes files leaves the results out. What it stands for is not nothing.
+            // A program that only writes files omits the results. The value of the formula is unknown, not empty.
             None if uncalculated.contains(&cell.get_position()) => Cell::Fault(NEVER_CALCULATED.to_owned()),
             None => continue,
         };
@@ -111,7 +111,7 @@ fn number_format(style: &Style) -> NumberFormat {
     style.number_format.as_ref().map_or(NumberFormat::Plain, |format| NumberFormat::parse(&format.format_code))
 }
 
-/// Returns the places of formulas without a value.
+/// Returns the positions of formulas without a value.
 fn uncalculated(book: &mut Xlsx<BufReader<File>>, sheet: &str) -> Result<HashSet<Place>, SheetRefused> {
     let mut cells = book.worksheet_cells_reader(sheet).map_err(refused)?;
     let mut places = HashSet::new();
@@ -137,7 +137,7 @@ fn content(value: &DataRef<'_>, format: Option<&NumberFormat>, limits: &Limits) 
             let plain = number::plain(*value);
             return Some(match format.and_then(|format| format.shown(*value)) {
                 None => Cell::Text(plain),
-                // A fifth is not meant, but a rate.
+                // The sender means 20 %, not the stored 0.2.
                 Some(shown) if format == Some(&NumberFormat::Percent) => Cell::Text(shown),
                 Some(shown) => Cell::Number { value: plain, shown },
             });

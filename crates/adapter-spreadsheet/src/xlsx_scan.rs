@@ -1,5 +1,5 @@
-//! One pass over a file of a workbook before it is interpreted: what it unpacks to, and that no piece of it is longer than
-//! may be in memory. Whoever reads the file afterwards holds one piece at a time: a tag, a text between tags, a cell.
+//! One pass over a file of a workbook before it is interpreted. It measures the unpacked size and checks that no piece
+//! exceeds the memory limit. The reader later holds one piece at a time: a tag, a text between tags, a cell.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, copy, sink};
 
@@ -11,14 +11,14 @@ use quick_xml::events::Event;
 use crate::limits::Limits;
 use crate::pace::Pace;
 
-/// The longest piece of what calls itself no XML, such as a picture. It is looked at all the same: any file of an archive
-/// may turn out to be a sheet.
+/// Maximum size of a piece of a file that is not named as XML, such as a picture. It is checked as well: any file of an
+/// archive may turn out to be a sheet.
 const LONGEST_OTHER: u64 = 16 << 20;
-/// The size of files that are in memory as a whole while the workbook is read.
+/// Maximum size of files that are completely in memory while the workbook is read.
 const LARGEST_HELD: u64 = 16 << 20;
-/// How much of what is only measured is read at once.
+/// Bytes read at a time when only the size is measured.
 const STRETCH: u64 = 1 << 20;
-/// How many tags they may have. A workbook has at most 65,490 formats, each of a few tags.
+/// Maximum tags of these files. A workbook has at most 65,490 formats, each of a few tags.
 const MOST_HELD_TAGS: u32 = 500_000;
 /// Maximum number of merged ranges of a workbook.
 const MOST_MERGED: usize = 100_000;
@@ -32,7 +32,7 @@ pub(crate) struct Found {
     pub uncalculated: bool,
 }
 
-/// The cell that is being read.
+/// The current cell.
 #[derive(Default)]
 struct Inside {
     formula: bool,
@@ -52,7 +52,7 @@ impl Found {
     }
 }
 
-/// How far a file of a workbook may go.
+/// Limits for a file of a workbook.
 pub(crate) struct Bounds {
     room: u64,
     piece: u64,
@@ -61,7 +61,8 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Of a file with this name in lower case, the list of sheets or not, while this much may be unpacked still.
+    /// Returns the limits of a file with this lower-case name. `is_workbook` marks the list of sheets, `room` is the
+    /// remaining unpacked size.
     pub fn of(name: &str, is_workbook: bool, room: u64, limits: &Limits) -> Self {
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         let is_held = is_workbook || ends(&["styles.xml", ".rels"]) || name.contains("theme/");
@@ -70,7 +71,7 @@ impl Bounds {
     }
 }
 
-/// Gives no more than one piece may have until it is told that the next one begins.
+/// Reader that returns at most the size of one piece until the next piece starts.
 struct Metered<R> {
     source: R,
     piece: u64,
@@ -105,7 +106,7 @@ impl<R: BufRead> BufRead for Metered<R> {
     }
 }
 
-/// Returns the size of what came out; one byte more than there is room for is where it ends.
+/// Returns the unpacked size. It stops one byte after the limit.
 pub(crate) fn scan(
     file: impl Read,
     bounds: &Bounds,
@@ -114,7 +115,7 @@ pub(crate) fn scan(
 ) -> Result<u64, SheetRefused> {
     let source = BufReader::new(file.take(bounds.room.saturating_add(1)));
     let mut reader = Reader::from_reader(Metered { source, piece: bounds.piece, held: 0, total: 0 });
-    // The tag whose end is the end of the cell or text.
+    // Tag whose end is the end of the cell or text.
     let mut open: Option<String> = None;
     let (mut buffer, mut tags, mut cell) = (Vec::new(), 0_u32, Inside::default());
     loop {
@@ -142,9 +143,9 @@ pub(crate) fn scan(
             }
             Ok(_) => {}
             Err(_) if reader.get_ref().is_too_long() => return Err(SheetRefused::TooLarge("one of its cells")),
-            // Whoever reads it is less strict about ends, and would find others.
+            // The reader is less strict about end tags, and would find other cells.
             Err(Error::IllFormed(error)) if bounds.is_xml => return Err(crate::broken(error)),
-            // Whoever reads it gets no further, either.
+            // The reader stops here, too.
             Err(_) => {
                 let rest = rest(&mut reader.get_mut().source, pace)?;
                 return Ok(reader.get_ref().total.saturating_add(rest));
@@ -160,7 +161,7 @@ pub(crate) fn scan(
     Ok(reader.get_ref().total)
 }
 
-/// How much is left.
+/// Returns the size of the remaining content.
 fn rest(source: &mut impl Read, pace: &mut Pace<'_>) -> Result<u64, SheetRefused> {
     let mut size: u64 = 0;
     loop {
@@ -177,10 +178,10 @@ fn rest(source: &mut impl Read, pace: &mut Pace<'_>) -> Result<u64, SheetRefused
 mod tests {
     use super::*;
 
-    /// About so many bytes come behind the start.
+    /// Approximate number of bytes after the start.
     const SIZE: usize = 20 << 20;
 
-    /// What becomes of the file, and how many bytes were taken of it.
+    /// Returns the result of the scan, and the number of bytes read.
     fn scanned(start: &str, rest: &[u8], name: &str) -> (Result<u64, SheetRefused>, u64) {
         let limits = Limits { record_bytes: 100_000, ..Limits::default() };
         let mut rest = io::Cursor::new(rest.repeat(SIZE / rest.len()));
@@ -209,7 +210,7 @@ mod tests {
         }
         let (outcome, taken) = scanned("<sheetData>", b"<row><c><v>1</v></c></row>", "xl/worksheets/sheet1.xml");
         assert_eq!(outcome, Ok(taken + 11));
-        // Ends that do not fit would let a text go on behind its cell.
+        // Mismatched end tags would let a text continue after its cell.
         let (outcome, _) = scanned("<c><is></c>", b"<t>x</t>", "xl/worksheets/sheet1.xml");
         assert!(matches!(outcome, Err(SheetRefused::Broken(_))), "{outcome:?}");
     }

@@ -1,5 +1,6 @@
-//! Workbooks with very many texts. A workbook keeps the texts of its cells in one table, and who reads a cell needs all of
-//! it. A table that is too large for the memory is written to a temporary file, and the texts are put into the cells.
+//! Workbooks with very many texts. A workbook stores the texts of its cells in one table, which readers load
+//! completely. A table that is too large for the memory is written to a temporary file, and the texts are inserted into
+//! the cells.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
@@ -16,9 +17,9 @@ use crate::limits::Limits;
 use crate::pace::Pace;
 use crate::xlsx_parts::{finished, name};
 
-/// A table of this size, unpacked, stays in memory.
+/// Maximum unpacked size of a table that stays in memory.
 const SMALL: u64 = 16 << 20;
-/// What a text in memory takes at least.
+/// Minimum memory of a text, in bytes.
 const LEAST: u64 = 24;
 
 fn is_table(name: &str) -> bool {
@@ -31,8 +32,8 @@ fn is_sheet(name: &str) -> bool {
     is_xml && !is_table(name)
 }
 
-/// Whether the table of texts is too large for the memory, or says so: whoever reads it believes the number of texts that
-/// it announces.
+/// Returns `true` if the table of texts is too large for the memory, or states a number of texts that is. The reader
+/// allocates memory for the stated number.
 pub(crate) fn too_many(file: &File) -> Result<bool, SheetRefused> {
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
     for index in 0..archive.len() {
@@ -56,7 +57,7 @@ pub(crate) fn too_many(file: &File) -> Result<bool, SheetRefused> {
     Ok(false)
 }
 
-/// The same workbook with its texts in the cells.
+/// Returns the workbook with its texts in the cells.
 pub(crate) fn put_into_cells(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<File, SheetRefused> {
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
     let table = (0..archive.len()).find(|index| is_table(&name(&archive, *index)));
@@ -78,7 +79,7 @@ pub(crate) fn put_into_cells(file: &File, limits: &Limits, pace: &mut Pace<'_>) 
     finished(whole)
 }
 
-/// The texts as they stand in the table, one behind the other, and where each begins.
+/// Texts as in the table, one after the other, and their positions.
 struct Texts {
     texts: File,
     places: File,
@@ -117,7 +118,7 @@ impl Texts {
         Ok(Self { texts: written(texts.into_inner())?, places: written(places)? })
     }
 
-    /// The text with this number, as XML.
+    /// Reads the text with this number, as XML.
     fn read(&self, number: u64, text: &mut Vec<u8>) -> io::Result<()> {
         let mut place = [[0; 8]; 2];
         self.places.read_exact_at(place.as_flattened_mut(), number.saturating_mul(8))?;
@@ -127,7 +128,7 @@ impl Texts {
     }
 }
 
-/// Takes no more than there is room for: a few texts in very many cells are more than all of the archive.
+/// Writer with a limit: a few texts in very many cells may exceed the size of the archive.
 struct Bounded<W> {
     inner: W,
     room: u64,
@@ -153,7 +154,7 @@ fn refused(error: io::Error) -> SheetRefused {
     }
 }
 
-/// Copies a sheet. Returns how much room is left.
+/// Copies a sheet. Returns the remaining room.
 fn fill<W: Write>(
     sheet: impl BufRead,
     target: Bounded<W>,
@@ -164,7 +165,7 @@ fn fill<W: Write>(
     reader.config_mut().check_end_names = false;
     let mut writer = Writer::new(target);
     let (mut buffer, mut number, mut text) = (Vec::new(), String::new(), Vec::new());
-    // Inside a cell with a text of the table, and there inside its number.
+    // `true` inside a cell with a text of the table, and inside the number of the text.
     let (mut in_cell, mut in_number) = (false, false);
     loop {
         pace.went(buffer.len())?;

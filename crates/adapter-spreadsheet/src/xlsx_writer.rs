@@ -5,7 +5,7 @@ use kontor_catalog::spreadsheet::Content;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetWriter};
 use rust_xlsxwriter::Workbook;
 
-/// A workbook with one sheet whose rows go to a temporary file as they are written.
+/// A workbook with one sheet whose rows are written to a temporary file.
 pub(crate) struct Xlsx {
     book: Workbook,
     row: u32,
@@ -15,10 +15,10 @@ fn failed(error: impl ToString) -> SheetFailed {
     SheetFailed::Broken(error.to_string())
 }
 
-/// The longest text of a cell, in units of UTF-16, as spreadsheet programs count.
+/// Maximum length of a text in a cell, in UTF-16 units, as spreadsheet programs count.
 const MOST: usize = 32_767;
 
-/// The length of a text that is too long. There are never more units than bytes.
+/// Returns the length of a text that is too long. There are never more units than bytes.
 fn too_long(cell: &Content<'_>) -> Option<usize> {
     let Content::Text(text) = cell else { return None };
     if text.len() <= MOST {

@@ -1,4 +1,4 @@
-//! Workbooks that were tampered with: reading them ends, says what is wrong, and breaks nothing.
+//! Modified workbooks: reading them ends with an error or a result, and never panics.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::io::{Cursor, Read, Write};
@@ -25,7 +25,7 @@ fn read(bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
     Ok(rows)
 }
 
-/// A sound workbook with texts, numbers and a formula.
+/// A valid workbook with texts, numbers and a formula.
 fn workbook() -> Vec<u8> {
     let mut book = Workbook::new();
     let sheet = book.add_worksheet();
@@ -105,7 +105,7 @@ fn references_that_lead_nowhere_are_named() {
         tampered(TEXTS, |_| b"<sst".to_vec()),
         tampered("[Content_Types].xml", |_| Vec::new()),
     ] {
-        // Refused, or read without what was lost; never a panic.
+        // Refused, or read without the lost data; never a panic.
         let _ = read(&broken);
     }
     assert!(read(&tampered(SHEET, |content| content[..content.len() / 2].to_vec())).is_err());
@@ -114,7 +114,7 @@ fn references_that_lead_nowhere_are_named() {
 #[test]
 fn a_directory_of_very_many_files_is_not_read() {
     let refused = Err(SheetRefused::TooLarge("the number of files in it"));
-    // The end of a large directory, and what leads to it.
+    // The end of a large directory, and its locator.
     let large = |total: u64, place: Option<u64>| {
         let mut bytes = workbook();
         let end = bytes.len() - 22;
@@ -129,14 +129,14 @@ fn a_directory_of_very_many_files_is_not_read() {
     assert_eq!(read(&large(u64::MAX, None)), refused);
     assert_eq!(read(&large(10, Some(0))), refused);
     assert_eq!(read(&large(10, Some(u64::MAX))), refused);
-    // One that announces few is let through to be read, or found broken.
+    // An archive that states few entries is read, or found broken.
     assert_ne!(read(&large(10, None)), refused);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Some bytes of one file in the workbook are others.
+    /// Some bytes of one file in the workbook are changed.
     #[test]
     fn noise_in_a_file_breaks_nothing(
         name in prop::sample::select(vec![SHEET, TEXTS, BOOK, "xl/styles.xml", "xl/_rels/workbook.xml.rels"]),
@@ -151,7 +151,7 @@ proptest! {
         }));
     }
 
-    /// Some bytes of the archive itself are others.
+    /// Some bytes of the archive itself are changed.
     #[test]
     fn noise_in_the_archive_breaks_nothing(place in 0..9_000_usize, noise in prop::collection::vec(any::<u8>(), 1..12)) {
         let mut bytes = workbook();
@@ -161,7 +161,7 @@ proptest! {
         let _ = read(&bytes);
     }
 
-    /// Anything that calls itself text.
+    /// Any content named as text.
     #[test]
     fn any_text_is_read_or_refused(text in "[a-c\"',;\t\r\n= ]{0,200}") {
         let _ = read(text.as_bytes());

@@ -1,4 +1,4 @@
-//! Files as they come in: good, odd and hostile.
+//! Incoming files: valid, unusual and hostile.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::io::{Read, Write};
@@ -108,7 +108,7 @@ fn windows_1251_is_known_wherever_its_letters_stand() {
     assert_eq!(texts(&rows).last(), Some(&(50_002, vec!["A-1", "Кружка"])));
 }
 
-/// The rows that cannot be read as a whole, with why.
+/// Returns the faulty rows, with the reasons.
 fn faults(rows: &[SheetRow]) -> Vec<(u32, &str)> {
     rows.iter().filter_map(|row| Some((row.number, row.fault.as_deref()?))).collect()
 }
@@ -272,7 +272,7 @@ fn what_unpacks_to_too_much_is_refused_before_it_is_opened() {
     assert!(bomb.len() < 100_000);
     assert_eq!(read(&bomb), Err(SheetRefused::TooLarge("what it unpacks to")));
 
-    // An archive that lies about the size of what is in it.
+    // An archive that states wrong sizes.
     let mut lying = bomb.clone();
     let real = u32::try_from(zeros.len()).unwrap().to_le_bytes();
     while let Some(at) = lying.windows(4).position(|window| window == real) {
@@ -339,7 +339,7 @@ fn what_is_written_is_read_back() {
 
 const TABLE: &str = "xl/sharedStrings.xml";
 
-/// A workbook with a table of texts, changed by whoever makes it.
+/// Returns a workbook with a modified table of texts.
 fn with_table(texts: &[String], table: impl Fn(String) -> String) -> Vec<u8> {
     let mut book = Workbook::new();
     let sheet = book.add_worksheet();
@@ -366,7 +366,7 @@ fn with_table(texts: &[String], table: impl Fn(String) -> String) -> Vec<u8> {
 
 #[test]
 fn texts_that_do_not_fit_into_memory_are_read_all_the_same() {
-    // Texts that do not pack well: what packs too well is refused.
+    // Incompressible texts, because a high ratio is refused.
     let noise = |n: u64| (0..60).map(move |k| format!("{:016x}", (n * 60 + k).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
     let texts: Vec<String> =
         (0..20_000).map(|n| format!(" {n} <&> \u{43a}\u{440} {}", noise(n).collect::<String>())).collect();
@@ -401,7 +401,7 @@ fn long_texts_in_very_many_cells_are_bounded() {
     assert_eq!(outcome, Err(SheetRefused::TooLarge("what it unpacks to")));
 }
 
-/// An archive whose files are not packed, which takes no time.
+/// Returns an archive with uncompressed files, which is fast.
 fn stored(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
@@ -412,7 +412,7 @@ fn stored(entries: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// A workbook of one sheet, as a program writes it that knows no table of texts.
+/// Returns a workbook of one sheet without a table of texts.
 fn inline(cells: &str) -> Vec<u8> {
     let sheet = format!("<worksheet><sheetData><row r=\"1\">{cells}</row></sheetData></worksheet>");
     let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -444,7 +444,7 @@ fn a_cell_that_is_too_long_is_refused() {
     let table = format!("<sst><si><r><t>{}</t></r><r><t>{}</t></r></si></sst>", &long[..600_000], &long[..600_000]);
     assert_eq!(read(&stored(&[("xl/workbook.xml", b"<workbook/>"), (TABLE, table.as_bytes())])), refused);
     assert_eq!(read(format!("article;name\nA-1;{long}{long}\n").as_bytes()), Err(SheetRefused::RowTooLong(2)));
-    // Many cells that together are longer are none of it.
+    // Many cells that are longer only in total are accepted.
     let row =
         |number: usize| format!("</row><row r=\"{number}\">{}", inline_cell(&format!("A{number}"), &long[..200_000]));
     let rows: String = (2..12).map(row).collect();
@@ -482,7 +482,7 @@ fn control_characters_are_faults_of_their_cells() {
 
 #[test]
 fn whoever_waits_for_a_workbook_is_asked_while_it_is_prepared() {
-    // So many texts that they are put into the cells first.
+    // So many texts that they are inserted into the cells first.
     let many = "<si/>".repeat(720_000);
     let announced = "uniqueCount=\"720003\"";
     let book = with_table(&["one".to_owned(), "two".to_owned()], |table| {

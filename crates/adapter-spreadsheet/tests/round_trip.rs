@@ -1,4 +1,4 @@
-//! Whatever a catalogue holds, a file of it that is read again says the same.
+//! A catalog that is written to a file and read again is the same.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ fn prose() -> impl Strategy<Value = Option<Prose>> {
         .prop_map(|text| Prose::parse(&text.concat()).ok())
 }
 
-/// A card whose category, brand and tags are the places of names in a list of six.
+/// An item whose category, brand and tags are indexes into a list of six.
 fn card() -> impl Strategy<Value = Card> {
     let texts = (name(), prop::option::of(name()), prose(), prose());
     let sale = (0..3_u8, prop::option::of(0..=Money::MAX.minor()), prop::option::of(photo()));
@@ -70,7 +70,7 @@ fn card() -> impl Strategy<Value = Card> {
     )
 }
 
-/// Category 1 is a root; the parent of each other is one before it, or none. Brands and tags have names of their own.
+/// Category 1 is a root; the parent of each other one is an earlier one, or none. Brands and tags have distinct names.
 fn vocabulary() -> impl Strategy<Value = Vocabulary> {
     let categories = prop::collection::vec((name(), any::<usize>()), 6);
     (categories, prop::collection::vec(name(), 6)).prop_map(|(categories, names)| {

@@ -59,7 +59,7 @@ fn a_csv_file_may_have_a_letterhead() {
     let sheet = read(text.as_bytes(), &chosen).unwrap();
     assert_eq!((sheet.layout.sheet.as_deref(), sheet.layout.header_row, sheet.rows.len()), (None, 4, 1));
     assert_eq!(sheet.problems.kept()[0].to_string().split(';').next(), Some("row 6: has 4 cells under 3 headers"));
-    // Without the row the separator is that of the first line that has one.
+    // Without the row number, the separator is detected in the first line that has one.
     assert_eq!(read(text.as_bytes(), &ReadOptions::default()), Err(SheetRefused::MissingColumn("article")));
     let plain = text.replace("1, Main street, Town, Country", "Main street");
     assert_eq!(read(plain.as_bytes(), &ReadOptions::default()).unwrap().layout.header_row, 4);

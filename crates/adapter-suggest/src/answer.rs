@@ -1,4 +1,4 @@
-//! What the provider answers, as far as it is used. Its records have many more fields, and may lack any of these.
+//! Used fields of the provider's responses. Its records have many more fields, and may lack any of these.
 
 use kontor_organization::model::{AddressSuggestion, BankSuggestion, CompanySuggestion};
 use serde::Deserialize;
@@ -62,7 +62,7 @@ struct State {
     status: Option<String>,
 }
 
-/// Without a state nothing is known against it.
+/// Returns `true` if the company is active. Without a state it counts as active.
 fn works(state: Option<&State>) -> bool {
     state.and_then(|state| state.status.as_deref()).is_none_or(|status| status == "ACTIVE" || status == "REORGANIZING")
 }

@@ -15,31 +15,31 @@ use serde_json::json;
 
 use crate::answer::{AddressData, Answer, BankData, CompanyData};
 
-/// The provider gives its own client three seconds.
+/// Timeout, as in the provider's own client.
 const TIMEOUT: Duration = Duration::from_secs(3);
 const MOST_OF_AN_ANSWER: usize = 1024 * 1024;
-/// As many as the provider's own client asks for.
+/// Number of suggestions, as in the provider's own client.
 const COUNT: u32 = 10;
 
-/// The HTTP client could not be made; usually the machine has no certificate authorities.
+/// The HTTP client could not be created; usually the machine has no certificate authorities.
 #[derive(Debug, thiserror::Error)]
 #[error("the HTTP client cannot be made: {0}")]
 pub struct ClientError(#[from] reqwest::Error);
 
-/// Where suggestions come from.
+/// Address and key of the provider.
 #[derive(Debug, Clone)]
 pub struct SuggestSettings {
-    /// The interface, such as `https://suggestions.dadata.ru/suggestions/api/4_1/rs`.
+    /// Base URL, such as `https://suggestions.dadata.ru/suggestions/api/4_1/rs`.
     pub base_url: String,
-    /// The key of the account; empty when there is none.
+    /// Key of the account; empty when there is none.
     pub api_key: SecretString,
 }
 
-/// Asks DaData. Connections are kept open: the provider refuses those who open many.
+/// DaData client. Connections are kept open: the provider refuses clients that open many.
 pub struct Suggestions {
     client: reqwest::Client,
     base_url: String,
-    /// `None`: there is no account, or its key cannot be sent.
+    /// `None`: there is no account, or its key is not a valid header value.
     authorization: Option<HeaderValue>,
     timeout: Duration,
 }
@@ -49,7 +49,7 @@ fn unavailable(error: reqwest::Error) -> SuggestionError {
 }
 
 impl Suggestions {
-    /// A client of the provider, which is given three seconds for an answer.
+    /// Creates a client of the provider with a timeout of three seconds.
     pub fn new(settings: SuggestSettings) -> Result<Self, ClientError> {
         // An error means that the process has chosen its TLS provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -68,7 +68,7 @@ impl Suggestions {
         Ok(Self { client, base_url, authorization, timeout: TIMEOUT })
     }
 
-    /// The same client with another limit for a whole exchange.
+    /// Sets another timeout for a whole exchange.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
@@ -99,7 +99,7 @@ impl Suggestions {
     }
 }
 
-/// The body, if it has an end within bounds.
+/// Reads the body up to the size limit.
 async fn read(mut response: Response) -> Result<Vec<u8>, SuggestionError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(unavailable)? {

@@ -1,6 +1,6 @@
-//! The few pages for people: one stylesheet, escaped text, and headers that let nothing else run.
+//! HTML pages of the service: one stylesheet, escaped text, and headers that block everything else.
 //!
-//! Pages work at a width of 360 px and by keyboard alone. They load nothing: the stylesheet stands in them.
+//! Pages work at a width of 360 px and by keyboard alone. They load nothing: the stylesheet is inline.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -14,18 +14,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA256, digest};
 
-/// The look of every page.
+/// Stylesheet of every page.
 pub const STYLE: &str = include_str!("style.css");
 
-/// What a page without a script may do: show itself and send its forms, which lead wherever their answers lead.
+/// Content security policy of a page without a script: its own style and its forms, which may redirect anywhere.
 static POLICY: LazyLock<String> = LazyLock::new(|| format!("default-src 'none'; style-src {}", style_source()));
 
-/// The stylesheet as a source of a content security policy.
+/// Returns the stylesheet as a source of a content security policy.
 pub fn style_source() -> String {
     format!("'sha256-{}'", STANDARD.encode(digest(&SHA256, STYLE.as_bytes())))
 }
 
-/// How wide a page grows.
+/// Maximum width of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// A form with one question.
@@ -34,7 +34,7 @@ pub enum Width {
     Wide,
 }
 
-/// Text made safe inside an element or a quoted attribute.
+/// Escapes text for use inside an element or a quoted attribute.
 pub fn escape(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut safe, c| {
         match c {
@@ -49,7 +49,7 @@ pub fn escape(text: &str) -> String {
     })
 }
 
-/// Rows of a table: what something is called, as code, and what it is. Both are texts.
+/// Returns the rows of a table: name, as code, and description. Both are escaped.
 pub fn rows<'a>(of: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     of.into_iter().fold(String::new(), |mut rows, (name, what)| {
         let _ = write!(rows, "<tr><td><code>{}</code></td><td>{}</td></tr>", escape(name), escape(what));
@@ -57,7 +57,7 @@ pub fn rows<'a>(of: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     })
 }
 
-/// A page without a script. `title` is a text, `body` is markup.
+/// Returns a page without a script. `title` is text, `body` is markup.
 pub fn page(status: StatusCode, title: &str, width: Width, body: &str) -> HttpResponse {
     let title = escape(title);
     let class = match width {

@@ -1,4 +1,4 @@
-//! The client against the emulated acquirer, and against things that are no acquirer.
+//! The client against the emulated acquirer, and against servers that are not the acquirer.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod receipts;
@@ -99,7 +99,7 @@ async fn a_payment_is_created_read_and_found() {
 }
 
 impl World {
-    /// A payment that has taken money.
+    /// Returns a captured payment.
     async fn paid(&self, key: u128) -> GatewayPayment {
         let purpose = ChargePurpose::Verification(VerificationId::new(3).unwrap());
         let request = ChargeRequest { purpose, method: PaymentMethod::Sbp, ..request(key) };
@@ -232,7 +232,7 @@ async fn a_request_that_was_never_sent_is_refused() {
     assert!(matches!(nobody.read(&id).await, Reading::Unknown { .. }));
 }
 
-/// Answers one call with these bytes.
+/// Responds to one call with these bytes.
 async fn once(answer: &'static str) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -266,7 +266,7 @@ async fn odd_answers_are_unknown() {
     let outcome = client.create(&request(1)).await;
     let asked = Some(Duration::from_mins(2));
     assert!(matches!(outcome, Answer::Unknown { retry_after, .. } if retry_after == asked), "{outcome:?}");
-    // A 404 that is not the acquirer's own says nothing about a payment.
+    // A 404 of another server reveals nothing about a payment.
     let client = AcquirerClient::new(config(&once("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n").await)).unwrap();
     let outcome = client.read(&ProviderId::parse("p").unwrap()).await;
     assert!(matches!(outcome, Reading::Unknown { .. }), "{outcome:?}");
@@ -303,7 +303,7 @@ async fn a_method_is_saved_and_charged_without_the_customer() {
     };
     assert_eq!((charged.status, charged.purpose), (GatewayStatus::Succeeded, Some(purpose)));
     assert_eq!(charged.confirmation_url, None);
-    // A method that was not asked for is not saved.
+    // A method that was not requested is not saved.
     let other = world.paid(3).await;
     let Reading::Known(other) = world.client.read(&other.id).await else { panic!("not read") };
     assert_eq!(other.saved_method, None);

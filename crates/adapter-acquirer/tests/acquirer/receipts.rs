@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::{World, request, way_back};
 
-/// 265.50 in three pieces and a service.
+/// 265.50 for three units and a service.
 fn items() -> Vec<ReceiptItem> {
     let item = |name: &str, pieces, total, subject| ReceiptItem {
         name: name.to_owned(),

@@ -84,7 +84,7 @@ fn load<R>(connection: &mut AnyConnection, public_id: Uuid) -> Result<Option<Sto
     Ok(row.map(TryInto::try_into).transpose()?)
 }
 
-/// Writing the row makes everybody who decides about it queue up; what is read after that stays true.
+/// Locks the row by an update. Concurrent decisions about the request wait, so values read afterwards stay valid.
 fn lock_request(connection: &mut AnyConnection, public_id: Uuid) -> Result<AccessRequest, Abort<AccessRequestError>> {
     diesel::update(one!(public_id)).set(requests::status.eq(requests::status)).execute(connection)?;
     let held = load(connection, public_id)?.ok_or(Abort::Refused(AccessRequestError::NotFound))?;

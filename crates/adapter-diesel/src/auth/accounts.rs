@@ -13,9 +13,9 @@ use crate::projections::search::note_customer;
 use crate::schema::{counterparties, login_contacts};
 use crate::stored;
 
-/// Why a customer could not be bound to a contact.
+/// Reason why a customer could not be bound to a contact.
 pub(crate) enum Unbound {
-    /// A racing call bound another customer first.
+    /// A concurrent call bound another customer first.
     Lost,
     Store(StoreError),
 }
@@ -26,7 +26,7 @@ impl From<StoreError> for Unbound {
     }
 }
 
-/// The customer a contact logs in.
+/// Returns the customer that logs in with the contact.
 pub(super) fn bound(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -36,7 +36,7 @@ pub(super) fn bound(
     on_each!(connection, concrete => own.first(concrete)).optional()
 }
 
-/// The customer a contact logs in, kept from leaving until the transaction ends.
+/// Returns the customer that logs in with the contact and prevents its deletion until the transaction ends.
 pub(super) fn bound_and_held(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -46,8 +46,8 @@ pub(super) fn bound_and_held(
     Ok(lock_customer(connection, id)?.then_some(id))
 }
 
-/// The customers that staff entered the contact for, oldest first, two at most. An address a customer only claims to have
-/// counts for nobody.
+/// Returns the customers for whom staff entered the contact, oldest first, at most two. Addresses that customers
+/// entered themselves and did not verify are ignored.
 fn with_contact(connection: &mut AnyConnection, project: ProjectId, contact: &Contact) -> Result<Vec<i64>, QueryError> {
     let of_project = counterparties::table
         .filter(counterparties::project_id.eq(project.get()))
@@ -63,7 +63,7 @@ fn with_contact(connection: &mut AnyConnection, project: ProjectId, contact: &Co
     }
 }
 
-/// Whom a contact belongs to that signs this customer in, or nobody.
+/// Determines the owner of a contact. `signs_in` is the customer already bound to it, if any.
 pub(super) fn owner<R>(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -75,7 +75,7 @@ pub(super) fn owner<R>(
     Ok(ContactOwner::of(stored::optional_id(signs_in)?, &recorded))
 }
 
-/// What is known of a new customer besides the contact.
+/// Data of a new customer besides the contact.
 #[derive(Insertable, Default)]
 #[diesel(table_name = counterparties)]
 pub(crate) struct Newcomer<'a> {
@@ -114,7 +114,7 @@ pub(super) fn create<R>(
     Ok(id)
 }
 
-/// Binds the contact, unless a racing call did: the key of the table lets one of them win.
+/// Binds the contact. The unique key of the table lets only one of several concurrent calls succeed.
 pub(super) fn bind(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -132,7 +132,7 @@ pub(super) fn bind(
     Ok(added == 1)
 }
 
-/// The customer a contact logs in, bound to it by now.
+/// Returns the customer that logs in with the contact. Binds the contact first if necessary.
 pub(crate) fn find_or_bind(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -150,7 +150,7 @@ pub(crate) fn find_or_bind(
         _ => create(connection, project, contact, newcomer, at)?,
     };
     if !bind(connection, project, contact.as_str(), id)? {
-        // What was made for it is rolled back.
+        // Rolls back the records created for the binding.
         return Err(Abort::Refused(Unbound::Lost));
     }
     Ok(stored::id(id)?)
@@ -192,7 +192,7 @@ impl CustomerAccounts for Database {
         contact: &Contact,
         token: NewToken,
     ) -> Result<(CounterpartyId, TokenId), StoreError> {
-        // Who loses the race for a new contact finds it bound the second time.
+        // A call that loses the race for a new contact finds it bound on the second attempt.
         for _ in 0..2 {
             let (contact, token) = (contact.clone(), token.clone());
             let signed = self

@@ -1,4 +1,4 @@
-//! Agents as records, however many at once.
+//! Loads agents in bulk.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -27,7 +27,7 @@ struct AgentRow {
     updated_at: NaiveDateTime,
 }
 
-/// These agents, in the order of the numbers.
+/// Loads these agents, ordered by id.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Agent>, Abort<R>> {
     let rows: Vec<AgentRow> = users::table
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))
@@ -76,7 +76,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(in_order(ids, agents, |agent| agent.id.get()))
 }
 
-/// The agent that was just written.
+/// Loads an agent that was just written.
 pub(super) fn written<R>(connection: &mut AnyConnection, id: i64) -> Result<Agent, Abort<R>> {
     let gone = || Abort::Store(StoreError::Failed("an agent vanished inside its transaction".to_owned()));
     load(connection, &[id])?.pop().ok_or_else(gone)

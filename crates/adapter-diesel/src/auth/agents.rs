@@ -56,12 +56,12 @@ impl TryFrom<TokenRow> for AgentToken {
     }
 }
 
-/// The stored form of a list of permissions.
+/// Returns the stored form of a list of permissions.
 pub(super) fn names(permissions: &BTreeSet<Permission>) -> String {
     serde_json::Value::from(permissions.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
 }
 
-/// The agents of a project.
+/// Agents of a project.
 const AGENTS: Source = Source {
     from: "users u",
     id: "u.id",
@@ -69,8 +69,8 @@ const AGENTS: Source = Source {
     search: unsearched,
 };
 
-/// Holds an agent still until the transaction ends, so that what is decided by its permissions stays true. Its role and its
-/// project.
+/// Locks an agent until the transaction ends, so that decisions based on its permissions stay valid. Returns its role
+/// and its project.
 pub(super) fn lock_agent(connection: &mut AnyConnection, agent: UserId) -> Result<Option<(i64, i64)>, QueryError> {
     diesel::update(live!().filter(users::id.eq(agent.get())))
         .set(users::is_banned.eq(users::is_banned))
@@ -79,7 +79,7 @@ pub(super) fn lock_agent(connection: &mut AnyConnection, agent: UserId) -> Resul
         .optional()
 }
 
-/// What a role allows.
+/// Returns the permissions of a role.
 fn allowed(connection: &mut AnyConnection, role: i64) -> Result<BTreeSet<Permission>, QueryError> {
     let names: Vec<String> = role_permissions::table
         .inner_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
@@ -89,7 +89,7 @@ fn allowed(connection: &mut AnyConnection, role: i64) -> Result<BTreeSet<Permiss
     Ok(names.iter().filter_map(|name| permission(name)).collect())
 }
 
-/// Holds an agent still, unless it may do more than the actor. Its role.
+/// Locks an agent unless its permissions exceed those of the actor. Returns its role.
 fn hold_lesser(
     connection: &mut AnyConnection,
     agent: UserId,
@@ -141,7 +141,7 @@ pub(super) fn insert<R>(connection: &mut AnyConnection, new: &NewAgent) -> Resul
             users::creator_id.eq(new.creator.get()),
             users::login.eq(new.login.as_str()),
             users::email.eq(new.email.as_str()),
-            // No hash at all: no password matches it.
+            // Not a hash, so no password matches.
             users::password_hash.eq("none"),
             users::first_name.eq(new.name.as_str()),
             users::last_name.eq("(agent)"),
@@ -156,7 +156,7 @@ pub(super) fn insert<R>(connection: &mut AnyConnection, new: &NewAgent) -> Resul
     written(connection, id)
 }
 
-/// A token on its way into the table.
+/// Token to store.
 pub(super) struct TokenToStore<'a> {
     pub project: i64,
     pub agent: UserId,
@@ -183,7 +183,7 @@ pub(super) fn insert_token(connection: &mut AnyConnection, token: &TokenToStore<
         .get_result(connection)
 }
 
-/// The tokens of an agent.
+/// Tokens of an agent.
 macro_rules! tokens_of {
     ($agent:expr) => {
         access_tokens::table

@@ -15,7 +15,7 @@ use crate::people::lock_customer;
 use crate::schema::{callback_attempts, callback_phones};
 use crate::stored;
 
-/// The column `state`.
+/// Values of the column `state`.
 mod state {
     pub(super) const PREPARING: &str = "preparing";
     pub(super) const FAILED: &str = "failed";
@@ -25,7 +25,8 @@ mod state {
     pub(super) const EXCHANGED: &str = "exchanged";
 }
 
-/// Racing exchanges of one phone's attempts bind it once; the others find it bound the next time.
+/// Maximum attempts of an exchange. Concurrent exchanges for one phone bind it once; the others find it bound on the
+/// next attempt.
 const EXCHANGES: usize = 3;
 
 #[derive(Queryable)]
@@ -72,10 +73,10 @@ impl TryFrom<AttemptRow> for CallbackAttempt {
     }
 }
 
-/// Why an exchange is rolled back.
+/// Reason why an exchange is rolled back.
 enum Undone {
     SeveralCustomers,
-    /// A racing exchange of another attempt bound the phone.
+    /// A concurrent exchange of another attempt bound the phone.
     Lost,
     Store(StoreError),
 }
@@ -110,7 +111,7 @@ fn insert_attempt(connection: &mut AnyConnection, new: &NewAttempt) -> Result<Op
         .optional())
 }
 
-/// Takes the phone, perhaps over from an attempt whose time with it is over.
+/// Reserves the phone for the attempt. Takes it over from an attempt whose reservation has expired.
 fn hold_phone(connection: &mut AnyConnection, new: &NewAttempt, attempt: i64) -> Result<bool, QueryError> {
     let (project, phone) = (new.app.project_id.get(), new.phone.as_str());
     let phone_hold =
@@ -138,7 +139,7 @@ fn load(connection: &mut AnyConnection, attempt: i64) -> Result<AttemptRow, Quer
     callback_attempts::table.find(attempt).select(COLUMNS).first(connection)
 }
 
-/// Uses up a verified attempt and gives its phone.
+/// Consumes a verified attempt and returns its phone.
 fn use_up(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<Option<String>, QueryError> {
     let now = exchange.token.created_at.naive_utc();
     let verified = callback_attempts::table
@@ -188,7 +189,7 @@ impl CallbackAttempts for Database {
                 .select(callback_phones::held_until)
                 .first(connection)
                 .optional()?;
-            // Freed at this very moment: the next try gets it.
+            // Released in the same instant: the next attempt gets it.
             let until = until.map_or(attempt.created_at, stored::moment);
             Err(Abort::Refused(ClaimError::PhoneHeld { until }))
         })
@@ -226,7 +227,7 @@ impl CallbackAttempts for Database {
     async fn find(&self, app: AppScope, session_fingerprint: &str) -> Result<Option<CallbackAttempt>, StoreError> {
         let session = session_fingerprint.to_owned();
         self.read_brief(move |connection| {
-            // The fingerprint is keyed, so comparing it in the statement tells nothing about the token.
+            // The fingerprint is keyed, so comparing it in the statement reveals nothing about the token.
             let row: Option<AttemptRow> = callback_attempts::table
                 .filter(callback_attempts::project_id.eq(app.project_id.get()))
                 .filter(callback_attempts::application_id.eq(app.application_id.get()))

@@ -47,7 +47,7 @@ impl CodeRepository for Database {
                     ContactOwner::One(_) | ContactOwner::Several { .. } => Redeemed::NoLiveCode,
                 });
             };
-            // The fingerprint is keyed, so comparing it in the statement tells nothing about the code.
+            // The fingerprint is keyed, so comparing it in the statement reveals nothing about the code.
             let live = || {
                 Statement::new(" WHERE project_id = ")
                     .value(project.get())
@@ -56,7 +56,7 @@ impl CodeRepository for Database {
                     .sql(" AND consumed_at IS NULL AND attempts_left > 0 AND expires_at > ")
                     .value(now)
             };
-            // diesel would prepare its own updates anew every time.
+            // Diesel would prepare its own updates again on each call.
             let used = Statement::new("UPDATE one_time_codes SET consumed_at = ").value(now).then(live());
             let used = used.sql(" AND fingerprint = ").value(redemption.fingerprint.as_str()).run(connection)?;
             if used == 1 {

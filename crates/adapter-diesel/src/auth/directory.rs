@@ -38,8 +38,8 @@ impl SearchedRow {
     }
 }
 
-/// How many employees there are, and the numbers of those on the page. What a query is compared with is folded here:
-/// the databases disagree about letters outside ASCII, and a project has few employees.
+/// Returns the number of employees and the ids of those on the page. The values to compare are case-folded here,
+/// because the databases disagree about letters outside ASCII. A project has few employees.
 fn page_of(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -87,7 +87,7 @@ impl TryFrom<ColleagueRow> for Colleague {
     }
 }
 
-/// Reads employees and agents to see whether they can be read.
+/// Loads employees and agents to check that their rows can be decoded.
 pub(crate) fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<()>, Abort<StoreError>> {
     let present = users::table.filter(users::id.eq_any(ids.to_vec())).filter(users::deleted_at.is_null());
     let kinds: Vec<(i64, String)> = present.select((users::id, users::kind)).load(connection)?;

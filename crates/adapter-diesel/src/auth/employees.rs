@@ -1,4 +1,4 @@
-//! Employees as records, however many of one project at once.
+//! Loads employees of one project in bulk.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ struct DepartmentRow {
 
 type Row = (EmployeeRow, RoleRow, Option<BranchRow>, Option<DepartmentRow>, Option<String>);
 
-/// Who made the accounts.
+/// Returns the creators of the accounts.
 fn creators(
     connection: &mut AnyConnection,
     rows: &[Row],
@@ -101,7 +101,7 @@ fn employee(
     })
 }
 
-/// The records of users of one project, by number. The number of statements does not depend on how many they are.
+/// Loads users of one project, ordered by id. The number of statements does not depend on the number of users.
 pub(super) fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Employee>, Abort<StoreError>> {
     let rows: Vec<Row> = users::table
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))

@@ -1,4 +1,4 @@
-//! The backends that may ask about tokens.
+//! Clients that may introspect tokens.
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
@@ -18,10 +18,10 @@ use crate::schema::introspection_clients;
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// Answers to backends that are remembered at most, at some 400 bytes each.
+/// Maximum cached introspection responses, about 400 bytes each.
 const MOST_INQUIRIES: usize = 20_000;
 
-/// Active tokens as active clients were told of them, by client and token.
+/// Cached introspection results of active tokens, by client and token.
 struct Inquiries(Memory<(Uuid, i64), StoredInquiry>);
 
 impl Default for Inquiries {
@@ -70,7 +70,7 @@ fn client_id(text: &str) -> Result<Uuid, StoreError> {
     text.parse().map_err(StoreError::corrupt)
 }
 
-/// What the client was told so far counts no longer.
+/// Invalidates cached access of the client's project. Returns the id of the client, if there is one.
 fn shut_out(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
     leave_valid(Topic::Access);
     let Some((client, project)) = client else { return Ok(None) };
@@ -81,7 +81,7 @@ fn shut_out(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
 #[async_trait]
 impl IntrospectionClients for Database {
     async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Result<Option<StoredInquiry>, StoreError> {
-        // No token has the number 0.
+        // No token has the id 0.
         let token = token.map_or(0, TokenId::get);
         let key = (client_id, token);
         let before = self.cache_versions().version_anywhere(Topic::Access);
@@ -104,7 +104,7 @@ impl IntrospectionClients for Database {
                 Ok::<_, Abort<StoreError>>(row.map(StoredInquiry::try_from).transpose()?)
             })
             .await?;
-        // Only what is active: who is let in anew is found at once.
+        // Only active results are cached, so that a newly granted access takes effect at once.
         if let Some(active) = found.as_ref().filter(|found| found.is_active && found.token.is_some()) {
             self.memory::<Inquiries>().0.keep(self.cache_versions(), before, active.project_id, key, active);
         }

@@ -1,4 +1,4 @@
-//! The ports of access control.
+//! Implementations of the access control ports.
 
 mod access_requests;
 mod accounts;
@@ -37,16 +37,16 @@ use crate::moments::Moment;
 use crate::people::{EMPLOYEE, guard};
 use crate::schema::access_tokens;
 
-/// What `users.kind` and `roles.kind` say of agents.
+/// Value of `users.kind` and `roles.kind` for agents.
 const AGENT: &str = "agent";
 
-/// Who gets a token.
+/// Owner of a new token.
 enum Holder {
     Staff(ProjectId, UserId),
     Customer(ProjectId, ApplicationId, CounterpartyId),
 }
 
-/// Ends every token of an employee or agent. They are never remembered.
+/// Ends every token of an employee or agent. These tokens are never cached.
 fn end_staff_tokens(connection: &mut AnyConnection, user: UserId) -> Result<(), QueryError> {
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::USER))
@@ -56,7 +56,7 @@ fn end_staff_tokens(connection: &mut AnyConnection, user: UserId) -> Result<(), 
     Ok(())
 }
 
-/// Stores a token, a customer's with the session that starts with it.
+/// Stores a token. A customer's token is stored together with the session it starts.
 fn insert_token(connection: &mut AnyConnection, holder: &Holder, token: &NewToken) -> Result<i64, QueryError> {
     let (guard, subject, project, application) = match holder {
         Holder::Staff(project, user) => (guard::USER, user.get(), project, None),

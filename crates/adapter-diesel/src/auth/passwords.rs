@@ -20,7 +20,7 @@ struct RequestRow {
     attempts: i32,
 }
 
-/// Requests for a temporary password, by login.
+/// Requests for a temporary password, keyed by login.
 pub(crate) const REQUESTS: Queue =
     Queue { table: "password_requests", key: "login", due: Some("next_attempt_at"), open: "TRUE", on_park: "" };
 
@@ -117,7 +117,7 @@ impl PasswordRequests for Database {
 
     async fn store(&self, password: TemporaryPassword) -> Result<(), StoreError> {
         self.write(move |connection| {
-            // A ban removes what is stored, so it must not come between.
+            // A ban removes the stored password, so no ban may commit in between.
             let welcome = users::table.find(password.user_id.get()).filter(users::is_banned.eq(false));
             if diesel::update(welcome).set(users::is_banned.eq(users::is_banned)).execute(connection)? == 0 {
                 return Ok(());

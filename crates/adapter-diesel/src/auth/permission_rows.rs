@@ -1,5 +1,5 @@
-//! Permissions as they are stored: those of the service, and those a project defined, whose stored names begin with the
-//! number of the project.
+//! Stored permissions: those of the service, and those a project defined. The stored names of the latter begin with the
+//! id of the project.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) struct PermissionRow {
     project_id: Option<i64>,
 }
 
-/// The name as it is stored: what projects name clashes neither between them nor with the service.
+/// Returns the stored form of a name. The prefix prevents conflicts between projects and with the service.
 pub(super) fn stored_name(project: i64, name: &str) -> String {
     format!("{project}/{name}")
 }
@@ -47,7 +47,7 @@ pub(super) fn permission((row, screen): (PermissionRow, String)) -> Result<Grant
     })
 }
 
-/// Permissions with the names of their screens, ready to be narrowed.
+/// Permissions with the names of their screens; callers add filters.
 macro_rules! with_screens {
     () => {
         permissions::table
@@ -57,7 +57,7 @@ macro_rules! with_screens {
 }
 pub(super) use with_screens;
 
-/// Every permission that roles of a project can have.
+/// Returns every permission that roles of a project can have.
 pub(super) fn of_project<R>(connection: &mut AnyConnection, project: i64) -> Result<Vec<GrantedPermission>, Abort<R>> {
     let rows: Vec<(PermissionRow, String)> = with_screens!()
         .filter(permissions::project_id.is_null().or(permissions::project_id.assume_not_null().eq(project)))
@@ -66,14 +66,14 @@ pub(super) fn of_project<R>(connection: &mut AnyConnection, project: i64) -> Res
     rows.into_iter().map(|row| permission(row).map_err(Abort::Store)).collect()
 }
 
-/// A role, as far as its permissions need it.
+/// Fields of a role that its permissions depend on.
 #[derive(Clone, Copy)]
 pub(super) struct RoleKey {
     pub id: i64,
     pub is_owner: bool,
 }
 
-/// What these roles list, each permission with the number of its role.
+/// Returns the permissions that these roles list, each with the id of its role.
 pub(super) fn listed_of<R>(
     connection: &mut AnyConnection,
     roles: Vec<i64>,
@@ -88,8 +88,8 @@ pub(super) fn listed_of<R>(
     rows.into_iter().map(|(role, row)| Ok((role, permission(row)?))).collect()
 }
 
-/// What roles of one project allow, each by number, in two statements at most. The owner's role has every permission
-/// without listing any.
+/// Returns the permissions of roles of one project, ordered by id, with two statements at most. The owner's role has
+/// every permission without listing any.
 pub(super) fn of_roles<R>(
     connection: &mut AnyConnection,
     project: i64,

@@ -90,7 +90,7 @@ impl PermissionRepository for Database {
     async fn delete(&self, project: ProjectId, id: PermissionId) -> Result<(), PermissionError> {
         self.write(move |connection| {
             let own = permissions::table.find(id.get()).filter(permissions::project_id.eq(project.get()));
-            // Nothing but roles refers to a permission.
+            // Only roles refer to permissions.
             match diesel::delete(own).execute(connection).map_err(on_reference(PermissionRefusal::InUse))? {
                 0 => Err(Abort::Refused(PermissionError::NotFound)),
                 _ => Ok(()),

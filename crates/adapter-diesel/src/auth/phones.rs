@@ -1,4 +1,4 @@
-//! Customers move to another phone.
+//! Changes of customers' phone numbers.
 
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -14,7 +14,7 @@ use crate::people::{contacts, forget_contacts, lock_customer, lock_customer_excl
 use crate::projections::search::note_customer;
 use crate::schema::{counterparties, phone_change_codes};
 
-/// Whether somebody else has the phone.
+/// Returns `true` if another customer has the phone.
 fn taken(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -26,7 +26,7 @@ fn taken(
     Ok(owner(connection, project, &contact, signs_in)?.keeps_from(customer))
 }
 
-/// Moves the customer, whose row the caller holds alone, unless somebody else has the phone.
+/// Changes the phone of the customer unless another customer has it. The caller has locked the customer's row.
 fn take(connection: &mut AnyConnection, attempt: &PhoneChangeTry) -> Result<PhoneChanged, Abort<StoreError>> {
     let (project, customer, phone) = (attempt.project_id, attempt.customer.get(), &attempt.phone);
     if taken(connection, project, attempt.customer, phone)? {
@@ -118,7 +118,7 @@ impl PhoneRepository for Database {
                 .filter(phone_change_codes::consumed_at.is_null())
                 .filter(phone_change_codes::attempts_left.gt(0))
                 .filter(phone_change_codes::expires_at.gt(now));
-            // The fingerprint is keyed, so comparing it in the statement tells nothing about the code.
+            // The fingerprint is keyed, so comparing it in the statement reveals nothing about the code.
             let used = diesel::update(live.filter(phone_change_codes::fingerprint.eq(&attempt.fingerprint)))
                 .set(phone_change_codes::consumed_at.eq(now))
                 .execute(connection)?;

@@ -1,4 +1,4 @@
-//! Accounts of employees, as those who run the service change them.
+//! Changes of employee accounts by the operators of the service.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -15,14 +15,15 @@ use crate::stored;
 
 type Outcome<T = ()> = Result<T, Abort<StaffRegistryError>>;
 
-/// The kind of the roles that staff see, as the column `kind` spells it.
+/// Value of the column `kind` for the roles that staff see.
 pub(super) const STAFF: &str = "staff";
 
 fn refused<T>(reason: StaffRegistryError) -> Outcome<T> {
     Err(Abort::Refused(reason))
 }
 
-/// Holds a project still, so that of changes that could each take its last owner one comes first. SQLite has one writer.
+/// Locks a project, so that changes that could each remove its last owner run one after the other. SQLite has one
+/// writer.
 fn hold_project(connection: &mut AnyConnection, project: i64) -> Outcome {
     let held = projects::table.find(project).select(projects::id);
     let known = match connection.driver() {
@@ -32,7 +33,7 @@ fn hold_project(connection: &mut AnyConnection, project: i64) -> Outcome {
     if known.is_some() { Ok(()) } else { refused(StaffRegistryError::UnknownProject) }
 }
 
-/// The project of an employee, held still.
+/// Returns the project of an employee and locks it.
 fn enter(connection: &mut AnyConnection, user: UserId) -> Outcome<i64> {
     let project: Option<i64> = users::table
         .find(user.get())
@@ -45,7 +46,7 @@ fn enter(connection: &mut AnyConnection, user: UserId) -> Outcome<i64> {
     Ok(project)
 }
 
-/// Refuses when the employee is the only owner who can still sign in.
+/// Refuses if the employee is the only owner who can still log in.
 fn keep_an_owner(connection: &mut AnyConnection, project: i64, user: UserId) -> Outcome {
     let ids: Vec<i64> = users::table
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))
@@ -85,7 +86,7 @@ fn owner_role(connection: &mut AnyConnection, project: i64, at: NaiveDateTime) -
         .get_result(connection)
 }
 
-/// The chosen role, and whether it is the owner's.
+/// Returns the chosen role, and `true` if it is the owner's.
 fn chosen(connection: &mut AnyConnection, project: i64, role: RoleChoice, at: NaiveDateTime) -> Outcome<(i64, bool)> {
     let RoleChoice::Role(id) = role else { return Ok((owner_role(connection, project, at)?, true)) };
     let found: Option<bool> = roles::table

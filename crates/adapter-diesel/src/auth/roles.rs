@@ -47,7 +47,7 @@ impl RoleRow {
     }
 }
 
-/// Roles of one project with what they allow.
+/// Adds the permissions to roles of one project.
 fn complete<R>(connection: &mut AnyConnection, rows: Vec<RoleRow>) -> Result<Vec<StaffRole>, Abort<R>> {
     let Some(project) = rows.first().map(|row| row.project_id) else { return Ok(Vec::new()) };
     let keys: Vec<RoleKey> = rows.iter().map(|row| RoleKey { id: row.id, is_owner: row.is_owner }).collect();
@@ -71,12 +71,12 @@ fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<S
     Ok(project.zip(role).map(|(project, role)| records::of_project(project, Ok(role))).transpose()?)
 }
 
-/// The role that was just written.
+/// Loads a role that was just written.
 fn written(connection: &mut AnyConnection, project: ProjectId, id: i64) -> Result<StaffRole, Abort<RoleError>> {
     load(connection, id)?.and_then(|role| role.within(project)).ok_or(Abort::Refused(RoleError::NotFound))
 }
 
-/// A role that staff may change, while it still has the version that was looked at.
+/// Selects a role that staff may change, if it still has the version that was read.
 #[diesel::dsl::auto_type]
 fn seen(project: ProjectId, id: RoleId, version: i64) -> _ {
     let (project, id): (i64, i64) = (project.get(), id.get());
@@ -96,7 +96,7 @@ struct LinkRow {
     permission_id: i64,
 }
 
-/// Gives a role these permissions; one that was deleted since it was looked at makes the whole decision stale.
+/// Grants these permissions to a role. A permission deleted since it was read makes the whole decision stale.
 fn grant(connection: &mut AnyConnection, role: i64, wanted: &[PermissionId]) -> Result<(), Abort<RoleError>> {
     let wanted: BTreeSet<i64> = wanted.iter().map(|id| id.get()).collect();
     if wanted.is_empty() {
@@ -205,7 +205,7 @@ impl RoleRepository for Database {
 
     async fn delete(&self, project: ProjectId, id: RoleId, version: i64) -> Result<(), RoleError> {
         self.write(move |connection| {
-            // Taken first: whoever changes the role at the same time waits for this step, or this one for theirs.
+            // Locked first: a concurrent change of the role waits for this transaction, or the reverse.
             let taken =
                 diesel::update(seen(project, id, version)).set(roles::version.eq(version + 1)).execute(connection)?;
             if taken == 0 {

@@ -1,4 +1,4 @@
-//! The sessions of customers.
+//! Sessions of customers.
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
@@ -49,7 +49,7 @@ fn micros(duration: TimeDelta) -> i64 {
     duration.num_microseconds().unwrap_or(i64::MAX)
 }
 
-/// The session that starts with a token.
+/// Stores the session that starts with a token.
 pub(super) fn open(
     connection: &mut AnyConnection,
     (project, application, customer): (ProjectId, ApplicationId, CounterpartyId),
@@ -71,8 +71,8 @@ pub(super) fn open(
     Ok(())
 }
 
-/// The partial unique key lets one of several racing starts win. The token is asked for in the same statement: one that
-/// ended meanwhile gets no session.
+/// Starts a session. The partial unique key lets one of several concurrent calls succeed. The same statement checks the
+/// token: a token that has ended in the meantime gets no session.
 fn start(
     connection: &mut AnyConnection,
     customer: &CustomerScope,

@@ -56,7 +56,7 @@ impl StaffRepository for Database {
                     let spent =
                         temporary_passwords::table.find(user.get()).filter(temporary_passwords::password_hash.eq(hash));
                     let first = diesel::delete(spent).execute(connection)? == 1;
-                    // Who comes second with the same password finds it adopted already.
+                    // A second call with the same password finds it adopted already.
                     let right = users::password_hash.eq(hash).or(first.into_sql::<diesel::sql_types::Bool>());
                     let project = diesel::update(admitted.filter(right))
                         .set((users::password_hash.eq(hash), users::last_activity_at.eq(at), users::updated_at.eq(at)))
@@ -64,8 +64,8 @@ impl StaffRepository for Database {
                         .get_result(connection)
                         .optional()?;
                     if first && project.is_some() {
-                        // The row of the employee is locked by now: whoever signs in by the former password either has
-                        // stored a token that ends here, or finds another password.
+                        // The row of the employee is locked by now. A concurrent login with the former password either
+                        // has stored a token that ends here, or finds another password.
                         end_staff_tokens(connection, user)?;
                     }
                     project

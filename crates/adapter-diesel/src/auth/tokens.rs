@@ -41,14 +41,14 @@ struct CustomerTokenRow {
     last_used_at: Option<Moment>,
 }
 
-/// A name that the service does not know opens nothing.
+/// Parses a permission name. A name that the service does not know grants nothing.
 pub(super) fn permission(name: &str) -> Option<Permission> {
     static NAMES: LazyLock<HashMap<String, Permission>> =
         LazyLock::new(|| Permission::all().map(|permission| (permission.to_string(), permission)).collect());
     NAMES.get(name).copied()
 }
 
-/// The stored form of a token's abilities: a JSON list of permission names.
+/// Parses the stored abilities of a token: a JSON list of permission names.
 pub(super) fn abilities(text: &str) -> Result<BTreeSet<Permission>, StoreError> {
     let names: Vec<String> = serde_json::from_str(text).map_err(StoreError::corrupt)?;
     Ok(names.iter().filter_map(|name| permission(name)).collect())
@@ -77,7 +77,8 @@ fn key(owner: TokenOwner) -> (&'static str, i64) {
     }
 }
 
-/// Ends tokens: nobody may rely on a customer's from the commit on. Those of employees are not remembered. Returns their numbers.
+/// Ends tokens and returns their ids. From the commit on, customers' tokens may not be served from caches. Those of
+/// employees are not cached.
 macro_rules! end {
     ($connection:expr, $owner:expr, $tokens:expr) => {{
         leave_valid(Topic::Access);

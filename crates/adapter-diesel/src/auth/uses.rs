@@ -1,4 +1,4 @@
-//! Uses of tokens, stored many at a time.
+//! Uses of tokens, stored in batches.
 
 use std::collections::BTreeMap;
 
@@ -18,15 +18,15 @@ const CHUNK: usize = 500;
 
 type Row = (i64, String, i64, Option<NaiveDateTime>);
 
-/// What a user's tokens add to him.
+/// Activity that the uses of tokens add to a user.
 #[derive(Default)]
 struct Activity {
     active: TimeDelta,
     last: NaiveDateTime,
 }
 
-/// The tokens in the order of their numbers, so that two processes storing uses wait for each other instead of blocking
-/// each other. A token that is gone is passed over.
+/// Stores uses, ordered by token id, so that two processes storing uses wait for each other instead of deadlocking.
+/// Tokens that no longer exist are skipped.
 pub(super) fn store(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), Abort<StoreError>> {
     for chunk in uses.chunks(CHUNK) {
         store_some(connection, chunk)?;
@@ -83,7 +83,7 @@ fn mark_tokens(connection: &mut AnyConnection, tokens: &[(i64, NaiveDateTime)]) 
     Ok(())
 }
 
-/// Signing in may have recorded a later moment already.
+/// Updates the activity of users. A login may have recorded a later time already.
 fn mark_users(connection: &mut AnyConnection, users: &BTreeMap<i64, Activity>) -> Result<(), QueryError> {
     let ids: Vec<i64> = users.keys().copied().collect();
     lock(connection, "users", &ids)?;

@@ -19,7 +19,7 @@ use crate::schema::{application_brands, application_categories, applications, br
 use crate::statement::Statement;
 use crate::unreadable;
 
-/// Records in the history of the application which part of what it shows, in the order customers see, became another one.
+/// Writes to the history of the application how its assortment, in the order shown to customers, changed.
 fn rearranged<R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -47,7 +47,7 @@ impl ApplicationDirectory for Database {
     }
 }
 
-/// The same two steps on the tables of categories and on those of brands. They differ in the direction of the place:
+/// Implements the same two transactions for categories and for brands. They differ in the direction of the position:
 /// the first category has the lowest `position`, the first brand the highest `priority`.
 macro_rules! assortment {
     ($record:ident ($id:ty) from $records:ident by $load:path;

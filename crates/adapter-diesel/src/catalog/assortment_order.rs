@@ -1,4 +1,4 @@
-//! The order of what an application shows.
+//! Order of an application's assortment.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
@@ -7,25 +7,25 @@ use kontor_catalog::model::Shift;
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
-/// What came of moving a record.
+/// Outcome of moving a record.
 pub(super) enum Shifted {
-    /// The application does not show it.
+    /// The application does not show the record.
     NotShown,
-    /// It stands at the end already.
+    /// The record is at the end already.
     Stayed,
-    /// It changed places with this one.
+    /// The record changed places with this one.
     Past(i64),
 }
 
-/// Where the records that an application shows are kept, and which of them comes first.
+/// Table with the records that an application shows, and their order.
 pub(super) struct Links {
-    /// The table, keyed by `application_id` and `item`.
+    /// Table, keyed by `application_id` and `item`.
     pub table: &'static str,
-    /// The column of the record.
+    /// Column with the id of the record.
     pub item: &'static str,
-    /// The column of its place.
+    /// Column with the position of the record.
     pub place: &'static str,
-    /// Whether the lowest place comes first, or the highest.
+    /// `true` if the lowest position comes first, `false` if the highest does.
     pub lowest_first: bool,
 }
 
@@ -43,7 +43,7 @@ impl Links {
         format!("ORDER BY {} {direction}, {}", self.place, self.item)
     }
 
-    /// Where a record stands and who stands beside it.
+    /// Returns the position of a record and its neighbour.
     fn spot(
         &self,
         connection: &mut AnyConnection,
@@ -68,7 +68,7 @@ impl Links {
         Ok(spot.rows(connection)?.pop())
     }
 
-    /// Swaps a record with its neighbour, if it has one. The caller holds the application.
+    /// Swaps a record with its neighbour, if it has one. The caller has locked the application.
     pub fn shift(
         &self,
         connection: &mut AnyConnection,
@@ -100,7 +100,7 @@ impl Links {
         Ok(Shifted::Past(neighbour))
     }
 
-    /// Gives every record a place of its own, in the order they have.
+    /// Assigns a distinct position to every record, keeping the order.
     fn spread(&self, connection: &mut AnyConnection, application: i64) -> QueryResult<()> {
         let Self { table, item, place, lowest_first } = self;
         let sign = if *lowest_first { "" } else { "-" };

@@ -47,7 +47,7 @@ impl StoredRecord for Brand {
     }
 }
 
-/// These brands, in no particular order.
+/// Loads these brands, in no particular order.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Brand>, Abort<R>> {
     let mut all = Vec::with_capacity(ids.len());
     for ids in ids.chunks(CHUNK) {

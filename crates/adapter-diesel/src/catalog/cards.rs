@@ -1,4 +1,4 @@
-//! Cards out of and into the tables.
+//! Reads and writes items.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,7 +21,7 @@ use crate::schema::{
 };
 use crate::stored;
 
-/// The dictionaries a card refers to.
+/// Dictionaries that an item refers to.
 const KINDS: &str = "nomenclature_kinds";
 pub(super) const TYPES: &str = "nomenclature_types";
 pub(super) const VATS: &str = "vats";
@@ -54,10 +54,10 @@ struct NomenclatureRow {
     updated_at: NaiveDateTime,
 }
 
-/// The names of category, brand, country and storage unit, and the abbreviation of the unit.
+/// Names of category, brand, country and storage unit, and the abbreviation of the unit.
 type Names = (Option<String>, Option<String>, Option<String>, Option<String>, Option<String>);
 
-/// What the cards of one load share or have several of.
+/// Records that the items of one load share, and lists that belong to each of them.
 struct Surroundings {
     kinds: HashMap<i64, String>,
     types: HashMap<i64, String>,
@@ -182,8 +182,8 @@ fn card(row: NomenclatureRow, photos: Vec<PhotoUrl>, tags: Vec<TagId>) -> Result
     })
 }
 
-/// These items in this order, with everything about them, in a number of statements that does not grow with the items
-/// of a page.
+/// Loads these items in this order with all related records. The number of statements does not depend on the number of
+/// items of a page.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Nomenclature>>, Abort<R>> {
     let mut all = Vec::with_capacity(ids.len());
     for ids in ids.chunks(CHUNK) {
@@ -213,7 +213,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(all)
 }
 
-/// What the card refers to that is neither of the project nor of a dictionary.
+/// Returns the references of the item that belong neither to the project nor to a dictionary.
 pub(super) fn unknown(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -270,7 +270,7 @@ struct TagRow {
     tag_id: i64,
 }
 
-/// Writes the photos and tags of a card in the place of those it had.
+/// Replaces the photos and tags of an item.
 pub(super) fn hang(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
     diesel::delete(nomenclature_photos::table.filter(nomenclature_photos::nomenclature_id.eq(item)))
         .execute(connection)?;

@@ -50,7 +50,7 @@ fn category((row, parent_id, parent_name): WithParent) -> Result<Category, Store
     })
 }
 
-/// Another record, as stored.
+/// Decodes a reference to another record.
 pub(super) fn reference<Id>(id: i64, name: &str) -> Result<Reference<Id>, StoreError>
 where
     Id: TryFrom<i64, Error = kontor_kernel::InvalidId>,
@@ -58,12 +58,12 @@ where
     Ok(Reference { id: stored::id(id)?, name: stored::text(name)? })
 }
 
-/// A picture, as stored.
+/// Decodes the URL of a picture.
 pub(super) fn photo(url: Option<&str>) -> Result<Option<PhotoUrl>, StoreError> {
     url.map(|url| PhotoUrl::parse(url).map_err(StoreError::corrupt)).transpose()
 }
 
-/// Categories with their parents, ready to be narrowed.
+/// Categories with their parents; callers add filters.
 macro_rules! with_parents {
     () => {
         categories::table
@@ -85,7 +85,7 @@ impl StoredRecord for Category {
     }
 }
 
-/// These categories, in no particular order.
+/// Loads these categories, in no particular order.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Category>, Abort<R>> {
     let mut all = Vec::with_capacity(ids.len());
     for ids in ids.chunks(CHUNK) {
@@ -103,7 +103,7 @@ by_place! {
     }
 }
 
-/// The code after the largest; when that one is the last there is, the smallest that is free.
+/// Returns the code after the largest. If the largest code is in use, returns the smallest free code.
 pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
     let largest: Option<i64> = categories::table
         .filter(categories::project_id.eq(project.get()))
@@ -124,7 +124,7 @@ pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> Q
     Ok(free.code)
 }
 
-/// The categories of staff.
+/// Source of the category list for staff.
 const CATEGORIES: Source = Source {
     from: "categories c",
     id: "c.id",
@@ -209,7 +209,7 @@ impl CategoryRepository for Database {
         records::change(self, stamp, id.get(), move |connection, _: &Category| {
             let project = stamp.project_id;
             if let Edit::Set(Some(parent)) = change.parent_id {
-                // Two changes that would close a circle together wait for each other here.
+                // Two changes that would close a cycle together wait for each other here.
                 lock_row!(connection, projects::table.find(project.get()).select(projects::id));
                 require_parent(connection, project, Some(parent))?;
                 if lies_in(connection, parent, id)? {
@@ -252,9 +252,9 @@ by_place! {
     }
 }
 
-/// Whether a category is another one or lies in it.
+/// Returns `true` if a category is `other` or a descendant of it.
 fn lies_in(connection: &mut AnyConnection, category: CategoryId, other: CategoryId) -> QueryResult<bool> {
-    // UNION and not UNION ALL: it ends even if there were a circle.
+    // UNION instead of UNION ALL: it ends even if the categories form a cycle.
     let row: AnswerRow = Statement::new("WITH RECURSIVE above (id) AS (SELECT id FROM categories WHERE id = ")
         .value(category.get())
         .sql(" UNION SELECT up.parent_id FROM categories up JOIN above ON up.id = above.id WHERE up.parent_id IS NOT NULL) ")

@@ -19,7 +19,7 @@ use crate::unreadable;
 
 type Refused = Abort<DiscountError>;
 
-/// The record a discount is for must be the project's own.
+/// Requires that the target of a discount belongs to the project.
 fn require_target(connection: &mut AnyConnection, project: ProjectId, target: DiscountTarget) -> Result<(), Refused> {
     let (known, refusal) = match target {
         DiscountTarget::Cart => return Ok(()),
@@ -43,7 +43,7 @@ impl StoredRecord for Discount {
     }
 }
 
-/// Why the row that is held was not rewritten.
+/// Returns the reason why the locked row was not updated.
 fn refusal(held: &Discount, rewrite: &DiscountRewrite) -> DiscountRefusal {
     fn code(terms: &DiscountTerms) -> Option<&PromoCode> {
         terms.promo.as_ref().map(|promo| &promo.code)
@@ -193,7 +193,7 @@ impl DiscountRepository for Database {
             require_target(connection, stamp.project_id, rewrite.terms.target)?;
             let promo = rewrite.terms.promo.as_ref();
             let most = promo.and_then(|promo| promo.usage_limit).map_or(i64::MAX, |limit| i64::from(limit.get()));
-            // No code is the empty one.
+            // No code is empty.
             let code = promo.map_or("", |promo| promo.code.as_str());
             let seen = discounts::table
                 .find(rewrite.id.get())
@@ -211,7 +211,7 @@ impl DiscountRepository for Database {
 
     async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError> {
         records::delete(self, stamp, id.get(), move |connection, _: &Discount| {
-            // Nothing but orders holds a discount; promotions let it go.
+            // Only orders prevent the deletion of a discount; promotions release it.
             diesel::delete(discounts::table.find(id.get()))
                 .execute(connection)
                 .map_err(on_reference(DiscountRefusal::Ordered))

@@ -1,4 +1,4 @@
-//! Exports: queued, taken under a lease, ended with a file that expires.
+//! Exports: queued, taken under a lease, completed with a file that expires.
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
@@ -20,7 +20,7 @@ use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::schema::exports;
 use crate::{records, stored, unreadable};
 
-/// Exports that are not over. A parked one waits, so that no other of its project has to.
+/// Exports that are not finished. A parked export has the state `queued`, so it does not block others of its project.
 pub(crate) const EXPORTS: Queue = Queue {
     table: "exports",
     key: "id",
@@ -81,31 +81,31 @@ fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<ExportRo
     exports::table.find(id.get()).select(ExportRow::as_select()).first(connection).optional()
 }
 
-/// An export of any project.
+/// Loads an export of any project.
 pub(super) fn find(connection: &mut AnyConnection, id: JobId) -> Result<Option<OfProject<Job>>, Abort<StoreError>> {
     let row = row(connection, id)?;
     Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
 }
 
-/// Those of these jobs that are exports, in no particular order.
+/// Loads those of these jobs that are exports, in no particular order.
 pub(super) fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Job>, Abort<StoreError>> {
     let rows: Vec<ExportRow> =
         exports::table.filter(exports::id.eq_any(ids)).select(ExportRow::as_select()).load(connection)?;
     Ok(unreadable::rows("exports", rows, |row| row.id, Job::try_from)?)
 }
 
-/// The number of exports of the project that wait.
+/// Returns the number of queued exports of the project.
 pub(super) fn waiting(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
     let own = exports::table.filter(exports::project_id.eq(project.get())).filter(exports::parked_at.is_null());
     own.filter(exports::state.eq(JobState::Queued.word())).count().get_result(connection)
 }
 
-/// Those of these places that an export names.
+/// Returns those of these file locations that an export refers to.
 pub(super) fn named(connection: &mut AnyConnection, places: &[String]) -> QueryResult<Vec<Option<String>>> {
     exports::table.filter(exports::file_place.eq_any(places)).select(exports::file_place).load(connection)
 }
 
-/// Ends an export that is not over. `None` when it is over already.
+/// Cancels an export that is not finished. Returns `None` if it is finished already.
 pub(super) fn cancel(
     connection: &mut AnyConnection,
     id: JobId,
@@ -163,7 +163,7 @@ fn format_of(id: i64, format: &str) -> Result<SheetFormat, StoreError> {
     stored::word("exports", id, "format", format)
 }
 
-/// The export, for the process that holds it.
+/// Export held by this process.
 macro_rules! held_by {
     ($held:expr) => {
         exports::table

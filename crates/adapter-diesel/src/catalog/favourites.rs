@@ -1,4 +1,4 @@
-//! Products that customers keep.
+//! Favourite products of customers.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -25,7 +25,7 @@ by_place! {
     }
 }
 
-/// Whether the application would show the item if there were pieces of it.
+/// Returns `true` if the application would show the item if it were in stock.
 fn sold_out(connection: &mut AnyConnection, app: AppScope, id: NomenclatureId) -> QueryResult<bool> {
     let offer = Statement::new("SELECT o.nomenclature_id AS id FROM (").then(offers::sold_out(app, id)).sql(") AS o");
     let rows: Vec<ItemRow> = offer.rows(connection)?;

@@ -1,4 +1,4 @@
-//! Cards as spreadsheets: one transaction in, pages out.
+//! Item spreadsheets: import in one transaction, export in pages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ by_place! {
     }
 }
 
-/// The items that the rows are about, held still until the end of the transaction if they are to be written.
+/// Returns the items of the rows. Locks them until the end of the transaction if they are to be written.
 fn known(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -89,7 +89,7 @@ fn numbers_of(connection: &mut AnyConnection, items: Statement) -> Result<Vec<i6
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-/// With any problem nothing is written, unless the good rows alone are wanted.
+/// Refuses the import if there are problems, unless the mode is partial and accepts the valid rows.
 pub(super) fn accept(problems: &RowProblems, mode: ImportMode) -> Result<(), Abort<ImportError>> {
     if problems.is_empty() || mode == ImportMode::Partial {
         Ok(())
@@ -98,7 +98,7 @@ pub(super) fn accept(problems: &RowProblems, mode: ImportMode) -> Result<(), Abo
     }
 }
 
-/// Writes what is decided about the rows. Part of a transaction.
+/// Writes the decisions about the rows, within the caller's transaction.
 fn apply(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -107,7 +107,7 @@ fn apply(
 ) -> Result<ImportReport, Abort<ImportError>> {
     let project = stamp.project_id;
     invalidate(Topic::Storefront, project.get());
-    // One import of a project after the other: they create the same categories and brands.
+    // Imports of a project run one after the other: they create the same categories and brands.
     lock_row!(connection, projects::table.find(project.get()).select(projects::id));
     let mut words = import_words::load(connection, project)?;
     let known = known(connection, project, sheet, true)?;

@@ -1,4 +1,4 @@
-//! Mappings of columns: those that projects save, and that of a job.
+//! Column mappings: those that projects save, and those of a job.
 
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -23,7 +23,7 @@ fn wrong(reasons: Vec<String>) -> StoreError {
     StoreError::corrupt(reasons.join("; "))
 }
 
-/// Choices about the reading of a job's file.
+/// Options for reading a job's file.
 #[derive(Serialize, Deserialize)]
 struct StoredReading {
     sheet: Option<String>,
@@ -33,7 +33,7 @@ struct StoredReading {
     keep_empty: bool,
 }
 
-/// The options as they are stored; `None` for the defaults.
+/// Returns the stored form of the options; `None` for the defaults.
 pub(super) fn reading_text(options: &ReadOptions) -> Result<Option<String>, StoreError> {
     if *options == ReadOptions::default() {
         return Ok(None);
@@ -57,7 +57,7 @@ pub(super) fn reading(kind: ImportKind, text: Option<&str>) -> Result<ReadOption
     Ok(ReadOptions { sheet, header_row, columns: columns.map_err(wrong)?, keep_empty })
 }
 
-/// Place of the rows of a job.
+/// Position of the rows of a job in its file.
 #[derive(Serialize, Deserialize)]
 struct StoredLayout {
     sheet: Option<String>,
@@ -97,7 +97,7 @@ impl ColumnMaps for Database {
         let text = serde_json::to_string(&entries(&map)).map_err(StoreError::corrupt)?;
         self.write(move |connection| {
             let project = project.get();
-            // Two that save at once come one after the other.
+            // Concurrent saves run one after the other.
             lock_row!(connection, projects::table.find(project).select(projects::id));
             diesel::delete(import_columns::table.find((project, kind.word()))).execute(connection)?;
             if !map.is_empty() {

@@ -1,4 +1,4 @@
-//! Stock from spreadsheets, in one transaction.
+//! Stock import from spreadsheets, in one transaction.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ struct StockRow {
 
 const ITEM: &str = "id, article, kind_id, is_subscription, price";
 
-/// Articles and numbers of the items that rows name.
+/// Returns the articles and ids of the items that rows refer to.
 fn named(rows: &[SheetStock]) -> (Vec<&str>, Vec<i64>) {
     let (mut articles, mut numbers) = (Vec::new(), Vec::new());
     for row in rows {
@@ -72,8 +72,8 @@ fn named(rows: &[SheetStock]) -> (Vec<&str>, Vec<i64>) {
     (articles, numbers)
 }
 
-/// On PostgreSQL records that are to be written are held still until the end of the transaction. Sorted, and not read in the
-/// order of their numbers, which could mean all of them.
+/// Locks the records to be written on PostgreSQL until the end of the transaction. The order by expression keeps the
+/// planner from scanning all records by primary key.
 fn locked(connection: &AnyConnection, records: Statement, lock: bool) -> Statement {
     if lock { records.locked(connection, " ORDER BY id + 0 FOR NO KEY UPDATE") } else { records }
 }
@@ -154,7 +154,7 @@ fn write(
     if stock::set(connection, &known, cause)? == known.len() { Ok(()) } else { Err(Abort::Refused(ImportError::Stale)) }
 }
 
-/// Writes what is decided about the rows. Part of a transaction.
+/// Writes the decisions about the rows, within the caller's transaction.
 fn apply(
     connection: &mut AnyConnection,
     stamp: &Stamp,

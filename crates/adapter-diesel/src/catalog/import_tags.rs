@@ -1,4 +1,4 @@
-//! The tags of cards in bulk.
+//! Tags of items in bulk.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ by_place! {
     }
 }
 
-/// Creates the tags that the drafts name and nobody has, with their histories. The project is held: nobody else creates tags in it.
+/// Creates the missing tags of the drafts, with their history entries. The caller has locked the project, so no other
+/// transaction creates tags in it.
 pub(super) fn complete(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -49,7 +50,7 @@ pub(super) fn complete(
     Ok(())
 }
 
-/// Writes the tags of new cards, and those of changed ones in the place of the tags they had.
+/// Stores the tags of new items and replaces those of changed items.
 pub(super) fn hang<'a>(
     connection: &mut AnyConnection,
     new: impl Iterator<Item = (i64, &'a Card)>,

@@ -1,4 +1,4 @@
-//! The records that spreadsheets name, and those an import has to create first.
+//! Records that spreadsheets refer to by name, and those that an import creates first.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -16,7 +16,7 @@ use crate::schema::{brands, categories, countries, dictionary_items, storage_uni
 use crate::statement::{IdRow, Statement, Value};
 use crate::stored;
 
-/// Everything a card of the project can refer to.
+/// Loads every record of the project that an item can refer to.
 pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Result<Vocabulary, Abort<R>> {
     let mut words = Vocabulary::default();
     let rows: Vec<(i64, Option<i64>, String)> = categories::table
@@ -70,7 +70,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Res
     Ok(words)
 }
 
-/// Creates the categories, brands and tags that the drafts name and nobody has, with their histories.
+/// Creates the missing categories, brands and tags of the drafts, with their history entries.
 pub(super) fn complete(
     connection: &mut AnyConnection,
     stamp: &Stamp,

@@ -1,4 +1,4 @@
-//! Cards in bulk: some hundred rows per statement.
+//! Writes items in bulk, a few hundred rows per statement.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Text};
@@ -14,13 +14,13 @@ use crate::histories;
 use crate::projections::search;
 use crate::statement::{Statement, Value, by_place};
 
-/// Rows per statement; with all columns of a card well below the number of values a statement takes.
+/// Rows per statement. With all columns of an item this stays well below the maximum number of bound values.
 const ROWS: usize = 200;
 
 /// Photos per statement.
 const PHOTOS: usize = 2_000;
 
-/// The columns staff write, in the order of [`values`].
+/// Columns that staff write, in the order of [`values`].
 const COLUMNS: [&str; 23] = [
     "article",
     "article_key",
@@ -86,7 +86,7 @@ by_place! {
     }
 }
 
-/// Writes the cards. Returns the numbers of the items whose offers may have changed.
+/// Writes the items. Returns the ids of those whose offers may have changed.
 pub(super) fn write(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -107,7 +107,7 @@ pub(super) fn write(
             created.push(id);
             photos.push((id, *card));
             found.push((id, text));
-            // New goods lie nowhere yet.
+            // New goods have no stock yet.
             if card.kind == NomenclatureKind::Service {
                 offered.push(id);
             }
@@ -150,7 +150,7 @@ fn insert(
     texts: &[SearchText],
     at: DateTime<Utc>,
 ) -> Result<std::collections::HashMap<String, i64>, Abort<ImportError>> {
-    // What all cards have in common is bound once.
+    // Values common to all items are bound once.
     let moment = at.naive_utc();
     let statement = Statement::new(format!(
         "INSERT INTO nomenclatures (project_id, created_at, updated_at, views_count, version, {}) SELECT ",
@@ -164,7 +164,7 @@ fn insert(
     .sql(", 0, 1, v.* FROM (VALUES ")
     .tuples(cards.iter().zip(texts).map(|(card, text)| values(card, text)))
     .sql(") AS v RETURNING id, article");
-    // Full chunks share one form, which stays prepared; the last one has any length.
+    // Full chunks share one statement text, which stays prepared; the last chunk has any length.
     let statement = if cards.len() < ROWS { statement.once() } else { statement };
     let rows: Vec<InsertedRow> = statement.rows(connection).map_err(on_duplicate(ImportError::Stale))?;
     Ok(rows.into_iter().map(|row| (row.article, row.id)).collect())
@@ -176,7 +176,7 @@ fn update(
     found: &[(i64, SearchText)],
     at: DateTime<Utc>,
 ) -> Result<(), Abort<ImportError>> {
-    // The columns of a list of values are called `column1`, `column2` and so on by both databases.
+    // Both databases call the columns of a list of values `column1`, `column2` and so on.
     let settings: Vec<String> =
         (2..).zip(COLUMNS).map(|(place, column)| format!("{column} = v.column{place}")).collect();
     let rows = cards

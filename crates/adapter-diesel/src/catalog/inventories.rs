@@ -61,7 +61,7 @@ fn inventory(row: &InventoryRow, warehouse: &str, item: &str, article: Option<&s
     })
 }
 
-/// These stock records in this order.
+/// Loads these stock levels in this order.
 pub(crate) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Inventory>>, Abort<R>> {
     let rows: Vec<(InventoryRow, String, String, Option<String>)> = inventories::table
         .inner_join(warehouses::table.on(inventories::warehouse_id.eq(warehouses::id)))
@@ -82,7 +82,7 @@ fn one(connection: &mut AnyConnection, project: ProjectId, ids: &[i64]) -> Resul
     records::within(load(connection, ids)?, project).pop().ok_or(Abort::Refused(InventoryError::NotFound))
 }
 
-/// The stock of staff.
+/// Source of the stock list for staff.
 const STOCK: Source = Source {
     from: "inventories i",
     id: "i.id",
@@ -96,12 +96,12 @@ const STOCK: Source = Source {
         ("created_at", "i.created_at"),
         ("updated_at", "i.updated_at"),
     ],
-    // By the items that are found.
+    // Searched by item.
     search: unsearched,
 };
 
-/// Refuses records that are not of the project, and items that are not kept in warehouses. The card is held still: it
-/// must not stop being goods before the stock is there.
+/// Requires that the records belong to the project and that the item is kept in warehouses. The item is locked: it must
+/// remain goods until its stock level is stored.
 fn require_stockable(
     connection: &mut AnyConnection,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! The record that a step of a job is done, part of the transaction that does the step.
+//! Progress of jobs, recorded in the transaction that does the work.
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
@@ -10,13 +10,13 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::jobs;
 use crate::statement::Statement;
 
-/// How many problems of a job are kept.
+/// Maximum problems stored per job.
 pub(super) const KEPT: u64 = 10_000;
 
-/// Rows of one insert, well below the number of values a statement takes.
+/// Rows per insert, well below the maximum number of bound values.
 const ROWS: usize = 500;
 
-/// Only whoever holds the job may change it.
+/// Job held by this process; only the holder may change it.
 macro_rules! held_by {
     ($held:expr) => {
         jobs::table
@@ -31,7 +31,7 @@ pub(super) fn stored(count: u64) -> Result<i64, StoreError> {
     i64::try_from(count).map_err(StoreError::corrupt)
 }
 
-/// Has the database look at its tables in the course of a job, whenever twice as much is done.
+/// Makes the database analyze its tables during a job, each time the number of processed rows has doubled.
 pub(super) async fn look(database: &Database, step: Step) {
     if step.through.checked_ilog2() > step.after.checked_ilog2() {
         database.look_at_tables().await;
@@ -66,7 +66,7 @@ pub(super) fn commit_step(
     Ok(())
 }
 
-/// Keeps problems, once they are counted, while there is room in the error sheet.
+/// Stores problems, after they are counted, up to the limit of the error sheet.
 pub(super) fn store_problems(
     connection: &mut AnyConnection,
     held: &JobLease,
@@ -86,7 +86,7 @@ pub(super) fn store_problems(
     Ok(())
 }
 
-/// A refusal of an import as one of a part.
+/// Converts the refusal of an import into the refusal of a part.
 pub(super) fn of_part(abort: Abort<ImportError>) -> Abort<PartError> {
     match abort {
         Abort::Refused(error) => Abort::Refused(error.into()),

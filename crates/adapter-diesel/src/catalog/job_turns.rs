@@ -1,4 +1,4 @@
-//! Turns of jobs: of a project one job of a queue runs at a time, the others wait in the order they came.
+//! Order of jobs: one job of a project and queue runs at a time; the others wait in order of arrival.
 
 use chrono::NaiveDateTime;
 use kontor_kernel::{JobId, StoreError};
@@ -7,8 +7,9 @@ use crate::database::{Abort, Database, on_duplicate};
 use crate::lease::{Key as _, LeaseRequest, Leased, Queue};
 use crate::statement::Statement;
 
-/// Jobs that may be taken, in no order, which would keep SQLite from the partial indexes: those whose lease has run out, and
-/// the first ones that wait in projects where none runs. As two statements: SQLite plans no condition that is either.
+/// Jobs that may be taken: those whose lease has expired, and the first queued ones of projects where none runs. They
+/// are not sorted, because that would keep SQLite from using the partial indexes. These are two statements, because
+/// SQLite does not plan the combined condition well.
 fn due(queue: &Queue, only: Option<JobId>, now: NaiveDateTime) -> Statement {
     let table = queue.table;
     let only = |statement: Statement| match only {
@@ -26,7 +27,7 @@ fn due(queue: &Queue, only: Option<JobId>, now: NaiveDateTime) -> Statement {
     only(only(Statement::new(left).value(now)).sql(waiting))
 }
 
-/// Jobs that are tried when others are faster.
+/// Maximum jobs to try when other workers are faster.
 const LOOKS: usize = 4;
 
 /// Reason why a job was not taken.
@@ -41,7 +42,7 @@ impl From<StoreError> for NotTaken {
     }
 }
 
-/// Takes the job whose turn it is: `only` this one, or the oldest.
+/// Takes the next job: `only` this one, or the oldest.
 pub(super) async fn take_next<R: Send + 'static, T: Send + 'static>(
     database: &Database,
     queue: &'static Queue,
@@ -50,7 +51,7 @@ pub(super) async fn take_next<R: Send + 'static, T: Send + 'static>(
     leased: Leased<i64, R, T>,
 ) -> Result<Option<T>, StoreError> {
     let now = request.now;
-    // A look costs no request of the only writer.
+    // This read does not occupy the only writer.
     let mut due: Vec<i64> = database
         .read(move |connection| Ok::<_, Abort<StoreError>>(i64::rows(due(queue, only, now), connection)?))
         .await?;
@@ -61,7 +62,7 @@ pub(super) async fn take_next<R: Send + 'static, T: Send + 'static>(
             let set = Statement::new(", state = 'running', started_at = COALESCE(started_at, ")
                 .value(mine.now)
                 .sql("), tries = tries + 1");
-            // A second one of the project the unique key refuses.
+            // The unique key refuses a second running job of the project.
             queue.take(connection, &[id], &mine, set).map_err(on_duplicate(NotTaken::OthersWereFaster))
         });
         let taken = match taken.await {

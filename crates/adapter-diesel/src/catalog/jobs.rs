@@ -1,4 +1,4 @@
-//! Imports: queued, taken under a lease, ended; and what they have in common with exports.
+//! Imports: queued, taken under a lease, completed. Also functions shared with exports.
 
 use std::cmp::Reverse;
 
@@ -82,7 +82,7 @@ struct NewJobRow<'a> {
 }
 
 impl NewJobRow<'_> {
-    /// An import that waits, without its file.
+    /// Returns a queued import without its file.
     fn queued(project: ProjectId, kind: ImportKind, at: NaiveDateTime) -> Self {
         Self {
             project_id: project.get(),
@@ -153,8 +153,8 @@ fn import_kind(row: &JobRow) -> Result<ImportKind, StoreError> {
     stored::word("jobs", row.id, "kind", &row.kind)
 }
 
-/// Ignored headers of a job that is read as its sender chose. A binary that does not know these choices expects a list: it
-/// cannot read such a job and parks it, so it never imports the file in another way.
+/// Ignored headers of a job that its sender configured. An older version expects a list: it cannot decode such a job
+/// and parks it, so it never imports the file in another way.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Chosen {
     ignored: Vec<String>,
@@ -174,7 +174,8 @@ fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<JobRow>>
     jobs::table.find(id.get()).select(JobRow::as_select()).first(connection).optional()
 }
 
-/// Refuses when so many jobs of the project wait that no other may. Jobs of a project come one after the other.
+/// Refuses if the project has the maximum number of queued jobs. Locks the project, so that its jobs are added one
+/// after the other.
 pub(super) fn require_room(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -194,7 +195,7 @@ fn waiting(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i6
     Ok(imports + exports::waiting(connection, project)?)
 }
 
-/// A number for an export. Imports and exports have different numbers: both are given out by the table of imports.
+/// Returns an id for an export. The table of imports issues the ids of both, so imports and exports never share one.
 pub(super) fn next_number(connection: &mut AnyConnection, project: ProjectId, at: NaiveDateTime) -> QueryResult<i64> {
     let row = NewJobRow::queued(project, ImportKind::Nomenclatures, at);
     let id = diesel::insert_into(jobs::table).values(row).returning(jobs::id).get_result(connection)?;
@@ -202,7 +203,7 @@ pub(super) fn next_number(connection: &mut AnyConnection, project: ProjectId, at
     Ok(id)
 }
 
-/// `SELECT id ...`: the jobs of a project that are asked for, imports and exports.
+/// `SELECT id ...`: jobs of a project that match the filter, imports and exports.
 fn listed(project: ProjectId, filter: &JobFilter) -> Statement {
     let states = if filter.states.is_empty() { JobState::all() } else { &filter.states };
     let of = |table: &str| {
@@ -216,7 +217,7 @@ fn listed(project: ProjectId, filter: &JobFilter) -> Statement {
     of("jobs").sql(" UNION ALL ").then(of("exports"))
 }
 
-/// Imports that are not over. A parked one waits, so that no other of its project has to.
+/// Imports that are not finished. A parked import has the state `queued`, so it does not block others of its project.
 pub(crate) const JOBS: Queue = Queue {
     table: "jobs",
     key: "id",
@@ -225,7 +226,7 @@ pub(crate) const JOBS: Queue = Queue {
     on_park: ", state = 'queued'",
 };
 
-/// A job with the place of its file, its tries and who holds it.
+/// A job with the location of its file, its attempts and its holder.
 type LeasedRow = (JobRow, Option<String>, i32, Option<String>);
 
 const LEASED: Leased<i64, LeasedRow, LeasedJob> = Leased { load, read: leased };
@@ -250,7 +251,7 @@ fn leased((job, place, tries, owner): LeasedRow) -> Result<LeasedJob, StoreError
     })
 }
 
-/// A step without rows of its own cannot be refused for another reason.
+/// Converts the outcome of a step without rows, which can only be refused because the job is no longer held.
 fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
     match outcome {
         Ok(()) => Ok(true),
@@ -473,9 +474,9 @@ impl JobBook for Database {
     }
 }
 
-/// For the operator.
+/// Functions for the operator.
 impl Database {
-    /// Whether there is such a project.
+    /// Returns `true` if the project exists.
     pub async fn project_exists(&self, project: ProjectId) -> Result<bool, StoreError> {
         self.read(move |connection| {
             let mine = projects::table.find(project.get());

@@ -1,4 +1,4 @@
-//! The ports of the catalogue.
+//! Implementations of the catalog ports.
 
 mod assortment;
 mod assortment_order;
@@ -41,11 +41,11 @@ pub(crate) use exports::EXPORTS;
 pub(crate) use inventories::load as inventories;
 pub(crate) use jobs::JOBS;
 
-/// The largest number of records that one statement names by their numbers.
+/// Maximum ids in one statement.
 const CHUNK: usize = 1000;
 
-/// Holds a record still until the transaction ends, so that what is decided by it stays true. SQLite has one writer and
-/// needs nothing.
+/// Locks a record until the transaction ends, so that decisions based on it stay valid. SQLite has one writer and needs
+/// no lock.
 macro_rules! lock_row {
     ($connection:expr, $record:expr) => {
         if let $crate::database::Driver::Postgres(pg) = $connection.driver() {

@@ -1,4 +1,4 @@
-//! The next moment at which what a storefront shows changes without anybody writing.
+//! Next time at which the data of a storefront changes without a write.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::sql_types::{Nullable, Timestamp};
@@ -14,7 +14,7 @@ by_place! {
     }
 }
 
-/// The next moment at which a discount that applies by itself or a slide starts or ends.
+/// Returns the next time at which an automatic discount or a slide starts or ends.
 fn next(project: ProjectId, at: NaiveDateTime) -> Statement {
     let side = |column: &'static str, table: &'static str, active: &'static str| {
         Statement::new("SELECT min(t.")
@@ -42,7 +42,8 @@ fn next(project: ProjectId, at: NaiveDateTime) -> Statement {
 }
 
 impl Database {
-    /// When what the project's storefronts show changes next by itself; never, unless a discount or a slide starts or ends.
+    /// Returns the next time at which the project's storefronts change without a write; `None` unless a discount or a
+    /// slide starts or ends.
     pub async fn next_change(
         &self,
         project: ProjectId,

@@ -21,7 +21,7 @@ use crate::statement::Statement;
 use crate::stored;
 use crate::unreadable;
 
-/// The items of staff.
+/// Source of the item list for staff.
 const ITEMS: Source = Source {
     from: "nomenclatures n",
     id: "n.id",
@@ -36,11 +36,11 @@ const ITEMS: Source = Source {
         ("created_at", "n.created_at"),
         ("updated_at", "n.updated_at"),
     ],
-    // By the index of words instead.
+    // Searched by the word index instead.
     search: unsearched,
 };
 
-/// The columns staff write, from a card.
+/// Columns that staff write.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = nomenclatures, treat_none_as_null = true)]
 struct CardRow<'a> {
@@ -119,7 +119,7 @@ impl StoredRecord for Nomenclature {
     }
 }
 
-/// Before a card is written.
+/// Takes the locks needed before an item is written.
 fn begin(connection: &mut AnyConnection, project: ProjectId, card: &Card) -> Result<(), Abort<NomenclatureError>> {
     if card.kind == NomenclatureKind::Service {
         lock_applications(connection, project)?;
@@ -128,13 +128,13 @@ fn begin(connection: &mut AnyConnection, project: ProjectId, card: &Card) -> Res
     if unknown.is_empty() { Ok(()) } else { Err(Abort::refused(NomenclatureRefusal::UnknownReferences(unknown))) }
 }
 
-/// Writes what hangs on a card, and what the applications sell by it.
+/// Writes the photos and tags of an item and refreshes its offers.
 fn finish(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
     cards::hang(connection, item, card)?;
     offers::refresh(connection, &[item])
 }
 
-/// One page of the items that a text finds, in the order asked for or the best first.
+/// Returns one page of the items that match a text, in the requested order or by relevance.
 fn search(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -225,7 +225,7 @@ impl NomenclatureRepository for Database {
                 return Err(Abort::refused(NomenclatureRefusal::Stocked));
             }
             put_anew(connection, project, &[(id.get(), found_by(&card))])?;
-            // What was seen is what was there: its version was.
+            // The update matched the version that was read, so `seen` is the state before it.
             finish(connection, id.get(), &card)?;
             let changed = records::load(connection, project, id.get())?;
             histories::changed(connection, &stamp, &seen, &changed)?;

@@ -1,5 +1,5 @@
-//! What applications show of a warehouse after its links changed, derived in steps. Each is a commit of its own, so that
-//! others wait for one step of a large warehouse and not for the whole of it.
+//! Refreshes the offers of a warehouse after its links changed. The work is split into transactions, so that others
+//! wait for one batch and not for a whole large warehouse.
 
 use diesel::result::{OptionalExtension as _, QueryResult};
 use diesel::sql_types::BigInt;
@@ -10,7 +10,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::projections::offers;
 use crate::statement::{Statement, by_place};
 
-/// Records of stock in a step.
+/// Stock levels per batch.
 const STEP: usize = 1_000;
 
 by_place! {
@@ -28,10 +28,10 @@ by_place! {
     }
 }
 
-/// Begins with a warehouse whose links have just changed, in the same transaction. With what is left
-/// [`Database::refresh_offers_rest`] goes on.
+/// Starts with a warehouse whose links have just changed, in the same transaction. [`Database::refresh_offers_rest`]
+/// continues with the rest.
 pub(super) fn begin(connection: &mut AnyConnection, project: ProjectId, warehouse: WarehouseId) -> QueryResult<()> {
-    // Before the cards, as every later step has it.
+    // Before the items, as in every later batch.
     Statement::new("INSERT INTO shelving (warehouse_id, project_id, after_id) VALUES ")
         .tuple([warehouse.get().into(), project.get().into(), 0_i64.into()])
         .sql(" ON CONFLICT (warehouse_id) DO UPDATE SET after_id = 0")
@@ -39,7 +39,8 @@ pub(super) fn begin(connection: &mut AnyConnection, project: ProjectId, warehous
     step(connection, warehouse.get(), 0)
 }
 
-/// What has no free piece here is shown neither before nor after.
+/// Refreshes one batch. Stock levels without available units are skipped: their items are shown neither before nor
+/// after.
 fn step(connection: &mut AnyConnection, warehouse: i64, after: i64) -> QueryResult<()> {
     let rows: Vec<StockRow> =
         Statement::new("SELECT id, nomenclature_id FROM inventories WHERE quantity > reserved AND warehouse_id = ")
@@ -59,7 +60,7 @@ fn step(connection: &mut AnyConnection, warehouse: i64, after: i64) -> QueryResu
 }
 
 impl Database {
-    /// Goes on with the warehouse until nothing is left. Should that fail, a worker goes on.
+    /// Continues with the warehouse until nothing is left. After a failure, a worker continues.
     pub(super) async fn refresh_offers_rest(&self, warehouse: WarehouseId) {
         loop {
             match self.refresh_offers(Some(warehouse)).await {
@@ -73,7 +74,7 @@ impl Database {
         }
     }
 
-    /// The next step of any warehouse that somebody began with and did not finish. Returns whether there was one.
+    /// Refreshes the next batch of any unfinished warehouse. Returns `false` if there was none.
     pub async fn refresh_offers_next(&self) -> Result<bool, StoreError> {
         let begun = self.read(|connection| {
             let any: Vec<BegunRow> = begun(None).sql(" LIMIT 1").rows(connection)?;

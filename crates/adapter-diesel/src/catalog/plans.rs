@@ -1,4 +1,4 @@
-//! Subscription plans of a project and which of them an application offers, for staff.
+//! Subscription plans of a project and their assignment to applications, for staff.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ use crate::statement::Statement;
 use crate::stored;
 use crate::unreadable;
 
-/// The plans of a project; texts are looked for as in all its items.
+/// Source of the plan list; texts are searched as in all items.
 const PLANS: Source = Source { from: "nomenclatures n", id: "n.id", fields: &[("id", "n.id")], search: unsearched };
 
 #[derive(Queryable, Selectable)]
@@ -56,17 +56,17 @@ impl TryFrom<AssignmentRow> for PlanAssignment {
     }
 }
 
-/// A slug, as stored.
+/// Decodes a stored slug.
 pub(super) fn slug(text: &str) -> Result<PlanSlug, StoreError> {
     PlanSlug::parse(text).map_err(StoreError::corrupt)
 }
 
 fn of_project(project: ProjectId) -> Statement {
-    // Word by word the condition of the index `nomenclatures_plans`.
+    // Repeats the condition of the index `nomenclatures_plans` literally.
     Statement::new("n.is_subscription = TRUE AND n.project_id = ").value(project.get())
 }
 
-/// The plans on a page.
+/// Returns the plans of a page.
 fn page_of(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -81,7 +81,7 @@ fn page_of(
     Ok(Page { items: found.ids, total: stored::count(found.total)?, request: page })
 }
 
-/// How the application offers these items, by item.
+/// Returns how the application offers these items, by item.
 fn assignments(
     connection: &mut AnyConnection,
     application: ApplicationId,
@@ -96,7 +96,8 @@ fn assignments(
     Ok(rows.into_iter().map(by_item).collect::<Result<_, StoreError>>()?)
 }
 
-/// Where a new plan comes, unless the application has as many as it may have. Counted are those that are plans still.
+/// Returns the position for a new plan. Refuses if the application has the maximum number of plans. Only items that are
+/// still plans are counted.
 fn free_position(connection: &mut AnyConnection, application: ApplicationId) -> Result<PlanPosition, Abort<PlanError>> {
     let count: i64 = subscription_nomenclatures::table
         .inner_join(nomenclatures::table.on(nomenclatures::id.eq(subscription_nomenclatures::nomenclature_id)))
@@ -155,7 +156,7 @@ impl PlanRepository for Database {
             if !found!(connection, plan)? {
                 return Err(Abort::refused(PlanRefusal::UnknownPlan));
             }
-            // Whoever adds to the application waits here, so that what is counted below holds.
+            // Concurrent additions to the application wait here, so that the count below stays valid.
             lock_row!(connection, applications::table.find(application.get()).select(applications::id));
             let known: Option<AssignmentRow> = subscription_nomenclatures::table
                 .filter(subscription_nomenclatures::application_id.eq(application.get()))

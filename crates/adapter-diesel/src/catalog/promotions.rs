@@ -29,7 +29,7 @@ struct PromotionRow {
     updated_at: NaiveDateTime,
 }
 
-/// The records of promotions by promotion: number and name, in the order of staff.
+/// Records linked to promotions, by promotion: id and name, in the order set by staff.
 type Links = BTreeMap<i64, Vec<(i64, String)>>;
 
 fn by_promotion(rows: Vec<(i64, i64, String)>) -> Links {
@@ -54,7 +54,7 @@ fn promotion(row: PromotionRow, shown: &[(i64, String)], items: &[(i64, String)]
     })
 }
 
-/// Promotions with all they show, by two more statements.
+/// Adds the linked records to promotions, with two more statements.
 fn complete<R>(connection: &mut AnyConnection, rows: Vec<PromotionRow>) -> Result<Vec<Promotion>, Abort<R>> {
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let shown: Vec<(i64, i64, String)> = promotion_discounts::table
@@ -79,7 +79,7 @@ fn complete<R>(connection: &mut AnyConnection, rows: Vec<PromotionRow>) -> Resul
         .collect()
 }
 
-/// The project's own among these records, which stay until the commit.
+/// Returns those of these records that belong to the project and locks them until the commit.
 macro_rules! own {
     ($connection:expr, $table:ident, $project:expr, $ids:expr) => {{
         let own = $table::table
@@ -99,7 +99,7 @@ fn foreign(list: PromotionList, wanted: &[i64], own: &BTreeSet<i64>) -> Vec<Prom
     foreign.map(|(place, _)| PromotionReference { list, place }).collect()
 }
 
-/// Every record once, with its place in the list.
+/// Returns every record once, with its position in the list.
 fn places(wanted: &[i64]) -> Vec<(i64, i64)> {
     let mut seen = BTreeSet::new();
     (1..).zip(wanted.iter().copied().filter(|id| seen.insert(*id))).collect()

@@ -1,4 +1,4 @@
-//! What customers searched for.
+//! Search history of customers.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ use crate::stored;
 
 const CHUNK: usize = 500;
 
-/// Those who have not left, kept from leaving until the transaction ends.
+/// Returns those customers that are not deleted, and prevents their deletion until the transaction ends.
 fn present(connection: &mut AnyConnection, customers: &[i64]) -> Result<BTreeSet<i64>, QueryError> {
     let statement = Statement::new("SELECT id FROM counterparties WHERE deleted_at IS NULL AND id").among(customers);
     let rows: Vec<IdRow> = statement.locked(connection, " ORDER BY id FOR SHARE").rows(connection)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-/// Several processes write in one order, customer by customer and text by text, and so wait for each other.
+/// Writes searches, ordered by customer and text, so that concurrent processes wait for each other without deadlock.
 fn write(connection: &mut AnyConnection, searches: &[Search], kept: u32) -> Result<(), QueryError> {
     let customers: BTreeSet<i64> = searches.iter().map(|search| search.counterparty_id.get()).collect();
     let customers: Vec<i64> = customers.into_iter().collect();

@@ -1,4 +1,4 @@
-//! What a storefront shows beside its products.
+//! Storefront content besides the products.
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};

@@ -1,4 +1,4 @@
-//! Discounts as staff see them, out of their rows.
+//! Discounts for staff, decoded from their rows.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
@@ -63,7 +63,7 @@ fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>))
     })
 }
 
-/// These discounts, newest first, each with the name of what it is for.
+/// Loads these discounts, newest first, each with the name of its target.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Discount>>, Abort<R>> {
     let category = discounts::target.eq("category").and(discounts::target_id.eq(categories::id.nullable()));
     let item = discounts::target.eq("product").and(discounts::target_id.eq(nomenclatures::id.nullable()));
@@ -78,7 +78,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     rows.into_iter().map(|row| of_project(row).map_err(Abort::Store)).collect()
 }
 
-/// The discounts a filter lets through, as they are at `at`.
+/// Condition for the discounts that match a filter at the time `at`.
 pub(super) fn matching(
     project: ProjectId,
     filter: &DiscountFilter,
@@ -121,7 +121,7 @@ pub(super) fn matching(
     }
 }
 
-/// The columns staff write.
+/// Columns that staff write.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = discounts, treat_none_as_null = true)]
 pub(super) struct Terms {

@@ -1,4 +1,4 @@
-//! The storefront list: one range of `storefront_offers`, then names and stock of the rows of the page.
+//! Product list of a storefront: one range of `storefront_offers`, then names and stock of the rows of the page.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -23,7 +23,7 @@ use crate::stored;
 use crate::unreadable;
 
 by_place! {
-    /// The first columns of [`super::storefront_query::product`].
+    /// First columns of [`super::storefront_query::product`].
     pub(super) struct ProductRow {
         pub(super) id: i64 as BigInt,
         kind_id: i64 as BigInt,
@@ -77,7 +77,7 @@ pub(super) fn photo(url: &str) -> Result<PhotoUrl, StoreError> {
     PhotoUrl::parse(url).map_err(StoreError::corrupt)
 }
 
-/// A record on the other side of an outer join.
+/// Decodes a reference from an outer join.
 pub(super) fn reference<Id: TryFrom<i64, Error = InvalidId>>(
     id: Option<i64>,
     name: Option<String>,
@@ -100,25 +100,25 @@ by_place! {
 }
 
 impl RangeRow {
-    /// The prices, if there are any.
+    /// Returns the price range, if there are prices.
     pub(super) fn range(self) -> Result<Option<PriceRange>, StoreError> {
         let (Some(lowest), Some(highest)) = (self.lowest, self.highest) else { return Ok(None) };
         Ok(Some(PriceRange { lowest: stored::money(lowest)?, highest: stored::money(highest)? }))
     }
 }
 
-/// Whether one range of an index answers; a search in texts, in tags or in discounts may take longer.
+/// Returns `true` if one range of an index answers the query. A search by text, tags or discounts may take longer.
 fn walks_an_index(filter: &ProductFilter) -> bool {
     filter.query.is_none() && filter.tag_ids.is_empty() && !filter.on_sale
 }
 
-/// A page that is not full tells the size of the whole list by itself.
+/// Returns the size of the whole list if the page shows it: a page that is not full is the last one.
 pub(super) fn known_total(page: PageRequest, rows: usize) -> Option<i64> {
     let rows = i64::try_from(rows).ok()?;
     (rows < page.limit() && (rows > 0 || page.offset() == 0)).then(|| page.offset() + rows)
 }
 
-/// The page of a search: first which products, then what is told about them.
+/// Returns a page of a search: first the ids, then the products.
 fn searched(
     connection: &mut AnyConnection,
     query: &OfferQuery<'_>,
@@ -136,7 +136,7 @@ fn searched(
     Ok(stored::page(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?, found.total, page)?)
 }
 
-/// How many products there are: by the counts that are kept, or counted.
+/// Returns the number of products, from the stored counts or by counting.
 fn total(connection: &mut AnyConnection, query: &OfferQuery<'_>) -> Result<i64, QueryError> {
     let statement = if query.filter.is_by_category() { query.kept_count() } else { query.count() };
     Ok(statement.row::<TotalRow>(connection)?.total)
@@ -153,8 +153,8 @@ impl StorefrontReader for Database {
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError> {
         let quick = walks_an_index(&filter);
-        // With discounts to be reckoned with, a list by price looks at every offer: that is nothing for those threads that
-        // read pages only.
+        // With discounts in force, a list by price reads every offer. Such a query must not occupy the threads for
+        // short reads.
         let work =
             move |connection: &mut AnyConnection, quick: bool| -> Result<Option<Page<Product>>, Abort<StoreError>> {
                 let needed = OfferQuery::needs_prices(&filter, order);
@@ -379,7 +379,7 @@ mod tests {
         assert!(sizes[3] < 300_000, "{sizes:?}");
     }
 
-    /// A project of two categories among two hundred others of twenty.
+    /// A project with two categories among two hundred projects with twenty.
     const CROWD: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 201) \
         INSERT INTO projects (id, name, currency, created_at) SELECT i, 'P', 'RUB', '2026-01-01' FROM n; \
         INSERT INTO branches (id, project_id, name, created_at, updated_at) \

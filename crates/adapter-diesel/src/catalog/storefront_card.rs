@@ -1,4 +1,4 @@
-//! The product card: one row with everything that is there once, and the tags.
+//! Product details: one row with all single values, and the tags.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
@@ -61,7 +61,7 @@ impl TryFrom<TagRow> for Tag {
     }
 }
 
-/// One row of these offers.
+/// Selects one row of these offers.
 fn card(offers: Statement, visitor: Visitor, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
     product(visitor, at)
         .sql(
@@ -81,17 +81,17 @@ fn card(offers: Statement, visitor: Visitor, id: NomenclatureId, at: DateTime<Ut
         .value(id.get())
 }
 
-/// What the application shows.
+/// Offers that the application shows.
 pub(super) fn shown() -> Statement {
     Statement::new("storefront_offers")
 }
 
-/// Goods that it would show if there were pieces of them.
+/// Goods that the application would show if they were in stock.
 pub(super) fn sold_out(visitor: Visitor, id: NomenclatureId) -> Statement {
     Statement::new("(").then(offers::sold_out(visitor.app, id)).sql(")")
 }
 
-/// The card of an item among these offers.
+/// Reads the details of an item among these offers.
 pub(super) fn read(
     connection: &mut AnyConnection,
     offers: Statement,

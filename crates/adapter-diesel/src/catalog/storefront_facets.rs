@@ -1,4 +1,4 @@
-//! The values of the filters of the storefront list, and the number of products of each.
+//! Facets of the product list: filter values and the number of products of each.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -17,13 +17,13 @@ use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// Facets of so many products are counted anew for every request.
+/// Up to this number of products, facets are counted for every request.
 const FEW: i64 = 1_000;
 
-/// Time for which facets of more products are remembered.
+/// Cache lifetime of the facets of longer lists.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// Facets of long lists, by what was asked.
+/// Cached facets of long lists, by query.
 pub(super) struct Recent(Cache<String, (Instant, Facets)>);
 
 impl Default for Recent {
@@ -33,7 +33,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// The facets of a list.
+    /// Returns the facets of a list.
     pub(super) fn of(
         &self,
         connection: &mut AnyConnection,
@@ -70,7 +70,7 @@ by_place! {
     }
 }
 
-/// Number of a facet in the answer of a statement; 0 counts the products.
+/// Returns the number of a facet in the result of a statement; 0 counts the products.
 fn number(facet: Facet) -> i64 {
     match facet {
         Facet::Category => 1,
@@ -81,7 +81,7 @@ fn number(facet: Facet) -> i64 {
     }
 }
 
-/// The facets, and the largest number of products that were counted for one of them.
+/// Reads the facets, and the largest number of products counted for one of them.
 fn read(
     connection: &mut AnyConnection,
     app: AppScope,
@@ -128,7 +128,7 @@ fn read(
     Ok((facets, most))
 }
 
-/// The lowest and the highest price of what a search finds.
+/// Selects the lowest and the highest price of a search result.
 fn ends(query: &OfferQuery<'_>, found: Statement) -> Statement {
     Statement::new("SELECT min(price) AS lowest, max(price) AS highest FROM (SELECT ")
         .then(query.price())
@@ -137,7 +137,7 @@ fn ends(query: &OfferQuery<'_>, found: Statement) -> Statement {
         .sql(format!(" LIMIT {}) AS found", Facets::MOST_PRODUCTS))
 }
 
-/// Counts the products of each value in one walk through what is `found`, a statement from `FROM` on.
+/// Counts the products of each value in one pass through `found`, a statement from `FROM` on.
 fn counts(found: Statement, facets: &[Facet]) -> Statement {
     let one_more = Facets::MOST_PRODUCTS + 1;
     let counts = Statement::new(
@@ -161,7 +161,7 @@ fn counts(found: Statement, facets: &[Facet]) -> Statement {
     })
 }
 
-/// The most frequent values with their names.
+/// Returns the most frequent values with their names.
 fn named<Id: TryFrom<i64, Error = InvalidId>>(
     connection: &mut AnyConnection,
     table: &'static str,

@@ -1,4 +1,4 @@
-//! The categories and brands an application shows.
+//! Categories and brands that an application shows.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -49,7 +49,7 @@ fn roots(app: AppScope) -> Statement {
     .sql(" ORDER BY a.position, a.category_id")
 }
 
-/// Children follow their parents: a category is shown when one above it is assigned.
+/// Selects the children of a category. A category is shown when one of its ancestors is assigned.
 fn children(app: AppScope, parent: CategoryId) -> Statement {
     Statement::new("SELECT c.id, c.name, c.photo, c.parent_id, p.name AS parent_name FROM categories p JOIN categories c ON c.parent_id = p.id AND c.project_id = p.project_id WHERE p.project_id = ")
         .value(app.project_id.get())

@@ -1,4 +1,4 @@
-//! The subscription plans that an application offers, for its customers.
+//! Subscription plans that an application offers to its customers.
 
 use async_trait::async_trait;
 use diesel::QueryableByName;
@@ -17,7 +17,7 @@ use crate::stored;
 use crate::unreadable;
 
 by_place! {
-    /// The first columns of [`offered`].
+    /// First columns of [`offered`].
     struct PlanRow {
         id: i64 as BigInt,
         slug: String as Text,
@@ -79,7 +79,7 @@ impl TryFrom<CardRow> for PlanCard<Prose> {
     }
 }
 
-/// What customers of the application can buy, with these further columns.
+/// Selects the plans that customers of the application can buy, with these additional columns.
 fn offered(app: AppScope, columns: &'static str, joins: &'static str) -> Statement {
     Statement::new("SELECT s.id, s.plan_slug, n.id, n.name, n.price, n.billing_period_months, r.currency")
         .sql(columns)

@@ -1,4 +1,4 @@
-//! The statements of the storefront lists. `o` is always a row of `storefront_offers`.
+//! Statements of the storefront lists. `o` is always a row of `storefront_offers`.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use crate::projections::offer_counts::EVERY_CATEGORY;
 use crate::projections::search::Search;
 use crate::statement::Statement;
 
-/// What the first columns of a list or a card are, in the order of `ProductRow`.
+/// First columns of a list or of product details, in the order of `ProductRow`.
 const COLUMNS: &str = "SELECT o.nomenclature_id, o.kind_id, o.name, o.article, o.price, o.wholesale, \
     o.pieces_per_pack, o.quantity_pack, o.photos, c.id, c.name, b.id, b.name, ";
 
-/// From so many rows before a page on, they are passed over inside the index.
+/// Minimum rows before a page for which they are skipped inside the index.
 const FAR: i64 = 500;
 
-/// Joins what [`product`] needs.
+/// Joins that [`product`] needs.
 pub(super) const JOINS: &str =
     " LEFT JOIN categories c ON c.id = o.category_id LEFT JOIN brands b ON b.id = o.brand_id";
 
-/// Starts a statement whose first columns make a `ProductRow`.
+/// Starts a statement whose first columns form a `ProductRow`.
 pub(super) fn product(visitor: Visitor, at: DateTime<Utc>) -> Statement {
     let app = visitor.app;
     Statement::new(COLUMNS)
@@ -35,7 +35,8 @@ pub(super) fn product(visitor: Visitor, at: DateTime<Utc>) -> Statement {
         .then(kept(visitor))
 }
 
-/// Whether the visitor keeps the product: one look into a unique index per row, and none without a customer.
+/// Selects whether the product is a favourite of the visitor: one lookup in a unique index per row, and none without a
+/// customer.
 fn kept(visitor: Visitor) -> Statement {
     let Some(customer) = visitor.counterparty_id else { return Statement::new("FALSE") };
     Statement::new("EXISTS (SELECT 1 FROM favourites f WHERE f.project_id = ")
@@ -45,7 +46,7 @@ fn kept(visitor: Visitor) -> Statement {
         .sql(" AND f.nomenclature_id = o.nomenclature_id)")
 }
 
-/// What a customer keeps and the application shows, kept last first.
+/// Selects the favourites of a customer that the application shows, latest first.
 pub(super) fn favourites(customer: CustomerScope, limit: i64, offset: i64, at: DateTime<Utc>) -> Statement {
     product(customer.into(), at)
         .sql(" FROM (SELECT o.*, v.id AS place")
@@ -59,7 +60,7 @@ pub(super) fn favourites(customer: CustomerScope, limit: i64, offset: i64, at: D
         .sql(" ORDER BY o.place DESC")
 }
 
-/// How many these are.
+/// Counts these favourites.
 pub(super) fn count_favourites(customer: CustomerScope) -> Statement {
     Statement::new("SELECT count(*) AS total").then(shown_favourites(customer))
 }
@@ -75,29 +76,29 @@ fn shown_favourites(customer: CustomerScope) -> Statement {
     .value(customer.counterparty_id.get())
 }
 
-/// What is asked of the offers of one application at one moment.
+/// Query for the offers of one application at one time.
 pub(super) struct OfferQuery<'a> {
     pub visitor: Visitor,
     pub filter: &'a ProductFilter,
     pub order: Option<ProductOrder>,
     pub at: DateTime<Utc>,
-    /// The discounts that change prices now: then prices are computed, else they come from the index.
+    /// Discounts that change prices now. Prices are computed if set, and read from the index otherwise.
     pub discounted: Option<&'a Reductions>,
 }
 
 impl OfferQuery<'_> {
-    /// Whether the answer depends on discounts.
+    /// Returns `true` if the response depends on discounts.
     pub fn needs_prices(filter: &ProductFilter, order: Option<ProductOrder>) -> bool {
         let by_price = matches!(order, Some(ProductOrder::PriceAscending | ProductOrder::PriceDescending));
         by_price || filter.on_sale || filter.price_from.is_some() || filter.price_to.is_some()
     }
 
-    /// Whether so many rows come before the page that it is worth knowing first how many there are in all.
+    /// Returns `true` if so many rows precede the page that the total should be read first.
     pub fn is_far(page: PageRequest) -> bool {
         page.offset() >= FAR
     }
 
-    /// One page, with the names and the stock of these rows alone. `total` is how many rows there are, if that is known.
+    /// Selects one page, with the names and the stock of these rows only. `total` is the number of rows, if known.
     pub fn page(&self, page: PageRequest, total: Option<i64>) -> Statement {
         let (offers, ordering) = match (self.discounted, self.order) {
             (Some(reductions), Some(ProductOrder::PriceAscending)) => self.by_reduced_price(reductions, "", page),
@@ -123,8 +124,9 @@ impl OfferQuery<'_> {
             .then(ordering)
     }
 
-    /// A page with many rows before it: these are passed over inside the index, and nothing but the page is read. From the
-    /// end, when that is nearer. The first pages would only pay for looking their rows up a second time.
+    /// Selects a page far from the start. The rows before it are skipped inside the index, and only the page is read.
+    /// Starts from the end if that is nearer. For the first pages, looking up rows a second time would cost more than
+    /// it saves.
     fn far_page(&self, page: PageRequest, total: Option<i64>) -> Statement {
         let before = page.offset();
         let after = total.map(|total| (total - before - page.limit()).max(0));
@@ -148,7 +150,7 @@ impl OfferQuery<'_> {
         product(self.visitor, self.at)
             .sql(" FROM (")
             .then(places)
-            // `CROSS` has SQLite look up the rows of the page; it would walk all of them in their order instead.
+            // `CROSS` makes SQLite look up the rows of the page instead of reading all rows in their order.
             .sql(") AS p CROSS JOIN storefront_offers o")
             .sql(JOINS)
             .sql(" WHERE o.nomenclature_id = p.item AND ")
@@ -161,9 +163,10 @@ impl OfferQuery<'_> {
         self.filter.category_ids.is_empty() && self.filter.is_by_category()
     }
 
-    /// Where a walk through all offers of the application enters the index, and the order it takes. How many rows it passes
-    /// and takes is known, so that it needs no other end: SQLite would compare every row with one, which is two fifths of the
-    /// work. Should the count be wrong, what belongs to others is left out when the rows are looked up.
+    /// Returns the entry point into the index and the order for a scan of all offers of the application. The numbers of
+    /// skipped and returned rows are known, so no end condition is needed: comparing every row with one would be two
+    /// fifths of SQLite's work. If the count is wrong, offers of other applications are excluded when the rows are
+    /// looked up.
     fn walk_of_everything(&self, from_end: bool) -> (Statement, Statement) {
         let (entrance, direction) =
             if self.ascends(from_end) { ("o.application_id >= ", "") } else { ("o.application_id <= ", " DESC") };
@@ -172,13 +175,13 @@ impl OfferQuery<'_> {
         (entrance, ordering.then(self.ordered(from_end)))
     }
 
-    /// The search that the filter asks for, among what it lets through otherwise.
+    /// Returns the search of the filter, limited to the offers that match the rest of the filter.
     pub fn search(&self, text: &Line<255>) -> Search {
         let offers = ("storefront_offers o", "o.nomenclature_id", "o.name_key");
         Search::new(self.visitor.app.project_id, text, offers, self.condition())
     }
 
-    /// These products, in no particular order.
+    /// Selects these products, in no particular order.
     pub fn these(&self, ids: &[i64]) -> Statement {
         product(self.visitor, self.at)
             .sql(" FROM storefront_offers o")
@@ -189,8 +192,8 @@ impl OfferQuery<'_> {
             .among(ids)
     }
 
-    /// The offers by what they cost now, of each part as many as the page could need. Returns the order of all of them
-    /// together, too.
+    /// Selects the offers by their reduced price, from each part as many as the page could need. Also returns the order
+    /// of the combined parts.
     fn by_reduced_price(
         &self,
         reductions: &Reductions,
@@ -217,8 +220,10 @@ impl OfferQuery<'_> {
         (offers.sql(") AS o"), ordering())
     }
 
-    /// The offers in parts that have nothing in common, each with its price and what is asked of it: those that no
-    /// discount concerns, whose price is the one in the index; those of reduced categories; other reduced items.
+    /// Splits the offers into disjoint parts, each with its price and its condition:
+    /// - offers without a discount, whose price is read from the index
+    /// - offers of reduced categories
+    /// - other reduced items
     fn parts(&self, reductions: &Reductions) -> [(Statement, Statement); 3] {
         let plain = Self { discounted: None, ..*self };
         let of_items = reductions.of_items();
@@ -232,12 +237,12 @@ impl OfferQuery<'_> {
         ]
     }
 
-    /// Whether the filter looks at prices as they are now.
+    /// Returns `true` if the filter depends on current prices.
     fn narrows_by_price(&self) -> bool {
         self.filter.on_sale || self.filter.price_from.is_some() || self.filter.price_to.is_some()
     }
 
-    /// How many products match.
+    /// Counts the matching products.
     pub fn count(&self) -> Statement {
         match self.discounted {
             Some(reductions) if self.narrows_by_price() => {
@@ -251,7 +256,7 @@ impl OfferQuery<'_> {
         }
     }
 
-    /// The same from the counts that are kept for categories. Only for a filter by nothing else.
+    /// Reads the same number from the stored counts per category. Only for filters by category alone.
     pub fn kept_count(&self) -> Statement {
         let kept = Statement::new(
             "SELECT CAST(coalesce(sum(k.total), 0) AS BIGINT) AS total FROM offer_counts k WHERE k.application_id = ",
@@ -263,7 +268,7 @@ impl OfferQuery<'_> {
         kept.among(if categories.is_empty() { &[EVERY_CATEGORY] } else { &categories })
     }
 
-    /// The cheapest and the dearest price; two searches, each of which an index can answer from its end.
+    /// Selects the lowest and the highest price with two searches. An index can answer each from its end.
     pub fn price_range(&self) -> Statement {
         let Some(reductions) = self.discounted else {
             return extremes(Statement::new("o.price"), self.condition());
@@ -279,7 +284,7 @@ impl OfferQuery<'_> {
             .sql(") AS ends")
     }
 
-    /// What one piece costs.
+    /// Price of one unit.
     pub fn price(&self) -> Statement {
         let price = Statement::new("o.price");
         match self.discounted {
@@ -288,7 +293,7 @@ impl OfferQuery<'_> {
         }
     }
 
-    /// The order asked for; equal products by number.
+    /// Requested order; equal products are sorted by id.
     pub fn ordering(&self) -> Statement {
         self.ordered(false)
     }
@@ -313,7 +318,7 @@ impl OfferQuery<'_> {
         ordered.sql("o.nomenclature_id").sql(direction)
     }
 
-    /// That an offer `o` is one of the list.
+    /// Condition that an offer `o` is part of the list.
     pub fn condition(&self) -> Statement {
         let filter = self.filter;
         let mut condition = Statement::new("o.application_id = ").value(self.visitor.app.application_id.get());
@@ -335,8 +340,8 @@ impl OfferQuery<'_> {
                 .sql(")");
         }
         if let Some(from) = filter.price_from {
-            // Nothing costs more than before its discount: this much an index can answer. Reduced items are found by their
-            // own.
+            // No price exceeds the price before its discount; an index can answer this condition. Reduced items are
+            // found by their own index.
             if self.discounted.is_none_or(Reductions::concern_categories) {
                 condition = condition.sql(" AND o.price >= ").value(from.minor());
             }
@@ -357,7 +362,7 @@ impl OfferQuery<'_> {
     }
 }
 
-/// The ends of a range of prices.
+/// Selects the ends of a range of prices.
 fn extremes(price: Statement, condition: Statement) -> Statement {
     Statement::new("SELECT (SELECT min(")
         .then(price.clone())
@@ -370,7 +375,7 @@ fn extremes(price: Statement, condition: Statement) -> Statement {
         .sql(") AS highest")
 }
 
-/// Unreserved pieces in the warehouses of the application.
+/// Available units in the warehouses of the application.
 pub(super) fn stock(app: AppScope) -> Statement {
     Statement::new(
         "(SELECT CAST(coalesce(sum(i.quantity - i.reserved), 0) AS BIGINT) FROM inventories i \
@@ -380,8 +385,8 @@ pub(super) fn stock(app: AppScope) -> Statement {
     .sql(" WHERE i.nomenclature_id = o.nomenclature_id)")
 }
 
-/// What the best automatic discount on the product, its category or one above takes off one piece, as an order of one
-/// piece would: shares in basis points are rounded half up, and nothing costs less than nothing.
+/// Amount that the best automatic discount on the product, its category or an ancestor takes off one unit. Computed as
+/// for an order of one unit: percentages in basis points are rounded half up, and no price is below zero.
 pub(super) fn reduction(app: AppScope, at: DateTime<Utc>) -> Statement {
     largest(app, at).sql(
         " AND (d.target = 'product' AND d.target_id = o.nomenclature_id \
@@ -390,7 +395,8 @@ pub(super) fn reduction(app: AppScope, at: DateTime<Utc>) -> Statement {
     )
 }
 
-/// Starts with the largest amount that a discount in force takes off; how these are narrowed and the end are to follow.
+/// Starts the expression for the largest amount that a discount in force takes off. The caller appends conditions and
+/// the end.
 fn largest(app: AppScope, at: DateTime<Utc>) -> Statement {
     Statement::new(
         "coalesce((SELECT max(CASE WHEN d.kind = 'percent' AND d.value < 10000 THEN (o.price * d.value + 5000) / 10000 \
@@ -400,20 +406,20 @@ fn largest(app: AppScope, at: DateTime<Utc>) -> Statement {
     .sql(" AND d.minimum_sum <= o.price")
 }
 
-/// The same of those on the item itself, which an index finds.
+/// The same for discounts on the item itself, which an index finds.
 pub(super) fn reduction_of_item(app: AppScope, at: DateTime<Utc>) -> Statement {
     largest(app, at).sql(" AND d.target = 'product' AND d.target_id = o.nomenclature_id), 0)")
 }
 
-/// Discounts that apply by themselves to a product or a category, whenever they are in force. Nothing in it depends on
-/// the row, so that it is asked once for a whole page.
+/// Condition for automatic discounts on a product or a category, regardless of time. It does not depend on the row, so
+/// it is evaluated once for a whole page.
 fn automatic(app: AppScope) -> Statement {
     Statement::new("d.project_id = ")
         .value(app.project_id.get())
         .sql(" AND d.status = 'active' AND d.code IS NULL AND d.target <> 'cart'")
 }
 
-/// Those of them that are in force.
+/// Condition for those of them that are in force.
 pub(super) fn in_force(app: AppScope, at: DateTime<Utc>) -> Statement {
     automatic(app)
         .sql(" AND (d.starts_at IS NULL OR d.starts_at <= ")

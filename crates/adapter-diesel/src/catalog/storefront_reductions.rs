@@ -1,9 +1,9 @@
-//! What discounts take off the offers of a whole list.
+//! Discount amounts for the offers of a whole list.
 //!
-//! For one product [`super::storefront_query::reduction`] asks every discount. A list that is sorted or narrowed by
-//! prices would do so for every offer of the application. So here it is found out beforehand, by one statement, which
-//! categories are reduced by what, with all that lie in them: that goes into the text of the statement as constants. Discounts
-//! on items, of which there may be as many as items, are looked up by the index of their targets instead.
+//! For one product [`super::storefront_query::reduction`] checks every discount. A list that is sorted or filtered by
+//! price would do so for every offer of the application. Instead, one statement first reads the discounts on
+//! categories, including all descendants. They become constants in the text of the statement. There may be as many
+//! discounts on items as items, so these are looked up by the index of their targets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use super::storefront_query::{in_force, reduction_of_item};
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
-/// A discount on a category or item: what it takes off an offer of at least the minimum.
+/// A discount on a category or item: its effect on an offer of at least the minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Cut {
     percent: bool,
@@ -26,13 +26,13 @@ struct Cut {
 }
 
 impl Cut {
-    /// Whether this one takes off at least as much wherever the other one takes off anything.
+    /// Returns `true` if this discount takes off at least as much as the other one in all cases.
     fn covers(self, other: Self) -> bool {
         self.percent == other.percent && self.value >= other.value && self.minimum <= other.minimum
     }
 }
 
-/// Records by the cuts that concern them.
+/// Records by the discounts that apply to them.
 #[derive(Debug, Default)]
 struct Cuts(BTreeMap<BTreeSet<Cut>, Vec<i64>>);
 
@@ -50,8 +50,8 @@ impl Cuts {
         list(self.0.values().flatten())
     }
 
-    /// What is taken off `o`, where `column` says which record it belongs to. Of many different cuts a few are asked for
-    /// every offer, not one after the other.
+    /// Returns the expression for the amount taken off `o`; `column` is the column with the id of the record. With many
+    /// different discounts, the expression is a binary search instead of a sequence of comparisons.
     fn expression(&self, column: &str, words: &Words) -> String {
         if self.0.is_empty() {
             return "0".to_owned();
@@ -69,7 +69,7 @@ impl Cuts {
         text + " END ELSE 0 END"
     }
 
-    /// The records by number, those that follow each other with the same cuts together.
+    /// Returns the records by id; adjacent ones with the same discounts are combined.
     fn runs(&self, words: &Words) -> Vec<Run> {
         let mut records: Vec<(i64, String)> = Vec::new();
         for (cuts, ids) in &self.0 {
@@ -89,7 +89,7 @@ impl Cuts {
     }
 }
 
-/// Up to so many different cuts are compared one after the other.
+/// Maximum different discounts that are compared one after the other.
 const FEW: usize = 16;
 
 struct Run {
@@ -98,7 +98,7 @@ struct Run {
     amount: String,
 }
 
-/// Halves the runs until one is left.
+/// Writes a binary search: halves the runs until one is left.
 fn branch(text: &mut String, column: &str, runs: &[Run]) {
     let (left, right) = runs.split_at(runs.len() / 2);
     match (left, right) {
@@ -120,7 +120,7 @@ fn list<'a>(ids: impl IntoIterator<Item = &'a i64>) -> String {
     ids.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// What the database calls the larger and the smaller of two numbers.
+/// SQL functions for the larger and the smaller of two numbers.
 #[derive(Debug, Clone, Copy)]
 struct Words {
     larger: &'static str,
@@ -136,7 +136,7 @@ impl Words {
         }
     }
 
-    /// As an order of one piece rounds it: half up.
+    /// Returns the amount, rounded half up as for an order of one unit.
     fn amount(&self, cut: Cut) -> String {
         let amount = if cut.percent {
             format!("(o.price * {} + 5000) / 10000", cut.value)
@@ -150,7 +150,7 @@ impl Words {
         match amounts {
             [] => "0".to_owned(),
             [amount] => amount.clone(),
-            // A function takes so many arguments and no more.
+            // A function takes a limited number of arguments.
             amounts if amounts.len() <= 50 => format!("{}({})", self.larger, amounts.join(", ")),
             amounts => {
                 let parts: Vec<String> = amounts.chunks(50).map(|part| self.largest(part)).collect();
@@ -170,8 +170,8 @@ by_place! {
     }
 }
 
-/// Every discount in force on a category with every category it reaches, and whether there are any on items. UNION and not
-/// UNION ALL: it ends even if categories lay in a circle.
+/// Selects every discount in force on a category with every category it reaches, and whether there are any on items.
+/// UNION instead of UNION ALL: it ends even if the categories form a cycle.
 fn reach(app: AppScope, at: DateTime<Utc>) -> Statement {
     Statement::new(
         "WITH RECURSIVE reach (kind, value, minimum, target, id) AS (SELECT d.kind, d.value, d.minimum_sum, d.target, \
@@ -194,7 +194,7 @@ fn reduced_items(app: AppScope, at: DateTime<Utc>) -> Statement {
         .sql(" AND d.target = 'product'")
 }
 
-/// What is reduced in one project at one moment.
+/// Discounts of one project in force at one time.
 #[derive(Debug)]
 pub(super) struct Reductions {
     app: AppScope,
@@ -205,7 +205,7 @@ pub(super) struct Reductions {
 }
 
 impl Reductions {
-    /// By one statement; `None` when nothing is reduced.
+    /// Loads the discounts with one statement; `None` when no discount is in force.
     pub fn load(connection: &mut AnyConnection, app: AppScope, at: DateTime<Utc>) -> QueryResult<Option<Self>> {
         let rows: Vec<ReachRow> = reach(app, at).rows(connection)?;
         if rows.is_empty() {
@@ -223,17 +223,17 @@ impl Reductions {
         Ok(Some(Self { app, at, categories: Cuts::new(categories), items, words: Words::of(connection) }))
     }
 
-    /// Whether there are others than the ones on items.
+    /// Returns `true` if there are discounts on categories.
     pub fn concern_categories(&self) -> bool {
         !self.categories.0.is_empty()
     }
 
-    /// The ones on items alone.
+    /// Returns only the discounts on items.
     pub fn of_items(&self) -> Self {
         Self { categories: Cuts::default(), ..*self }
     }
 
-    /// What is taken off one piece of the offer `o`.
+    /// Amount taken off one unit of the offer `o`.
     pub fn amount(&self) -> Statement {
         let on_category = || Statement::new(self.categories.expression("o.category_id", &self.words)).once();
         let on_item = || reduction_of_item(self.app, self.at);
@@ -246,8 +246,10 @@ impl Reductions {
         }
     }
 
-    /// Three conditions of which every offer `o` meets one: no discount concerns it; one concerns its category; one
-    /// concerns the item alone. Each goes by an index.
+    /// Returns three conditions, of which every offer `o` meets exactly one. Each uses an index:
+    /// - no discount applies
+    /// - a discount applies to its category
+    /// - a discount applies to the item only
     pub fn parts(&self) -> [Statement; 3] {
         let nothing = || Statement::new("NULL");
         let records = self.categories.records();
@@ -297,7 +299,7 @@ mod tests {
         assert!(text.starts_with("max(max(0, 1, ") && text.ends_with(", 119))"), "{text}");
     }
 
-    /// How many alternatives the longest part of a text has, and how deep its parts lie in each other.
+    /// Returns the number of alternatives in the longest part of a text, and its nesting depth.
     fn shape(text: &str) -> (usize, usize) {
         let (mut open, mut longest, mut deepest) = (Vec::<usize>::new(), 0_usize, 0_usize);
         for word in text.split([' ', '(', ')']) {
@@ -327,7 +329,7 @@ mod tests {
         for id in [1, 777, 1_000] {
             assert!(thousand.contains(&format!("CASE WHEN o.x IN ({}) THEN min(o.price, {id}) ELSE 0 END", 2 * id)));
         }
-        // Neighbours with the same cuts share one place.
+        // Neighbours with the same discounts share one branch.
         let pairs = (0..40).map(|id| (id, BTreeSet::from([cut(false, id / 2 + 1, 0)])));
         let text = Cuts::new(pairs.collect()).expression("o.x", &words);
         assert!(text.contains("WHEN o.x IN (38, 39) THEN min(o.price, 20) ELSE 0 END"), "{text}");

@@ -1,4 +1,4 @@
-//! Views of products, added in batches.
+//! Product views, added in batches.
 
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -13,7 +13,7 @@ use crate::statement::Statement;
 
 const CHUNK: usize = 500;
 
-/// The items in one order, so that two processes storing views wait for each other instead of blocking each other.
+/// Adds views, ordered by item, so that two processes storing views wait for each other instead of deadlocking.
 fn add(connection: &mut AnyConnection, views: &[(i64, i64)]) -> Result<(), QueryError> {
     let ids: Vec<i64> = views.iter().map(|(id, _)| *id).collect();
     if connection.is_postgres() {

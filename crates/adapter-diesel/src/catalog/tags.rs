@@ -63,7 +63,8 @@ impl TagRepository for Database {
     async fn insert(&self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError> {
         records::insert(self, stamp, move |connection| {
             let project = stamp.project_id.get();
-            // Names are compared in any case, which no key of this table does: one tag of a project after the other.
+            // Names are compared case-insensitively, which no key of this table does. So tags of a project are created
+            // one after the other.
             lock_row!(connection, projects::table.find(project).select(projects::id));
             if !found!(connection, projects::table.find(project))? {
                 return Err(Abort::Refused(RecordError::NotFound));

@@ -34,7 +34,7 @@ struct WarehouseRow {
     updated_at: NaiveDateTime,
 }
 
-/// These warehouses in this order, those that are left out.
+/// Loads these warehouses in this order, those that are left out.
 fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Warehouse>>, Abort<R>> {
     let rows: Vec<(WarehouseRow, String)> = warehouses::table
         .inner_join(branches::table.on(warehouses::branch_id.eq(branches::id)))
@@ -77,7 +77,7 @@ impl StoredRecord for Warehouse {
     }
 }
 
-/// The warehouses of staff.
+/// Source of the warehouse list for staff.
 const WAREHOUSES: Source = Source {
     from: "warehouses w",
     id: "w.id",
@@ -91,7 +91,7 @@ const WAREHOUSES: Source = Source {
     search: unsearched,
 };
 
-/// Refuses a branch and applications that are not of the project.
+/// Requires that the branch and the applications belong to the project.
 fn require_own(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -227,7 +227,7 @@ impl WarehouseRepository for Database {
             if !stock::retire(connection, id.get(), at)? {
                 return Err(Abort::refused(WarehouseRefusal::Stocked));
             }
-            // No piece lies here, so nothing of it is shown.
+            // The warehouse has no stock, so none of it is shown.
             let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
             integration_links::forget(connection, IntegrationKind::Warehouse, &Statement::default().value(id.get()))?;
@@ -238,7 +238,7 @@ impl WarehouseRepository for Database {
     }
 }
 
-/// Sells from the warehouse in these applications alone. What is left of [`offer_refresh`] comes after the commit.
+/// Limits sales from the warehouse to these applications. The rest of [`offer_refresh`] follows after the commit.
 fn relink(
     connection: &mut AnyConnection,
     project: ProjectId,

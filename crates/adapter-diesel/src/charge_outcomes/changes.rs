@@ -1,4 +1,4 @@
-//! A change of an order, with what it does to its money.
+//! Changes of an order, including their effect on its money.
 
 use kontor_kernel::OrderId;
 use kontor_orders::change::OrderUpdate;
@@ -15,8 +15,8 @@ use crate::orders::{self, Giving};
 use crate::payments;
 use crate::people::{CustomerOf, hold_customer, lock_customer};
 
-/// The customer is held before the charge and the charge before its order, as everywhere. What was prepaid has its second receipt in the commit that hands it
-/// over.
+/// Changes an order. Locks the customer before the charge and the charge before the order, as in every transaction. The
+/// second receipt of a prepaid order is stored in the transaction that hands the order over.
 pub(super) fn change(
     connection: &mut AnyConnection,
     id: OrderId,
@@ -28,9 +28,9 @@ pub(super) fn change(
     let found = orders::locked(connection, id)?;
     let update = decide(found.clone()).map_err(Abort::Refused)?;
     let (project, at) = (update.stamp.project_id, update.stamp.at);
-    // Who decides has looked whose it is.
+    // `decide` has checked the project already.
     let order = found.within(project).ok_or(Abort::Refused(OrderError::NotFound))?;
-    // The payment may have arrived while the order was waited for.
+    // The payment may have arrived while this transaction waited for the order.
     let charge = match charge {
         None if !order.captured.is_zero() => payments::lock_paid(connection, purpose)?,
         known => known,
@@ -49,14 +49,14 @@ pub(super) fn change(
         payments::hand_over(connection, charge, at).map_err(Abort::in_step)?;
     }
     if update.event() == OrderEvent::PaymentRenewed {
-        // The lines stay as they are, whatever was asked: that is found once more.
+        // The lines stay as they are, whatever was requested: a repeated request computes the same change.
         prepares();
     }
     orders::apply(connection, &order, &update)?;
     update.payment.as_ref().map(|payment| ask_for(connection, &order, payment, &update)).transpose()
 }
 
-/// The charge stands in the commit of what it is for, as that of a new order does.
+/// Stores the charge in the transaction of its purpose, as for a new order.
 fn ask_for(
     connection: &mut AnyConnection,
     order: &Order,

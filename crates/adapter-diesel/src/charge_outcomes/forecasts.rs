@@ -1,4 +1,4 @@
-//! The port of what is to come of subscriptions.
+//! Port for upcoming subscription work.
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
@@ -15,7 +15,7 @@ use crate::subscriptions::{PAYMENT_COLUMNS, PaymentRow, Wanted, cases};
 
 type Failed = Abort<StoreError>;
 
-/// Those that were made or have ended since a moment.
+/// Condition for attempts that started or ended since a time.
 fn since(moment: DateTime<Utc>) -> Statement {
     let moment = moment.naive_utc();
     Statement::new(" WHERE (a.started_at >= ").value(moment).sql(" OR a.ended_at >= ").value(moment).sql(")")
@@ -32,7 +32,7 @@ impl SubscriptionForecasts for Database {
         self.read(|connection| {
             let wakes: MomentRow =
                 Statement::new("SELECT min(wake_at) FROM subscriptions WHERE wake_at IS NOT NULL").row(connection)?;
-            // Of what the acquirer has, it tells by itself.
+            // The acquirer itself notifies about payments it knows.
             let asks: MomentRow = Statement::new(
                 "SELECT min(c.next_check_at) FROM charges c JOIN subscription_payments a ON a.charge_id = c.id \
                  WHERE c.state IN ('prepared', 'pending') AND c.parked_at IS NULL AND c.provider_payment_id IS NULL \

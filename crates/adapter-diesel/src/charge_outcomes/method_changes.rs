@@ -1,4 +1,4 @@
-//! Changes of the method that a subscription is charged by, each with its charge.
+//! Changes of the saved payment method of a subscription, each with its charge.
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
@@ -32,7 +32,7 @@ by_place! {
     }
 }
 
-/// The newest change of a subscription first.
+/// Returns the newest method change of a subscription.
 fn newest(
     connection: &mut AnyConnection,
     subscription: SubscriptionId,
@@ -59,7 +59,7 @@ fn newest(
     }))
 }
 
-/// The customer is held: their calls come one after the other.
+/// Starts a method change. The customer is locked, so that their calls run one after the other.
 fn begin(connection: &mut AnyConnection, new: &NewMethodChange) -> Result<MethodChangeBegun, Failed> {
     lock_customer_exclusively(connection, new.customer.counterparty_id.get())?;
     let seen = cases(connection, &Wanted::OneOfCustomer(new.customer, new.subscription), new.at)?;
@@ -105,7 +105,8 @@ by_place! {
     }
 }
 
-/// The method is saved: the subscription is charged by it from now on. One that is charged no more keeps its own.
+/// Applies a saved method: the subscription is charged with it from now on. A subscription that is no longer charged
+/// keeps its method.
 pub(super) fn hear(
     connection: &mut AnyConnection,
     binding: MethodBindingId,

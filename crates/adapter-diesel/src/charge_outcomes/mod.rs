@@ -1,5 +1,6 @@
-//! Where payments meet what is paid for: a charge is stored with its order, and its outcome is committed with all that
-//! follows from it. Stands above the folders of both, which do not know each other.
+//! Charges together with their purposes. A charge is stored with its order, and its outcome is committed with
+//! everything that follows from it. This module depends on the payment and order modules, which do not depend on each
+//! other.
 
 mod changes;
 mod forecasts;
@@ -29,7 +30,7 @@ use crate::orders::{self, ChargeNews, Follows};
 use crate::payments::{self, Key, Known};
 use crate::people::{self, CustomerOf};
 
-/// Commits what became known of a charge, with what follows for its purpose.
+/// Commits the new state of a charge, with the effects on its purpose.
 fn record(
     connection: &mut AnyConnection,
     id: i64,
@@ -39,7 +40,7 @@ fn record(
     if matches!(change, ChargeChange::Succeeded { .. } | ChargeChange::Failed { .. }) {
         people::hold_customer(connection, CustomerOf::Charge(id))?;
     }
-    // What a request under a key is for comes after this, or was stored before it.
+    // The result of a request with an idempotency key is stored after this or was stored before it.
     prepares();
     let Some(known) = payments::record(connection, id, change, at)? else { return Ok(Change::Stale) };
     let purpose = known.charge.purpose();
@@ -65,13 +66,13 @@ fn record(
             }
         }
         ChargePurpose::MethodBinding(binding) => method_changes::hear(connection, binding, change, &known, at)?,
-        // The saved method is all that follows: subscriptions pay by orders.
+        // Only the saved method follows: subscriptions are paid by orders.
         ChargePurpose::Subscription(_) => {}
     }
     Ok(Change::Done)
 }
 
-/// Commits that an outcome is doubtful, once for each charge.
+/// Commits that an outcome is doubtful, once per charge.
 fn contradicted(
     connection: &mut AnyConnection,
     id: i64,
@@ -79,7 +80,7 @@ fn contradicted(
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
     people::hold_customer(connection, CustomerOf::Charge(id))?;
-    // Notifications come without a key.
+    // Webhooks have no idempotency key.
     prepares();
     let Some(charge) = payments::contradict(connection, id, why, at.naive_utc())? else { return Ok(()) };
     if let ChargePurpose::Order(order) = charge.purpose() {
@@ -90,7 +91,7 @@ fn contradicted(
     Ok(())
 }
 
-/// What an order hears of its charge.
+/// Converts the change of a charge into the outcome for its order.
 fn for_order<'a>(change: &'a ChargeChange, known: &'a Known) -> Option<ChargeNews<'a>> {
     match change {
         ChargeChange::Pending { confirmation_url, .. } => confirmation_url.as_deref().map(ChargeNews::Link),
@@ -139,7 +140,7 @@ impl ChargeStore for Database {
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {
         let leased = payments::lease_charge(self, owner, at, until).await?;
         if leased.as_ref().is_some_and(|charge| charge.request.renewal.is_some()) {
-            // Whoever stored it may have died before.
+            // The process that stored the charge may have stopped before this call.
             self.witness().await?;
         }
         Ok(leased)
@@ -147,7 +148,7 @@ impl ChargeStore for Database {
 
     async fn departs(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            // What a request under a key is for was stored before.
+            // The result of a request with an idempotency key was stored before.
             prepares();
             Ok::<_, Abort<StoreError>>(payments::departs(connection, id.get(), until.naive_utc())?)
         })
@@ -164,7 +165,7 @@ impl ChargeStore for Database {
     }
 }
 
-/// The customer an order is for, kept from leaving.
+/// Returns the customer of an order and prevents their deletion.
 fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<CounterpartyId, Abort<PlaceRefused>> {
     match &order.orderer {
         Orderer::Customer(id) if people::lock_customer(connection, id.get())? => Ok(*id),
@@ -177,7 +178,7 @@ fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Counte
             };
             let phone = Contact::Phone(person.phone.clone());
             let found = auth::find_or_bind(connection, order.project_id, &phone, &named, order.at.naive_utc());
-            // Who loses the race for a new phone finds it bound the next time.
+            // A call that loses the race for a new phone finds it bound on the next attempt.
             found.map_err(|abort| {
                 abort.map(|lost| match lost {
                     Unbound::Lost => PlaceRefused::Stale,
@@ -188,7 +189,7 @@ fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Counte
     }
 }
 
-/// The charge stands in the order's own commit: whatever happens to the call that follows, its key is known.
+/// Stores the charge in the transaction of its order. Its key is known even if the call that follows fails.
 fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, Abort<PlaceRefused>> {
     let customer = orderer(connection, order)?;
     orders::admit_unconfirmed(connection, order)?;

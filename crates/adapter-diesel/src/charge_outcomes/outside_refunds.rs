@@ -1,4 +1,4 @@
-//! Refunds that were made at the acquirer, past the service: what they mean for the charge and for its order.
+//! Refunds made at the acquirer, outside the service, and their effect on the charge and its order.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::StoreError;
@@ -18,17 +18,18 @@ use crate::orders::{self, Giving, WayBack};
 use crate::payments::{self, Key};
 use crate::people::{CustomerOf, hold_customer};
 
-/// What the customer and staff read.
+/// Reason shown to customers and staff.
 const REASON: &str = "Refunded at the acquirer.";
 
-/// The customer is held before the charge and the charge before its order, as everywhere.
+/// Records an outside refund. Locks the customer before the charge and the charge before its order, as in every
+/// transaction.
 pub(super) fn record(
     connection: &mut AnyConnection,
     key: Uuid,
     refund: &GatewayRefund,
     at: DateTime<Utc>,
 ) -> Result<OutsideRecorded, Abort<StoreError>> {
-    // Nobody asked for it by a request of ours.
+    // No request of this service caused the refund.
     prepares();
     let charge = payments::load(connection, &Key::Provider(refund.payment.to_string()))?;
     let Some(charge) = charge else { return Ok(OutsideRecorded::NoCharge) };
@@ -60,7 +61,7 @@ pub(super) fn record(
     }
 }
 
-/// The money is counted as gone back of the order; its goods stay.
+/// Counts the money as refunded on the order; its items are not returned.
 fn count_on_order(
     connection: &mut AnyConnection,
     order: &Order,

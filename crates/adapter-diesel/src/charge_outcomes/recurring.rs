@@ -1,4 +1,4 @@
-//! Where payments and orders meet subscriptions: the attempt that is made, and what becomes of it.
+//! Payments and orders of subscriptions: charge attempts and their outcomes.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Integer, Nullable, Text};
@@ -27,15 +27,15 @@ use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 use crate::subscriptions::{NewPayment, Since, Wanted, cases, insert_payment, write};
 
-/// Why no attempt can be made.
+/// Reason why no attempt can be made.
 pub(super) enum NoAttempt {
-    /// The saved method is not the customer's, or no longer active.
+    /// The saved method belongs to another customer or is no longer active.
     MethodGone,
-    /// Receipts are made, and nobody knows where to send them.
+    /// Receipts are required, and the customer has no contact for them.
     NoContact,
-    /// Another subscription of the customer has claimed the plan meanwhile.
+    /// Another subscription of the customer has claimed the plan in the meantime.
     Subscribed,
-    /// The database was restored from a backup, and was not compared with the acquirer yet.
+    /// The database was restored from a backup, and was not yet compared with the acquirer.
     Restored,
     /// The storage failed.
     Store(StoreError),
@@ -47,7 +47,7 @@ impl From<StoreError> for NoAttempt {
     }
 }
 
-/// For whom an attempt is made, and by whom.
+/// Customer, application and author of an attempt.
 #[derive(Clone, Copy)]
 pub(super) struct Payer {
     pub project: ProjectId,
@@ -73,19 +73,19 @@ by_place! {
     }
 }
 
-/// What is paid, and its receipt.
+/// Amount to pay, and its receipt.
 struct Bill {
     lines: Vec<RecurringLine>,
     total: Money,
     receipt: Option<Receipt>,
-    /// `true` if a receipt is made and the customer has no contact that it could be sent to.
+    /// `true` if a receipt is required and the customer has no contact for it.
     lacks_contact: bool,
 }
 
-/// The reason of an attempt that failed because the customer has no contact for the receipt.
+/// Reason of an attempt that failed because the customer has no contact for the receipt.
 const NO_CONTACT: &str = "receipt_contact_missing";
 
-/// What the periods of the attempts cost together, by what was consented to.
+/// Returns the total of the attempts' periods, according to the consented terms.
 fn bill(
     connection: &mut AnyConnection,
     payer: Payer,
@@ -127,8 +127,8 @@ fn bill(
     Ok(Bill { lines, total, receipt: Some(receipt), lacks_contact: false })
 }
 
-/// Stores the attempts with their order and their charge: one payment for the periods of all of them. Without a contact for the
-/// receipt a planned attempt fails in this commit, and one that a person asks for is refused.
+/// Stores the attempts with their order and their charge: one payment for all their periods. Without a contact for the
+/// receipt, a planned attempt fails in this transaction, and a requested one is refused.
 pub(super) fn attempt(
     connection: &mut AnyConnection,
     payer: Payer,
@@ -164,9 +164,9 @@ pub(super) fn attempt(
     };
     let order = orders::place_recurring(connection, &order).map_err(Abort::in_step)?;
     let marked = match one.origin {
-        // The customer asks for it: a worker never makes it again.
+        // The customer requested this charge: a worker never repeats it.
         ChargeOrigin::First => None,
-        // Nobody is asked.
+        // No charge is sent.
         _ if lacks_contact => None,
         _ => Some(payments::mark(connection, *first, one.period, one.number).map_err(Abort::in_step)?),
     };
@@ -220,7 +220,7 @@ pub(super) fn attempt(
     Ok((order, charge.ok_or_else(|| StoreError::corrupt("a charge vanished"))?))
 }
 
-/// What subscriptions hear of the charge of their order, whose row is locked. Money that goes back pays no period.
+/// Applies the charge outcome of an order, whose row is locked, to its subscriptions. Refunded money pays no period.
 pub(super) fn hear(
     connection: &mut AnyConnection,
     order: OrderId,
@@ -266,7 +266,7 @@ pub(super) fn hear(
     Ok(())
 }
 
-/// Parks the subscriptions whose periods a charge was to pay, since its outcome is doubtful.
+/// Parks the subscriptions whose periods a charge was to pay, because its outcome is doubtful.
 pub(super) fn contradicted(
     connection: &mut AnyConnection,
     charge: ChargeId,
@@ -286,7 +286,7 @@ pub(super) fn contradicted(
     Ok(())
 }
 
-/// What subscriptions hear when staff give money of the charge of their order back: whether the period it paid ends with it.
+/// Applies a refund by staff to the subscriptions of the charge; `ends` states that the paid period ends with it.
 pub(super) fn period_refunded(
     connection: &mut AnyConnection,
     charge: Option<ChargeId>,
@@ -337,7 +337,8 @@ fn follow(
         None => return Ok(()),
         Some(Ok(change)) => change,
         Some(Err(refused)) => {
-            // Every outcome of an open charge stands in the table; should one not, people must see it.
+            // The transition table covers every outcome of an open charge. An uncovered one must be visible to
+            // operators.
             tracing::error!(subscription = %case.subscription.id, %refused, "an outcome moves no subscription");
             return Ok(());
         }

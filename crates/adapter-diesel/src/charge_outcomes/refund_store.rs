@@ -1,4 +1,4 @@
-//! The port of refunds: what becomes known of one is committed with what its order hears of it.
+//! Port of refunds: the outcome of a refund is committed with its effect on the order.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};

@@ -1,4 +1,4 @@
-//! Refunds: an order sets money aside on the charge it came with, and hears what becomes of it.
+//! Refunds of orders: an order reserves money on its charge and receives the outcome of the refund.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
@@ -18,8 +18,7 @@ use crate::payments::{self, Key, Known};
 
 type Refused = Abort<OrderError>;
 
-/// Sets the money of a refund aside on the charge it came with, and takes the lines back. What was paid by hand is given
-/// back by hand.
+/// Reserves the money of a refund on its charge, and returns the lines. Orders paid manually are refunded manually.
 pub(super) fn give_back(
     connection: &mut AnyConnection,
     order: &Order,
@@ -47,7 +46,7 @@ fn refuse(refused: RefundRefused) -> Refused {
     Abort::Refused(OrderRefusal::Refund(refused).into())
 }
 
-/// A part of a payment that had a receipt goes back with one of its own.
+/// Adds the receipt of the refund if the payment had a receipt.
 fn with_receipt(
     connection: &mut AnyConnection,
     order: &Order,
@@ -65,9 +64,9 @@ fn with_receipt(
     }
 }
 
-/// Money has arrived for an order that is canceled: all of it goes back, once. The event that would have told of the payment
-/// is not sent, and its identifier names the refund. What cannot go back is left to people: logged, counted, told by
-/// `kontor doctor`.
+/// Refunds all money that arrives for a canceled order, once. The event for the payment is not sent, and its identifier
+/// names the refund. Money that cannot be refunded is left to operators: logged, counted, and reported by `kontor
+/// doctor`.
 pub(super) fn return_unwanted(
     connection: &mut AnyConnection,
     id: OrderId,
@@ -89,7 +88,7 @@ pub(super) fn return_unwanted(
     let refund = OrderedRefund { key: *event_id, decided, reason, restock: true, ends_period: false };
     let giving = Giving { project: project.get(), order: id, by: Author::System, at: at.naive_utc() };
     match give_back(connection, &order, giving, &refund, Some(known.charge.id), at) {
-        // Both are refused before anything is written.
+        // Both are refused before any write.
         Err(Abort::Refused(OrderError::Refused(OrderRefusal::Refund(
             refused @ (RefundRefused::NoReceipt(_) | RefundRefused::ExceedsPaid { .. }),
         )))) => leave_to_people(connection, known, &refused.to_string(), at),
@@ -108,7 +107,7 @@ fn leave_to_people(
     contradicted(connection, known.charge.id.get(), &why, at)
 }
 
-/// Nobody asked, so nobody can be refused.
+/// Converts a refusal into a storage error, because no caller could receive the refusal.
 pub(super) fn to_storage(abort: Refused) -> Abort<StoreError> {
     match abort {
         Abort::Refused(OrderError::Store(error)) | Abort::Store(error) => Abort::Store(error),

@@ -1,4 +1,4 @@
-//! The port of subscriptions.
+//! Port of subscriptions.
 
 use std::time::{Duration, Instant};
 
@@ -33,10 +33,10 @@ use crate::unreadable;
 
 type Failed = Abort<StoreError>;
 
-/// How often it is looked whether a request that names a deleted method is still on its way.
+/// Interval for checking whether a request that uses a deleted method is still in progress.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// A first payment of the customer in the application that is not finished.
+/// Returns an unfinished first payment of the customer in the application.
 fn unfinished(
     connection: &mut AnyConnection,
     customer: CustomerScope,
@@ -71,7 +71,7 @@ fn unfinished(
     Ok(Some(Unfinished { order, charge, subscriptions }))
 }
 
-/// Whether every plan is still offered by the terms that were consented to.
+/// Returns `true` if every plan is still offered with the consented terms.
 fn is_offered(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<bool, Failed> {
     for consent in &new.consents {
         let terms = &consent.terms;
@@ -87,7 +87,8 @@ fn is_offered(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<
     Ok(true)
 }
 
-/// Everything else is decided on while the customer is held: their calls come one after the other.
+/// Starts subscriptions. Everything else is decided while the customer is locked, so that their calls run one after the
+/// other.
 fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Begun, Abort<NoAttempt>> {
     let (customer, app) = (new.customer, new.customer.app);
     if !lock_customer_exclusively(connection, customer.counterparty_id.get())? {
@@ -156,7 +157,7 @@ fn no_attempt(abort: Abort<NoAttempt>) -> Refused {
     }
 }
 
-/// Why nothing is charged.
+/// Returns the error for charges that are blocked after a restore.
 fn restored() -> StoreError {
     StoreError::Unavailable("the database was restored from a backup: run `kontor reconcile --since`".to_owned())
 }
@@ -165,7 +166,7 @@ fn refuse(refusal: SubscriptionRefusal) -> Refused {
     Abort::Refused(refusal.into())
 }
 
-/// The customer is held first, then the subscription.
+/// Changes a subscription. Locks the customer first, then the subscription.
 fn change(
     connection: &mut AnyConnection,
     which: Addressed,
@@ -211,7 +212,7 @@ fn change(
     Ok(Committed { view, charge })
 }
 
-/// The method, and what is planned with it, in one commit.
+/// Deletes the method and everything planned with it in one transaction.
 fn delete_method(
     connection: &mut AnyConnection,
     customer: CustomerScope,
@@ -221,7 +222,7 @@ fn delete_method(
     lock_customer_exclusively(connection, customer.counterparty_id.get())?;
     match payments::deactivate_method(connection, customer, method, at.naive_utc())? {
         None => return Ok(false),
-        // What was planned with it has ended before.
+        // Payments planned with it have ended before.
         Some(false) => return Ok(true),
         Some(true) => {}
     }
@@ -233,7 +234,7 @@ fn delete_method(
         .rows(connection)?;
     for IdRow { id } in charged_by {
         let found = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next();
-        // Another card may have been saved while the subscription was waited for: it stays.
+        // Another method may have been chosen while this transaction waited for the subscription: it stays.
         let Some(case) = found.filter(|case| case.subscription.terms.method == Some(method)) else { continue };
         // A subscription that was never activated has nothing planned.
         let Ok(change) = case.after(SubscriptionEvent::DeleteMethod, &Occasion::default(), at) else { continue };
@@ -243,7 +244,7 @@ fn delete_method(
     Ok(true)
 }
 
-/// The payments of a subscription that the application may see.
+/// Condition for the payments of a subscription that the application may see.
 fn payments_of(customer: CustomerScope, id: SubscriptionId) -> Statement {
     Statement::new(" JOIN subscriptions s ON s.id = a.subscription_id WHERE a.subscription_id = ")
         .value(id.get())
@@ -320,7 +321,7 @@ impl SubscriptionStore for Database {
             let CountRow { count } = Statement::new("SELECT count(*) FROM subscription_payments a")
                 .then(payments_of(customer, id))
                 .row(connection)?;
-            // Each that may be seen has one at least.
+            // Each visible subscription has at least one payment.
             if count == 0 {
                 return Ok::<_, Failed>(None);
             }
@@ -398,7 +399,7 @@ impl SubscriptionStore for Database {
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
         let known = self.write(move |connection| delete_method(connection, customer, method, at)).await?;
-        // What was let go before is answered, or was never sent, by the end of its time.
+        // A request released before is answered, or was never sent, when its time is over.
         let began = Instant::now();
         loop {
             let now = at + TimeDelta::from_std(began.elapsed()).unwrap_or_default();
@@ -426,8 +427,8 @@ impl SubscriptionStore for Database {
         }
         let due = move || Statement::new("SELECT id FROM subscriptions WHERE wake_at <= ").value(now.naive_utc());
         let ordered = move |due: Statement| due.sql(" ORDER BY wake_at, id LIMIT ").value(most);
-        // Most often nothing is due, and a worker that looks takes no lock then. A database that was restored charges nothing
-        // until it was compared with the acquirer; the commit of a charge checks that once more.
+        // Usually nothing is due, and then the worker takes no lock. After a restore nothing is charged until the
+        // database was compared with the acquirer; the transaction of a charge checks that again.
         let free = move || due().sql(" AND NOT EXISTS (SELECT 1 FROM installation WHERE held_since IS NOT NULL)");
         let any: Vec<IdRow> = self.read(move |connection| Ok::<_, Failed>(ordered(free()).rows(connection)?)).await?;
         if any.is_empty() {

@@ -1,5 +1,5 @@
-//! Orders that wait for a payment which nobody asks for any more: it was canceled for lines that were to change and never
-//! did, or by the merchant at the acquirer.
+//! Orders that wait for a payment although none is requested any more. It was canceled for a change of lines that never
+//! followed, or by the merchant at the acquirer.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{OrderId, StoreError};
@@ -11,13 +11,13 @@ use crate::payments::{self, Key};
 use crate::people::{self, CustomerOf};
 use crate::statement::{IdRow, Statement};
 
-/// For so long staff may still ask for another payment.
+/// Time in which staff may still request another payment.
 const PATIENCE: TimeDelta = TimeDelta::minutes(15);
 
-/// Orders of one look.
+/// Orders per batch.
 const BATCH: i64 = 100;
 
-/// Orders that wait since before this moment, without a payment that may still come. The index `orders_waiting` has them.
+/// Returns orders that have waited since before this time, without an open charge. Uses the index `orders_waiting`.
 fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i64>, Abort<StoreError>> {
     let rows: Vec<IdRow> = Statement::new("SELECT o.id FROM orders o WHERE o.status_id = 2 AND o.updated_at <= ")
         .value(since.naive_utc())
@@ -30,8 +30,8 @@ fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-/// Cancels one, as if its payment had failed, unless another payment has been asked for. The customer is held before the
-/// order, as everywhere.
+/// Cancels an order as if its payment had failed, unless another payment has been requested. Locks the customer before
+/// the order, as in every transaction.
 fn give_up(connection: &mut AnyConnection, order: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
     people::hold_customer(connection, CustomerOf::Order(order.get()))?;
     if !orders::waits_for_payment(connection, order)?
@@ -44,8 +44,8 @@ fn give_up(connection: &mut AnyConnection, order: OrderId, at: DateTime<Utc>) ->
 }
 
 impl Database {
-    /// Cancels orders that have waited for 15 minutes for a payment that nobody asks for: their goods are free again. Each is
-    /// a commit of its own. Answers how many.
+    /// Cancels orders that have waited for 15 minutes without a requested payment, and releases their stock. Each order
+    /// is one transaction. Returns the number of canceled orders.
     pub async fn give_up_unasked(&self, at: DateTime<Utc>) -> Result<usize, StoreError> {
         let found = self.read(move |connection| waiting(connection, at - PATIENCE)).await?;
         self.cancel_each(found, move |connection, order| give_up(connection, order, at)).await

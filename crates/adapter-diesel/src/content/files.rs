@@ -18,7 +18,7 @@ use crate::statement::Statement;
 use crate::unreadable;
 use crate::{histories, stored};
 
-/// The files of an order.
+/// Source of the files of an order.
 const OF_ORDER: Source = Source {
     from: "files f",
     id: "f.id",
@@ -29,11 +29,11 @@ const OF_ORDER: Source = Source {
 const WAITING: &str = "waiting";
 const DELETED: &str = "deleted";
 
-/// Contents that are to go.
+/// Queue of contents to delete.
 pub(crate) const CONTENTS: Queue =
     Queue { table: "files", key: "id", due: Some("sweep_at"), open: "sweep_at IS NOT NULL", on_park: "" };
 
-/// Number, project, key of the content.
+/// File id, project id, key of the content.
 type ContentRow = (i64, i64, String);
 
 const LEASED: Leased<i64, ContentRow, Leftover> = Leased { load: load_leftovers, read: leftover };
@@ -73,7 +73,7 @@ struct FileRow {
     created_at: NaiveDateTime,
 }
 
-/// What a ready record always has.
+/// Returns a value that every ready file has.
 fn present<T>(value: Option<T>) -> Result<T, StoreError> {
     value.ok_or_else(|| StoreError::corrupt("a file that is ready has no content"))
 }
@@ -122,7 +122,7 @@ impl StoredRecord for StoredFile {
     }
 }
 
-/// At most 16,384, see [`Dimensions`].
+/// Converts a side; at most 16,384, see [`Dimensions`].
 fn side(side: u32) -> Result<i32, StoreError> {
     i32::try_from(side).map_err(StoreError::corrupt)
 }

@@ -75,7 +75,7 @@ impl StoredRecord for MenuItem {
     }
 }
 
-/// Those beside each other below a parent of the application, or its roots.
+/// Selects the siblings below a parent of the application, or its roots.
 fn beside(application: i64, parent: Option<i64>) -> Statement {
     let beside = Statement::new(" FROM menu_items WHERE application_id = ").value(application);
     match parent {
@@ -84,7 +84,7 @@ fn beside(application: i64, parent: Option<i64>) -> Statement {
     }
 }
 
-/// The place behind all others below a parent.
+/// Returns the position after all other items of a parent.
 fn last_place(connection: &mut AnyConnection, application: i64, parent: Option<i64>) -> QueryResult<i64> {
     let last = Statement::new("SELECT coalesce(max(position), 0)").then(beside(application, parent));
     Ok(last.row::<IdRow>(connection)?.id + 1)
@@ -191,7 +191,7 @@ impl StoredPart for MenuItem {
     }
 }
 
-/// Gives those beside each other the places of this order, where they have others.
+/// Assigns positions to siblings in this order, where they differ.
 fn arrange(connection: &mut AnyConnection, stamp: &Stamp, order: &[i64]) -> QueryResult<()> {
     for (id, place) in order.iter().zip(1_i64..) {
         diesel::update(menu_items::table.find(*id).filter(menu_items::position.ne(place)))
@@ -259,8 +259,8 @@ impl TryFrom<ShownRow> for ShownItem {
     }
 }
 
-/// A menu item of the application with those below it, in one statement that reads every row once. The top has no parent here, and
-/// the address of the application beside it.
+/// Returns a menu item of the application with its descendants, in one statement that reads every row once. The root is
+/// returned without parent and with the URL of the application.
 pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError> {
     database
         .read_page(move |connection| {

@@ -1,4 +1,4 @@
-//! The ports of content.
+//! Implementations of the content ports.
 
 mod blocks;
 mod files;

@@ -1,4 +1,4 @@
-//! Views of pages, added in batches.
+//! Views of content pages, added in batches.
 
 use diesel::result::QueryResult;
 use kontor_kernel::PageId;
@@ -9,8 +9,7 @@ use crate::statement::{IdRow, Statement};
 
 const CHUNK: usize = 500;
 
-/// Adds views, the pages in one order, so that two processes storing views wait for each other instead of blocking each
-/// other.
+/// Adds views, ordered by page, so that two processes storing views wait for each other instead of deadlocking.
 pub(super) fn add(connection: &mut AnyConnection, mut views: Vec<(PageId, u64)>) -> QueryResult<()> {
     views.sort_unstable();
     for views in views.chunks(CHUNK) {

@@ -1,4 +1,4 @@
-//! Pages as staff keep them.
+//! Content pages for staff.
 
 use std::collections::HashMap;
 
@@ -85,7 +85,7 @@ fn page(row: PageRow, tags: Vec<PageTag>) -> Result<Page, StoreError> {
     })
 }
 
-/// These pages in this order, those that are left out.
+/// Loads these content pages in this order, those that are left out.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Page>>, Abort<R>> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -94,7 +94,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(records::in_order_of(ids, with_tags(connection, rows, ids)?)?)
 }
 
-/// The page whose number this selects.
+/// Loads the content page whose id this statement selects.
 pub(super) fn load_one<R>(
     connection: &mut AnyConnection,
     which: Statement,
@@ -106,7 +106,7 @@ pub(super) fn load_one<R>(
     Ok(records::in_order_of(&ids, with_tags(connection, vec![row], &ids)?)?.pop())
 }
 
-/// A page with its number and its project's.
+/// A content page with its id and its project id.
 type Numbered = (i64, i64, Result<Page, StoreError>);
 
 fn with_tags<R>(connection: &mut AnyConnection, rows: Vec<PageRow>, ids: &[i64]) -> Result<Vec<Numbered>, Abort<R>> {
@@ -146,7 +146,7 @@ fn require_type(connection: &mut AnyConnection, id: Option<PageTypeId>) -> Resul
     known.map(|_| ()).ok_or_else(|| Abort::refused(PageRefusal::UnknownType))
 }
 
-/// Has no other page of the project stand in for those that are not there.
+/// Removes the fallback flag from the other content pages of the project.
 fn displace_fallback(connection: &mut AnyConnection, stamp: &Stamp, but: Option<i64>) -> QueryResult<()> {
     lock_project(connection, stamp.project_id)?;
     let others = pages::table
@@ -164,7 +164,7 @@ fn displace_fallback(connection: &mut AnyConnection, stamp: &Stamp, but: Option<
     Ok(())
 }
 
-/// The numbers of these tags, made where they are new.
+/// Returns the ids of these tags, creating new ones.
 fn tags(connection: &mut AnyConnection, stamp: &Stamp, names: &TagNames) -> QueryResult<Vec<i64>> {
     let mut ids = Vec::with_capacity(names.names().len());
     for name in names.names() {
@@ -303,7 +303,7 @@ impl KeptRecord for Page {
                 pages::content.eq(content.html.as_deref()),
                 pages::is_active.eq(content.is_active),
                 pages::is_fallback.eq(content.is_fallback),
-                // What is not in the index yet does not come to it by another change.
+                // A page that is not indexed yet is not added to the index by an unrelated change.
                 text.is_none().then(|| pages::searched_version.eq(pages::searched_version + 1)),
                 text.map(|text| {
                     (pages::search_text.eq(text.line()), pages::searched_version.eq((pages::version + 1).nullable()))

@@ -1,4 +1,4 @@
-//! What blocks and menu items have in common: trees of an application, with codes and slugs.
+//! Common parts of blocks and menu items: trees of an application, with codes and slugs.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 use crate::unreadable;
 
-/// Where a new part stands.
+/// Position of a new part.
 pub(super) struct Spot {
     pub application: i64,
     pub parent: Option<i64>,
@@ -32,31 +32,31 @@ pub(super) struct Spot {
     pub slug: String,
 }
 
-/// What of a part is special to its table.
+/// Behaviour of a part that depends on its table.
 pub(super) trait StoredPart: StoredRecord + ApplicationPart {
-    /// The list of staff.
+    /// Source of the list for staff.
     const SOURCE: Source;
-    /// What a slug is made of where a name has neither letters nor digits.
+    /// Base of the slug for a name that has neither letters nor digits.
     const NAMELESS: &'static str;
-    /// Reads parts `r`, each with its parent; the text ends where it goes on to say which, by `r.id`.
+    /// Selects parts `r`, each with its parent. The caller appends the condition on `r.id`.
     const SELECT: &'static str;
 
-    /// What it reads.
+    /// Row type of the statement.
     type Row: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static;
 
-    /// A part, with its number and that of its project.
+    /// Decodes a part, with its id and its project id.
     fn told(row: Self::Row) -> (i64, i64, Result<Self, StoreError>);
 
-    /// The number of the part above it.
+    /// Returns the id of the parent.
     fn parent(&self) -> Option<i64>;
 
-    /// Where a new one is to stand, and its name.
+    /// Returns the position and the name of a new part.
     fn drafted(draft: &Self::Draft) -> (&PlaceDraft<Self::Id>, &Name);
 
-    /// Where one is to stand from now on.
+    /// Returns the requested new position.
     fn moved(change: &Self::Change) -> &PlaceChange<Self::Id>;
 
-    /// Stores a new one and returns its number.
+    /// Stores a new part and returns its id.
     fn insert(
         connection: &mut AnyConnection,
         stamp: &Stamp,
@@ -64,7 +64,7 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
         draft: &Self::Draft,
     ) -> Result<i64, Abort<PartError>>;
 
-    /// Changes one. Its row is locked.
+    /// Updates a part, whose row is locked.
     fn update(
         connection: &mut AnyConnection,
         stamp: &Stamp,
@@ -73,7 +73,7 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
     ) -> Result<usize, Abort<PartError>>;
 }
 
-/// These parts in this order, those that are left out, each with its parent.
+/// Loads these parts in this order, those that are left out, each with its parent.
 pub(super) fn load_many<P: StoredPart, R>(
     connection: &mut AnyConnection,
     ids: &[i64],
@@ -89,8 +89,8 @@ by_place! {
     }
 }
 
-/// Nobody else changes what the application has; refuses one that is not of the project. Whoever changes parts holds the
-/// application first, so that two of them wait for each other here and nowhere else.
+/// Locks the application; refuses one of another project. Every change of parts takes this lock first, so that
+/// concurrent changes wait for each other only here.
 pub(super) fn hold(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -112,7 +112,7 @@ fn slugs<P: StoredPart>() -> Slugs {
     Slugs { table: P::TABLE, within: "application_id" }
 }
 
-/// Refuses a code and a slug that another part of the application has.
+/// Refuses a code or a slug that another part of the application has.
 fn require_free<P: StoredPart>(
     connection: &mut AnyConnection,
     application: ApplicationId,
@@ -253,7 +253,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
                     return Err(Abort::Refused(RecordError::NotFound));
                 }
                 let gone = Statement::new("DELETE FROM ").sql(P::TABLE).sql(" WHERE id = ").value(number);
-                // Nothing but those below refers to a part.
+                // Only children refer to a part.
                 gone.run(connection).map_err(on_reference(PartRefusal::HasChildren))
             })
         })
@@ -261,8 +261,8 @@ impl<P: StoredPart> PartRepository<P> for Database {
     }
 }
 
-/// The part of an application that this finds, with all below it, those beside each other by their codes. One statement, however
-/// many they are, which stays prepared.
+/// Returns the selected part of an application with all its descendants, siblings ordered by code. Uses one statement,
+/// which stays prepared, for any number of parts.
 pub(super) fn with_those_below<P: StoredPart>(
     connection: &mut AnyConnection,
     app: AppScope,
@@ -287,13 +287,13 @@ pub(super) fn with_those_below<P: StoredPart>(
     let found = unreadable::rows(table, told, |row| row.0, |(_, project, part)| records::of_project(project, part))?;
     let parts = records::within(found, app.project_id);
     let known: HashSet<i64> = parts.iter().map(P::number).collect();
-    // All others came by the one above them.
+    // All other parts were reached through their parent.
     let is_top = |part: &P| part.parent().is_none_or(|parent| !known.contains(&parent));
     let top = parts.iter().find(|part| is_top(part)).map(P::number);
     Ok(top.and_then(|top| Node::nested(parts.into_iter().map(|part| (part.number(), part.parent(), part)), top)))
 }
 
-/// The one above a part, as its row tells it.
+/// Decodes the parent of a part from its row.
 pub(super) fn parent<Id: TryFrom<i64, Error = kontor_kernel::InvalidId>>(
     id: Option<i64>,
     name: Option<String>,

@@ -1,4 +1,4 @@
-//! Pages as customers see them.
+//! Content pages for customers.
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
@@ -44,7 +44,7 @@ impl PageReader for Database {
         page: PageRequest,
     ) -> Result<PageOf<Page>, StoreError> {
         let totals = self.memory::<Totals>();
-        // What a text finds may take long.
+        // A text search may take long.
         let is_search = filter.query.is_some();
         let work = move |connection: &mut AnyConnection| {
             let text = filter.query.as_ref().map(|text| text.line().clone());

@@ -15,11 +15,11 @@ impl FromText for Slug {
     }
 }
 
-/// Where slugs stand, and within what they are unique.
+/// Table with slugs and the scope in which they are unique.
 pub(super) struct Slugs {
-    /// The table.
+    /// Table name.
     pub table: &'static str,
-    /// The column of what the records belong to.
+    /// Column with the owner of the records.
     pub within: &'static str,
 }
 
@@ -29,18 +29,18 @@ impl Slugs {
         Statement::new(format!("SELECT {selected} FROM {table} WHERE {within} = ")).value(owner).sql(" AND slug")
     }
 
-    /// The record with the slug.
+    /// Returns the record with the slug.
     pub fn holder(&self, connection: &mut AnyConnection, owner: i64, slug: &Slug) -> QueryResult<Option<i64>> {
         let holder = self.of("id", owner).sql(" = ").value(slug.as_str());
         Ok(holder.row::<IdRow>(connection).optional()?.map(|row| row.id))
     }
 
-    /// This slug, or one with a number behind it that nobody has. The caller sees to it that nobody else gives one out.
+    /// Returns this slug, or the slug with a free number appended. The caller prevents concurrent assignments.
     pub fn free(&self, connection: &mut AnyConnection, owner: i64, wanted: &Slug) -> QueryResult<Slug> {
         if self.holder(connection, owner, wanted)?.is_none() {
             return Ok(wanted.clone());
         }
-        // `.` follows `-`.
+        // `.` follows `-` in the sort order.
         let numbered = self.of("count(*)", owner).sql(" >= ").value(format!("{wanted}-"));
         let many = numbered.sql(" AND slug < ").value(format!("{wanted}.")).row::<IdRow>(connection)?.id;
         let mut number = u32::try_from(many).unwrap_or_default().saturating_add(2);

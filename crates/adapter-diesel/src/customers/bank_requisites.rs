@@ -1,4 +1,4 @@
-//! Accounts of customers in banks.
+//! Bank accounts of customers.
 
 use diesel::result::Error as QueryError;
 use kontor_kernel::{BankRequisite, BankRequisiteDraft, Stamp};

@@ -1,4 +1,4 @@
-//! Ways to reach customers.
+//! Contacts of customers.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;

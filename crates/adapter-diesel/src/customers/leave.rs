@@ -1,4 +1,4 @@
-//! A customer leaves: his record stays for his orders, without anything personal.
+//! Deletion of a customer: the record stays for its orders, without personal data.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -19,7 +19,7 @@ use crate::records::StoredRecord as _;
 use crate::schema::{charges, counterparties, favourites, saved_payment_methods, search_requests};
 use crate::statement::Statement;
 
-/// Everything personal that a record has. A company keeps its name and numbers: they are no person's.
+/// All personal columns of a record. A company keeps its name and numbers, which are not personal.
 #[derive(AsChangeset)]
 #[diesel(table_name = counterparties, treat_none_as_null = true)]
 struct Emptied {
@@ -36,18 +36,18 @@ struct Emptied {
     deleted_at: Option<NaiveDateTime>,
 }
 
-/// Why somebody does not leave.
+/// Reason why a customer is not deleted.
 pub(super) enum Stays {
-    /// There is nobody, or they have left before.
+    /// The customer does not exist or was deleted before.
     Unknown,
     /// A payment may still take place.
     Paying,
 }
 
-/// The stamp says who lets them leave: they themselves, or an employee.
+/// Deletes and anonymizes a customer. The author of the stamp is the customer or an employee.
 pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: CounterpartyId) -> Result<(), Abort<Stays>> {
     let (project, customer, at) = (stamp.project_id.get(), id.get(), stamp.at.naive_utc());
-    // Nobody changes what is to be told about them meanwhile.
+    // Locked, so that no concurrent change adds history entries about the customer.
     lock_customer_exclusively(connection, customer)?;
     let before = StaffCustomer::load(connection, customer)?.and_then(|found| found.within(stamp.project_id));
     let before = before.ok_or(Abort::Refused(Stays::Unknown))?;
@@ -64,7 +64,7 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
         verified_at: None,
         deleted_at: Some(at),
     };
-    // First of all: from here on nothing new is written for him, so what is counted next stays as it is.
+    // First statement: from here on nothing new is written for the customer, so the checks below stay valid.
     let left = diesel::update(
         counterparties::table
             .filter(counterparties::id.eq(customer))
@@ -108,7 +108,7 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
     Ok(forget_customer(connection, project, customer)?)
 }
 
-/// Files of their orders. Their contents are swept from this moment on.
+/// Deletes the files of the customer's orders. Their contents are swept from this time on.
 fn forget_files(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime) -> Result<(), QueryError> {
     Statement::new("UPDATE files SET state = 'deleted', sweep_at = ")
         .value(at)
@@ -119,7 +119,7 @@ fn forget_files(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime
     Ok(())
 }
 
-/// What he kept and what he searched for.
+/// Deletes the customer's favourites and searches.
 fn forget_likings(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
     let kept =
         favourites::table.filter(favourites::project_id.eq(project)).filter(favourites::counterparty_id.eq(customer));
@@ -131,7 +131,7 @@ fn forget_likings(connection: &mut AnyConnection, project: i64, customer: i64) -
     Ok(())
 }
 
-/// Whether money may still be taken from the customer.
+/// Returns `true` if money may still be taken from the customer.
 fn has_open_payment(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
     let open = charges::table
         .filter(charges::counterparty_id.eq(customer))

@@ -1,4 +1,4 @@
-//! The ports of customer records.
+//! Implementations of the ports for customer records.
 
 mod bank_requisites;
 mod contacts;

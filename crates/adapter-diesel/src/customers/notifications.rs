@@ -1,4 +1,4 @@
-//! What customers were told, as they read it.
+//! Notifications of customers, as shown to them.
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
@@ -31,7 +31,7 @@ impl NotificationRow {
     }
 }
 
-/// The address of an application, if it has one that a browser opens.
+/// Returns the URL of an application, if it has one for browsers.
 fn address(connection: &mut AnyConnection, application: i64) -> QueryResult<Option<String>> {
     let url: Option<Option<String>> =
         applications::table.find(application).select(applications::url).first(connection).optional()?;
@@ -61,7 +61,7 @@ impl NotificationReader for Database {
     }
 }
 
-/// Forgets what a customer was told.
+/// Deletes the notifications of a customer.
 pub(super) fn forget(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
     diesel::delete(notifications::table.filter(notifications::counterparty_id.eq(customer))).execute(connection)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What belongs to customers: kept under the lock of whose it is, and told in their history.
+//! Records that belong to customers: written under the lock of the customer and entered in the customer's history.
 
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -18,23 +18,24 @@ use crate::schema::{counterparties, counterparty_bank_requisites, counterparty_c
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// The columns that every such table has.
+/// Columns that every such table has.
 pub(super) struct Place {
     pub project: i64,
     pub customer: i64,
 }
 
-/// A part that stands in a table of its own.
+/// A part with its own table.
 pub(super) trait StoredPart: CustomerPart {
-    /// Its table, with its number in `id` and its customer in `counterparty_id`.
+    /// Table name. Its columns are `id` for the part and `counterparty_id` for its customer.
     const TABLE: &'static str;
-    /// The word for them in paths.
+    /// Path segment of these parts.
     const KIND: &'static str;
 
-    /// The one with this number, or those of this customer, oldest first. Of a customer those that cannot be read are left out.
+    /// Loads the part with this id, or those of this customer, oldest first. In the list, rows that cannot be decoded
+    /// are left out.
     fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>>;
 
-    /// Stores one and returns its number.
+    /// Stores a part and returns its id.
     fn insert(
         connection: &mut AnyConnection,
         stamp: &Stamp,
@@ -42,11 +43,11 @@ pub(super) trait StoredPart: CustomerPart {
         draft: &Self::Draft,
     ) -> Result<i64, QueryError>;
 
-    /// Writes everything about one anew.
+    /// Replaces all values of a part.
     fn update(connection: &mut AnyConnection, stamp: &Stamp, id: i64, draft: &Self::Draft) -> Result<(), QueryError>;
 }
 
-/// Which parts are read.
+/// Selection of parts.
 #[derive(Clone, Copy)]
 pub(super) enum Which {
     Numbered(i64),
@@ -61,7 +62,7 @@ by_place! {
 
 type Outcome<T> = Result<T, Abort<CustomerPartError>>;
 
-/// The customer of the project, held so that nothing else is written for them. Refuses one who has left.
+/// Locks the customer of the project against concurrent writes. Refuses deleted customers.
 fn hold(connection: &mut AnyConnection, project: ProjectId, customer: CounterpartyId) -> Outcome<()> {
     let present = lock_customer_exclusively(connection, customer.get())?;
     let own = counterparties::table.find(customer.get()).filter(counterparties::project_id.eq(project.get()));
@@ -74,7 +75,7 @@ fn one<P: StoredPart>(connection: &mut AnyConnection, customer: CounterpartyId, 
     own.map(|(_, part)| part).ok_or(Abort::Refused(RecordError::NotFound))
 }
 
-/// Tells the history, and has the customer found by what there is now.
+/// Writes the history entry and updates the search index of the customer.
 fn tell<P: StoredPart>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -146,7 +147,7 @@ impl<P: StoredPart> CustomerPartRepository<P> for Database {
     }
 }
 
-/// Forgets everything that belongs to a customer.
+/// Deletes everything that belongs to a customer.
 pub(super) fn forget(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
     let contacts = counterparty_contacts::table.filter(counterparty_contacts::counterparty_id.eq(customer));
     diesel::delete(contacts).execute(connection)?;

@@ -1,4 +1,4 @@
-//! What is changed about the record of a customer: by himself, and his picture.
+//! Changes of a customer's record: by the customer, and of the picture by staff.
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
@@ -63,7 +63,7 @@ fn record(connection: &mut AnyConnection, change: &DecidedChange) -> Result<Staf
     found.and_then(|record| record.within(change.project_id)).ok_or(Abort::Refused(CustomerError::NotFound))
 }
 
-/// His picture, which staff give him.
+/// Sets the customer's picture, which staff assign.
 pub(super) fn set_avatar(
     connection: &mut AnyConnection,
     customer: i64,
@@ -88,12 +88,12 @@ pub(super) fn set_avatar(
     if changed == 1 { Ok(()) } else { Err(Abort::Refused(CustomerError::NotFound)) }
 }
 
-/// Whom the address signs in.
+/// Returns the customer that logs in with the address.
 fn owner(connection: &mut AnyConnection, project: i64, email: &str) -> Result<Option<i64>, QueryError> {
     login_contacts::table.find((project, email)).select(login_contacts::counterparty_id).first(connection).optional()
 }
 
-/// Whether the address would sign another customer in.
+/// Returns `true` if another customer would log in with the address.
 fn noted_for_another(
     connection: &mut AnyConnection,
     project: i64,

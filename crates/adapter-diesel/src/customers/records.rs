@@ -36,7 +36,7 @@ pub(super) struct CustomerRow {
 }
 
 impl CustomerRow {
-    /// The same without texts that cannot be read.
+    /// Returns the record without texts that cannot be decoded.
     pub(super) fn readable(self) -> Self {
         Self {
             first_name: stored::readable::<Name>(self.first_name),
@@ -80,10 +80,10 @@ impl TryFrom<ManagerRow> for Manager {
     }
 }
 
-/// What stands in the record of every customer, as it comes out of [`customers`].
+/// Columns of every customer record, as selected by [`customers`].
 pub(super) type Row = (CustomerRow, KindRow, Option<ManagerRow>, Option<String>);
 
-/// Customers who have not left, with what their records refer to.
+/// Customers that are not deleted, with the records they refer to.
 macro_rules! customers {
     () => {{
         let person = counterparties::is_company.eq(false).and(dictionary_items::id.eq(PERSON));

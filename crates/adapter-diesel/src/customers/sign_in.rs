@@ -1,4 +1,4 @@
-//! What signs a customer in, when staff write it.
+//! Login contacts of a customer, as changed by staff.
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
@@ -8,7 +8,8 @@ use crate::database::{AnyConnection, found};
 use crate::people::{contacts, take_away};
 use crate::schema::login_contacts;
 
-/// Whether a contact signs somebody else in. Who signs nobody in may stand in several records.
+/// Returns `true` if another customer logs in with the contact. A contact that is no login may be part of several
+/// records.
 pub(super) fn signs_in_another(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -22,16 +23,16 @@ pub(super) fn signs_in_another(
     found!(connection, others)
 }
 
-/// A kind of contact of a record that changes: what it is from now on.
+/// A changed contact of a record.
 pub(super) struct Changed<'a> {
-    /// Whether it is the e-mail address, or else the phone.
+    /// `true` for the e-mail address, `false` for the phone.
     pub is_email: bool,
-    /// The new one.
+    /// New value.
     pub now: Option<&'a str>,
 }
 
-/// Ends what a customer signed in with and has no longer: bindings, codes, and, where there were any, tokens. What stays is
-/// found by the record.
+/// Ends the former login contacts of a customer: bindings, codes and, if there were bindings, tokens. Contacts that
+/// remain are found by the record.
 pub(super) fn end_former(
     connection: &mut AnyConnection,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! What staff do with the records of customers.
+//! Changes of customer records by staff.
 
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -19,7 +19,7 @@ use crate::schema::counterparties;
 use crate::statement::Statement;
 use crate::unreadable;
 
-/// The customers of a project.
+/// Source of the customer list.
 const CUSTOMERS: Source = Source {
     from: "counterparties c",
     id: "c.id",
@@ -30,11 +30,11 @@ const CUSTOMERS: Source = Source {
         ("manager_id", "c.manager_id"),
         ("created_at", "c.created_at"),
     ],
-    // By the customers that are found.
+    // Searched by customer.
     search: unsearched,
 };
 
-/// Everything that the record may not refer to, where it is not what it was.
+/// Requires that changed references of the record exist and may be used.
 fn require_available(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -134,7 +134,7 @@ fn update(
     require_available(connection, project, Some(before), &draft)?;
     let changed_email = draft.email != record.email;
     let written = diesel::update(counterparties::table.find(id).filter(counterparties::deleted_at.is_null()))
-        // What staff write counts as known to be the customer's.
+        // Contacts entered by staff count as verified.
         .set((
             Columns::of(&draft, stamp),
             counterparties::version.eq(counterparties::version + 1),

@@ -1,4 +1,4 @@
-//! The records of customers as staff see them.
+//! Customer records for staff.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ fn record((row, kind, manager, avatar, company): StaffRow, orders: i64) -> Resul
     })
 }
 
-/// These customers but those who have left, in no particular order: two statements, whatever their number.
+/// Loads these customers, except deleted ones, in no particular order, with two statements for any number of them.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<StaffCustomer>>, Abort<R>> {
     let rows = rows(connection, ids)?;
     records(connection, ids, rows)
@@ -91,8 +91,8 @@ fn records<R>(
 impl StoredRecord for StaffCustomer {
     const TABLE: &'static str = "counterparties";
 
-    /// Texts that cannot be read are left out, so that staff see the customer and write others. Lists leave the whole row out,
-    /// and `kontor doctor` tells of it.
+    /// Loads a customer without texts that cannot be decoded, so that staff see the customer and can enter other texts.
+    /// Lists leave the whole row out, and `kontor doctor` reports it.
     fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
         let readable = |(customer, kind, manager, avatar, company): StaffRow| {
             (customer.readable(), kind, manager, avatar, company.readable())

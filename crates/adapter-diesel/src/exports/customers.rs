@@ -1,4 +1,4 @@
-//! Customers, in the words of their records. Deleted ones are left out.
+//! Customers, as in their records. Deleted customers are left out.
 
 use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};

@@ -1,4 +1,4 @@
-//! Rows of exports: pages by number, a fixed number of statements each.
+//! Rows of exports: pages by id, with a fixed number of statements each.
 
 mod customers;
 mod orders;
@@ -18,7 +18,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
-/// One page that is asked for.
+/// Requested page.
 struct Asked {
     project: i64,
     scope: ExportScope,
@@ -27,7 +27,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// The end of the statement of a page.
+    /// Appends the limit to the statement of a page.
     fn limited(&self, rows: Statement) -> Statement {
         rows.sql(" LIMIT ").value(self.limit)
     }
@@ -80,7 +80,7 @@ by_place! {
     }
 }
 
-/// The time zone of the project.
+/// Returns the time zone of the project.
 fn zone(connection: &mut AnyConnection, project: i64) -> Result<Zone, Abort<StoreError>> {
     let own = Statement::new("SELECT time_zone FROM projects WHERE id = ").value(project);
     let row: ZoneRow = own.row(connection)?;
@@ -99,7 +99,7 @@ fn money(minor: i64) -> Result<Content<'static>, StoreError> {
     Ok(Content::Number(stored::money(minor)?.to_string()))
 }
 
-/// A moment with the offset that clocks of the zone have then, such as `2026-03-01T12:00:00+03:00`.
+/// Formats a time with the offset of the zone at that time, such as `2026-03-01T12:00:00+03:00`.
 fn moment(zone: Zone, at: NaiveDateTime) -> Content<'static> {
     let at = stored::moment(at);
     let ahead = (zone.local(at) - at.naive_utc()).num_seconds();

@@ -1,4 +1,4 @@
-//! Orders, one row per line, in the words of their records.
+//! Orders, one row per line, as in their records.
 
 use chrono::{Days, NaiveDateTime};
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
@@ -12,7 +12,7 @@ use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// From `final_price` on, sums of the whole order.
+/// Column names. From `final_price` on, the values are totals of the whole order.
 pub(super) const HEADER: [&str; 22] = [
     "order_id",
     "created_at",
@@ -83,7 +83,7 @@ const SELECT: &str = "\
     LEFT JOIN dictionary_items s ON s.dictionary = 'order_statuses' AND s.id = o.status_id \
     WHERE o.project_id = ";
 
-/// The condition on the day on which an order was made.
+/// Adds the condition on the day on which an order was created.
 fn created(orders: Statement, scope: ExportScope, zone: Zone) -> Statement {
     let from = match scope.created_from {
         Some(day) => orders.sql(" AND o.created_at >= ").value(zone.start_of(day).naive_utc()),
@@ -104,7 +104,7 @@ pub(super) fn total(project: i64, scope: ExportScope, zone: Zone) -> Statement {
 pub(super) fn rows(connection: &mut AnyConnection, asked: &Asked) -> Result<Vec<ExportRow>, Abort<StoreError>> {
     let zone = zone(connection, asked.project)?;
     let ExportCursor { record, line } = asked.after;
-    // The first condition finds the place in the index, the second one the line.
+    // The first condition finds the position in the index, the second one the line.
     let page = Statement::new(SELECT)
         .value(asked.project)
         .sql(" AND o.id >= ")

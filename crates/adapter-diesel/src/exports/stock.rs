@@ -1,4 +1,4 @@
-//! Stock, as an upload of stock reads it.
+//! Stock, in the format of a stock import.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,8 @@ use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// `kontor_id` is the number of the item, as in an export of cards. An upload ignores the names and what is reserved.
+/// Column names. `kontor_id` is the id of the item, as in an item export. An import ignores the names and the reserved
+/// quantity.
 pub(super) const HEADER: [&str; 8] =
     ["article", "warehouse", "quantity", "price", "name", "reserved", "available", "kontor_id"];
 
@@ -40,7 +41,7 @@ pub(super) fn total(project: i64) -> Statement {
     Statement::new("SELECT count(*) FROM inventories WHERE deleted_at IS NULL AND project_id = ").value(project)
 }
 
-/// Cells of warehouses: their names, or the numbers of those whose name another one has, too.
+/// Returns the cells for warehouses: the name, or the id if several warehouses share the name.
 fn warehouses(connection: &mut AnyConnection, project: i64) -> Result<HashMap<i64, String>, Abort<StoreError>> {
     let own = Statement::new("SELECT id, name FROM warehouses WHERE deleted_at IS NULL AND project_id = ");
     let rows: Vec<WarehouseRow> = own.value(project).rows(connection)?;

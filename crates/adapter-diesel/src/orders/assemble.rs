@@ -1,4 +1,4 @@
-//! Orders with everything they name, in three statements.
+//! Orders with all related records, in three statements.
 
 use std::collections::BTreeMap;
 
@@ -148,7 +148,7 @@ by_place! {
     }
 }
 
-/// The orders that `condition` (from `WHERE` on, over `orders o`) selects, in its order.
+/// Loads the orders that `condition` (from `WHERE` on, over `orders o`) selects, in its order.
 pub(super) fn orders(
     connection: &mut AnyConnection,
     condition: Statement,
@@ -174,7 +174,7 @@ pub(super) fn orders(
         let photos = photos_of.get(&row.nomenclature_id).cloned().unwrap_or_default();
         lines_of.entry(row.order_id).or_default().push(line(row, photos)?);
     }
-    // Of what is not paid nothing goes back.
+    // Unpaid orders have no refunds.
     let paid: Vec<i64> = rows.iter().filter(|row| row.paid_at.is_some()).map(|row| row.id).collect();
     let mut refunds_of = if paid.is_empty() { BTreeMap::new() } else { refunds::of_orders(connection, &paid)? };
     let assemble = |row: OrderRow| {

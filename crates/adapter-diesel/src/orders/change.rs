@@ -1,4 +1,4 @@
-//! A change of an order by staff.
+//! Changes of an order by staff.
 
 use diesel::prelude::*;
 use kontor_kernel::{OfProject, OrderId};
@@ -16,7 +16,7 @@ use crate::statement::Statement;
 
 type Refused = Abort<OrderError>;
 
-/// The order, which nobody else changes until the transaction ends.
+/// Loads the order and locks it until the transaction ends.
 pub(crate) fn locked(connection: &mut AnyConnection, order: OrderId) -> Result<OfProject<Order>, Refused> {
     let row = || Statement::new(" WHERE o.id = ").value(order.get());
     if connection.is_postgres() {
@@ -26,7 +26,7 @@ pub(crate) fn locked(connection: &mut AnyConnection, order: OrderId) -> Result<O
     found.into_iter().next().ok_or(Abort::Refused(OrderError::NotFound))
 }
 
-/// `None` leaves a column as it is.
+/// Columns to change; `None` leaves a column as it is.
 #[derive(AsChangeset)]
 #[diesel(table_name = orders)]
 struct Columns {
@@ -36,8 +36,8 @@ struct Columns {
     updated_at: chrono::NaiveDateTime,
 }
 
-/// Writes a change of an order that is locked, and was `before` so. What goes back is written before: its goods are not
-/// released twice.
+/// Writes a change of a locked order; `before` is its state before the change. Refunded lines are written first, so
+/// that their stock is not released twice.
 pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &OrderUpdate) -> Result<(), Refused> {
     let (order, project, at) = (before.id, change.stamp.project_id.get(), change.stamp.at.naive_utc());
     if let Some(manager) = change.manager.as_filled()
@@ -55,12 +55,12 @@ pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
     diesel::update(orders::table.find(order.get()))
         .set((
             columns,
-            // Each of these may also be emptied.
+            // Each of these columns may also be cleared.
             released.then_some(orders::payment_link.eq(None::<String>)),
             change.manager.as_set().map(|manager| orders::manager_id.eq(manager.map(i64::from))),
             change.comment.as_set().map(|comment| orders::comment.eq(comment.as_deref())),
             change.address.as_set().map(|address| orders::address.eq(address.as_deref())),
-            // Whatever an employee changes confirms an order from the contact form.
+            // Any change by an employee confirms an order from the contact form.
             orders::reserved_until.eq(None::<chrono::NaiveDateTime>),
             orders::version.eq(orders::version + 1),
         ))

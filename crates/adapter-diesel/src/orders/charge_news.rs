@@ -1,5 +1,5 @@
-//! What an order hears of its charge. What becomes of the order is decided by the domain; the statement that moves it has
-//! the guard.
+//! Outcomes of charges applied to orders. The domain decides the status; the statement that changes the order has the
+//! guard.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -15,29 +15,29 @@ use crate::database::{Abort, AnyConnection, Driver};
 use crate::schema::orders;
 use crate::stored;
 
-/// What became known.
+/// Outcome or state of a charge.
 pub(crate) enum ChargeNews<'a> {
-    /// Where the customer pays.
+    /// Payment page for the customer.
     Link(&'a str),
-    /// The money has arrived.
+    /// The money was captured.
     Succeeded {
-        /// The identifier of the event that follows.
+        /// Identifier of the event that follows.
         event_id: Uuid,
-        /// How much.
+        /// Captured amount.
         amount: Money,
-        /// Three letters.
+        /// Currency code, three letters.
         currency: &'a str,
     },
-    /// There will be no money.
+    /// The charge failed for good.
     Failed {
-        /// Why.
+        /// Reason for the failure.
         reason: &'a str,
     },
-    /// We took it back, since something else is to be paid.
+    /// The service withdrew the charge because another amount has to be paid.
     Withdrawn,
-    /// The acquirer shows a payment that is not the one asked for; not heard before.
+    /// The acquirer reports a payment that differs from the requested one, for the first time.
     Suspicious {
-        /// What differs.
+        /// The differing fields.
         why: &'a str,
     },
 }
@@ -66,20 +66,20 @@ pub(super) fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked
     Ok(Locked { id, project, application, status })
 }
 
-/// Holds an order, so that nobody changes it until the transaction ends. Answers whether it waits for its payment.
+/// Locks an order until the transaction ends. Returns `true` if it waits for its payment.
 pub(crate) fn waits_for_payment(connection: &mut AnyConnection, order: OrderId) -> Result<bool, Abort<StoreError>> {
     Ok(lock(connection, order)?.status == OrderStatus::WaitingForPayment)
 }
 
-/// What must follow beyond the order.
+/// Action required beyond the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "money may be kept that belongs to the customer"]
 pub(crate) enum Follows {
-    /// Nothing.
+    /// No action.
     Nothing,
-    /// The money goes back: the order is canceled.
+    /// Refund the money: the order is canceled.
     Refund,
-    /// People look at the payment: the order did not wait for it.
+    /// Employees check the payment: the order did not wait for it.
     People,
 }
 
@@ -135,7 +135,8 @@ pub(crate) fn hear(
                     return Ok(Follows::Refund);
                 }
                 AfterCharge::Unexpected => {
-                    // Nothing moves an order away while its charge is open; should it ever happen, the money must be seen.
+                    // No transition moves an order away while its charge is open. Should it ever happen, the money must
+                    // be visible.
                     tracing::error!(order = %order.id, "money arrived for an order that does not wait for it");
                     capture(connection, &order, *amount, at)?;
                     let odd = Heard::of(OrderEvent::PaidOutOfTurn, &order).with("money arrived out of turn");
@@ -186,7 +187,7 @@ fn capture(
     Ok(())
 }
 
-/// Moves the order, with what that does to its goods.
+/// Changes the status of the order and its stock.
 pub(super) fn follow(
     connection: &mut AnyConnection,
     order: &Locked,
@@ -220,10 +221,10 @@ pub(super) fn follow(
     Ok(())
 }
 
-/// What is told of an outcome.
+/// Details of an outcome for the history entry.
 pub(super) struct Heard<'a> {
     pub event: OrderEvent,
-    /// Where the order goes by it.
+    /// Status that the outcome leads to.
     pub to: OrderStatus,
     pub detail: Option<&'a str>,
     pub captured: Option<Money>,

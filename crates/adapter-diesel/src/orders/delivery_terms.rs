@@ -1,4 +1,4 @@
-//! Whether a project charges delivery, and what its ways of delivery cost.
+//! Delivery charges of a project and the prices of its delivery methods.
 
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -78,7 +78,7 @@ impl DeliverySettings for Database {
         price: Money,
     ) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            // Shops show the prices.
+            // Storefronts show the prices.
             invalidate(Topic::Storefront, project.get());
             let (type_id, price) = (choice.type_id.get(), price.minor());
             let written = match choice.subtype_id {

@@ -1,4 +1,4 @@
-//! Discounts as orders use them.
+//! Discounts used by orders.
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
@@ -14,7 +14,7 @@ use crate::schema::{discount_usages, discounts, orders};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// Automatic discounts that may concern these items, from `FROM` on.
+/// Selects the automatic discounts that may apply to these items, from `FROM` on.
 pub(super) fn automatic(project: i64, items: &[i64]) -> Statement {
     Statement::new(" FROM discounts WHERE project_id = ")
         .value(project)
@@ -30,8 +30,8 @@ by_place! {
     }
 }
 
-/// Whether the automatic discounts that may concern these items are still those by which they were priced. Those that cover
-/// one of them stay as they are until the commit.
+/// Returns `true` if the automatic discounts that may apply to these items are the ones used for pricing. Discounts
+/// that cover one of the items are locked until the commit.
 pub(super) fn keep_automatic(
     connection: &mut AnyConnection,
     project: i64,
@@ -75,7 +75,7 @@ impl TryFrom<DiscountRow> for Discount {
     }
 }
 
-/// How many orders of the customer use the discount.
+/// Returns the number of the customer's orders that use the discount.
 pub(super) fn used_by(
     connection: &mut AnyConnection,
     discount: i64,
@@ -88,9 +88,9 @@ pub(super) fn used_by(
         .get_result(connection)
 }
 
-/// Takes one use of a promo code, which lets the order off `amount`. A code that staff changed or stopped since the cart
-/// was priced is not taken. The row stays locked until the commit, so the count of the customer's orders that follows
-/// cannot be outrun by another order of his.
+/// Takes one use of a promo code, which reduces the order by `amount`. A code that staff changed or stopped since the
+/// cart was priced is not taken. The row stays locked until the commit, so a concurrent order of the customer cannot
+/// invalidate the count of the customer's orders that follows.
 pub(super) fn take_use(
     connection: &mut AnyConnection,
     promo: &PromoUse,
@@ -131,7 +131,8 @@ pub(super) fn take_use(
     }
 }
 
-/// The order of this use is let off by another amount. `false` when staff changed or stopped the code since it was priced.
+/// Changes the discount amount of the use. Returns `false` if staff changed or stopped the code since the order was
+/// priced.
 pub(super) fn keep_use(
     connection: &mut AnyConnection,
     promo: &PromoUse,
@@ -148,7 +149,7 @@ pub(super) fn keep_use(
     Ok(diesel::update(kept).set(more).execute(connection)? == 1)
 }
 
-/// Gives back the use of an order that is given up.
+/// Releases the use of a canceled order.
 pub(super) fn return_use(connection: &mut AnyConnection, order: i64) -> Result<(), diesel::result::Error> {
     let used: Option<i64> = diesel::delete(discount_usages::table.find(order))
         .returning(discount_usages::discount_id)
@@ -156,7 +157,7 @@ pub(super) fn return_use(connection: &mut AnyConnection, order: i64) -> Result<(
         .optional()?;
     if let Some(discount) = used {
         let amount: i64 = orders::table.find(order).select(orders::promo_discount).first(connection)?;
-        // Never below nothing: the use may have been taken by a process of before these amounts were added up.
+        // Never below zero: the use may have been stored by a version that did not yet sum these amounts.
         Statement::new("UPDATE discounts SET used_count = used_count - 1, used_amount = CASE WHEN used_amount > ")
             .value(amount)
             .sql(" THEN used_amount - ")

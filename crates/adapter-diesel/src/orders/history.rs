@@ -1,4 +1,4 @@
-//! What happened to an order, and what the outside hears of it.
+//! History entries of orders, and the events published about them.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -15,7 +15,7 @@ use crate::statement::{Statement, Value, by_place};
 use crate::stored;
 use crate::unreadable;
 
-/// A line of the history of an order that is to be written.
+/// History entry to write.
 pub(super) struct Entry<'a> {
     pub project: i64,
     pub order: Value,
@@ -26,12 +26,12 @@ pub(super) struct Entry<'a> {
     pub changes: Vec<FieldChange>,
 }
 
-/// A field of an order that an outcome changes.
+/// Returns the change of an order field by an outcome.
 pub(super) fn figure(field: &str, old: impl ToString, new: impl ToString) -> FieldChange {
     FieldChange { field: field.to_owned(), old: Some(old.to_string()), new: Some(new.to_string()) }
 }
 
-/// Where the history of an order begins: what can change later.
+/// Returns the fields of the first history entry: those that can change later.
 pub(super) fn created(status: OrderStatus, final_price: Money, delivery_price: Money) -> Vec<FieldChange> {
     let field = |name: &str, value: String| FieldChange { field: name.to_owned(), old: None, new: Some(value) };
     let delivery = (!delivery_price.is_zero()).then(|| field("delivery_price", delivery_price.to_string()));
@@ -44,7 +44,7 @@ pub(super) fn write<R>(connection: &mut AnyConnection, entry: &Entry<'_>, at: Na
     Ok(())
 }
 
-/// The statement that writes a line.
+/// Returns the statement that writes an entry.
 pub(super) fn line(entry: &Entry<'_>, at: NaiveDateTime) -> Result<Statement, StoreError> {
     let (actor, actor_id) = stored::actor(entry.actor);
     let changes = serde_json::to_string(&entry.changes).map_err(StoreError::corrupt)?;
@@ -102,7 +102,7 @@ impl TryFrom<EntryRow> for OrderEntry {
     }
 }
 
-/// One page of the history of an order, the latest first.
+/// Returns one page of the history of an order, latest first.
 pub(super) fn page(
     connection: &mut AnyConnection,
     order: OrderId,
@@ -110,7 +110,7 @@ pub(super) fn page(
 ) -> Result<Page<OrderEntry>, Abort<StoreError>> {
     let own = order_events::table.filter(order_events::order_id.eq(order.get()));
     let total: i64 = own.count().get_result(connection)?;
-    // Names are looked up for the lines of the page alone.
+    // Names are loaded for the entries of the page only.
     let rows: Vec<EntryRow> = Statement::new(format!(
         "SELECT p.id, p.actor, p.actor_id, {AUTHOR_NAMES}, p.event, p.status_id, p.detail, p.changes, p.created_at \
          FROM (SELECT * FROM order_events WHERE order_id = "
@@ -125,7 +125,7 @@ pub(super) fn page(
     Ok(stored::page(unreadable::rows("order_events", rows, |row| row.id, OrderEntry::try_from)?, total, page)?)
 }
 
-/// Puts `order.paid` into the outbox.
+/// Adds `order.paid` to the outbox.
 pub(super) fn announce_paid(connection: &mut AnyConnection, event: &PaidEvent) -> Result<(), QueryError> {
     diesel::insert_into(outbox_events::table)
         .values((

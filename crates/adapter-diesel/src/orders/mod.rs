@@ -1,7 +1,7 @@
-//! The ports of orders.
+//! Implementations of the order ports.
 //!
-//! Rows are locked in one order everywhere: customer (see `people::hold`), charge, order, cards by ascending id
-//! (see `locks`), their stock, discount, what storefronts show.
+//! Every transaction locks rows in this order: customer (see `people::customer_locks`), charge, order, items by
+//! ascending id (see `locks`), their stock, discount, data shown by storefronts.
 
 mod assemble;
 mod change;

@@ -1,4 +1,4 @@
-//! What customers are told of their orders, written in the commit of what happened.
+//! Notices to customers about their orders, written in the transaction of the event.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -22,9 +22,14 @@ by_place! {
     }
 }
 
-/// Tells the customer of an order what happened, in the language that the project has now; without an amount it is about
-/// what the customer pays. An order of no application has nowhere to tell it, and who has left is told nothing; of payments of
-/// a subscription the subscription tells. The caller holds the customer.
+/// Notifies the customer of an order, in the current language of the project.
+///
+/// - Without an amount, the notice is about the amount the customer pays.
+/// - An order without an application has no channel for the notice.
+/// - Deleted customers are not notified.
+/// - Payments of a subscription are reported by the subscription.
+///
+/// The caller has locked the customer.
 pub(super) fn tell<R>(
     connection: &mut AnyConnection,
     order: OrderId,

@@ -1,4 +1,4 @@
-//! Storing an order: everything, or nothing.
+//! Stores an order completely or not at all.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ use crate::stored;
 
 type Refused = Abort<PlaceRefused>;
 
-/// Stores an order and what it reserves; its charge is stored with it, in the same transaction.
+/// Stores an order and its reservations. Its charge is stored in the same transaction.
 ///
-/// The customer it is for is held by the caller.
+/// The caller has locked the customer.
 pub(crate) fn place(
     connection: &mut AnyConnection,
     order: &PlacedOrder,
@@ -66,8 +66,8 @@ pub(crate) fn place(
     Ok(stored::id(id)?)
 }
 
-/// Reserves the stock of every line. The cards are held first, as everybody does who changes stock: what storefronts show
-/// may follow from it. Those of services are held with them, in one order, so that nobody waits in a circle.
+/// Reserves the stock of every line. Items are locked first, as in every stock change, because the data shown by
+/// storefronts may change. The items of services are locked with them, in one order, to avoid deadlocks.
 fn reserve(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<Movement>, Refused> {
     let mut lines: Vec<_> =
         order.lines.iter().filter_map(|line| place_of(line).map(|inventory| (inventory, line))).collect();
@@ -84,7 +84,7 @@ fn reserve(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTim
     Ok(reserved)
 }
 
-/// What the order was priced by must still be so.
+/// Checks that the values used for pricing have not changed.
 fn keep_prices(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Refused> {
     let project = order.project_id.get();
     let services = order.lines.iter().filter(|line| line.inventory.is_none());
@@ -99,7 +99,8 @@ fn keep_prices(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<()
     }
 }
 
-/// Services have no stock that would guard their prices: their cards, which are held, must still have them.
+/// Checks the prices of services. Services have no stock that would guard their prices, so their locked items must
+/// still have these prices.
 pub(super) fn keep_services(
     connection: &mut AnyConnection,
     project: i64,
@@ -123,8 +124,8 @@ fn place_of(line: &PlacedLine) -> Option<i64> {
     line.inventory.map(InventoryId::get)
 }
 
-/// Stores the rows of an order, and the movements of what it reserves. On PostgreSQL all in one statement: every further one
-/// would be another way to the server while others wait for what is locked.
+/// Stores the rows of an order, and the movements of its reservations. PostgreSQL does this in one statement: each
+/// further statement would add a round trip while other transactions wait for the locks.
 fn store(
     connection: &mut AnyConnection,
     order: &PlacedOrder,
@@ -164,12 +165,12 @@ fn store(
     Ok(id)
 }
 
-/// The number of the order that the same statement stores as `placed`.
+/// Id of the order that the same statement stores as `placed`.
 const PLACED: Value = Value::Found("(SELECT id FROM placed)");
-/// Lines that are stored together with their order.
+/// Maximum lines that are stored in one statement with their order.
 const AT_ONCE: usize = 100;
 
-/// The statement that stores an order and returns its number.
+/// Returns the statement that stores an order and returns its id.
 fn order_row(order: &PlacedOrder, customer: CounterpartyId, at: NaiveDateTime) -> Statement {
     let delivery = &order.delivery;
     Statement::new(
@@ -223,7 +224,7 @@ pub(super) fn insert_lines(
     Ok(())
 }
 
-/// The statement that stores lines, of which there is one at least, of the order whose number this is.
+/// Returns the statement that stores lines, at least one, of the order with this id.
 fn line_rows(project: i64, order: &Value, lines: &[PlacedLine], at: NaiveDateTime) -> Statement {
     let line = |line: &PlacedLine| -> [Value; 15] {
         [

@@ -1,4 +1,4 @@
-//! Reading orders: a fixed number of statements, whatever the number of orders.
+//! Reads orders with a fixed number of statements, for any number of orders.
 
 use async_trait::async_trait;
 use diesel::QueryResult;
@@ -18,7 +18,7 @@ use crate::records;
 use crate::statement::{IdRow, Statement};
 use crate::unreadable;
 
-/// The orders with these numbers, ascending.
+/// Loads the orders with these ids, ascending.
 pub(crate) fn numbered(
     connection: &mut AnyConnection,
     ids: &[i64],
@@ -83,7 +83,7 @@ impl OrderReader for Database {
     }
 }
 
-/// The orders of a project. Its table calls the application `client_id`.
+/// Orders of a project. The table calls the application `client_id`.
 const ORDERS: Source = Source {
     from: "orders o",
     id: "o.id",
@@ -96,14 +96,14 @@ const ORDERS: Source = Source {
         ("price", "o.final_price"),
         ("created_at", "o.created_at"),
     ],
-    // By the orders that are found.
+    // Found by the search for orders.
     search: unsearched,
 };
 
 const OF_PROJECT: &str = "project_id = ";
 
-/// `(SELECT ...)`: the order with this number, and the newest ones with this phone, with this promo code and of customers
-/// whom the text finds, [`MOST`] of each at most. Each is found by its own index.
+/// `(SELECT ...)`: the order with this id, and the newest orders with this phone, with this promo code and of customers
+/// that match the text, [`MOST`] of each at most. Each is found by its own index.
 fn orders_found(connection: &mut AnyConnection, project: ProjectId, text: &Line<255>) -> QueryResult<Statement> {
     let newest = |project_is: &'static str, condition: Statement| {
         Statement::new(" UNION SELECT id FROM (SELECT id FROM orders WHERE ")

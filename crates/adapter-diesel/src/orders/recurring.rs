@@ -1,4 +1,4 @@
-//! Orders that a subscription pays for: nothing is delivered, and nothing of them changes.
+//! Orders of subscription payments: they have no delivery and never change.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -12,7 +12,7 @@ use crate::database::{Abort, AnyConnection};
 use crate::statement::{IdRow, Statement, Value};
 use crate::stored;
 
-/// The delivery type of what nobody delivers: it is picked up.
+/// Delivery type of orders without delivery: pickup.
 const NOTHING_DELIVERED: i64 = 1;
 
 /// A plan that is paid for one period.
@@ -21,11 +21,11 @@ pub(crate) struct RecurringLine {
     pub item: NomenclatureId,
     pub name: String,
     pub amount: Money,
-    /// Its VAT; `None` when the project has no receipts made.
+    /// VAT code; `None` when the project issues no receipts.
     pub vat: Option<VatCode>,
 }
 
-/// An order that waits for the payment of a period.
+/// Order that waits for the payment of a period.
 pub(crate) struct RecurringOrder<'a> {
     pub project: i64,
     pub application: Option<i64>,
@@ -106,7 +106,7 @@ fn insert_line(
     row.into_iter().fold(insert, |insert, value| insert.sql(", ").value(value)).sql(")").run(connection)
 }
 
-/// Whether an application has a warehouse, which whatever it sells needs.
+/// Returns `true` if the application has a warehouse. Every sale needs one.
 pub(crate) fn has_warehouse(connection: &mut AnyConnection, application: i64) -> QueryResult<bool> {
     let any = Statement::new("SELECT warehouse_id AS id FROM warehouse_applications WHERE application_id = ")
         .value(application)

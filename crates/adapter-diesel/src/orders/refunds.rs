@@ -1,4 +1,4 @@
-//! What goes back of an order: its lines and their goods, and what the order hears of the money on its way.
+//! Refunds of orders: lines, stock and the state of the money.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ by_place! {
     }
 }
 
-/// The refunds of these orders, oldest first.
+/// Loads the refunds of these orders, oldest first.
 pub(super) fn of_orders(
     connection: &mut AnyConnection,
     orders: &[i64],
@@ -69,7 +69,7 @@ pub(super) fn of_orders(
     Ok(refunds)
 }
 
-/// Who gives back, of what, and when.
+/// Author, project and time of a refund.
 #[derive(Clone, Copy)]
 pub(crate) struct Giving {
     pub project: i64,
@@ -78,14 +78,14 @@ pub(crate) struct Giving {
     pub at: NaiveDateTime,
 }
 
-/// The way of money back to the customer.
+/// Way in which the money is refunded.
 #[derive(Clone, Copy)]
 pub(crate) enum WayBack {
-    /// The acquirer is asked for this refund.
+    /// The acquirer is requested to make this refund.
     Asked(RefundId),
-    /// The acquirer has given it back already.
+    /// The acquirer has made this refund already.
     Gone(RefundId),
-    /// By hand.
+    /// Refunded manually.
     ByHand,
 }
 
@@ -98,7 +98,7 @@ impl WayBack {
     }
 }
 
-/// Takes lines back and counts their money as on its way, or as gone back. The caller has locked the order.
+/// Stores a refund of lines and counts its money as pending or refunded. The caller has locked the order.
 pub(crate) fn give_back(
     connection: &mut AnyConnection,
     giving: Giving,
@@ -147,14 +147,14 @@ pub(crate) fn give_back(
     let lines = refund.decided.lines.iter().map(|line| -> Vec<Value> {
         vec![id.into(), line.line.get().into(), i64::from(line.quantity).into(), line.amount.minor().into()]
     });
-    // The delivery may go back alone.
+    // The delivery price may be refunded alone.
     if !refund.decided.lines.is_empty() {
         Statement::new("INSERT INTO order_refund_lines (order_refund_id, reservation_id, quantity, amount) VALUES ")
             .tuples(lines)
             .once()
             .run(connection)?;
     }
-    // Goods without money are nothing to tell of.
+    // A refund without money needs no notice.
     if !refund.decided.amount.is_zero() {
         let notice = match way {
             WayBack::Asked(_) => Notice::OrderRefundRequested,
@@ -165,7 +165,7 @@ pub(crate) fn give_back(
     Ok(())
 }
 
-/// Enters into the history of an order that money went back at the acquirer, past the service.
+/// Adds a history entry for a refund made at the acquirer, outside the service.
 pub(crate) fn enter_outside(
     connection: &mut AnyConnection,
     before: &Order,
@@ -257,8 +257,8 @@ fn move_goods(
     })
 }
 
-/// The money of a refund has gone back, or will not. What was taken back stays so; money that stays here can be asked for
-/// again.
+/// Applies the outcome of a refund: succeeded or failed. Returned lines stay returned; money that was not refunded can
+/// be refunded again.
 pub(crate) fn hear_refund(
     connection: &mut AnyConnection,
     order: OrderId,

@@ -1,4 +1,4 @@
-//! The lines of all orders of a project.
+//! Lines of all orders of a project.
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
@@ -57,7 +57,7 @@ impl TryFrom<LineRow> for ReservationRecord {
     }
 }
 
-/// The order lines of a project.
+/// Order lines of a project.
 const LINES: Source = Source {
     from: "reservations r LEFT JOIN inventories i ON i.id = r.inventory_id",
     id: "r.id",

@@ -1,4 +1,4 @@
-//! What becomes of the stock that an order reserved.
+//! Release and sale of the stock that an order reserved.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -15,8 +15,8 @@ use crate::stock::{Cause, Reason, enter, give_back, take_out};
 
 type HeldLine = (Option<i64>, i64, i64);
 
-/// The reserved pieces of an order whose row the caller has locked, by ascending inventory. The cards are held first, as everybody
-/// does who changes stock.
+/// Returns the reserved units of an order, by ascending inventory id. The caller has locked the order. Items are locked
+/// first, as in every stock change.
 fn held(connection: &mut AnyConnection, order: i64) -> QueryResult<Vec<(i64, i64)>> {
     let lines: Vec<HeldLine> = reservations::table
         .filter(reservations::order_id.eq(order))
@@ -49,7 +49,8 @@ fn set_state(
     Ok(())
 }
 
-/// Gives the reserved stock of an order and its use of a discount back; items that become available again return to the storefront.
+/// Releases the reserved stock of an order and its use of a discount. Items that become available return to the
+/// storefront.
 pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
     let mut movements = Vec::new();
     for (inventory, pieces) in held(connection, order)? {
@@ -64,7 +65,7 @@ pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at
     Ok(())
 }
 
-/// Takes the goods of an order out of the warehouses.
+/// Removes the sold units of an order from the warehouses.
 pub(super) fn sell(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
     let mut movements = Vec::new();
     for (inventory, pieces) in held(connection, order)? {

@@ -1,4 +1,4 @@
-//! Other lines of an order that is not paid: stock, totals and discounts follow, or nothing changes.
+//! Replaces the lines of an unpaid order: stock, totals and discounts follow, or nothing changes.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn stale() -> Refused {
     Abort::Refused(OrderRefusal::from(LinesRefused::Stale).into())
 }
 
-/// Writes other lines of an order that is locked. Refuses what was decided on figures that have changed.
+/// Replaces the lines of a locked order. Refuses decisions based on figures that have changed.
 pub(super) fn apply(
     connection: &mut AnyConnection,
     order: OrderId,
@@ -60,8 +60,8 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Reserves more of some stock and gives back some of other, by ascending number. Gives the items that are sold out now, or
-/// can be had again.
+/// Reserves more of some stock and releases some of other, by ascending id. Returns the items that are sold out now or
+/// available again.
 fn claim(
     connection: &mut AnyConnection,
     order: OrderId,

@@ -1,4 +1,4 @@
-//! Everything a cart is priced and placed by, read in one snapshot.
+//! Everything needed to price and place a cart, read in one snapshot.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ by_place! {
 }
 
 by_place! {
-    /// The terms of a project, and what it has under the numbers that an order names; `None` where there is nothing.
+    /// Terms of a project, and its records with the ids that an order refers to; `None` for missing ones.
     struct TermsRow {
         currency: String as Text,
         tax_system_code: Option<i32> as Nullable<Integer>,
@@ -85,10 +85,10 @@ by_place! {
     }
 }
 
-/// The kind of cards that are sold without a warehouse.
+/// Kind of the items that are sold without a warehouse.
 pub(super) const SERVICE: i64 = 1;
 const GOODS: i64 = 2;
-/// The type of cards that are tickets.
+/// Type of the items that are tickets.
 const TICKET: i64 = 6;
 
 #[async_trait]
@@ -145,7 +145,7 @@ fn has_application(connection: &mut AnyConnection, point: SalesPoint) -> Result<
     Ok(found!(connection, own)?)
 }
 
-/// Automatic discounts that may concern these items, and the one with the promo code.
+/// Returns the automatic discounts that may apply to these items, and the discount with the promo code.
 fn discounts(connection: &mut AnyConnection, query: &CartQuery, ids: &[i64]) -> Result<Vec<Discount>, Failed> {
     let project = query.point.project_id.get();
     let selected = || Statement::new("SELECT ").sql(COLUMNS);
@@ -164,8 +164,8 @@ fn discounts(connection: &mut AnyConnection, query: &CartQuery, ids: &[i64]) -> 
     rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
 }
 
-/// These cards. The application sells services with a price, and goods with a category and a place with a price in one of its
-/// warehouses; others come as goods that lie nowhere.
+/// Returns these items. The application sells services with a price. It sells goods with a category and with priced
+/// stock in one of its warehouses; other goods are returned without stock.
 fn items(
     connection: &mut AnyConnection,
     query: &CartQuery,
@@ -243,7 +243,7 @@ fn places(
     Ok(places)
 }
 
-/// The categories of these cards, each with those above it.
+/// Returns the categories of these items, each with its ancestors.
 fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeMap<i64, Vec<CategoryId>>, Failed> {
     let leaves: Vec<i64> = cards.iter().filter_map(|card| card.category_id).collect();
     let rows: Vec<AncestorRow> =
@@ -261,7 +261,7 @@ fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeM
     Ok(ancestors)
 }
 
-/// Everything that is found by one number each. A number that is not asked for finds nothing.
+/// Reads all records that are found by one id each. Ids that are not set find nothing.
 fn terms_and_references(connection: &mut AnyConnection, query: &CartQuery) -> QueryResult<TermsRow> {
     let delivery = query.delivery.as_ref();
     Statement::new(

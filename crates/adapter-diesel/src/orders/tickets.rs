@@ -1,5 +1,5 @@
-//! Tickets at the door. Every scan is a row that never changes; those that were admitted are counted on their orders, whose
-//! rows are locked by ascending number before anything is judged.
+//! Ticket admission. Every scan is a row that never changes. Admitted units are counted on their orders. These are
+//! locked by ascending id before any decision.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ fn known_shops(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<BTre
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-/// The orders of all scans, so that batches that race wait for each other and not in a circle.
+/// Locks the orders of all scans, so that concurrent batches wait for each other without deadlock.
 fn lock_orders(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<(), Failed> {
     let references: BTreeSet<&str> =
         batch.scans.iter().filter_map(|scan| Some(scan.reference.as_ref()?.as_str())).collect();
@@ -108,7 +108,7 @@ fn answer(
         _ => EntryRow::default(),
     };
     if !keep(connection, batch, scan, order.as_ref(), outcome, &earlier)? {
-        // Somebody else brought a scan of this name at the same time, and has committed it.
+        // A concurrent request has committed a scan with this id.
         let known = by_name(connection, project, &scan.scan.id)?;
         let known = known.ok_or_else(|| StoreError::Failed("a scan is there and cannot be found".to_owned()))?;
         return again(known, scan);
@@ -182,7 +182,7 @@ by_place! {
     }
 }
 
-/// The entry of an order that was scanned last.
+/// Returns the last admission of an order.
 fn last_entry(connection: &mut AnyConnection, order: i64) -> Result<EntryRow, Failed> {
     let last: Vec<EntryRow> = Statement::new("SELECT scanned_at, shop_id FROM ticket_scans WHERE order_id = ")
         .value(order)
@@ -193,7 +193,7 @@ fn last_entry(connection: &mut AnyConnection, order: i64) -> Result<EntryRow, Fa
     Ok(last.into_iter().next().unwrap_or_default())
 }
 
-/// Writes a scan with its outcome; `false` when its name is taken.
+/// Writes a scan with its outcome. Returns `false` if its id is taken.
 fn keep(
     connection: &mut AnyConnection,
     batch: &ScanBatch,
@@ -233,7 +233,7 @@ fn keep(
     Ok(!kept.is_empty())
 }
 
-/// Counts an entry on its order. The guard stands here once more, and a CHECK behind it.
+/// Counts an admission on its order. The statement repeats the guard, and a CHECK constraint enforces it.
 fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &ReadScan, order: &Order) -> Result<(), Failed> {
     let (entering, at, now) = (i64::from(scan.scan.quantity.get()), scan.at.naive_utc(), batch.stamp.at.naive_utc());
     let counted = Statement::new("UPDATE order_tickets SET redeemed = redeemed + ")
@@ -290,7 +290,7 @@ by_place! {
     }
 }
 
-/// The scans for which this holds.
+/// Returns the scans that match the condition.
 fn kept(connection: &mut AnyConnection, condition: Statement) -> Result<Vec<ScanRow>, Failed> {
     let select = Statement::new(
         "SELECT s.id, s.scan_id, s.token_fingerprint, s.order_id, s.quantity, s.shop_id, sh.name, s.is_dated, \
@@ -306,7 +306,7 @@ fn by_name(connection: &mut AnyConnection, project: i64, name: &ScanId) -> Resul
     Ok(kept(connection, own)?.into_iter().next())
 }
 
-/// The answer to a scan that is kept: what it was then, or that another one has its name.
+/// Returns the response to a stored scan: its outcome, or the refusal that another scan has the id.
 fn again(known: ScanRow, scan: &ReadScan) -> Result<ScanAnswer, Failed> {
     let asked = (scan.fingerprint.as_str(), i64::from(scan.scan.quantity.get()), scan.scan.shop.map(ShopId::get));
     let same = (known.fingerprint.as_str(), known.quantity, known.shop_id) == asked
@@ -345,7 +345,7 @@ impl TryFrom<ScanRow> for KeptScan {
     }
 }
 
-/// The tickets of a new order.
+/// Stores the tickets of a new order.
 pub(super) fn insert(connection: &mut AnyConnection, order: &PlacedOrder, id: i64) -> QueryResult<()> {
     let tickets = order.lines.iter().filter(|line| line.is_ticket);
     let total: i64 = tickets.map(|line| i64::from(line.quantity.get())).sum();
@@ -362,7 +362,7 @@ pub(super) fn insert(connection: &mut AnyConnection, order: &PlacedOrder, id: i6
     Ok(())
 }
 
-/// What other lines of an order, which the caller has locked, do to its tickets.
+/// Updates the tickets of an order after a change of its lines. The caller has locked the order.
 pub(super) fn follow(connection: &mut AnyConnection, project: i64, order: i64, rework: &Rework) -> QueryResult<()> {
     let is_new = |line: &&ReworkedLine| line.id.is_none() && line.is_ticket;
     if let Some(reference) = rework.tickets.as_ref().filter(|_| rework.lines.iter().any(|line| is_new(&line))) {
@@ -374,7 +374,7 @@ pub(super) fn follow(connection: &mut AnyConnection, project: i64, order: i64, r
     recount(connection, order)
 }
 
-/// Counts the tickets of an order anew, after its lines have changed. The caller has locked it.
+/// Recounts the tickets of an order after a change of its lines. The caller has locked the order.
 pub(super) fn recount(connection: &mut AnyConnection, order: i64) -> QueryResult<()> {
     Statement::new(
         "UPDATE order_tickets SET total = CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) FROM reservations r \

@@ -1,4 +1,4 @@
-//! Orders from the contact form, until an employee confirms them.
+//! Orders from the contact form that no employee has confirmed yet.
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
@@ -18,7 +18,7 @@ use crate::schema::{orders, projects};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
-/// Orders of one look.
+/// Orders per batch.
 const BATCH: i64 = 100;
 
 by_place! {
@@ -28,7 +28,7 @@ by_place! {
     }
 }
 
-/// Terms as they are stored.
+/// Decodes stored terms.
 pub(super) fn terms(max_pieces: i64, max_value: i64, hold_hours: i64) -> Result<ContactTerms, StoreError> {
     Ok(ContactTerms {
         max_pieces: u32::try_from(max_pieces).map_err(StoreError::corrupt)?,
@@ -37,8 +37,9 @@ pub(super) fn terms(max_pieces: i64, max_value: i64, hold_hours: i64) -> Result<
     })
 }
 
-/// Refuses an order from the contact form with which the unconfirmed orders of its phone exceed the terms. Forms with one
-/// phone come one after the other: each locks the contact, which is bound by now. The caller holds the customer.
+/// Refuses an order from the contact form if the unconfirmed orders of its phone would exceed the terms. Requests with
+/// the same phone run one after the other: each locks the contact, which is bound by now. The caller has locked the
+/// customer.
 pub(crate) fn admit_unconfirmed(
     connection: &mut AnyConnection,
     order: &PlacedOrder,
@@ -72,7 +73,7 @@ pub(crate) fn admit_unconfirmed(
     terms.admit(before.plus(order.unconfirmed())).map_err(|problem| Abort::Refused(PlaceRefused::Contact(problem)))
 }
 
-/// Orders that are still unconfirmed although their time has passed. The index `orders_unconfirmed` has them.
+/// Returns unconfirmed orders whose time has expired. Uses the index `orders_unconfirmed`.
 fn expired(connection: &mut AnyConnection, at: NaiveDateTime) -> Result<Vec<i64>, Abort<StoreError>> {
     let rows: Vec<IdRow> =
         Statement::new("SELECT id FROM orders WHERE reserved_until IS NOT NULL AND reserved_until <= ")
@@ -83,7 +84,7 @@ fn expired(connection: &mut AnyConnection, at: NaiveDateTime) -> Result<Vec<i64>
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-/// Cancels one, unless it was confirmed or canceled meanwhile.
+/// Cancels an order, unless it was confirmed or canceled in the meantime.
 fn cancel(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
     people::hold_customer(connection, CustomerOf::Order(id.get()))?;
     let order = lock(connection, id)?;
@@ -99,15 +100,15 @@ fn cancel(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Res
 }
 
 impl Database {
-    /// Cancels orders from the contact form that no employee confirmed in time: their goods are free again. Each is a commit
-    /// of its own. Returns how many.
+    /// Cancels orders from the contact form that no employee confirmed in time and releases their stock. Each order is
+    /// one transaction. Returns the number of canceled orders.
     pub async fn cancel_unconfirmed(&self, at: DateTime<Utc>) -> Result<usize, StoreError> {
         let found = self.read(move |connection| expired(connection, at.naive_utc())).await?;
         self.cancel_each(found, move |connection, order| cancel(connection, order, at)).await
     }
 
-    /// Makes one step for each order, in a commit of its own. Returns how many it canceled. An order whose step fails holds
-    /// up no other: the first error is returned at the end.
+    /// Runs a cancellation for each order, in its own transaction. Returns the number of canceled orders. A failure
+    /// does not stop the other orders: the first error is returned at the end.
     pub(crate) async fn cancel_each(
         &self,
         orders: Vec<i64>,

@@ -15,10 +15,10 @@ use crate::projections::offers;
 use crate::schema::{applications, branches, nomenclatures};
 use crate::{records, stored};
 
-/// The nomenclature kind of services.
+/// Nomenclature kind of services.
 const SERVICE: i64 = 1;
 
-/// Applications that are remembered at most.
+/// Maximum cached applications.
 const MOST_APPLICATIONS: usize = 4_096;
 
 /// Active applications by the fingerprint of their token.
@@ -67,10 +67,10 @@ fn row(connection: &mut AnyConnection, id: ApplicationId) -> QueryResult<Applica
     applications::table.find(id.get()).select(ApplicationRow::as_select()).first(connection)
 }
 
-/// The application after a change of who is let in by it.
+/// Reloads the application after a change of its token or status.
 fn admitted_anew(connection: &mut AnyConnection, id: ApplicationId) -> Result<Application, Abort<ApplicationError>> {
     let row = row(connection, id).optional()?.ok_or(Abort::Refused(ApplicationError::NotFound))?;
-    // Answers of the storefront are remembered by the token.
+    // Responses of the storefront are cached by token.
     invalidate(Topic::Storefront, row.project_id);
     invalidate(Topic::Access, row.project_id);
     Ok(row.try_into()?)
@@ -129,7 +129,7 @@ impl ApplicationRepository for Database {
                 .returning(applications::id)
                 .get_result(connection)?;
             made("applications", id);
-            // Services are sold in every application of their project from its first moment.
+            // Services are sold in every application of their project from its creation.
             let services: Vec<i64> = nomenclatures::table
                 .filter(nomenclatures::project_id.eq(project.get()))
                 .filter(nomenclatures::kind_id.eq(SERVICE))

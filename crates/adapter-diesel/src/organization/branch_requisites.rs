@@ -1,4 +1,4 @@
-//! Accounts of branches in banks: kept under the lock of the branch, and told in its history.
+//! Bank accounts of branches: written under the lock of the branch, and entered in its history.
 
 use async_trait::async_trait;
 use kontor_kernel::history::part_changes;
@@ -19,7 +19,7 @@ pub(super) const REQUISITES: Requisites = Requisites { table: "branch_bank_requi
 
 type Outcome<T> = Result<T, Abort<BranchRequisiteError>>;
 
-/// The branch of the project, held so that nothing else is written for it.
+/// Locks the branch of the project against concurrent writes.
 fn hold(connection: &mut AnyConnection, project: ProjectId, branch: BranchId) -> Outcome<()> {
     let own = Statement::new("SELECT id FROM branches WHERE id = ")
         .value(branch.get())

@@ -62,7 +62,7 @@ impl StoredRecord for Branch {
     }
 }
 
-/// The branches of staff.
+/// Source of the branch list for staff.
 const BRANCHES: Source = Source {
     from: "branches b",
     id: "b.id",
@@ -70,7 +70,7 @@ const BRANCHES: Source = Source {
     search: found_by,
 };
 
-/// By a part of the name or of the INN.
+/// Searches by a part of the name or of the INN.
 fn found_by(text: &Line<255>) -> Statement {
     Statement::new("(")
         .then(key_contains("b.name_key", text))

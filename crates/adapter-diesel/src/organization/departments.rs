@@ -34,7 +34,7 @@ fn department((row, branch): (DepartmentRow, Option<String>)) -> Result<Departme
     })
 }
 
-/// Departments with the names of their branches, ready to be narrowed.
+/// Departments with the names of their branches; callers add filters.
 macro_rules! with_branches {
     () => {
         departments::table
@@ -112,7 +112,7 @@ impl KeptRecord for Department {
 
 impl DeletableRecord for Department {
     fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Result<usize, Abort<DepartmentError>> {
-        // Nothing but employees refers to a department.
+        // Only employees refer to departments.
         diesel::delete(departments::table.find(before.id.get()))
             .execute(connection)
             .map_err(on_reference(DepartmentRefusal::Staffed))

@@ -9,7 +9,7 @@ use crate::database::{Abort, Database};
 use crate::schema::{countries, dictionary_items, projects, storage_units};
 use crate::stored;
 
-/// Number, name, picture and time of creation.
+/// Id, name, picture and time of creation.
 type ItemRow = (i64, String, Option<String>, NaiveDateTime);
 
 fn item((id, name, avatar, created_at): ItemRow) -> Result<DictionaryItem, StoreError> {
@@ -26,7 +26,7 @@ fn unit((id, name, abbreviation): (i64, String, String)) -> Result<StorageUnit, 
     Ok(StorageUnit { id: stored::id(id)?, name: stored::text(&name)?, abbreviation: stored::text(&abbreviation)? })
 }
 
-/// The columns of an [`ItemRow`].
+/// Columns of an [`ItemRow`].
 const ITEM: (dictionary_items::id, dictionary_items::name, dictionary_items::avatar, dictionary_items::created_at) =
     (dictionary_items::id, dictionary_items::name, dictionary_items::avatar, dictionary_items::created_at);
 

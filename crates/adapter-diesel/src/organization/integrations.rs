@@ -1,4 +1,4 @@
-//! Integrations, and what records use of them.
+//! Integrations, and the parameters that records set for them.
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
@@ -17,7 +17,7 @@ use crate::statement::{IdRow, Statement, by_place};
 use crate::unreadable;
 use crate::{histories, records, stored};
 
-/// A record has no more parameters of one integration.
+/// Maximum parameters of one integration per record.
 const MOST_PARAMETERS: i64 = 50;
 
 by_place! {
@@ -47,7 +47,7 @@ impl TryFrom<IntegrationRow> for UsedIntegration {
     }
 }
 
-/// The integrations, with what this record uses of them.
+/// Selects the integrations, with the parameters of this record.
 fn integrations(owner: Option<IntegrationOwner>) -> Statement {
     let (kind, number) = owner.map_or(("", 0), |owner| (owner.kind().word(), owner.number()));
     Statement::new(
@@ -84,8 +84,8 @@ fn of_owner(owner: IntegrationOwner) -> Statement {
     }
 }
 
-/// The project of a record, which stays until the transaction ends. The branch of an account is locked first, as in every step
-/// that locks both.
+/// Returns the project of a record and locks the record until the transaction ends. The branch of an account is locked
+/// first, as in every transaction that locks both.
 fn held(connection: &mut AnyConnection, owner: IntegrationOwner) -> QueryResult<Option<i64>> {
     let project = match owner {
         IntegrationOwner::Warehouse(_) => of_owner(owner),
@@ -101,8 +101,8 @@ fn held(connection: &mut AnyConnection, owner: IntegrationOwner) -> QueryResult<
     number(connection, project.locked(connection, " FOR SHARE"))
 }
 
-/// Links a record of the project to an integration for such records, and returns the number of the
-/// link, which stays locked. The record stays meanwhile.
+/// Links a record of the project to a matching integration, and returns the id of the link. The link and the record
+/// stay locked.
 fn link(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -136,7 +136,7 @@ fn link(
     number(connection, linked)?.ok_or(Abort::Refused(IntegrationError::NotFound))
 }
 
-/// Records in the history of a record what changed of an integration it uses.
+/// Enters a change of the record's integration in the history of the record.
 fn record_change<R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,

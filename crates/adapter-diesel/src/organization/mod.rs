@@ -1,4 +1,4 @@
-//! The ports of the organization.
+//! Implementations of the organization ports.
 
 pub(crate) mod applications;
 mod branch_requisites;

@@ -1,4 +1,4 @@
-//! The ways to pay that an application takes: those linked to it, or all of its project when none is.
+//! Payment types that an application accepts: those linked to it, or all of its project if none is linked.
 
 use std::collections::BTreeSet;
 
@@ -80,7 +80,7 @@ pub(super) fn choose(
     chosen: &BTreeSet<PaymentTypeId>,
     at: NaiveDateTime,
 ) -> Result<(), Abort<ApplicationError>> {
-    // Who is let in stays as it is. Of two choices at once the row lets one come first.
+    // Access does not change. The row lock orders concurrent changes.
     leave_valid(Topic::Access);
     let project: Option<i64> = diesel::update(applications::table.find(application))
         .set(applications::updated_at.eq(at))

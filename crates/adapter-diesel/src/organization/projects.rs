@@ -11,7 +11,7 @@ use crate::database::{AnyConnection, Database, found};
 use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
 use crate::stored;
 
-/// Projects are counted in the currency of the acquirer.
+/// Currency of new projects, as required by the acquirer.
 const CURRENCY: &str = "RUB";
 
 #[async_trait]
@@ -120,7 +120,7 @@ fn insert_checkout_options(connection: &mut AnyConnection, project: ProjectId, p
     Ok(())
 }
 
-/// An active type of delivery that costs nothing.
+/// Inserts an active delivery type without a price.
 pub(crate) fn insert_delivery_type(
     connection: &mut AnyConnection,
     project: i64,
@@ -138,7 +138,7 @@ pub(crate) fn insert_delivery_type(
         .execute(connection)
 }
 
-/// An active subtype of a type of delivery that costs nothing.
+/// Inserts an active delivery subtype without a price.
 pub(crate) fn insert_delivery_subtype(
     connection: &mut AnyConnection,
     project: i64,
@@ -158,7 +158,7 @@ pub(crate) fn insert_delivery_subtype(
         .execute(connection)
 }
 
-/// A payment type.
+/// Inserts a payment type.
 pub(crate) fn insert_payment_type(
     connection: &mut AnyConnection,
     project: i64,

@@ -18,7 +18,7 @@ use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 use crate::unreadable;
 
-/// A project has no more menus.
+/// Maximum menus per project.
 const MOST: i64 = 100;
 
 by_place! {
@@ -54,7 +54,7 @@ by_place! {
     }
 }
 
-/// The menus of a project, as they stand for an employee.
+/// Returns the menus of a project, with the choices of an employee.
 fn menus(connection: &mut AnyConnection, project: ProjectId, user: i64) -> Result<Vec<StaffMenu>, Abort<StoreError>> {
     let rows: Vec<MenuRow> = Statement::new(
         "SELECT m.id, m.name, m.created_at, p.menu_id, u.menu_id FROM staff_menus m \
@@ -75,7 +75,7 @@ fn menus(connection: &mut AnyConnection, project: ProjectId, user: i64) -> Resul
     let mut of_menu: HashMap<i64, Vec<StaffMenuItem>> = HashMap::new();
     for row in items {
         let (screen_id, name) = (stored::optional_id(row.screen)?, stored::owned(row.name)?);
-        // One that leads nowhere is left out: nothing else can be said of it.
+        // An item without a valid link is left out: it has no other use.
         let Some(url) = stored::link(Some(&row.url)) else { continue };
         of_menu.entry(row.menu).or_default().push(StaffMenuItem { screen_id, name, url });
     }
@@ -119,7 +119,7 @@ fn permissions(
         )
         .value(user.get())
         .rows(connection)?;
-        // Those that a project made open nothing of the service.
+        // Permissions defined by a project grant nothing in the service.
         rows.iter().filter_map(|row| row.name.parse().ok()).collect()
     };
     Ok(Some(OfProject::new(stored::id(found.project)?, granted)))
@@ -179,7 +179,7 @@ fn attach(
         MenuOwner::Project => ("project", project.get()),
         MenuOwner::User(user) => ("user", user.get()),
     };
-    // Customers may be shown the project's.
+    // Customers may be shown the menu of the project.
     invalidate(Topic::Storefront, project.get());
     Statement::new("DELETE FROM staff_menu_uses WHERE owner = ")
         .value(kind)

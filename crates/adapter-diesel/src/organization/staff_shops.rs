@@ -1,4 +1,4 @@
-//! Shops as staff keep them.
+//! Shops for staff.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ fn day(text: &str) -> Result<NaiveDate, StoreError> {
     text.parse().map_err(StoreError::corrupt)
 }
 
-/// The opening times of these shops.
+/// Returns the opening times of these shops.
 fn times<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<HashMap<i64, OpeningTimes>, Abort<R>> {
     let rows = |columns: &'static str, order: &'static str| Statement::new(columns).among(ids).sql(order);
     let mut found: HashMap<i64, OpeningTimes> = HashMap::new();
@@ -164,7 +164,7 @@ fn shop(row: ShopRow, times: OpeningTimes) -> Result<StaffShop, StoreError> {
     })
 }
 
-/// These shops in this order, those that are left out.
+/// Loads these shops in this order, those that are left out.
 fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<StaffShop>>, Abort<R>> {
     let rows: Vec<ShopRow> = Statement::new(SHOPS).among(ids).rows(connection)?;
     let mut times = times(connection, ids)?;
@@ -260,7 +260,7 @@ impl KeptRecord for StaffShop {
 }
 
 impl DeletableRecord for StaffShop {
-    /// Orders go on naming it.
+    /// Deletes a shop. Orders keep their reference to it.
     fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Result<usize, Abort<ShopError>> {
         let id = before.id.get();
         for table in ["shop_hours", "shop_holidays", "shop_exceptions"] {
@@ -316,13 +316,13 @@ fn remove(connection: &mut AnyConnection, table: &'static str, id: i64) -> Query
     Ok(id)
 }
 
-/// The times of an interval as they are stored.
+/// Returns the stored form of an interval.
 fn texts(interval: Option<Interval>) -> [Value; 2] {
     let text = |time: fn(Interval) -> TimeOfDay| interval.map(|interval| time(interval).to_string()).into();
     [text(Interval::opens), text(Interval::closes)]
 }
 
-/// Writes a change that was checked, and answers the number of what it is about.
+/// Writes a checked change, and returns the id of the changed record.
 fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &TimesChange) -> QueryResult<i64> {
     match change {
         TimesChange::AddHours(weekday, interval) => {

@@ -13,14 +13,14 @@ use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::statement::{Statement, Value, by_place};
 use crate::stored;
 
-/// Employees who are to be told of tasks.
+/// Queue of employees to be notified of tasks.
 pub(crate) const TASK_MAILS: Queue =
     Queue { table: "task_mails", key: "user_id", due: Some("next_attempt_at"), open: "TRUE", on_park: "" };
 
-/// News of one mail; more are the next one's.
+/// Maximum changes in one mail; further ones are sent in the next mail.
 const MOST_NEWS: usize = 500;
 
-/// Writes down who is to be told of a task that stood like this before, if it was there.
+/// Stores the notifications about a change of a task; the previous state is `None` for a new task.
 pub(super) fn write_news<R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -33,7 +33,7 @@ pub(super) fn write_news<R>(
     if news.is_empty() {
         return Ok(());
     }
-    // Everybody who writes to the same people takes their rows in the same order.
+    // All writers lock the rows of the same employees in the same order.
     news.sort_unstable_by_key(|(person, _)| person.get());
     let row = |(person, news): &(UserId, TaskNews)| -> [Value; 4] {
         [stamp.project_id.get().into(), person.get().into(), task.into(), news.word().into()]
@@ -82,7 +82,8 @@ const LEASED: Leased<i64, (MailRow, Vec<NewsRow>), TaskMail> = Leased { load, re
 
 type Loaded = Vec<(i64, (MailRow, Vec<NewsRow>))>;
 
-/// The rows of the queue before what is to be told: who writes meanwhile raises `wanted` above what was read.
+/// Loads the rows of the queue before the changes to report. A concurrent writer raises `wanted` above the value that
+/// was read.
 fn load(connection: &mut AnyConnection, users: &[i64]) -> QueryResult<Loaded> {
     let mails: Vec<MailRow> = Statement::new(
         "SELECT m.user_id, m.wanted, m.requested_at, m.attempts, u.email FROM task_mails m LEFT JOIN users u \
@@ -136,7 +137,7 @@ fn mail((row, news): (MailRow, Vec<NewsRow>)) -> Result<TaskMail, StoreError> {
     })
 }
 
-/// Lets go of a mail that this worker still has.
+/// Releases the lease of a mail, if this worker still holds it.
 fn give_back(mail: &TaskMail, owner: &str, next: DateTime<Utc>, set: Statement) -> Statement {
     Statement::new("UPDATE task_mails SET lease_owner = NULL, leased_until = NULL, next_attempt_at = ")
         .value(next.naive_utc())

@@ -72,7 +72,7 @@ impl TryFrom<TaskRow> for Task {
     }
 }
 
-/// These tasks in this order, those that are left out.
+/// Loads these tasks in this order, those that are left out.
 fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Task>>, Abort<R>> {
     let rows: Vec<TaskRow> = Statement::new(TASKS).among(ids).rows(connection)?;
     let rows = rows.into_iter().map(|row| (row.id, row.project_id, row.try_into()));
@@ -87,7 +87,7 @@ impl StoredRecord for Task {
     }
 }
 
-/// Refuses what is not of the project: employees who are banned are nobody's, customers who left neither.
+/// Requires that the references belong to the project. Banned employees and deleted customers are refused.
 fn require_own(
     connection: &mut AnyConnection,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! Payments that people must look at.
+//! Payments that require an operator.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
@@ -50,7 +50,7 @@ fn concerns(
 }
 
 impl Database {
-    /// The payments that people must look at, of one project or of all, at most so many.
+    /// Returns the payments that require an operator, of one project or of all, up to the given number.
     pub async fn payment_concerns(
         &self,
         project: Option<ProjectId>,
@@ -59,7 +59,7 @@ impl Database {
         self.read(move |connection| concerns(connection, project, most)).await
     }
 
-    /// How many payments people must look at.
+    /// Returns the number of payments that require an operator.
     pub async fn count_payment_concerns(&self) -> Result<u64, StoreError> {
         self.read(|connection| {
             let counted: i64 =
@@ -69,8 +69,8 @@ impl Database {
         .await
     }
 
-    /// Takes a payment off the list, after people have looked at it. Its money and its history stay as they are. `false` when
-    /// it is not on the list.
+    /// Removes a payment from the list after an operator has checked it. Its money and its history do not change.
+    /// Returns `false` if it is not on the list.
     pub async fn settle_payment(&self, id: ChargeId, at: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let concern = charges::table.filter(charges::id.eq(id.get())).filter(charges::concern_at.is_not_null());

@@ -1,4 +1,4 @@
-//! Charges as they are stored.
+//! Rows of charges.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -69,12 +69,12 @@ impl TryFrom<ChargeRow> for Charge {
     }
 }
 
-/// The columns a charge is found by.
+/// Keys by which charges are found.
 pub(crate) enum Key {
     Id(i64),
     Provider(String),
     Idempotence(String),
-    /// Whose outcome is still to come.
+    /// Charge of this purpose without a final outcome.
     Open(ChargePurpose),
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn load(connection: &mut AnyConnection, key: &Key) -> Result<Option<C
     Ok(row.optional()?.map(Charge::try_from).transpose()?)
 }
 
-/// The charge that stands against another one under this key and for this purpose.
+/// Returns the charge that prevents another one: with the same key, or still open or paid for the same purpose.
 pub(super) fn standing(
     connection: &mut AnyConnection,
     key: Uuid,
@@ -114,7 +114,7 @@ pub(super) fn standing(
     Ok(row.map(Charge::try_from).transpose()?)
 }
 
-/// Stores a charge. `None` when another one stands against it.
+/// Stores a charge. Returns `None` if another one prevents it.
 pub(crate) fn insert(connection: &mut AnyConnection, new: &NewCharge) -> Result<Option<Charge>, Abort<StoreError>> {
     let (request, at) = (&new.request, new.at.naive_utc());
     let text = serde_json::to_string(request).map_err(StoreError::corrupt)?;

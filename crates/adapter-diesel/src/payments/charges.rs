@@ -1,4 +1,4 @@
-//! What becomes known of charges.
+//! State changes of charges.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
@@ -15,7 +15,7 @@ use crate::database::{Abort, AnyConnection, Driver};
 use crate::schema::charges;
 use crate::statement::{IdRow, Statement};
 
-/// Stores a charge by itself. The caller holds the customer.
+/// Stores a charge without other records. The caller has locked the customer.
 pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
     let (key, purpose) = (new.request.key, new.request.purpose);
     if let Some(known) = standing(connection, key, purpose)? {
@@ -35,7 +35,7 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<C
         .ok_or_else(|| StoreError::Unavailable("a charge was stored and settled meanwhile".to_owned()).into())
 }
 
-/// What is learned; `None` leaves a column as it is.
+/// Columns learned from the acquirer; `None` leaves a column as it is.
 #[derive(AsChangeset, Default)]
 #[diesel(table_name = charges)]
 struct Learned {
@@ -74,7 +74,7 @@ impl Learned {
     }
 }
 
-/// The lease is given back, and the next question has its time.
+/// Columns that release the lease and schedule the next check.
 #[derive(AsChangeset)]
 #[diesel(table_name = charges, treat_none_as_null = true)]
 struct Returned {
@@ -85,16 +85,16 @@ struct Returned {
     updated_at: NaiveDateTime,
 }
 
-/// A charge of which something became known.
+/// A charge after a change.
 pub(crate) struct Known {
-    /// As it is now.
+    /// Current state.
     pub charge: Charge,
-    /// Whether the same reason was given the last time.
+    /// `true` if the previous change had the same reason.
     pub repeated: bool,
 }
 
-/// Writes what became known of a charge, with the refund that is due and the method to be saved. `None` when its outcome
-/// was known before: duplicates, late and reordered news change nothing.
+/// Writes a change of a charge, with the refund that is due and the method to be saved. Returns `None` if its outcome
+/// was known before: duplicate, late and reordered notifications change nothing.
 pub(crate) fn record(
     connection: &mut AnyConnection,
     id: i64,
@@ -147,7 +147,8 @@ pub(crate) fn record(
     Ok(Some(Known { charge: known, repeated }))
 }
 
-/// Notes that people must look at a charge, and why. `None` when that was noted before, or the charge is still open.
+/// Marks a charge for review by an operator, with the reason. Returns `None` if the same was noted before or the charge
+/// is still open.
 pub(crate) fn contradict(
     connection: &mut AnyConnection,
     id: i64,
@@ -168,8 +169,9 @@ pub(crate) fn contradict(
     Ok(Some(Charge::try_from(row)?))
 }
 
-/// Lets the request of an open charge go, unless its method is no longer active. The charge is locked before the method, as where
-/// an outcome stops a method; whoever deactivates one waits for this, or is seen by it.
+/// Marks the request of an open charge as being sent, unless its method is no longer active. The charge is locked
+/// before the method, as where an outcome deactivates a method. A concurrent deactivation waits for this transaction,
+/// or is visible to it.
 pub(crate) fn departs(connection: &mut AnyConnection, id: i64, until: NaiveDateTime) -> QueryResult<bool> {
     let let_go = Statement::new("UPDATE charges SET departing_until = ")
         .value(until)
@@ -188,7 +190,7 @@ pub(crate) fn departs(connection: &mut AnyConnection, id: i64, until: NaiveDateT
     Ok(false)
 }
 
-/// Whether a request that names a method may still be on its way.
+/// Returns `true` if a request that uses the method may still be in progress.
 pub(crate) fn is_departing(connection: &mut AnyConnection, method: i64, at: NaiveDateTime) -> QueryResult<bool> {
     let any: Option<IdRow> = Statement::new("SELECT id FROM charges WHERE saved_method_id = ")
         .value(method)
@@ -200,14 +202,14 @@ pub(crate) fn is_departing(connection: &mut AnyConnection, method: i64, at: Naiv
     Ok(any.is_some_and(|charge| charge.id > 0))
 }
 
-/// What of a charge can still go back, locked until the transaction ends.
+/// Returns the refundable amount of a charge and locks the charge until the transaction ends.
 pub(crate) fn lock_refundable(connection: &mut AnyConnection, charge: i64) -> QueryResult<i64> {
     let left = Statement::new("SELECT captured - refunded - refunding AS id FROM charges WHERE id = ").value(charge);
     let row: IdRow = left.locked(connection, " FOR NO KEY UPDATE").row(connection)?;
     Ok(row.id)
 }
 
-/// The charge that this was paid with, locked until the transaction ends.
+/// Returns the successful charge of the purpose and locks it until the transaction ends.
 pub(crate) fn lock_paid(connection: &mut AnyConnection, purpose: ChargePurpose) -> QueryResult<Option<ChargeId>> {
     let paid = Statement::new("SELECT id FROM charges WHERE state = 'succeeded' AND purpose = ")
         .value(purpose.kind())

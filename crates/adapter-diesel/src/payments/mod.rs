@@ -1,7 +1,7 @@
-//! The ports of payments: charges, refunds, saved methods, verifications, receipts.
+//! Implementations of the payment ports: charges, refunds, saved methods, verifications, receipts.
 //!
-//! What the outcome of a charge means for an order or a customer is not known here; see `charge_outcomes`. Rows are locked in
-//! one order everywhere: customer, refund, charge, and what the charge is for.
+//! The effect of a charge outcome on an order or a customer is implemented in `charge_outcomes`. Every transaction
+//! locks rows in this order: customer, refund, charge, purpose of the charge.
 
 mod charge_concerns;
 mod charge_rows;

@@ -1,4 +1,4 @@
-//! Charges, refunds and receipts whose outcome is not known yet, as queues.
+//! Queues of charges, refunds and receipts without a final outcome.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;

@@ -1,4 +1,4 @@
-//! Receipts that people must look at, and what they decide.
+//! Receipts that require an operator, and the operator's decisions.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
@@ -12,7 +12,8 @@ use crate::schema::{charges, receipts};
 use crate::stored;
 
 impl Database {
-    /// The receipts that people must look at: canceled, or waited for too long. Of one project, or of all; at most so many.
+    /// Returns the receipts that require an operator: canceled or overdue. Of one project or of all, up to the given
+    /// number.
     pub async fn receipt_concerns(
         &self,
         project: Option<ProjectId>,
@@ -21,7 +22,7 @@ impl Database {
         self.read(move |connection| concerns(connection, project.map(ProjectId::get), most.into())).await
     }
 
-    /// How many receipts people must look at.
+    /// Returns the number of receipts that require an operator.
     pub async fn count_receipt_concerns(&self) -> Result<u64, StoreError> {
         self.read(|connection| {
             let counted: i64 =
@@ -31,13 +32,13 @@ impl Database {
         .await
     }
 
-    /// Has a canceled receipt looked at once more; that of a hand-over is asked for under another key. `false` when there
-    /// is no such receipt, or nothing that could be asked for.
+    /// Schedules another check of a canceled receipt; a hand-over receipt is requested again with a new key. Returns
+    /// `false` if there is no such receipt, or none that could be requested.
     pub async fn ask_for_receipt_again(&self, id: ReceiptId, at: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| ask_again(connection, id.get(), at.naive_utc())).await
     }
 
-    /// Takes a receipt as done that people had to look at. `false` when there is none.
+    /// Marks a receipt that required an operator as done. Returns `false` if there is none.
     pub async fn settle_receipt(&self, id: ReceiptId, at: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let at = at.naive_utc();

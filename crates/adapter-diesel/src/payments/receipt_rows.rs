@@ -1,4 +1,4 @@
-//! Receipts as they are stored.
+//! Rows of receipts.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -31,7 +31,7 @@ pub(super) struct ReceiptRow {
     created_at: NaiveDateTime,
 }
 
-/// What a receipt is told by its charge.
+/// Columns of the charge that a receipt needs.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = charges)]
 pub(super) struct PaidRow {
@@ -45,7 +45,7 @@ pub(super) struct PaidRow {
 /// A receipt with its charge and the acquirer's identifier of its refund.
 pub(super) type ReceiptWithOrigin = (ReceiptRow, PaidRow, Option<String>);
 
-/// The rows with these numbers, each with its number.
+/// Returns the rows with these ids, each with its id.
 pub(super) fn with_numbers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ReceiptWithOrigin)>> {
     let rows: Vec<ReceiptWithOrigin> = receipts::table
         .inner_join(charges::table.on(charges::id.eq(receipts::charge_id)))
@@ -107,7 +107,7 @@ struct ConcernRow {
     created_at: NaiveDateTime,
 }
 
-/// The receipts that people must look at, by project.
+/// Returns the receipts that require an operator, by project.
 pub(super) fn concerns(
     connection: &mut AnyConnection,
     project: Option<i64>,

@@ -1,4 +1,4 @@
-//! Which projects have receipts made, and how.
+//! Receipt settings of projects.
 
 use async_trait::async_trait;
 use diesel::prelude::*;

@@ -1,4 +1,4 @@
-//! Receipts: what brings them about, who works on them and what becomes known.
+//! Receipts: creation, leases and outcomes.
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
@@ -17,11 +17,11 @@ use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::people::forget_receipts_if_left;
 use crate::schema::receipts;
 
-/// What a receipt went with.
+/// Charge or refund that a receipt belongs to.
 pub(super) struct About {
     pub project: i64,
     pub charge: i64,
-    /// `None` when it went with the payment.
+    /// Refund; `None` for the receipt of the payment.
     pub refund: Option<i64>,
 }
 
@@ -48,7 +48,7 @@ struct NewReceipt {
 }
 
 impl NewReceipt {
-    /// Due at once.
+    /// Creates a receipt that is due at once.
     fn new(about: &About, kind: ReceiptKind, state: ReceiptState, at: NaiveDateTime) -> Self {
         Self {
             project_id: about.project,
@@ -71,7 +71,7 @@ impl NewReceipt {
         }
     }
 
-    /// Whether there was none before.
+    /// Inserts the receipt. Returns `true` if there was none before.
     fn insert(self, connection: &mut AnyConnection) -> QueryResult<bool> {
         let inserted = on_each!(connection, concrete => {
             diesel::insert_into(receipts::table).values(self).on_conflict_do_nothing().execute(concrete)
@@ -80,8 +80,8 @@ impl NewReceipt {
     }
 }
 
-/// Stores that a payment or a refund went with a receipt. One that is not registered yet is asked about; a worker tells
-/// people of one that is canceled.
+/// Stores the receipt that was sent with a payment or a refund. A receipt that is not registered yet is checked later;
+/// a worker reports canceled ones to operators.
 pub(super) fn follow(
     connection: &mut AnyConnection,
     about: &About,
@@ -100,8 +100,8 @@ pub(super) fn follow(
     new.insert(connection).map(|_| ())
 }
 
-/// What was paid for by this charge is handed over: the second receipt is due, about what was prepaid and has not gone back,
-/// once. Nothing is when it was paid without a receipt. The caller has locked the charge, and then what it is for.
+/// Stores the second receipt when the paid goods are handed over, once. It covers the prepaid amount that was not
+/// refunded. Without a receipt of the payment there is none. The caller has locked the charge, and then its purpose.
 pub(crate) fn hand_over(
     connection: &mut AnyConnection,
     charge: ChargeId,
@@ -127,7 +127,7 @@ fn hand_over_charge(
     let new = match left(connection, charge, paid)? {
         Ok(None) => return Ok(()),
         Ok(Some(left)) => NewReceipt { body: Some(serde_json::to_string(&left).map_err(StoreError::corrupt)?), ..new },
-        // The goods are handed over all the same; people must make the receipt.
+        // The goods are handed over all the same; an operator must issue the receipt.
         Err(problem) => NewReceipt {
             state: ReceiptState::Canceled.word(),
             reason: Some(problem.to_string()),
@@ -141,7 +141,7 @@ fn hand_over_charge(
     Ok(forget_receipts_if_left(connection, charge.counterparty_id.get())?)
 }
 
-/// What is handed over of what was prepaid: not what has gone back or is on its way.
+/// Returns the prepaid lines that are handed over, without refunded and pending amounts.
 fn left(
     connection: &mut AnyConnection,
     charge: &Charge,
@@ -160,7 +160,7 @@ fn left(
     Ok(rest)
 }
 
-/// What is learned; `None` leaves a column as it is.
+/// Columns learned from the acquirer; `None` leaves a column as it is.
 #[derive(AsChangeset, Default)]
 #[diesel(table_name = receipts)]
 struct Learned {
@@ -199,7 +199,7 @@ impl Learned {
     }
 }
 
-/// The lease is given back, and the next question has its time.
+/// Columns that release the lease and schedule the next check.
 #[derive(AsChangeset)]
 #[diesel(table_name = receipts, treat_none_as_null = true)]
 struct Returned {
@@ -209,7 +209,7 @@ struct Returned {
     updated_at: NaiveDateTime,
 }
 
-/// A change counts only for the try it is about, and while the outcome is open.
+/// Records a change. It applies only to its own attempt, and while the outcome is open.
 fn record(
     connection: &mut AnyConnection,
     id: i64,
@@ -235,7 +235,7 @@ fn record(
     }
     let row = receipts::table.find(id);
     match change {
-        // Nobody needs to look at it any more, nor to be told what it said.
+        // No operator needs to check it any more, and its content is no longer needed.
         ReceiptChange::Succeeded { .. } => {
             diesel::update(row)
                 .set((receipts::concern_at.eq(None::<NaiveDateTime>), receipts::body.eq(None::<String>)))

@@ -1,4 +1,4 @@
-//! Refunds as they are stored.
+//! Rows of refunds.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -30,7 +30,7 @@ pub(super) struct RefundRow {
     created_at: NaiveDateTime,
 }
 
-/// What a refund is told by its charge.
+/// Columns of the charge that a refund needs.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = charges)]
 pub(super) struct PaidRow {
@@ -45,12 +45,12 @@ fn count(number: i32) -> Result<u32, StoreError> {
     u32::try_from(number).map_err(StoreError::corrupt)
 }
 
-/// What the register prints.
+/// Decodes the receipt of a refund.
 pub(super) fn receipt(text: Option<&str>) -> Result<Option<Receipt>, StoreError> {
     text.map(serde_json::from_str).transpose().map_err(StoreError::corrupt)
 }
 
-/// A refund with what its charge tells.
+/// A refund with the columns of its charge.
 pub(super) type RefundWithCharge = (RefundRow, PaidRow);
 
 pub(super) fn read((row, paid): RefundWithCharge) -> Result<Refund, StoreError> {
@@ -82,14 +82,14 @@ pub(super) fn read((row, paid): RefundWithCharge) -> Result<Refund, StoreError> 
     })
 }
 
-/// The columns refunds are found by.
+/// Keys by which refunds are found.
 pub(super) enum Key {
     Ids(Vec<i64>),
     Request(String),
     Charge(i64),
 }
 
-/// The rows, oldest first.
+/// Returns the rows, oldest first.
 fn rows(connection: &mut AnyConnection, key: &Key) -> QueryResult<Vec<RefundWithCharge>> {
     let all = refunds::table
         .inner_join(charges::table.on(charges::id.eq(refunds::charge_id)))
@@ -102,7 +102,7 @@ fn rows(connection: &mut AnyConnection, key: &Key) -> QueryResult<Vec<RefundWith
     }
 }
 
-/// The rows with these numbers, each with its number.
+/// Returns the rows with these ids, each with its id.
 pub(super) fn with_numbers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, RefundWithCharge)>> {
     let rows = rows(connection, &Key::Ids(ids.to_vec()))?;
     Ok(rows.into_iter().map(|row| (row.0.id, row)).collect())

@@ -1,4 +1,4 @@
-//! Refunds: what is set aside for them, who works on them and what becomes known.
+//! Refunds: reserved money, leases and outcomes.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::prelude::*;
@@ -16,7 +16,7 @@ use crate::schema::{charges, refunds};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
-/// Stores a refund whose money is set aside. `None` when there is one under this key.
+/// Stores a refund whose money is reserved. Returns `None` if there is one with this key.
 pub(super) fn insert_refund(
     connection: &mut AnyConnection,
     project: i64,
@@ -58,7 +58,7 @@ fn by_request(connection: &mut AnyConnection, order: &RefundIntent) -> Result<Op
     Ok(load(connection, &Key::Request(order.key().to_string()))?.pop())
 }
 
-/// Sets the money aside if there is so much left; the row of the charge is locked by that. Returns its project.
+/// Reserves the money if the charge has enough left, which locks its row. Returns its project.
 fn set_aside(connection: &mut AnyConnection, charge: i64, amount: i64, at: NaiveDateTime) -> QueryResult<Option<i64>> {
     let enough = charges::table
         .filter(charges::id.eq(charge))
@@ -70,7 +70,7 @@ fn set_aside(connection: &mut AnyConnection, charge: i64, amount: i64, at: Naive
         .optional()
 }
 
-/// The money is no longer on its way, and has gone back or has not.
+/// Ends the reservation of the money: it was refunded or not.
 fn take_back(
     connection: &mut AnyConnection,
     charge: i64,
@@ -89,7 +89,7 @@ fn take_back(
     Ok(())
 }
 
-/// Stores a refund and sets its money aside on the charge.
+/// Stores a refund and reserves its money on the charge.
 pub(crate) fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<RefundStored, Abort<StoreError>> {
     let (charge, order, at) = (new.charge_id.get(), &new.order, new.at.naive_utc());
     if let Some(known) = by_request(connection, order)? {
@@ -97,7 +97,7 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<R
     }
     let amount = order.amount().minor();
     let Some(project) = set_aside(connection, charge, amount, at)? else {
-        // Who was faster may have been the same request.
+        // The concurrent transaction may have been the same request.
         if let Some(known) = by_request(connection, order)? {
             return Ok(RefundStored::Present(known));
         }
@@ -119,7 +119,7 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<R
     known.map(RefundStored::Present).ok_or_else(|| StoreError::corrupt("a key of a refund belongs to another").into())
 }
 
-/// What is learned; `None` leaves a column as it is.
+/// Columns learned from the acquirer; `None` leaves a column as it is.
 #[derive(AsChangeset, Default)]
 #[diesel(table_name = refunds)]
 struct Learned {
@@ -155,7 +155,7 @@ impl Learned {
     }
 }
 
-/// The lease is given back, and the next question has its time.
+/// Columns that release the lease and schedule the next check.
 #[derive(AsChangeset)]
 #[diesel(table_name = refunds, treat_none_as_null = true)]
 struct Returned {
@@ -165,7 +165,7 @@ struct Returned {
     updated_at: NaiveDateTime,
 }
 
-/// A change counts only for the try it is about, and while the outcome is open.
+/// Records a change. It applies only to its own attempt, and while the outcome is open.
 pub(crate) fn record(
     connection: &mut AnyConnection,
     id: i64,
@@ -219,8 +219,8 @@ pub(crate) fn record(
     Ok(Change::Done)
 }
 
-/// Stores a refund that has succeeded without us, and counts its money as gone back. The caller has locked the charge and
-/// knows that so much is left.
+/// Stores a refund that was made outside the service, and counts its money as refunded. The caller has locked the
+/// charge and checked that enough is left.
 pub(crate) fn insert_outside(
     connection: &mut AnyConnection,
     charge: &Charge,
@@ -249,7 +249,7 @@ pub(crate) fn insert_outside(
     Ok(stored::id(id)?)
 }
 
-/// Whether a refund with this identifier of the acquirer is stored.
+/// Returns `true` if a refund with this identifier of the acquirer is stored.
 pub(crate) fn is_known(connection: &mut AnyConnection, id: &ProviderId) -> QueryResult<bool> {
     let found: Option<i64> = refunds::table
         .filter(refunds::provider_refund_id.eq(id.as_str()))
@@ -259,9 +259,9 @@ pub(crate) fn is_known(connection: &mut AnyConnection, id: &ProviderId) -> Query
     Ok(found.is_some())
 }
 
-/// A comparison is due this long after the last one.
+/// Interval between comparisons.
 const COMPARE_AFTER: TimeDelta = TimeDelta::hours(1);
-/// How long a worker that compares keeps others from it.
+/// Time for which a comparing worker excludes others.
 const COMPARISON_LEASE: TimeDelta = TimeDelta::minutes(10);
 
 fn due_comparison(at: DateTime<Utc>) -> Statement {
@@ -272,14 +272,14 @@ fn due_comparison(at: DateTime<Utc>) -> Statement {
         .sql(")")
 }
 
-/// Whether the next comparison is due. An idle worker takes no write lock.
+/// Returns `true` if the next comparison is due. An idle worker takes no write lock.
 pub(crate) fn is_comparison_due(connection: &mut AnyConnection, at: DateTime<Utc>) -> QueryResult<bool> {
     let due = Statement::new("SELECT id FROM refund_comparisons WHERE ").then(due_comparison(at));
     let due: Option<IdRow> = due.row(connection).optional()?;
     Ok(due.is_some_and(|row| row.id > 0))
 }
 
-/// Claims the next comparison when it is due.
+/// Claims the next comparison if it is due.
 pub(crate) fn claim_comparison(
     connection: &mut AnyConnection,
     at: DateTime<Utc>,
@@ -299,7 +299,7 @@ pub(crate) fn claim_comparison(
     Ok(claimed.map(|row| row.until))
 }
 
-/// Notes how far was compared.
+/// Stores the end of the compared time range.
 pub(crate) fn compared(connection: &mut AnyConnection, until: DateTime<Utc>) -> QueryResult<()> {
     Statement::new("UPDATE refund_comparisons SET claimed_until = NULL, compared_until = ")
         .value(until.naive_utc())
@@ -309,12 +309,12 @@ pub(crate) fn compared(connection: &mut AnyConnection, until: DateTime<Utc>) -> 
         .map(|_| ())
 }
 
-/// A refund of any project.
+/// Returns a refund of any project.
 pub(crate) fn find(connection: &mut AnyConnection, id: RefundId) -> Result<Option<Refund>, Abort<StoreError>> {
     Ok(load(connection, &Key::Ids(vec![id.get()]))?.pop())
 }
 
-/// The refunds of a charge, oldest first.
+/// Returns the refunds of a charge, oldest first.
 pub(crate) fn of_charge(connection: &mut AnyConnection, charge: ChargeId) -> Result<Vec<Refund>, Abort<StoreError>> {
     load(connection, &Key::Charge(charge.get()))
 }

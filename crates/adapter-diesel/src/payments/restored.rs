@@ -1,4 +1,4 @@
-//! What a database that was restored from a backup must know before it charges again.
+//! Safeguards against double charges after a restore from a backup.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
@@ -24,8 +24,8 @@ fn installation(connection: &mut AnyConnection) -> QueryResult<InstallationRow> 
     Statement::new("SELECT name, generation, held_since FROM installation WHERE id = 1").row(connection)
 }
 
-/// The key of an attempt: the same whenever it is made. When the subscription was made tells it from another one that has its
-/// number after a restore.
+/// Returns the key of an attempt: the same for every call. The creation time of the subscription distinguishes it from
+/// another subscription that gets the same id after a restore.
 fn key(renewal: Renewal, made_at: NaiveDateTime) -> Uuid {
     let Renewal { installation, subscription, period, number } = renewal;
     let made_at = made_at.and_utc().timestamp_micros();
@@ -35,13 +35,13 @@ fn key(renewal: Renewal, made_at: NaiveDateTime) -> Uuid {
     uuid::Builder::from_custom_bytes(bytes).into_uuid()
 }
 
-/// An attempt to renew a period, as the acquirer knows it or will know it.
+/// Attempt to renew a period, with its marks at the acquirer.
 pub(crate) struct MarkedAttempt {
-    /// Its mark.
+    /// Renewal mark.
     pub renewal: Renewal,
-    /// Its key.
+    /// Idempotency key.
     pub key: Uuid,
-    /// The payment that the acquirer has since before the database was restored.
+    /// Payment that the acquirer has since before the restore.
     pub payment: Option<ProviderId>,
 }
 
@@ -60,8 +60,8 @@ by_place! {
     }
 }
 
-/// The mark and the key of an attempt. One that the acquirer has already for the period is taken over: money that came, or may
-/// still come, before one that failed under the same key.
+/// Returns the mark and the key of an attempt. A payment that the acquirer already has for the period is taken over.
+/// Payments that succeeded or may still succeed take precedence over one that failed under the same key.
 pub(crate) fn mark(
     connection: &mut AnyConnection,
     subscription: SubscriptionId,
@@ -97,8 +97,8 @@ pub(crate) fn mark(
     Ok(MarkedAttempt { renewal, key: own, payment: None })
 }
 
-/// Counts a commit that is to charge a subscription. `false` when this database was restored and must not charge yet. The row is
-/// locked until the commit: nothing else is locked after it.
+/// Counts a transaction that is to charge a subscription. Returns `false` if this database was restored and must not
+/// charge yet. The row is locked until the commit: nothing else is locked after it.
 pub(crate) fn count_charge(connection: &mut AnyConnection) -> QueryResult<bool> {
     let counted =
         "UPDATE installation SET generation = generation + 1 WHERE id = 1 AND held_since IS NULL RETURNING id";
@@ -106,7 +106,7 @@ pub(crate) fn count_charge(connection: &mut AnyConnection) -> QueryResult<bool> 
     Ok(counted.is_some_and(|row| row.id > 0))
 }
 
-/// A charge whose payment the acquirer has already.
+/// Assigns a payment that the acquirer already has to a charge.
 pub(crate) fn adopt(connection: &mut AnyConnection, charge: i64, payment: &ProviderId) -> QueryResult<()> {
     Statement::new("UPDATE charges SET state = 'pending', provider_payment_id = ")
         .value(payment.as_str())
@@ -116,14 +116,14 @@ pub(crate) fn adopt(connection: &mut AnyConnection, charge: i64, payment: &Provi
         .map(|_| ())
 }
 
-/// What a comparison with the acquirer's payments found.
+/// Result of a comparison with the acquirer's payments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ComparedPayments {
-    /// Payments that are known here.
+    /// Payments that this database contains.
     pub known: u64,
-    /// Renewals of this installation that are not; the next attempts for their periods take them over.
+    /// Unknown renewals of this installation; the next attempts for their periods take them over.
     pub renewals: u64,
-    /// Money for something that this database knows nothing of.
+    /// Payments for purposes that this database does not contain.
     pub strange: Vec<GatewayPayment>,
 }
 
@@ -175,8 +175,8 @@ fn compare(
 }
 
 impl Database {
-    /// Learns from a folder outside the database whether this database was restored from a backup: then the generation that
-    /// is kept there is ahead. Returns `true` while nothing may be charged.
+    /// Compares the generation with the one stored in a folder outside the database. If the stored one is ahead, this
+    /// database was restored from a backup. Returns `true` while charges are blocked.
     pub async fn check_generation(&self, folder: std::path::PathBuf, at: DateTime<Utc>) -> Result<bool, StoreError> {
         let row = self.read(|connection| Ok::<_, Abort<StoreError>>(installation(connection)?)).await?;
         let file = GenerationFile::open(folder, &row.name).await?;
@@ -195,20 +195,20 @@ impl Database {
         Ok(is_behind || row.held_since.is_some())
     }
 
-    /// Whether this database was restored and may not charge yet.
+    /// Returns `true` if this database was restored and may not charge yet.
     pub async fn is_held(&self) -> Result<bool, StoreError> {
         self.read(|connection| Ok::<_, Abort<StoreError>>(installation(connection)?.held_since.is_some())).await
     }
 
-    /// Keeps the present generation outside the database. Comes after the commit that counted a charge and before the acquirer
-    /// is asked.
+    /// Stores the current generation outside the database. Called after the commit that counted a charge and before the
+    /// request to the acquirer.
     pub(crate) async fn witness(&self) -> Result<(), StoreError> {
         let Some(file) = self.generation_file() else { return Ok(()) };
         let row = self.read(|connection| Ok::<_, Abort<StoreError>>(installation(connection)?)).await?;
         file.raise(row.generation).await
     }
 
-    /// Compares payments that the acquirer has with the charges here. Renewals that are not known are noted.
+    /// Compares the acquirer's payments with the stored charges. Unknown renewals are recorded.
     pub async fn compare_payments(
         &self,
         payments: Vec<GatewayPayment>,
@@ -217,7 +217,7 @@ impl Database {
         self.write(move |connection| compare(connection, payments.clone(), at)).await
     }
 
-    /// Lets this database charge again, after it was compared with the acquirer. `false` when nothing held it.
+    /// Allows charges again after a comparison with the acquirer. Returns `false` if they were not blocked.
     pub async fn release_charges(&self) -> Result<bool, StoreError> {
         let known = self.generation_file().map_or(0, GenerationFile::known);
         let released = self.write(move |connection| {

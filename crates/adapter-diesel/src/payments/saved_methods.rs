@@ -46,8 +46,8 @@ impl TryFrom<Row> for SavedMethod {
     }
 }
 
-/// Saves the method of a charge. One that is saved stays whose it is; a charge made nowhere has no application to show
-/// its method in.
+/// Saves the method of a charge. A saved method keeps its owner. A charge without an application saves none, because no
+/// application could show it.
 pub(super) fn save(
     connection: &mut AnyConnection,
     charge: &Charge,
@@ -92,8 +92,8 @@ fn active(id: i64, counterparty: i64, provider: String) -> _ {
         .select(table::id)
 }
 
-/// Keeps a method from being deactivated until the transaction ends. `false` when it is not the customer's, or no longer
-/// active.
+/// Locks a method against deactivation until the transaction ends. Returns `false` if it belongs to another customer or
+/// is not active.
 pub(super) fn lock_method(
     connection: &mut AnyConnection,
     new: &NewCharge,
@@ -107,8 +107,8 @@ pub(super) fn lock_method(
     Ok(found.is_some())
 }
 
-/// What names an active method of the customer to the acquirer, and its kind. The caller holds the customer, without whom nobody
-/// deactivates it.
+/// Returns the acquirer's identifier of an active method of the customer, and its kind. The caller has locked the
+/// customer, which prevents a deactivation.
 pub(crate) fn chargeable_method(
     connection: &mut AnyConnection,
     customer: i64,
@@ -127,7 +127,7 @@ pub(crate) fn chargeable_method(
     Ok(Some((MethodReference { id, provider_id }, stored::id(application)?, method)))
 }
 
-/// The number of the active method of a customer with this identifier of the acquirer.
+/// Returns the id of the customer's active method with this identifier of the acquirer.
 pub(crate) fn saved_as(
     connection: &mut AnyConnection,
     customer: i64,
@@ -142,7 +142,8 @@ pub(crate) fn saved_as(
         .optional()
 }
 
-/// Deactivates a method of the customer in the application. Returns whether it was active; `None` when they have no such method.
+/// Deactivates a method of the customer in the application. Returns `true` if it was active; `None` if the customer has
+/// no such method.
 pub(crate) fn deactivate(
     connection: &mut AnyConnection,
     customer: CustomerScope,

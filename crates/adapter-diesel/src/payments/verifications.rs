@@ -27,7 +27,7 @@ fn read((id, expires_at, charge): Row) -> Result<Verification, StoreError> {
     Ok(Verification { id: stored::id(id)?, charge: Charge::try_from(charge)?, expires_at: stored::moment(expires_at) })
 }
 
-/// The open one of a customer, else the last one that still counts.
+/// Returns the open verification of a customer, else the last valid one.
 fn present(
     connection: &mut AnyConnection,
     customer: i64,
@@ -67,7 +67,7 @@ fn start(connection: &mut AnyConnection, new: &NewVerification) -> Result<Starte
     if let Some(charge) = insert(connection, &new.charge(number))? {
         return Ok(Started::New(Verification { id: number, charge, expires_at: new.expires_at() }));
     }
-    // The customer has got an open one meanwhile.
+    // The customer got an open verification in the meantime.
     diesel::delete(verifications::table.find(id)).execute(connection)?;
     let known = present(connection, customer, since)?;
     known

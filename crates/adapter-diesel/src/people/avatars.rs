@@ -1,4 +1,4 @@
-//! Pictures of persons: which files may be one, and how a record tells it.
+//! Pictures of persons: requirements for the file, and its key in records.
 
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -9,10 +9,10 @@ use kontor_kernel::{FileId, FileKey, StoreError};
 use crate::database::AnyConnection;
 use crate::schema::files;
 
-/// The state of a file that is shown.
+/// State of a file that can be shown.
 pub(crate) const READY: &str = "ready";
 
-/// Whether a file may be the picture of a person of this project.
+/// Returns `true` if a file may be the picture of a person of this project.
 pub(crate) fn is_avatar(connection: &mut AnyConnection, project: i64, file: FileId) -> Result<bool, QueryError> {
     let avatar = files::table
         .find(file.get())
@@ -22,7 +22,7 @@ pub(crate) fn is_avatar(connection: &mut AnyConnection, project: i64, file: File
     diesel::select(exists(avatar)).get_result(connection)
 }
 
-/// The key of a picture as it is stored.
+/// Decodes the stored key of a picture.
 pub(crate) fn avatar_key(key: Option<&str>) -> Result<Option<FileKey>, StoreError> {
     key.map(FileKey::parse).transpose().map_err(StoreError::corrupt)
 }

@@ -1,6 +1,6 @@
-//! Customers who are being written for do not leave.
+//! Locks that prevent the deletion of a customer during writes.
 //!
-//! Whatever writes something for a customer holds him first, before it locks any other row.
+//! Every write for a customer locks the customer first, before any other row.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -18,17 +18,18 @@ fn present(customer: i64) -> _ {
         .select(counterparties::id)
 }
 
-/// Keeps a customer from leaving until the transaction ends. `false` when he has left, or never was.
+/// Prevents the deletion of a customer until the transaction ends. Returns `false` if the customer is deleted or does
+/// not exist.
 pub(crate) fn lock_customer(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
     let found: Option<i64> = match connection.driver() {
         Driver::Postgres(pg) => present(customer).for_share().get_result(pg).optional()?,
-        // SQLite has one writer: nobody leaves while this transaction writes.
+        // SQLite has one writer: no deletion runs while this transaction writes.
         Driver::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
     };
     Ok(found.is_some())
 }
 
-/// The same for those who will change his record: one after the other.
+/// The same for changes of the customer's record: they run one after the other.
 pub(crate) fn lock_customer_exclusively(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
     let found: Option<i64> = match connection.driver() {
         Driver::Postgres(pg) => present(customer).for_no_key_update().get_result(pg).optional()?,
@@ -37,18 +38,18 @@ pub(crate) fn lock_customer_exclusively(connection: &mut AnyConnection, customer
     Ok(found.is_some())
 }
 
-/// By what a customer is held whose number is not known yet.
+/// Record that identifies the customer to lock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CustomerOf {
-    /// Whose order it is.
+    /// Customer of the order.
     Order(i64),
-    /// Whose order this charge pays for; of a charge for something else nobody is held.
+    /// Customer of the order that the charge pays. A charge for another purpose locks no customer.
     Charge(i64),
-    /// Whose charge this refund gives back.
+    /// Customer of the refunded charge.
     Refund(i64),
 }
 
-/// As [`lock_customer`], where what is written does not depend on whether he has left.
+/// Locks as [`lock_customer`] does, for writes that also apply to deleted customers.
 pub(crate) fn hold_customer(connection: &mut AnyConnection, of: CustomerOf) -> Result<(), QueryError> {
     // SQLite has one writer.
     if !connection.is_postgres() {
@@ -65,7 +66,7 @@ pub(crate) fn hold_customer(connection: &mut AnyConnection, of: CustomerOf) -> R
             Statement::new(joined).value(id)
         }
     };
-    // Whose it is never changes.
+    // The customer of a record never changes.
     let customer: Option<IdRow> = whose.row(connection).optional()?;
     if let Some(IdRow { id }) = customer {
         let held = Statement::new("SELECT id FROM counterparties WHERE id = ").value(id);
@@ -74,7 +75,7 @@ pub(crate) fn hold_customer(connection: &mut AnyConnection, of: CustomerOf) -> R
     Ok(())
 }
 
-/// Notes that a customer has proved who they are, unless they have left.
+/// Stores that a customer has proved their identity, unless they are deleted.
 pub(crate) fn mark_verified(
     connection: &mut AnyConnection,
     customer: i64,

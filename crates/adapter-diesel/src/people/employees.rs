@@ -4,10 +4,10 @@ use kontor_kernel::{ProjectId, UserId};
 use crate::database::{AnyConnection, found};
 use crate::schema::users;
 
-/// The kind of users who are people, and no agents.
+/// Kind of the users who are employees, not agents.
 pub(crate) const EMPLOYEE: &str = "employee";
 
-/// Whether this is a person who works for the project.
+/// Returns `true` if the user is an employee of the project.
 pub(crate) fn is_employee(connection: &mut AnyConnection, project: ProjectId, id: UserId) -> QueryResult<bool> {
     let own = users::table
         .filter(users::id.eq(id.get()))

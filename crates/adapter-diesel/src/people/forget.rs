@@ -7,7 +7,7 @@ use crate::database::idempotency::{KeyOwner, forget_keys};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::schema::{access_tokens, callback_attempts, login_contacts, one_time_codes, phone_change_codes};
 
-/// Forgets contacts of a customer: they sign him in no more, and codes that went to them are worth nothing.
+/// Deletes contacts of a customer: they no longer log the customer in, and codes sent to them become invalid.
 pub(crate) fn forget_contacts(
     connection: &mut AnyConnection,
     project: i64,
@@ -28,7 +28,7 @@ pub(crate) fn forget_contacts(
     Ok(())
 }
 
-/// The contacts that sign a customer in.
+/// Returns the login contacts of a customer.
 pub(crate) fn contacts(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<Vec<String>, QueryError> {
     login_contacts::table
         .filter(login_contacts::counterparty_id.eq(customer))
@@ -37,14 +37,13 @@ pub(crate) fn contacts(connection: &mut AnyConnection, project: i64, customer: i
         .load(connection)
 }
 
-/// Forgets everything that signs a customer in, and ends what he signed in with.
+/// Removes all login contacts of a customer, and ends the sessions and tokens.
 pub(crate) fn forget_customer(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
     let contacts = contacts(connection, project, customer)?;
     take_away(connection, project, customer, &contacts)
 }
 
-/// Takes contacts away from a customer: they sign them in no more, and whoever is signed in as this customer has to come
-/// anew.
+/// Removes login contacts of a customer, and ends the customer's sessions and tokens.
 pub(crate) fn take_away(
     connection: &mut AnyConnection,
     project: i64,
@@ -54,13 +53,13 @@ pub(crate) fn take_away(
     sessions::close_of_customer(connection, customer)?;
     forget_contacts(connection, project, contacts)?;
     diesel::delete(phone_change_codes::table.find(customer)).execute(connection)?;
-    // Nobody can ask again for what his requests with keys were answered, and it tells of him.
+    // Stored responses of the customer's requests contain personal data, and the customer cannot repeat these requests.
     forget_keys(connection, KeyOwner { guard: guard::COUNTERPARTY, id: Some(customer) })?;
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
         .filter(access_tokens::subject_id.eq(customer));
     invalidate(Topic::Access, project);
     let ended: Vec<i64> = diesel::delete(tokens).returning(access_tokens::id).get_results(connection)?;
-    // A sign-in by one of the codes, or a session of one of the tokens, that began meanwhile was waited for.
+    // The deletion waited for logins with these codes and for sessions of these tokens that started in the meantime.
     sessions::close_of_tokens(connection, &ended)
 }

@@ -1,5 +1,5 @@
-//! Customers as every domain deals with them: locked while something is written for them, forgotten when they leave; and
-//! the pictures of persons.
+//! Functions on customers for every domain: locks during writes and anonymization on deletion. Also the pictures of
+//! persons.
 
 mod avatars;
 mod customer_locks;
@@ -20,7 +20,7 @@ pub(crate) use remarks::forget_remarks;
 pub(crate) use subscriptions::end_subscriptions;
 pub(crate) use tickets::forget_tickets;
 
-/// The two kinds of tokens, as the column `guard` spells them.
+/// Values of the column `guard` for the two kinds of tokens.
 pub(crate) mod guard {
     pub(crate) const USER: &str = "user";
     pub(crate) const COUNTERPARTY: &str = "counterparty";

@@ -1,4 +1,4 @@
-//! Receipts that name a customer who has left.
+//! Receipts with data of deleted customers.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -15,8 +15,8 @@ by_place! {
     }
 }
 
-/// Forgets the receipts of a customer that are needed no more: those of charges that brought nothing, whose money is back,
-/// or whose goods are handed over. The register has them.
+/// Removes receipts of a customer that are no longer needed. These are receipts of charges that failed, were refunded,
+/// or whose goods were handed over. The register keeps them.
 pub(crate) fn forget_receipts(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
     let over: Vec<RequestRow> = Statement::new("SELECT c.id, c.request FROM charges c WHERE c.counterparty_id = ")
         .value(customer)
@@ -26,7 +26,7 @@ pub(crate) fn forget_receipts(connection: &mut AnyConnection, customer: i64) -> 
         )
         .rows(connection)?;
     for RequestRow { id, request } in over {
-        // What cannot be read is parked or told of elsewhere.
+        // Rows that cannot be decoded are parked or reported elsewhere.
         let Ok(Value::Object(mut request)) = serde_json::from_str(&request) else { continue };
         request.remove("receipt");
         let request = Value::Object(request).to_string();
@@ -40,7 +40,7 @@ pub(crate) fn forget_receipts(connection: &mut AnyConnection, customer: i64) -> 
     Ok(())
 }
 
-/// As [`forget_receipts`], of a customer who left before their goods were handed over.
+/// Applies [`forget_receipts`] to a customer who was deleted before the goods were handed over.
 pub(crate) fn forget_receipts_if_left(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
     let left =
         counterparties::table.filter(counterparties::id.eq(customer)).filter(counterparties::deleted_at.is_not_null());

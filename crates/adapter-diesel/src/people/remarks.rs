@@ -1,4 +1,4 @@
-//! What orders tell of a customer who has left, beyond the phone and the address they were made with.
+//! Personal data in orders of deleted customers, besides their phone and address.
 
 use chrono::NaiveDateTime;
 use kontor_orders::audit::without_personal_values;
@@ -7,13 +7,13 @@ use crate::database::{Abort, AnyConnection};
 use crate::histories;
 use crate::statement::Statement;
 
-/// Forgets the names that came with contact forms, and the remarks and addresses that stood in histories.
+/// Deletes the names entered in contact forms, and the comments and addresses in history entries.
 pub(crate) fn forget_remarks<R>(
     connection: &mut AnyConnection,
     customer: i64,
     at: NaiveDateTime,
 ) -> Result<(), Abort<R>> {
-    // The service itself makes an order when a form is sent; its remark is the name.
+    // The service itself creates the order of a form; its comment is the name.
     Statement::new("UPDATE orders SET comment = NULL, version = version + 1, updated_at = ")
         .value(at)
         .sql(" WHERE counterparty_id = ")

@@ -1,4 +1,4 @@
-//! The ends of customers' sessions.
+//! Ends of customer sessions.
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
@@ -6,12 +6,12 @@ use diesel::result::Error as QueryError;
 use crate::database::AnyConnection;
 use crate::schema::client_sessions;
 
-/// A session that goes on, as its column spells it.
+/// Stored state of an active session.
 pub(crate) const ACTIVE: &str = "active";
-/// One that ended.
+/// Stored state of a closed session.
 pub(crate) const CLOSED: &str = "closed";
 
-/// A session ended when its customer was last seen.
+/// Closes sessions. A session ends at the time of the customer's last activity.
 macro_rules! close {
     ($connection:expr, $which:expr) => {{
         use $crate::people::sessions::{ACTIVE, CLOSED};
@@ -25,7 +25,7 @@ macro_rules! close {
 }
 pub(crate) use close;
 
-/// Ends the sessions of tokens that are deleted. Those that began while their deletion waited are ended, too.
+/// Closes the sessions of deleted tokens, including those that started while the deletion waited.
 pub(crate) fn close_of_tokens(connection: &mut AnyConnection, tokens: &[i64]) -> Result<(), QueryError> {
     if tokens.is_empty() {
         return Ok(());
@@ -33,7 +33,7 @@ pub(crate) fn close_of_tokens(connection: &mut AnyConnection, tokens: &[i64]) ->
     close!(connection, client_sessions::token_id.eq_any(tokens.to_vec())).map(|_| ())
 }
 
-/// Ends the sessions of a customer.
+/// Closes the sessions of a customer.
 pub(crate) fn close_of_customer(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
     close!(connection, client_sessions::counterparty_id.eq(customer)).map(|_| ())
 }

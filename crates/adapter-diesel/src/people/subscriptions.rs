@@ -1,4 +1,4 @@
-//! What customers subscribed to.
+//! Subscriptions of deleted customers.
 
 use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
@@ -6,7 +6,8 @@ use diesel::result::QueryResult;
 use crate::database::AnyConnection;
 use crate::statement::Statement;
 
-/// The customer leaves: nothing is charged any more, and nothing tells where they consented.
+/// Ends the subscriptions of a deleted customer: nothing is charged any more, and the addresses of consents are
+/// removed.
 pub(crate) fn end_subscriptions(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime) -> QueryResult<()> {
     Statement::new(
         "UPDATE subscriptions SET version = version + 1, status = 'canceled', wake_at = NULL, next_charge_at = NULL, \

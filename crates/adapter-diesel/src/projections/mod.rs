@@ -1,5 +1,5 @@
-//! Projections of the catalogue, kept in the commits that change it: what applications sell (offers), how many offers they
-//! have, and the search index, of customers, too.
+//! Read models of the catalog, updated in the transactions that change it: offers of applications, their counts, and
+//! the search index of items and customers.
 
 pub(crate) mod name_keys;
 pub(crate) mod offer_counts;

@@ -1,4 +1,4 @@
-//! Search keys of names that were stored before there were any.
+//! Search keys of names that were stored before the keys existed.
 
 use diesel::sql_types::{BigInt, Text};
 use kontor_kernel::StoreError;
@@ -13,8 +13,8 @@ by_place! {
     }
 }
 
-/// Fills in the names in lower case. No migration can: SQLite knows the letters of ASCII only, and so does PostgreSQL where
-/// `LC_CTYPE` is `C`. Every step is a commit of its own; what was not reached is found the next time.
+/// Fills in the lower-case names. A migration cannot: SQLite only knows ASCII letters, and so does PostgreSQL with
+/// `LC_CTYPE` `C`. Each batch is one transaction; the next run continues with the rest.
 pub(crate) fn fill_name_keys(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     for table in ["branches", "discounts", "shops"] {
         in_turns(connection, |connection| {

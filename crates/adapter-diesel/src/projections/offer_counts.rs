@@ -1,4 +1,4 @@
-//! How many offers each application has, in all and per category, kept beside the offers.
+//! Number of offers of each application, in total and per category, stored beside the offers.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,10 @@ use diesel::sql_types::{BigInt, Nullable};
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
-/// In the place of a category: all of them, and offers without one.
+/// Category id for the total, which includes offers without a category.
 pub(crate) const EVERY_CATEGORY: i64 = 0;
 
-/// Writers of PostgreSQL that would wait for each other at one row take different ones, each connection its own of so
-/// many.
+/// Rows per count on PostgreSQL. Each connection uses its own row, so that writers do not wait for each other.
 const SLOTS: i64 = 16;
 
 const ROWS: usize = 500;
@@ -22,25 +21,25 @@ const INSERT: &str = "INSERT INTO offer_counts (application_id, category_id, slo
 const ADDED: &str = " ON CONFLICT (application_id, category_id, slot) \
                      DO UPDATE SET total = offer_counts.total + excluded.total";
 
-/// The row that this connection writes to.
+/// Returns the row that this connection writes to.
 fn slot(connection: &AnyConnection) -> String {
     if connection.is_postgres() { format!("pg_backend_pid() % {SLOTS}") } else { "0".to_owned() }
 }
 
 by_place! {
-    /// What `RETURNING application_id, category_id` of offers tells.
+    /// Columns of `RETURNING application_id, category_id` of offers.
     pub(crate) struct OfferPlace {
         application_id: i64 as BigInt,
         category_id: Option<i64> as Nullable<BigInt>,
     }
 }
 
-/// What a commit does to the counts.
+/// Changes of the counts in one transaction.
 #[derive(Default)]
 pub(crate) struct Changes(BTreeMap<(i64, i64), i64>);
 
 impl Changes {
-    /// These offers came (`1`) or went (`-1`).
+    /// Adds offers that appeared (`1`) or disappeared (`-1`).
     pub fn add(&mut self, offers: Vec<OfferPlace>, by: i64) {
         for offer in offers {
             for category in [Some(EVERY_CATEGORY), offer.category_id].into_iter().flatten() {
@@ -49,7 +48,7 @@ impl Changes {
         }
     }
 
-    /// Writes what is left of them, always in the same order.
+    /// Writes the non-zero changes, always in the same order.
     pub fn write(self, connection: &mut AnyConnection) -> Result<(), QueryError> {
         let slot = slot(connection);
         let changes: Vec<((i64, i64), i64)> = self.0.into_iter().filter(|(_, change)| *change != 0).collect();
@@ -64,7 +63,7 @@ impl Changes {
 }
 
 by_place! {
-    /// A count that is not how many offers there are. The category is 0 for all offers.
+    /// A count that differs from the number of offers. The category is 0 for all offers.
     pub(crate) struct OffCount {
         pub project: i64 as BigInt,
         pub application: i64 as BigInt,
@@ -74,7 +73,7 @@ by_place! {
     }
 }
 
-/// `application_id, category_id, kept, counted` of the counts of these applications that are wrong.
+/// Selects `application_id, category_id, kept, counted` of the wrong counts of these applications.
 fn differing(applications: &[i64]) -> Statement {
     let places = [
         "SELECT application_id, category_id, total AS kept, 0 AS counted FROM offer_counts WHERE application_id",
@@ -89,7 +88,7 @@ fn differing(applications: &[i64]) -> Statement {
     union.sql(" GROUP BY application_id) AS x GROUP BY application_id, category_id HAVING sum(kept) <> sum(counted)")
 }
 
-/// The counts of these applications that are wrong.
+/// Selects the wrong counts of these applications.
 pub(crate) fn off(applications: &[i64]) -> Statement {
     Statement::new("SELECT a.project_id, y.application_id, y.category_id, y.kept, y.counted FROM (")
         .then(differing(applications))
@@ -97,7 +96,7 @@ pub(crate) fn off(applications: &[i64]) -> Statement {
         .once()
 }
 
-/// Makes counts of these applications, which the caller holds, what they should be. Returns how many were wrong.
+/// Corrects the counts of these applications, which the caller has locked. Returns the number of wrong ones.
 pub(crate) fn correct(connection: &mut AnyConnection, applications: &[i64]) -> Result<usize, QueryError> {
     let slot = slot(connection);
     Statement::new(format!("{INSERT} SELECT y.application_id, y.category_id, {slot}, y.counted - y.kept FROM ("))

@@ -1,11 +1,12 @@
-//! What each application shows: the rows of `storefront_offers`, derived from cards, stock and warehouse links.
+//! Offers of each application: the rows of `storefront_offers`, derived from items, stock and warehouse links.
 //!
-//! Goods are shown with a category and with unreserved stock in a warehouse that serves the application, at the lowest
-//! price among those warehouses; services are shown in every application of their project at the price of the card;
-//! subscription plans are not shown, and neither is what has no price.
+//! - Goods are shown with a category and with available stock in a warehouse that serves the application, at the lowest
+//!   price among those warehouses.
+//! - Services are shown in every application of their project at the price of the item.
+//! - Subscription plans and items without a price are not shown.
 //!
-//! An offer repeats what lists tell about its card and its photos. Names of categories and brands change without their
-//! cards, and stock changes with every order: lists look these up.
+//! An offer repeats the columns of the item and its photos that lists need. Names of categories and brands change
+//! independently, and stock changes with every order: lists look these up.
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
@@ -30,7 +31,7 @@ struct ItemRow {
     id: i64,
 }
 
-/// Derives the offers of these items anew, in all applications. Part of the commit that changed the items.
+/// Recreates the offers of these items in all applications. Part of the transaction that changed the items.
 pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
     lock_cards(connection, items)?;
     let mut changes = Changes::default();
@@ -40,15 +41,15 @@ pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(
     changes.write(connection)
 }
 
-/// As [`refresh`], after a change of stock alone: touches only items whose offer appears, disappears or changes its
-/// price. Costs one small read when nothing of that happens.
+/// Like [`refresh`], after a change of stock only: writes only items whose offer appears, disappears or changes its
+/// price. Costs one small read if nothing changes.
 pub(crate) fn refresh_availability(connection: &mut AnyConnection, items: &[i64]) -> Result<u64, QueryError> {
     lock_cards(connection, items)?;
     refresh_locked(connection, items)
 }
 
-/// The same for cards that are held already: two commits that change stock of one item in different warehouses see each
-/// other's work only one after the other.
+/// The same for items that are locked already. Two transactions that change stock of one item in different warehouses
+/// see each other's changes only one after the other.
 pub(crate) fn refresh_locked(connection: &mut AnyConnection, items: &[i64]) -> Result<u64, QueryError> {
     let mut changes = Changes::default();
     let mut touched = 0;
@@ -64,7 +65,7 @@ pub(crate) fn refresh_locked(connection: &mut AnyConnection, items: &[i64]) -> R
     Ok(touched)
 }
 
-/// The counts are changed last and all at once, so that this is done in one order, too.
+/// Recreates the offers. The counts are written last and together, so that they are locked in one order, too.
 fn derive(connection: &mut AnyConnection, items: &[i64], changes: &mut Changes) -> Result<(), QueryError> {
     let old = Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items);
     changes.add(old.sql(PLACE).rows(connection)?, -1);
@@ -72,7 +73,7 @@ fn derive(connection: &mut AnyConnection, items: &[i64], changes: &mut Changes) 
     Ok(())
 }
 
-/// `application_id, nomenclature_id, price` of every offer these items are due.
+/// Selects `application_id, nomenclature_id, price` of every offer these items should have.
 fn due(items: &[i64]) -> Statement {
     goods(" AND i.quantity > i.reserved")
         .among(items)
@@ -84,7 +85,7 @@ fn due(items: &[i64]) -> Statement {
         .among(items)
 }
 
-/// The same of goods that lie in warehouses like that, up to the items.
+/// The same for goods with stock that matches the condition `like`; the caller appends the items.
 fn goods(like: &'static str) -> Statement {
     Statement::new(
         "SELECT w.application_id, i.nomenclature_id, min(i.price) AS price FROM inventories i \
@@ -96,8 +97,8 @@ fn goods(like: &'static str) -> Statement {
     .sql(" AND i.nomenclature_id")
 }
 
-/// What the offer of an item would be if the warehouses of the application had pieces of it; no row when it is no item
-/// that the application sells.
+/// Selects the offer an item would have if the application's warehouses had stock of it. Returns no row if the
+/// application does not sell the item.
 pub(crate) fn sold_out(app: AppScope, item: NomenclatureId) -> Statement {
     let due = goods("")
         .sql(" = ")
@@ -129,7 +130,7 @@ fn offers_of(due: Statement) -> Statement {
     .sql(") AS d JOIN nomenclatures n ON n.id = d.nomenclature_id")
 }
 
-/// `shown` and `due`: the offers of these items as they are and as they are due.
+/// Defines `shown` and `due`: the existing and the expected offers of these items.
 fn compared(items: &[i64]) -> Statement {
     Statement::new(
         "WITH shown AS (SELECT application_id, nomenclature_id, price FROM storefront_offers WHERE nomenclature_id",
@@ -149,7 +150,7 @@ fn differing(items: &[i64]) -> Statement {
 }
 
 by_place! {
-    /// An offer that is not as it is due: the price it is shown at and the price it is due at, each if at all.
+    /// An offer that differs from the expected one, with the shown and the expected price, if any.
     pub(crate) struct OffOffer {
         project: i64 as BigInt,
         application: i64 as BigInt,
@@ -160,18 +161,18 @@ by_place! {
 }
 
 impl OffOffer {
-    /// Project, application and item.
+    /// Returns project, application and item.
     pub(crate) fn place(&self) -> (i64, i64, i64) {
         (self.project, self.application, self.item)
     }
 
-    /// The price it is shown at, and the one it is due at.
+    /// Returns the shown and the expected price.
     pub(crate) fn prices(&self) -> (Option<i64>, Option<i64>) {
         (self.shown, self.due)
     }
 }
 
-/// The offers of these items that are not as they are due.
+/// Selects the offers of these items that differ from the expected ones.
 pub(crate) fn off(items: &[i64]) -> Statement {
     compared(items).sql(
         " SELECT n.project_id, f.application, f.item, f.shown, f.due FROM (SELECT \
@@ -189,10 +190,10 @@ fn items_after(connection: &mut AnyConnection, last: i64) -> Result<Vec<i64>, Qu
     table.filter(id.gt(last)).order(id).limit(limit).select(id).load(connection)
 }
 
-/// For the operator.
+/// Functions for the operator.
 impl Database {
-    /// Derives what every application shows anew, and what its items are found by, for example after records were loaded
-    /// by other means than this service. Returns how many items were looked at.
+    /// Recreates all offers and the search index, for example after a bulk load by other means than this service.
+    /// Returns the number of checked items.
     pub async fn rebuild_offers(&self) -> Result<u64, StoreError> {
         self.fill(of_items(|connection, items| {
             search::refill(connection, items)?;
@@ -203,14 +204,13 @@ impl Database {
         .await
     }
 
-    /// Compares what every application shows with stock and prices, and repairs what differs. Returns how many items
-    /// differed.
+    /// Compares all offers with stock and prices, and corrects differences. Returns the number of items that differed.
     pub async fn reconcile_offers(&self) -> Result<u64, StoreError> {
         self.walk(of_items(|connection, items| Ok(refresh_availability(connection, items)?))).await
     }
 }
 
-/// A step through all items, [`CHUNK`] at a time.
+/// Returns a step through all items, [`CHUNK`] at a time.
 fn of_items(
     work: impl Fn(&mut AnyConnection, &[i64]) -> Result<u64, Abort<StoreError>> + Copy + Send + 'static,
 ) -> impl Fn(&mut AnyConnection, i64) -> Result<(Option<i64>, u64), Abort<StoreError>> + Copy + Send + 'static {

@@ -1,4 +1,4 @@
-//! Promo codes that were stored before case stopped to matter.
+//! Promo codes that were stored while case mattered.
 
 use diesel::sql_types::{BigInt, Text};
 use kontor_kernel::{PromoCode, StoreError};
@@ -20,8 +20,8 @@ by_place! {
     }
 }
 
-/// Writes promo codes in capitals, as they are compared. Of several that differ by case alone the one in capitals keeps the
-/// code, else the oldest; the others get their number behind it, and a warning tells which.
+/// Converts promo codes to upper case, the form in which they are compared. Of several that differ only by case, the
+/// upper-case one keeps the code, else the oldest. The others get their id appended, and a warning is logged.
 pub(crate) fn fill_promo_codes(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     in_turns(connection, |connection| {
         let rows: Vec<CodeRow> = Statement::new(

@@ -1,4 +1,4 @@
-//! Sort keys of names that were stored before there were any.
+//! Sort keys of names that were stored before the keys existed.
 
 use diesel::sql_types::{BigInt, Text};
 
@@ -13,8 +13,8 @@ by_place! {
     }
 }
 
-/// Fills in the sort keys of names that have none; those of items come with what they are found by. Every step is a commit
-/// of its own, unless a transaction is open; what was not reached is found the next time.
+/// Fills in missing sort keys of names; those of items are filled in with their search texts. Each batch is one
+/// transaction, unless a transaction is open; the next run continues with the rest.
 pub(crate) fn fill_sort_keys<R>(connection: &mut AnyConnection) -> Result<(), Abort<R>> {
     for table in ["branches", "brands", "categories", "shops", "warehouses"] {
         in_turns(connection, |connection| {

@@ -1,4 +1,4 @@
-//! Corrections of stock records that something else wrote to.
+//! Corrections of stock levels that were changed outside the service.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use super::{Cause, Reason};
 use crate::database::AnyConnection;
 use crate::statement::{IdRow, Statement};
 
-/// Brings movements and figures of stock records in line, by one movement per record whose ledger differs. The pieces are what
-/// the record says, the reserved ones what order lines hold, unless fewer lie there. The caller holds the records.
-/// Returns how many records were not in line.
+/// Corrects ledger and figures of stock levels, with one movement per level that differs. The quantity is taken from
+/// the stock level. The reserved quantity is taken from the order lines, limited by the quantity. The caller has locked
+/// the stock levels. Returns the number of differing ones.
 pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDateTime) -> QueryResult<usize> {
     const MOVEMENTS: &str = "FROM stock_movements m WHERE m.project_id = s.project_id AND m.inventory_id = s.id";
     const HELD: &str = "CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) FROM reservations r WHERE r.inventory_id = s.id \

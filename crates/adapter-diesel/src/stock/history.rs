@@ -1,4 +1,4 @@
-//! The movements of a stock record, as its history.
+//! History of a stock level: its movements.
 
 use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
@@ -88,7 +88,7 @@ impl TryFrom<MovementRow> for StockEntry {
     }
 }
 
-/// One page of the movements of a stock record, the latest first.
+/// Returns one page of the movements of a stock level, latest first.
 pub(crate) fn history(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -102,7 +102,7 @@ pub(crate) fn history(
             .value(id.get())
     };
     let CountRow { count } = Statement::new("SELECT count(*)").then(of_record()).row(connection)?;
-    // Names are looked up for the lines of the page alone.
+    // Names are loaded for the entries of the page only.
     let rows: Vec<MovementRow> = Statement::new(format!(
         "SELECT p.id, p.quantity, p.reserved, p.quantity_after, p.reserved_after, p.price_before, p.price_after, \
          p.reason, NOT EXISTS (SELECT 1 FROM stock_movements f WHERE f.project_id = p.project_id \

@@ -1,4 +1,4 @@
-//! The movements.
+//! Stock movements.
 
 use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
@@ -12,7 +12,7 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::statement::{Statement, Value};
 use crate::stored;
 
-/// What movements are part of, by its number.
+/// Record that movements belong to, by its id.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     Order(Value),
@@ -20,7 +20,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// The columns `source` and `source_id`.
+    /// Returns the columns `source` and `source_id`.
     fn stored(&self) -> (&'static str, Value) {
         match self {
             Self::Order(id) => ("order", id.clone()),
@@ -29,36 +29,36 @@ impl Source {
     }
 }
 
-/// What stands behind movements.
+/// Cause of movements.
 #[derive(Debug, Clone)]
 pub(crate) struct Cause {
-    /// Why.
+    /// Reason.
     pub reason: StockReason,
-    /// What it is part of.
+    /// Record that the movement belongs to.
     pub source: Option<Source>,
-    /// Who.
+    /// Author.
     pub by: Author,
-    /// When.
+    /// Time.
     pub at: NaiveDateTime,
 }
 
 impl Cause {
-    /// Something that is done by itself.
+    /// Creates a cause without a source.
     pub fn new(reason: StockReason, stamp: &Stamp) -> Self {
         Self { reason, source: None, by: stamp.author, at: stamp.at.naive_utc() }
     }
 
-    /// Something that is done by a job in the background.
+    /// Creates the cause for a background job.
     pub fn of_job(reason: StockReason, job: JobId, stamp: &Stamp) -> Self {
         Self { source: Some(Source::Job(job.get().into())), ..Self::new(reason, stamp) }
     }
 
-    /// Something that is done for an order.
+    /// Creates the cause for an order.
     pub fn of_order(reason: StockReason, order: impl Into<Value>, by: Author, at: NaiveDateTime) -> Self {
         Self { reason, source: Some(Source::Order(order.into())), by, at }
     }
 
-    /// The values of [`CAUSE`].
+    /// Returns the values of [`CAUSE`].
     pub(super) fn values(&self) -> [Value; 6] {
         let (actor, actor_id) = stored::actor(self.by);
         let (source, number) = self.source.as_ref().map(Source::stored).unzip();
@@ -67,12 +67,12 @@ impl Cause {
     }
 }
 
-/// The columns of what moved, and the ones of its cause.
+/// Columns of a movement, followed by those of its cause.
 pub(super) const INSERT: &str = "INSERT INTO stock_movements (project_id, inventory_id, nomenclature_id, warehouse_id, \
      quantity, reserved, quantity_after, reserved_after, price_before, price_after, \
      reason, source, source_id, actor, actor_id, created_at) ";
 
-/// One change of one stock record.
+/// One change of one stock level.
 #[must_use = "a figure has changed that the ledger does not know of"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Movement {
@@ -80,18 +80,18 @@ pub(crate) struct Movement {
     pub inventory: i64,
     pub item: i64,
     pub warehouse: i64,
-    /// By how much the pieces changed.
+    /// Change of the quantity.
     pub quantity: i64,
-    /// By how much the reserved pieces changed.
+    /// Change of the reserved quantity.
     pub reserved: i64,
     pub quantity_after: i64,
     pub reserved_after: i64,
-    /// The price of new stock.
+    /// Price of new stock.
     pub price: Option<i64>,
 }
 
 impl Movement {
-    /// Pieces that are free afterwards.
+    /// Returns the available quantity after the change.
     pub fn left(&self) -> i64 {
         self.quantity_after - self.reserved_after
     }
@@ -112,7 +112,7 @@ impl Movement {
     }
 }
 
-/// Writes movements, all in one statement unless there are very many.
+/// Writes movements, in one statement unless there are very many.
 pub(crate) fn enter(connection: &mut AnyConnection, movements: &[Movement], cause: &Cause) -> QueryResult<()> {
     for movements in movements.chunks(ROWS) {
         entries(movements, cause).run(connection)?;
@@ -120,7 +120,7 @@ pub(crate) fn enter(connection: &mut AnyConnection, movements: &[Movement], caus
     Ok(())
 }
 
-/// The statement that writes movements, of which there is one at least and which are not very many.
+/// Returns the statement that writes movements, at least one and not more than one statement takes.
 pub(crate) fn entries(movements: &[Movement], cause: &Cause) -> Statement {
     for movement in movements {
         invalidate(Topic::Storefront, movement.project);

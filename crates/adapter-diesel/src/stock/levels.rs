@@ -1,4 +1,4 @@
-//! What staff and spreadsheets say about stock.
+//! Stock levels set by staff and spreadsheets.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
@@ -8,17 +8,17 @@ use super::{Cause, Movement, ROWS, enter};
 use crate::database::AnyConnection;
 use crate::statement::{Statement, Value, by_place};
 
-/// A stock record to be made.
+/// A stock level to create.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewStock {
     pub item: i64,
     pub warehouse: i64,
     pub quantity: i64,
-    /// Without one nothing of it is sold.
+    /// Price; without it nothing of the stock is sold.
     pub price: Option<i64>,
 }
 
-/// Figures to be set; `None` leaves one as it is.
+/// Figures to set; `None` leaves a figure as it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StockLevels {
     pub inventory: i64,
@@ -36,7 +36,7 @@ by_place! {
     }
 }
 
-/// Makes stock records of a project. Returns their numbers, in no particular order.
+/// Creates stock levels of a project. Returns their ids, in no particular order.
 pub(crate) fn create(
     connection: &mut AnyConnection,
     project: i64,
@@ -76,14 +76,14 @@ pub(crate) fn create(
     Ok(ids)
 }
 
-/// Sets figures, never below what orders have reserved. Returns how many records were set; where it is fewer than asked
-/// for, the caller rolls back.
+/// Sets figures, never below the reserved quantity. Returns the number of changed stock levels; the caller rolls back
+/// if it is smaller than requested.
 pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause: &Cause) -> QueryResult<usize> {
     let mut written = 0;
     for wanted in wanted.chunks(ROWS) {
         lock_levels(connection, wanted)?;
         let values = || wanted.iter().map(|to| vec![to.inventory.into(), to.quantity.into(), to.price.into()]);
-        // A movement is what the figures are about to lose or gain: it reads them first. Nobody else changes them now.
+        // The movement is the difference to the current figures, so it is written first. The rows are locked.
         let mut movements = Statement::new(INSERT).sql(
             "SELECT i.project_id, i.id, i.nomenclature_id, i.warehouse_id, COALESCE(v.column2, i.quantity) - i.quantity, 0, \
              COALESCE(v.column2, i.quantity), i.reserved, CASE WHEN v.column3 <> i.price THEN i.price END, \
@@ -120,7 +120,7 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
     Ok(written)
 }
 
-/// Holds records still until the transaction ends. SQLite has one writer and needs nothing.
+/// Locks stock levels until the transaction ends. SQLite has one writer and needs no lock.
 fn lock_levels(connection: &mut AnyConnection, wanted: &[StockLevels]) -> QueryResult<()> {
     if connection.is_postgres() {
         let ids: Vec<i64> = wanted.iter().map(|to| to.inventory).collect();

@@ -1,8 +1,8 @@
-//! Stock is a ledger: every change of what lies in a warehouse, of what orders reserve of it and of its price is a movement
-//! with its reason, who did it and what for. The figures of `inventories` are kept beside it, so that nobody has to add up.
+//! Stock ledger: every change of a quantity, a reserved quantity or a price is a movement with reason, author and
+//! source. The figures of `inventories` are stored beside it, so that reads need no sums.
 //!
-//! No statement outside this module changes figures (a test reads the sources). Whoever changes one gets a [`Movement`]
-//! and enters it in the same commit; `doctor` adds the ledger up and compares.
+//! No statement outside this module changes figures (a test checks the sources). Each change returns a [`Movement`],
+//! which the caller enters in the same transaction. `doctor` compares the figures with the sums of the ledger.
 
 mod correction;
 mod history;
@@ -19,5 +19,5 @@ pub(crate) use levels::{NewStock, StockLevels, create, set};
 pub(crate) use reserve::{Reserved, give_back, put_back, reserve, take_out};
 pub(crate) use retirement::{keep_warehouses, retire};
 
-/// Rows per statement, well below the number of values a statement takes.
+/// Rows per statement, well below the maximum number of bound values.
 const ROWS: usize = 500;

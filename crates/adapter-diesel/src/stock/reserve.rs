@@ -1,5 +1,5 @@
-//! Reserving, releasing and selling the stock of orders. The guards are in the statements, which stay prepared: diesel
-//! prepares its own updates anew every time.
+//! Reservation, release and sale of the stock of orders. The guards are in the statements, which stay prepared: Diesel
+//! would prepare its own updates on each call.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -10,14 +10,14 @@ use super::Movement;
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
-/// What came of reserving pieces.
+/// Outcome of a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reserved {
-    /// They are reserved.
+    /// The units are reserved.
     Done(Movement),
-    /// There are not enough.
+    /// Not enough units are available.
     NotEnough,
-    /// The price is another one.
+    /// The price has changed.
     PriceChanged,
 }
 
@@ -37,8 +37,8 @@ by_place! {
     }
 }
 
-/// Changes the figures of a stock record, by the columns that are set, and returns the movement. `None` when there is no such
-/// record, or a condition is not met.
+/// Changes the figures of a stock level with the given column assignments, and returns the movement. Returns `None` if
+/// there is no such stock level or a condition is not met.
 fn change(
     connection: &mut AnyConnection,
     inventory: i64,
@@ -70,7 +70,7 @@ fn change(
     }))
 }
 
-/// Reserves pieces, as long as so many are free and cost what they were sold for.
+/// Reserves units if enough are available at the sold price.
 pub(crate) fn reserve(
     connection: &mut AnyConnection,
     inventory: i64,
@@ -89,7 +89,7 @@ pub(crate) fn reserve(
     Ok(if is_same { Reserved::NotEnough } else { Reserved::PriceChanged })
 }
 
-/// Gives reserved pieces back.
+/// Releases reserved units.
 pub(crate) fn give_back(
     connection: &mut AnyConnection,
     inventory: i64,
@@ -100,7 +100,7 @@ pub(crate) fn give_back(
     change(connection, inventory, set, Statement::default(), 0, -pieces, at)?.ok_or(diesel::NotFound)
 }
 
-/// Takes reserved pieces out of the warehouse. What is free for others stays the same.
+/// Removes reserved units from the warehouse. The available quantity does not change.
 pub(crate) fn take_out(
     connection: &mut AnyConnection,
     inventory: i64,
@@ -114,7 +114,7 @@ pub(crate) fn take_out(
     change(connection, inventory, set, Statement::default(), -pieces, -pieces, at)?.ok_or(diesel::NotFound)
 }
 
-/// Lays pieces that had left back into the warehouse. `None` when it is deleted, and its stock with it.
+/// Returns sold units to the warehouse. Returns `None` if the warehouse is deleted together with its stock.
 pub(crate) fn put_back(
     connection: &mut AnyConnection,
     inventory: i64,

@@ -1,4 +1,4 @@
-//! What happens to stock when its warehouse is deleted.
+//! Deletion of the stock of a deleted warehouse.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -8,8 +8,8 @@ use crate::locks::lock_shelved;
 use crate::schema::inventories;
 use crate::statement::Statement;
 
-/// Takes the stock records of a warehouse away, if not a piece lies in it. Whoever is about to put one there is waited
-/// for, and comes too late afterwards; the caller holds the warehouse itself. Returns whether it was empty.
+/// Deletes the stock levels of a warehouse if all are empty. Waits for concurrent writes of stock; later writes are
+/// refused. The caller has locked the warehouse. Returns `true` if it was empty.
 pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDateTime) -> QueryResult<bool> {
     let present =
         inventories::table.filter(inventories::warehouse_id.eq(warehouse)).filter(inventories::deleted_at.is_null());
@@ -24,7 +24,7 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
             .sql(" AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE")
             .run(connection)?;
     }
-    // A piece may have come until they were held.
+    // Units may have been added before the rows were locked.
     if diesel::select(stocked).get_result(connection)? {
         return Ok(false);
     }
@@ -34,7 +34,7 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
     Ok(true)
 }
 
-/// Keeps the warehouses of a project from being deleted while stock is put into one.
+/// Prevents the deletion of a project's warehouses while stock is written.
 pub(crate) fn keep_warehouses(connection: &mut AnyConnection, project: i64) -> QueryResult<()> {
     if connection.is_postgres() {
         Statement::new("SELECT id FROM warehouses WHERE project_id = ")

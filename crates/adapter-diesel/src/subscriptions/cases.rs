@@ -1,4 +1,4 @@
-//! Subscriptions with all that decides about them, by a constant number of statements.
+//! Subscriptions with everything a decision needs, read with a constant number of statements.
 
 use std::collections::HashMap;
 
@@ -15,22 +15,22 @@ use crate::database::{Abort, AnyConnection};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
-/// Which subscriptions are read.
+/// Selection of subscriptions.
 pub(crate) enum Wanted {
-    /// Those of a customer that the calling application may see, newest first.
+    /// Subscriptions of a customer that the calling application may see, newest first.
     OfCustomer(CustomerScope),
     /// One of these.
     OneOfCustomer(CustomerScope, SubscriptionId),
-    /// These.
+    /// Subscriptions with these ids.
     These(Vec<i64>),
-    /// One, locked until the transaction ends.
+    /// One subscription, locked until the transaction ends.
     Locked(SubscriptionId),
-    /// Those that a worker looks at until a moment, by that moment, after a place.
+    /// Subscriptions due for a worker until a time, ordered by it, after a position.
     Waking { until: DateTime<Utc>, after: Option<WakePlace>, most: u32 },
 }
 
-/// That a subscription `s` is one of the customer, and the calling application may see it: it is its own, or one of the project as
-/// a whole.
+/// Condition that a subscription `s` belongs to the customer and the calling application may see it: its own ones and
+/// those of the project as a whole.
 pub(crate) fn seen_by(customer: CustomerScope) -> Statement {
     Statement::new("s.counterparty_id = ")
         .value(customer.counterparty_id.get())
@@ -41,7 +41,7 @@ pub(crate) fn seen_by(customer: CustomerScope) -> Statement {
         .sql(")")
 }
 
-/// Returns whether a subscription is one of the customer that the calling application may see.
+/// Returns `true` if the customer has the subscription and the calling application may see it.
 pub(crate) fn is_seen_by(
     connection: &mut AnyConnection,
     customer: CustomerScope,
@@ -52,8 +52,8 @@ pub(crate) fn is_seen_by(
     Ok(rows.iter().any(|row| row.id == id.get()))
 }
 
-/// Locks a subscription until the transaction ends. It is read afterwards: a statement that waits for a lock returns joined rows as
-/// they were before the wait.
+/// Locks a subscription until the transaction ends. It is read afterwards: a statement that waits for a lock returns
+/// joined rows as they were before the wait.
 pub(crate) fn lock(connection: &mut AnyConnection, id: SubscriptionId) -> QueryResult<()> {
     if connection.is_postgres() {
         let own = Statement::new("SELECT id FROM subscriptions WHERE id = ").value(id.get());
@@ -107,7 +107,7 @@ fn by_owner(rows: Vec<MomentRow>) -> HashMap<i64, Vec<DateTime<Utc>>> {
     moments
 }
 
-/// When payments of subscriptions succeeded lately. Periods that one charge paid are one payment.
+/// Returns the times of the latest successful payments of subscriptions. Periods paid by one charge are one payment.
 fn paid(
     connection: &mut AnyConnection,
     of: &'static str,
@@ -130,7 +130,7 @@ fn paid(
     Ok(by_owner(rows))
 }
 
-/// Reads them.
+/// Loads the selected subscriptions.
 pub(crate) fn cases(
     connection: &mut AnyConnection,
     wanted: &Wanted,
@@ -144,7 +144,7 @@ pub(crate) fn cases(
         rows.iter().map(Subscription::try_from).collect::<Result<_, StoreError>>()?;
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let mut attempts: HashMap<i64, Vec<Attempt>> = HashMap::new();
-    // Those of the period that is charged last, and of missed ones, whose numbers are smaller.
+    // Attempts for the period charged last, and for missed periods, whose numbers are smaller.
     let waiting: Vec<i64> = subscriptions.iter().flat_map(|one| &one.missed).map(|number| i64::from(*number)).collect();
     let last_periods = Statement::new(PAYMENT_COLUMNS)
         .sql(
@@ -203,7 +203,7 @@ pub(crate) fn cases(
     Ok(assembled?)
 }
 
-/// One as its customer sees it. The caller has locked it, or stored it.
+/// Returns a subscription for its customer. The caller has locked or stored it.
 pub(crate) fn view(
     connection: &mut AnyConnection,
     id: SubscriptionId,

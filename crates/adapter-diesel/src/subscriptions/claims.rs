@@ -1,4 +1,4 @@
-//! One customer, one plan, at most one subscription that is charged now or from the next period on.
+//! Claims of plans: a customer has at most one subscription per plan that is charged now or from the next period on.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use kontor_kernel::{CounterpartyId, NomenclatureId, SubscriptionId};
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::statement::{IdRow, Statement, Value};
 
-/// Returns `true` if a subscription of the customer, in whichever application, claims one of the plans. `except` is left out.
+/// Returns `true` if a subscription of the customer, in any application, claims one of the plans. `except` is ignored.
 pub(crate) fn is_claimed(
     connection: &mut AnyConnection,
     customer: CounterpartyId,
@@ -33,8 +33,9 @@ pub(crate) fn is_claimed(
     Ok(other.is_some())
 }
 
-/// Claims plans for a subscription before it names them. The caller holds the lock of the customer; the primary key keeps the rule
-/// without it, too. Claims of subscriptions that are canceled or name another plan now are replaced: canceling leaves them behind.
+/// Claims plans for a subscription before the plans are stored on it. The caller has locked the customer; the primary
+/// key enforces the rule as well. Claims of canceled subscriptions, or of subscriptions that have another plan now, are
+/// replaced: canceling does not remove them.
 pub(crate) fn claim<R>(
     connection: &mut AnyConnection,
     customer: CounterpartyId,

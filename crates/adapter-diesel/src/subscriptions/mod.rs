@@ -1,6 +1,6 @@
-//! The rows of subscriptions: what they are decided by, and what is written of a decision.
+//! Rows of subscriptions: the data that decisions need, and the writes of a decision.
 //!
-//! Orders and charges of their payments are not known here; see `charge_outcomes`. Rows are locked in one order everywhere:
+//! Orders and charges of their payments belong to `charge_outcomes`. Every transaction locks rows in this order:
 //! customer, charge, order, subscription.
 
 mod cases;

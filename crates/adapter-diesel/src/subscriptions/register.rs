@@ -1,4 +1,4 @@
-//! What staff read of subscriptions.
+//! Subscriptions for staff.
 
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ by_place! {
     }
 }
 
-/// These, in their order.
+/// Loads these subscriptions, in this order.
 fn records(connection: &mut AnyConnection, ids: &[i64], now: DateTime<Utc>) -> Result<Vec<SubscriptionRecord>, Failed> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -160,13 +160,13 @@ impl TryFrom<ConsentRow> for ConsentedTerms {
     }
 }
 
-/// How many rows of a table are of a subscription.
+/// Counts the rows of a table that belong to a subscription.
 fn counted(connection: &mut AnyConnection, table: &'static str, id: SubscriptionId) -> Result<i64, Failed> {
     let count = Statement::new("SELECT count(*) FROM ").sql(table).sql(" WHERE subscription_id = ").value(id.get());
     Ok(count.row::<IdRow>(connection)?.id)
 }
 
-/// What a customer consented to, the latest first.
+/// Returns the consents of a customer, latest first.
 pub(crate) fn consents(
     connection: &mut AnyConnection,
     id: SubscriptionId,
@@ -233,7 +233,7 @@ impl SubscriptionRegister for Database {
     async fn history(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<SubscriptionEntry>, StoreError> {
         self.read_snapshot(move |connection| {
             let total = counted(connection, "subscription_events", id)?;
-            // Names are looked up for the lines of the page alone.
+            // Names are loaded for the entries of the page only.
             let own = Statement::new(format!(
                 "SELECT p.id, p.actor, p.actor_id, {AUTHOR_NAMES}, p.event, p.status, p.changes, p.created_at \
                  FROM (SELECT * FROM subscription_events WHERE subscription_id = "

@@ -1,4 +1,4 @@
-//! Subscriptions and their payments as they are stored.
+//! Rows of subscriptions and their payments.
 
 use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamp};
@@ -11,7 +11,7 @@ use crate::statement::by_place;
 use crate::stored;
 
 by_place! {
-    /// The columns of [`SUBSCRIPTION_COLUMNS`].
+    /// Columns of [`SUBSCRIPTION_COLUMNS`].
     pub(super) struct SubscriptionRow {
         pub id: i64 as BigInt,
         pub project: i64 as BigInt,
@@ -51,7 +51,8 @@ by_place! {
     }
 }
 
-/// A subscription, other terms that begin with its next charge, and what of its project, next plan and method decides.
+/// Columns of a subscription, of the terms that start with its next charge, and of the project, next plan and method
+/// that affect decisions.
 pub(super) const SUBSCRIPTION_COLUMNS: &str = "SELECT s.id, s.project_id, s.application_id, s.counterparty_id, s.status, \
      s.nomenclature_id, s.plan_slug, s.amount, s.currency, s.billing_months, s.saved_method_id, s.schedule, \
      s.period_number, s.period_start, s.period_end, s.unpaid_period, s.next_charge_at, s.wake_at, s.canceled_at, s.parked, \
@@ -138,7 +139,7 @@ impl TryFrom<&SubscriptionRow> for Subscription {
 }
 
 by_place! {
-    /// The columns of [`PAYMENT_COLUMNS`].
+    /// Columns of [`PAYMENT_COLUMNS`].
     pub(crate) struct PaymentRow {
         pub id: i64 as BigInt,
         pub subscription: i64 as BigInt,
@@ -159,7 +160,7 @@ by_place! {
     }
 }
 
-/// A payment of a subscription, of the table `a`.
+/// Columns of a subscription payment, from the table `a`.
 pub(crate) const PAYMENT_COLUMNS: &str = "SELECT a.id, a.subscription_id, a.period, a.number, a.origin, a.planned, a.state, \
      a.order_id, a.amount, a.currency, a.saved_method_id, a.nomenclature_id, a.billing_months, a.reason, a.started_at, a.ended_at FROM subscription_payments a";
 

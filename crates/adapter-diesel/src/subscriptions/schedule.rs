@@ -1,4 +1,4 @@
-//! From what periods are counted, as it is stored: a list of anchors.
+//! Stored form of a billing schedule: a list of anchors.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{StoreError, Zone};

@@ -1,4 +1,4 @@
-//! What is written when something happens to a subscription.
+//! Writes of a subscription change.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
@@ -56,7 +56,7 @@ pub(crate) fn insert(
     Ok(stored::id(id)?)
 }
 
-/// Stores a consent. Returns its number.
+/// Stores a consent. Returns its id.
 pub(crate) fn consent(
     connection: &mut AnyConnection,
     subscription: SubscriptionId,
@@ -84,7 +84,7 @@ pub(crate) fn consent(
     Ok(id)
 }
 
-/// What an attempt is made of, beside its terms.
+/// Data of an attempt besides its terms.
 pub(crate) struct NewPayment {
     pub project: i64,
     pub subscription: SubscriptionId,
@@ -123,15 +123,15 @@ pub(crate) fn insert_payment(
     row.into_iter().fold(statement, |statement, value| statement.sql(", ").value(value)).sql(")").run(connection)
 }
 
-/// What a change is decided on, and who made it.
+/// State that a change was decided on, and its author.
 pub(crate) struct Since<'a> {
     pub before: &'a Subscription,
     pub author: Author,
     pub zone: Zone,
 }
 
-/// Writes what became of a subscription whose row is locked: its state, how its open attempt ended, the consent, a line of
-/// history, and what the customer is told.
+/// Writes the change of a subscription whose row is locked: its state, the end of its open attempt, the consent, a
+/// history entry and the customer's notification.
 pub(crate) fn write(
     connection: &mut AnyConnection,
     since: &Since<'_>,
@@ -195,7 +195,7 @@ fn update(
         ("missed", missed.map_err(StoreError::corrupt)?.into()),
         ("updated_at", change.at.naive_utc().into()),
         ("work_attempts", 0_i64.into()),
-        // Which is read by the terms that begin with the next charge; without any there are none.
+        // Consent for the terms that start with the next charge; `None` without such terms.
         ("next_consent_id", None::<i64>.into()),
     ];
     let mut statement = Statement::new("UPDATE subscriptions SET version = version + 1");
@@ -239,8 +239,8 @@ fn end_open(
         .run(connection)
 }
 
-/// Puts a subscription off that a worker has for itself, or parks it when there is no moment to look again. One that was changed
-/// or taken since stays as it is.
+/// Postpones a leased subscription, or parks it without a next time. A subscription that was changed or leased since
+/// stays as it is.
 pub(crate) fn put_off(
     connection: &mut AnyConnection,
     leased: LeasedSubscription,
@@ -271,7 +271,7 @@ pub(crate) fn put_off(
     Ok(())
 }
 
-/// Of one that cannot be read nobody can be told.
+/// Notifies about a parked subscription. Rows that cannot be decoded are skipped.
 fn tell_on_hold(
     connection: &mut AnyConnection,
     id: SubscriptionId,
@@ -291,7 +291,7 @@ fn log_parked(subscription: SubscriptionId, reason: Park) {
     tracing::error!(%subscription, %reason, "a subscription is parked: it is charged when somebody releases it");
 }
 
-/// What of a subscription its history tells.
+/// Returns the fields of a subscription that its history contains.
 fn told(one: &Subscription) -> [(&'static str, Option<String>); 9] {
     let text = |moment: Option<DateTime<Utc>>| moment.map(|moment| moment.to_rfc3339());
     [
@@ -346,7 +346,8 @@ by_place! {
     }
 }
 
-/// Tells the customer, beside the order of the last payment. A subscription of no application has nowhere to tell it.
+/// Notifies the customer, with the order of the last payment. A subscription without an application has no channel for
+/// it.
 pub(crate) fn notify(
     connection: &mut AnyConnection,
     subscription: &Subscription,
@@ -379,7 +380,7 @@ pub(crate) fn notify(
         next_amount: next.amount,
         currency: &agreed.currency,
         paid_until: subscription.period.map(|period| period.end),
-        // One that begins in this commit has nothing planned after it.
+        // A subscription that starts in this transaction has nothing planned after it.
         next_charge_at: subscription.next_charge_at.or(due_now.then(|| stored::moment(at))),
         zone,
     };
@@ -405,7 +406,7 @@ pub(crate) fn notify(
     Ok(())
 }
 
-/// Whether the acquirer has the open charge became unknown, or known.
+/// Stores that it became unknown, or known, if the acquirer has the open charge.
 fn doubt(connection: &mut AnyConnection, subscription: SubscriptionId, state: &'static str) -> QueryResult<usize> {
     Statement::new("UPDATE subscription_payments SET state = ")
         .value(state)
@@ -415,7 +416,7 @@ fn doubt(connection: &mut AnyConnection, subscription: SubscriptionId, state: &'
         .run(connection)
 }
 
-/// The first attempt of a subscription, of terms that were just consented to.
+/// Returns the first attempt of a subscription, with terms that were just consented to.
 pub(crate) fn first(terms: &Terms) -> NewAttempt {
     NewAttempt { period: 1, number: 1, origin: ChargeOrigin::First, planned: false, terms: terms.clone() }
 }

@@ -1,4 +1,4 @@
-//! Which deliveries are due, endpoint by endpoint: many of one endpoint cost the others nothing.
+//! Due deliveries, by endpoint: many deliveries of one endpoint do not delay the others.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::lease::{Key as _, LeaseRequest};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
-/// The endpoints that have waiting deliveries, each by one step through the index.
+/// Endpoints with waiting deliveries, found with one index step each.
 const ENDPOINTS: &str = "WITH RECURSIVE waiting (webhook_id) AS (\
     SELECT (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.status = 'pending' AND d.parked_at IS NULL \
     ORDER BY d.webhook_id LIMIT 1) \
@@ -30,7 +30,7 @@ by_place! {
     }
 }
 
-/// The active endpoints that do not rest and have a delivery that is free, with the moment when the oldest became due.
+/// Selects the active endpoints that are not paused and have a free delivery, with the time when the oldest became due.
 fn endpoints(now: NaiveDateTime) -> Statement {
     Statement::new(ENDPOINTS)
         .sql(
@@ -54,7 +54,7 @@ by_place! {
     }
 }
 
-/// How many deliveries of each endpoint are being sent, by whichever worker.
+/// Returns the number of deliveries in progress per endpoint, across all workers.
 fn running(connection: &mut AnyConnection, now: NaiveDateTime) -> QueryResult<Vec<RunningRow>> {
     Statement::new(
         "SELECT webhook_id, project_id, count(*) FROM webhook_deliveries WHERE leased_until IS NOT NULL \
@@ -65,7 +65,7 @@ fn running(connection: &mut AnyConnection, now: NaiveDateTime) -> QueryResult<Ve
     .rows(connection)
 }
 
-/// How many deliveries are being sent, by endpoint and by project.
+/// Returns the number of deliveries in progress, by endpoint and by project.
 fn sent(
     connection: &mut AnyConnection,
     now: NaiveDateTime,
@@ -82,13 +82,13 @@ fn count(number: i64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// The due deliveries of an endpoint, the longest due first, as many as may be sent.
+/// Due deliveries of an endpoint, longest due first, as many as may be sent.
 pub(super) struct Due {
     webhook: i64,
     deliveries: Vec<i64>,
 }
 
-/// What may be sent now, with a share for every endpoint and project.
+/// Returns the deliveries that may be sent now, with a share for every endpoint and project.
 pub(super) fn look(
     connection: &mut AnyConnection,
     now: NaiveDateTime,
@@ -131,8 +131,8 @@ by_place! {
     }
 }
 
-/// Leases what is still free. What an endpoint and its project may take is looked at again while all endpoints of the project
-/// are locked, so that several workers together send neither more than its share.
+/// Leases the deliveries that are still free. Limits of endpoint and project are checked again while all endpoints of
+/// the project are locked, so that several workers together do not exceed them.
 pub(super) fn take(
     connection: &mut AnyConnection,
     due: &[Due],
@@ -166,7 +166,7 @@ fn circuit(hangs: i32, paused_until: Option<NaiveDateTime>) -> Result<Circuit, S
     Ok(Circuit::restore(hangs, paused_until.map(stored::moment)))
 }
 
-/// Stores how an endpoint is doing, unless another attempt that ran at the same time has stored it already.
+/// Stores the state of the circuit breaker, unless a concurrent attempt has stored it already.
 pub(super) fn update_circuit(
     connection: &mut AnyConnection,
     webhook: WebhookId,
@@ -187,7 +187,7 @@ pub(super) fn update_circuit(
     Ok(())
 }
 
-/// When the delivery that has waited longest became due; deliveries of endpoints that rest do not count.
+/// Returns the time when the longest waiting delivery became due; deliveries of paused endpoints do not count.
 pub(super) fn oldest(connection: &mut AnyConnection, now: NaiveDateTime) -> QueryResult<Option<NaiveDateTime>> {
     let endpoints: Vec<EndpointRow> = endpoints(now).rows(connection)?;
     Ok(endpoints.into_iter().map(|row| row.since).min())
@@ -214,7 +214,8 @@ mod tests {
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
 
-    /// A project with three endpoints that have 8, 8 and 5 deliveries; those of the third are due a minute later.
+    /// Creates a project with three endpoints that have 8, 8 and 5 deliveries; those of the third are due a minute
+    /// later.
     fn project(connection: &mut AnyConnection) -> QueryResult<()> {
         let at = "'1970-01-01 00:00:00'";
         let run = |connection: &mut AnyConnection, sql: String| Statement::new(sql).run(connection);
@@ -271,7 +272,7 @@ mod tests {
             let at = |seconds| (DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds)).naive_utc();
             let look =
                 async |seconds| db.database.read(move |connection| look(connection, at(seconds), 64)).await.unwrap();
-            // Both look before either takes; the second sees an endpoint more.
+            // Both read before either leases; the second sees one endpoint more.
             let (first, second) = (look(0).await, look(60).await);
             let take = async |due: Vec<Due>, owner: &'static str| {
                 let request = LeaseRequest { owner: owner.to_owned(), now: at(60), until: at(120), most: 64 };

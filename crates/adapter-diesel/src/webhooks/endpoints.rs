@@ -43,7 +43,7 @@ impl TryFrom<WebhookRow> for Webhook {
     }
 }
 
-/// A webhook is addressed through its application, so that one of another application is not found.
+/// Selects a webhook through its application, so that those of other applications are not found.
 macro_rules! one {
     ($application:expr, $webhook:expr) => {
         webhooks::table.filter(webhooks::id.eq($webhook.get())).filter(webhooks::application_id.eq($application.get()))
@@ -88,7 +88,8 @@ impl WebhookRepository for Database {
 
     async fn insert(&self, new: NewWebhook) -> Result<Webhook, WebhookError> {
         self.write(move |connection| {
-            // Writing the application's row as it is makes those who add to it queue up, so that the count below holds.
+            // Updates the row of the application unchanged. Concurrent additions wait for it, so the count below stays
+            // valid.
             leave_valid(Topic::Access);
             leave_valid(Topic::Storefront);
             let application = applications::table
@@ -149,7 +150,7 @@ impl WebhookRepository for Database {
                     webhooks::updated_at.eq(at.naive_utc()),
                 ))
                 .execute(connection)?;
-            // Another address, or one that is switched on, is tried as if it never hung.
+            // A changed address or an endpoint that is switched on starts without recorded timeouts.
             if change.url != Edit::Keep || change.is_active == Edit::Set(true) {
                 diesel::update(one!(application, webhook))
                     .set((webhooks::hangs.eq(0), webhooks::paused_until.eq(None::<NaiveDateTime>)))

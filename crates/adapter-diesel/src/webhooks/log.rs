@@ -105,7 +105,7 @@ impl DeliveryLog for Database {
                 ))
                 .execute(connection)?;
             if revived > 0 {
-                // An employee does not wait for the end of a rest.
+                // A retry by an employee does not wait for the end of a pause.
                 let endpoint = webhook_deliveries::table.find(id.get()).select(webhook_deliveries::webhook_id);
                 let endpoint: i64 = endpoint.first(connection)?;
                 diesel::update(webhooks::table.find(endpoint))

@@ -1,4 +1,4 @@
-//! The ports of webhooks.
+//! Implementations of the webhook ports.
 
 mod due;
 mod endpoints;

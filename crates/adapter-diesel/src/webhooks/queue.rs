@@ -1,4 +1,4 @@
-//! From events of the outbox to deliveries under leases, and what became of them.
+//! Leased deliveries of outbox events, and their outcomes.
 
 use std::sync::Arc;
 
@@ -34,12 +34,12 @@ struct NewDeliveryRow {
     updated_at: NaiveDateTime,
 }
 
-/// Rows of one insert, well below the number of variables a statement takes.
+/// Rows per insert, well below the maximum number of bound values.
 const ROWS_PER_INSERT: usize = 500;
-/// How often a lease looks again when others were faster with everything it saw.
+/// Maximum reads of a lease call when other workers took everything it saw.
 const LOOKS: u32 = 4;
 
-/// Deliveries that wait for an attempt.
+/// Queue of deliveries that wait for an attempt.
 pub(crate) const DELIVERIES: Queue = Queue {
     table: "webhook_deliveries",
     key: "id",
@@ -48,7 +48,8 @@ pub(crate) const DELIVERIES: Queue = Queue {
     on_park: "",
 };
 
-/// Written out, not bound: a planner uses the partial index of waiting deliveries only when it sees the word.
+/// Condition with a literal instead of a bound value: planners use the partial index of waiting deliveries only with a
+/// literal.
 fn is_pending() -> SqlLiteral<Bool> {
     sql("webhook_deliveries.status = 'pending'")
 }
@@ -69,7 +70,7 @@ struct LeasedRow {
     body: String,
 }
 
-/// What is to be sent.
+/// Data to send.
 const LEASED: Leased<i64, LeasedRow, LeasedDelivery> = Leased { load, read: leased };
 
 fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, LeasedRow)>> {
@@ -120,7 +121,7 @@ fn leased(row: LeasedRow) -> Result<LeasedDelivery, StoreError> {
     })
 }
 
-/// Events of these topics are told to webhooks.
+/// Topics of the events that webhooks receive.
 fn public_topics() -> Vec<&'static str> {
     PublicEvent::all().iter().map(|event| event.word()).collect()
 }

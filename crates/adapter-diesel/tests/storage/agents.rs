@@ -1,4 +1,4 @@
-//! Agents, their tokens, and the requests they come from.
+//! Agents, their tokens, and access requests.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ fn token(agent: &Agent, abilities: Option<&[Permission]>) -> NewAgentToken {
     }
 }
 
-/// What a call with a token may do; `None` when the guard would not find it or not let it in.
+/// Permissions of a call with a token; `None` when the token is unknown or not admitted.
 async fn opens(db: &Database, token: TokenId) -> Option<BTreeSet<Permission>> {
     let stored = db.staff_token(token).await.unwrap()?;
     (!stored.is_banned).then(|| stored.granted())

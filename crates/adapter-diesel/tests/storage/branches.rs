@@ -1,4 +1,4 @@
-//! Branches and their accounts in banks.
+//! Branches and their bank accounts.
 
 use chrono::DateTime;
 use kontor_adapter_diesel::database_tests;

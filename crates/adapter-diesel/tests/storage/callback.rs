@@ -134,7 +134,7 @@ database_tests! {
     async fn a_phone_is_held_for_its_time_or_until_the_attempt_ends(db: TestDatabase) {
         let project = shop(&db).await;
         let held = async |nonce: &str, seconds| db.database.begin(new(project, PHONE, nonce, seconds)).await;
-        // A process that died while it set up the attempt holds the phone no longer than a living one.
+        // A process that stopped while it set up the attempt reserves the phone no longer than a running one.
         held("dead", 0).await.unwrap();
         assert!(found(&db.database, project, "dead").await.is_none());
         assert!(matches!(held("a", 59).await, Err(ClaimError::PhoneHeld { until }) if until == at(60)));
@@ -143,7 +143,7 @@ database_tests! {
         assert!(found(&db.database, project, "a").await.is_none());
         assert!(matches!(held("a", 60).await, Err(ClaimError::NonceUsed)));
         let confirmed = held("b", 61).await.unwrap();
-        // The earlier one lets go of what it holds no longer.
+        // The earlier attempt releases a reservation it no longer has.
         db.database.abandon(failed).await.unwrap();
         assert!(held("c", 61).await.is_err());
         db.database.open(confirmed, &check("b"), at(361)).await.unwrap();

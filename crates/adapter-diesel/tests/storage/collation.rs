@@ -1,4 +1,4 @@
-//! Names stand in the order of the collation, whatever is sorted by them, and alike on both databases.
+//! Names are sorted by the collation, everywhere and equally on both databases.
 
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::database_tests;
@@ -52,7 +52,7 @@ async fn products(house: &Storehouse<'_>, order: ProductOrder) -> Vec<String> {
     found.await.unwrap().items.into_iter().map(|product| product.name.to_string()).collect()
 }
 
-/// Everything that sorts by name, in its order.
+/// Every list sorted by name, in its order.
 async fn sorted(house: &Storehouse<'_>) -> Vec<Vec<String>> {
     let (database, project) = (&house.db.database, house.project);
     let items = NomenclatureRepository::list(database, project, by_name()).await.unwrap();
@@ -79,7 +79,7 @@ database_tests! {
         let house = Storehouse::open(&db).await;
         let stamp = Stamp::of_system(house.project, DateTime::UNIX_EPOCH);
         let branch = house.number(format!("SELECT max(id) AS number FROM branches WHERE project_id = {}", house.project)).await;
-        // Seven and the number of names have no common divisor: every name comes once, and none beside its neighbour.
+        // Seven and the number of names are coprime: every name is inserted once, and none next to its neighbour.
         for place in 0..NAMES.len() {
             let text = NAMES[place * 7 % NAMES.len()];
             let card = Card { price: Some("1.00".parse().unwrap()), ..Card::new(name(text), NomenclatureKind::Service) };
@@ -94,7 +94,7 @@ database_tests! {
             assert_eq!(found, NAMES, "list {place}");
         }
 
-        // Rows of before get their keys by migrating.
+        // Older rows get their keys by migrating.
         for table in ["nomenclatures", "storefront_offers", "categories", "brands", "warehouses"] {
             house.run(format!("UPDATE {table} SET sort_key = NULL")).await;
         }

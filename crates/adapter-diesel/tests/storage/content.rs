@@ -1,4 +1,4 @@
-//! What customers read of an application: in how many statements.
+//! Content shown by an application: number of statements.
 
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
@@ -79,7 +79,7 @@ fn page(title: &str, tags: &[&str]) -> PageDraft {
     }
 }
 
-/// How many pages a text finds.
+/// Number of pages that match a text.
 async fn found(database: &Database, app: AppScope, text: &str) -> u64 {
     let filter = PageFilter { query: Some(PageQueryText::parse(text).unwrap()), ..PageFilter::default() };
     let request = PageRequest::new(1, 10, 100).unwrap();
@@ -123,7 +123,7 @@ database_tests! {
         let (app, database) = (app(&db).await, &db.database);
         let top = block(database, app, 100, None).await;
         block(database, app, 500, None).await;
-        // The order is that of the codes, not of the numbers.
+        // The order is that of the codes, not of the ids.
         for code in (101..=140).rev() {
             block(database, app, code, Some(&top)).await;
         }
@@ -152,7 +152,7 @@ database_tests! {
             let tags: Vec<String> = page.tags.iter().map(|tag| tag.name.as_str().to_owned()).collect();
             read.push((page.content.slug.to_string(), tags.join(" "), database.statements() - before));
         }
-        // Two that read, and both ends of the moment at which they do.
+        // Two readers, and both ends of the time of reading.
         let told = |slug: &str, tags: &str| (slug.to_owned(), tags.to_owned(), read[0].2);
         assert_eq!(read, [told("news", "Late Early"), told("instead", ""), told("instead", "")]);
         assert!(read[0].2 <= 4, "{read:?}");
@@ -217,7 +217,7 @@ database_tests! {
         }
         while database.revert(1).unwrap()[0] != "0073" {}
         if db.kind == Kind::Sqlite {
-            // As if nothing had been written to the index, which shows that it is written anew.
+            // Empties the index, to show that it is written again.
             db.run_apart("INSERT INTO page_search (page_search) VALUES ('delete-all')").unwrap();
         }
         database.migrate().unwrap();
@@ -226,7 +226,7 @@ database_tests! {
             assert_eq!(found(database, app, query).await, expected, "{query}");
         }
         if db.kind == Kind::Sqlite {
-            // Another process of before changes a page after that: it counts a version without the index.
+            // An older process changes a page after that: it increments the version without the index.
             let emptied = "INSERT INTO page_search (page_search) VALUES ('delete-all');";
             db.run_apart(&format!("{emptied} UPDATE pages SET version = version + 1 WHERE id <= 7")).unwrap();
             database.migrate().unwrap();

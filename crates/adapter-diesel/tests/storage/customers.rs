@@ -1,4 +1,4 @@
-//! Customers as staff keep them: found by what is written, and told apart when several write at once.
+//! Customers for staff: search, and concurrent writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,12 +45,12 @@ async fn signed_up(db: &Database, project: ProjectId, contact: &str) -> Counterp
     db.find_or_create(project, &Contact::parse(contact).unwrap(), START).await.unwrap()
 }
 
-/// The store as staff use it.
+/// Port for staff.
 fn staff(db: &Database) -> &dyn StaffCustomerRepository {
     db
 }
 
-/// The customers that staff find by a text.
+/// Customers that staff find by a text.
 pub async fn found(db: &TestDatabase, project: ProjectId, text: &str) -> Vec<i64> {
     let all = Listing::everything(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
     let listing = Listing { text: Some(Line::parse(text).unwrap()), ..all };
@@ -154,7 +154,7 @@ database_tests! {
         };
         assert_eq!(page(project, "nord").await, (2_199, vec![4_999, 4_998, 4_997]));
         assert_eq!(page(project, "sued nord").await, (999, vec![4_999, 4_998, 4_997]));
-        // A number is that of a customer, or a part of a name, or both.
+        // A number is the id of a customer, a part of a name, or both.
         assert_eq!(page(project, "2047").await, (1_200, vec![1_200, 1_199, 1_198]));
         assert_eq!(page(project, "7").await, (1, vec![7]));
         assert_eq!(page(project, "# 4500").await, (1, vec![4_500]));

@@ -1,4 +1,4 @@
-//! The demo project: what is missing is added once, and nobody else's project is taken for it.
+//! The demo project: missing records are added once, and other projects are never taken for it.
 
 use chrono::{DateTime, TimeDelta};
 use kontor_adapter_diesel::database_tests;

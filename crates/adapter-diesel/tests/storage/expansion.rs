@@ -1,17 +1,17 @@
-//! Migrations that a binary of before can live with: what it uses is neither taken away nor narrowed.
+//! Migrations are compatible with the previous version: nothing that it uses is removed or narrowed.
 //!
-//! A migration may add tables, indexes, functions, columns that may be empty or have a default, and rows. Anything else stands in a
-//! migration that begins with `-- contract: ` and the release that stopped using what it takes away.
+//! A migration may add tables, indexes, functions, nullable columns, columns with a default, and rows. Other changes
+//! belong in a migration that starts with `-- contract: ` and the release that stopped using the removed parts.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The rule holds for what came after this one.
+/// Last migration before the rule applied.
 const LAST_BEFORE: &str = "0072_task_mails";
 
 const CONTRACT: &str = "-- contract: ";
 
-/// What a migration has made so far.
+/// Objects created by a migration so far.
 #[derive(Default)]
 struct Made {
     tables: BTreeSet<String>,
@@ -28,7 +28,7 @@ fn statements(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Splits at commas that stand in no parentheses.
+/// Splits at commas outside of parentheses.
 fn parts(text: &str) -> Vec<String> {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     for letter in text.chars() {
@@ -54,7 +54,7 @@ fn after<'a>(text: &'a str, beginning: &str) -> Option<&'a str> {
     text.strip_prefix(beginning).map(|rest| rest.strip_prefix("if not exists ").unwrap_or(rest))
 }
 
-/// What is wrong with a statement, if anything.
+/// Returns the fault of a statement, if any.
 fn judge(statement: &str, made: &mut Made) -> Result<(), &'static str> {
     for beginning in ["create table ", "create virtual table "] {
         if let Some(rest) = after(statement, beginning) {
@@ -98,7 +98,7 @@ fn judge(statement: &str, made: &mut Made) -> Result<(), &'static str> {
     Err("it takes away or narrows, or is not known here")
 }
 
-/// Everything that is wrong with a migration.
+/// Returns the faults of a migration.
 fn faults(text: &str) -> Vec<String> {
     if let Some(rest) = text.strip_prefix(CONTRACT) {
         let release = rest.lines().next().unwrap_or_default().trim();

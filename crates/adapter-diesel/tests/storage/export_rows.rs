@@ -1,4 +1,4 @@
-//! Rows of exports: whose they are, page after page.
+//! Rows of exports: tenant isolation and pages.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
@@ -44,7 +44,7 @@ async fn customer(house: &Storehouse<'_>) -> i64 {
         .await
 }
 
-/// An order with so many lines of an item, made at a moment.
+/// An order with this many lines of an item, created at a given time.
 async fn order(house: &Storehouse<'_>, customer: i64, item: i64, lines: u32, made: &str) -> i64 {
     let p = house.project;
     let order = house

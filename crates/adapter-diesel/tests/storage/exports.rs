@@ -1,4 +1,4 @@
-//! Exports in the background: queued beside imports, taken over, ended with a file that expires.
+//! Exports in the background: queued beside imports, leased, completed with a file that expires.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 
 use crate::jobs::OnRuntime;
 
-/// The rows of the file that was written last. A file that is begun anew is empty.
+/// Rows of the file that was written last. A restarted file is empty.
 #[derive(Default)]
 struct Sheets(Arc<Mutex<Vec<Vec<Content<'static>>>>>);
 
@@ -54,7 +54,7 @@ impl SheetWriter for Writer {
     }
 }
 
-/// What was kept, and what of it was thrown away.
+/// Stored and deleted files.
 #[derive(Default)]
 struct Shelf(Mutex<(u32, Vec<String>)>);
 
@@ -107,7 +107,7 @@ impl<'a> Office<'a> {
         Self { house: Storehouse::open(db).await, runner: Arc::new(runner), sheets, shelf, clock }
     }
 
-    /// An office with so many stock records.
+    /// An office with this many stock levels.
     async fn with_stock(db: &'a TestDatabase, count: u32) -> Self {
         let office = Self::open(db).await;
         let item = office.house.item(Item::goods("Mug", office.house.category("All", None).await)).await;

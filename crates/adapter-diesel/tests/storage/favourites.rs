@@ -1,4 +1,4 @@
-//! What customers keep and searched for, and what a storefront shows beside its products.
+//! Favourites and search history of customers, and storefront content besides the products.
 
 use std::collections::BTreeSet;
 
@@ -152,7 +152,7 @@ database_tests! {
         let database = &db.database;
         database.store(vec![search(anna, "кружка", 1), search(boris, "cup", 1), search(anna, "plate", 2)], 3).await.unwrap();
         database.store(vec![search(anna, "КРУЖКА", 3)], 3).await.unwrap();
-        // What another process stores late does not undo what is newer.
+        // A late write of another process does not undo a newer one.
         database.store(vec![search(anna, "Кружка", 2)], 3).await.unwrap();
         let told = async |customer: CustomerScope| -> Vec<(String, i64)> {
             let searches = database.searches(customer.into()).await.unwrap();

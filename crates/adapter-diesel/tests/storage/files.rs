@@ -1,4 +1,4 @@
-//! Records of files: they wait, are ready, are deleted, and are swept.
+//! Records of files: waiting, ready, deleted, swept.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -157,7 +157,7 @@ database_tests! {
         let late = noon() + TimeDelta::hours(1);
         assert_eq!(take(&db.database, late).await, [id.get()]);
         assert_eq!(db.database.complete(first(), id, content()).await.unwrap(), None);
-        // A content that could not be removed is tried for again, later.
+        // The removal of a content that failed is retried later.
         assert_eq!(take(&db.database, late + TimeDelta::minutes(4)).await, Vec::<i64>::new());
         assert_eq!(take(&db.database, late + TimeDelta::minutes(5)).await, [id.get()]);
     }
@@ -187,7 +187,7 @@ database_tests! {
             let database = db.database.clone();
             tokio::spawn(async move {
                 let mut mine = Vec::new();
-                // A round that found all of its own taken by others is not the last one.
+                // A round in which other workers took everything is not the last one.
                 for _ in 0..6 {
                     mine.extend(take(&database, noon()).await);
                 }

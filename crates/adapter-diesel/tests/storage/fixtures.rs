@@ -38,7 +38,7 @@ struct Number {
     value: i64,
 }
 
-/// The number a statement selects as `value`.
+/// Number that a statement selects as `value`.
 pub async fn number(db: &TestDatabase, statement: &'static str) -> i64 {
     db.database
         .read(move |connection| {
@@ -49,7 +49,7 @@ pub async fn number(db: &TestDatabase, statement: &'static str) -> i64 {
         .unwrap()
 }
 
-/// Runs statements as they are.
+/// Runs statements unchanged.
 pub async fn run(db: &TestDatabase, statements: String) {
     db.run(statements).await;
 }

@@ -12,22 +12,22 @@ use kontor_kernel::StoreError;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// What a step does to a shelf of numbered places, each of which holds pieces.
+/// Operations on a shelf of numbered places, each of which holds units.
 #[derive(Debug, Clone, Copy)]
 enum Deed {
-    /// Makes a place; refused when there is one.
+    /// Creates a place; refused when it exists.
     Make(i64),
-    /// Takes pieces; refused when there are not so many.
+    /// Takes units; refused when there are not enough.
     Take(i64, i64),
-    /// Puts pieces there and is refused for another reason.
+    /// Adds units and is refused for another reason.
     PutAndRefuse(i64),
-    /// Puts pieces there and breaks a rule of the table.
+    /// Adds units and violates a constraint of the table.
     PutAndBreak(i64),
-    /// Puts pieces there and leaves a reference to nothing, which shows at the commit.
+    /// Adds units and leaves an invalid reference, which is detected at the commit.
     PutAndDangle(i64),
-    /// Puts pieces there and panics.
+    /// Adds units and panics.
     PutAndPanic(i64),
-    /// Empties a place in a savepoint of its own that is rolled back, and puts a piece there.
+    /// Empties a place in a savepoint that is rolled back, and adds a unit.
     PutAfterAll(i64),
 }
 
@@ -68,7 +68,7 @@ fn pieces(connection: &mut AnyConnection, place: i64) -> Result<i64, Abort<Refus
     Ok(rows.first().map_or(0, |row| row.number))
 }
 
-/// Does it, writes it into the log, and tells how many pieces the place holds then.
+/// Runs the operation, writes it to the log, and returns the units of the place.
 fn carry_out(connection: &mut AnyConnection, deed: Deed) -> Result<i64, Abort<Refusal>> {
     let place = match deed {
         Deed::Make(place) => {
@@ -133,7 +133,7 @@ fn run(database: &Database, deed: Deed) -> impl Future<Output = Result<i64, Refu
     database.write(move |connection| carry_out(connection, deed))
 }
 
-/// Everything that is stored.
+/// All stored rows.
 async fn stored(db: &TestDatabase) -> Vec<Line> {
     let all = "SELECT line FROM (SELECT 0 AS part, id, line FROM shelf_log UNION ALL \
                SELECT 1, place, place || ' holds ' || pieces FROM shelf UNION ALL SELECT 2, place, 'label' FROM labels) ORDER BY part, id";
@@ -142,7 +142,7 @@ async fn stored(db: &TestDatabase) -> Vec<Line> {
     read.await.unwrap()
 }
 
-/// Has the writer busy for so long that what is asked meanwhile waits together.
+/// Keeps the writer busy, so that the following requests wait together.
 async fn keep_busy(database: &Database) {
     let busy = |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
         std::thread::sleep(Duration::from_millis(15));
@@ -151,7 +151,7 @@ async fn keep_busy(database: &Database) {
     database.write(busy).await.unwrap();
 }
 
-/// The outcomes of the deeds when they are asked for at once, and how many commits they took.
+/// Outcomes of concurrent operations, and the number of their commits.
 async fn together(db: &TestDatabase, deeds: &[Deed]) -> (Vec<Result<i64, Refusal>>, u64) {
     let before = db.database.write_costs().commits;
     let (outcomes, ()) =
@@ -176,7 +176,7 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
         2 => place.clone().prop_map(Deed::PutAndBreak),
         2 => place.clone().prop_map(Deed::PutAfterAll),
     ];
-    // What spoils a whole group is rare, or no group is ever committed.
+    // Operations that spoil a whole group are rare, or no group is ever committed.
     let spoiler = prop_oneof![8 => Just(None), 1 => place.clone().prop_map(|place| Some(Deed::PutAndDangle(place))), 1 => place.prop_map(|place| Some(Deed::PutAndPanic(place)))];
     (prop::collection::vec(deed, 1..40), spoiler, any::<prop::sample::Index>()).prop_map(|(mut deeds, spoiler, at)| {
         if let Some(spoiler) = spoiler {
@@ -194,7 +194,7 @@ fn steps_that_share_commits_end_as_one_by_one() {
         runtime.block_on(async {
             let (grouped, alone) = (shelf().await, shelf().await);
             let (outcomes, _) = together(&grouped, &deeds).await;
-            // A panic is told in other words where the step ran by itself at once.
+            // A panic has another message if the step ran alone.
             let told = |outcome: Result<i64, Refusal>| outcome.map_err(|refusal| format!("{refusal:?}"));
             let outcomes: Vec<_> = outcomes.into_iter().map(told).collect();
             let expected: Vec<_> = one_by_one(&alone, &deeds).await.into_iter().map(told).collect();
@@ -223,7 +223,7 @@ async fn what_waits_together_is_committed_together() {
     busy.await.unwrap();
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 40);
     let commits = db.database.write_costs().commits - before;
-    // One for who kept the writer busy; a slow machine may cut the others into a few.
+    // One commit for the busy writer; a slow machine may split the others into a few.
     assert!(commits <= 12, "{commits} commits");
     assert_eq!(stored(&db).await.last(), Some(&Line { line: "1 holds 45".to_owned() }));
 }

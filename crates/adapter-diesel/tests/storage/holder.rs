@@ -9,14 +9,14 @@ use kontor_adapter_diesel::{Abort, AnyConnection, Database};
 use kontor_kernel::StoreError;
 use tokio::task::JoinHandle;
 
-/// A transaction that holds rows until it is told to end.
+/// A transaction that holds row locks until a signal.
 pub struct Holder {
     release: std::sync::mpsc::Sender<()>,
     held: JoinHandle<()>,
 }
 
 impl Holder {
-    /// Holds what a statement locks.
+    /// Holds the locks that a statement takes.
     pub async fn hold(database: &Database, statement: String) -> Self {
         let (release, released) = std::sync::mpsc::channel();
         let (tell, told) = std::sync::mpsc::channel();
@@ -24,7 +24,7 @@ impl Holder {
         let held = tokio::spawn(async move {
             let step = move |connection: &mut AnyConnection| {
                 connection.batch_execute(&statement)?;
-                // A step that runs again finds them gone, and waits no more.
+                // A step that runs again finds the channel closed, and waits no more.
                 let _ = tell.send(());
                 let _ = released.lock().unwrap().recv();
                 Ok::<_, Abort<StoreError>>(())
@@ -41,7 +41,7 @@ impl Holder {
     }
 }
 
-/// Returns when so many transactions wait for a lock.
+/// Returns when this many transactions wait for a lock.
 pub async fn until_waiting(db: &TestDatabase, number: i64) {
     let waiting = "SELECT count(*) AS number FROM pg_stat_activity WHERE datname = current_database() \
                    AND wait_event_type = 'Lock'";

@@ -1,4 +1,4 @@
-//! Keys of requests: stored with what their requests did, once.
+//! Idempotency keys: stored once, with the result of their requests.
 
 use std::sync::{Arc, LazyLock};
 
@@ -134,7 +134,7 @@ database_tests! {
         let saved = SavedAnswer { claim: later.claim().clone(), is_stored: true, answer: b"new".to_vec() };
         db.database.keep_answers(vec![saved]).await.unwrap();
         assert_eq!(kept(end).await, Some(Some(b"new".to_vec())));
-        // One of before takes over again, and dies.
+        // A process of an older version takes over again, and stops.
         let (again, last) = (end + TimeDelta::hours(48), end + TimeDelta::hours(96));
         fixtures::run(&db, of_before("NULL", last)).await;
         assert_eq!(kept(again).await, Some(None), "the answer of a request that is over is not given for it");

@@ -1,4 +1,4 @@
-//! Spreadsheets of cards and stock.
+//! Spreadsheets of items and stock.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use kontor_kernel::{Stamp, WarehouseId};
 
 use crate::storehouse::{Item, Storehouse};
 
-/// A sheet written in the test: one line per row, cells parted by `;`.
+/// A sheet written in the test: one line per row, cells separated by `;`.
 struct Grid(String);
 
 impl SheetReader for Grid {
@@ -244,7 +244,7 @@ database_tests! {
         };
         let without = spent(format!("article;name;colour\n{}", rows(0, 0))).await;
         let with = spent(format!("article;name;tags\n{}", rows(1_000, 0))).await;
-        // The tags, their histories, and which item has which.
+        // The tags, their history entries, and their links to items.
         assert!(with <= without + 3, "{with} and {without} statements");
         let renamed = spent(format!("article;name\n{}", rows(0, 0).replace("Item", "Thing"))).await;
         let tagged = spent(format!("article;name;tags\n{}", rows(1_000, 1))).await;

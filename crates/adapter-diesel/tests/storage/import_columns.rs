@@ -1,4 +1,4 @@
-//! Columns of imports: those of a job and those that a project saves.
+//! Column mappings of imports: those of a job and those that a project saves.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_catalog::bulk::{JobState, NewJob, RunOutcome};
@@ -27,7 +27,7 @@ database_tests! {
         assert_eq!(layout.columns[0].column.as_deref(), Some("article"));
     }
 
-    /// It takes the ignored headers of a job for a list, and parks what it cannot read.
+    /// An older process expects a list of ignored headers, and parks jobs that it cannot decode.
     async fn an_older_process_cannot_read_what_it_would_import_in_another_way(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let ignored = async |id: JobId| {

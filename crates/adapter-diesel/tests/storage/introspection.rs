@@ -1,4 +1,4 @@
-//! Backends and the tokens they ask about.
+//! Introspection clients and tokens.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ database_tests! {
         assert_eq!((token.fingerprint.as_str(), token.principal.get_version_num()), ("f3", 4));
         assert_eq!(inquiry(&db, 7, 3).await.unwrap().token.unwrap().principal, token.principal);
 
-        // An employee's token, an unknown one and none at all are no tokens here.
+        // An employee's token, an unknown one and none at all are not found here.
         for other in [1, 404, 0] {
             assert_eq!(inquiry(&db, 7, other).await.unwrap().token, None, "{other}");
         }

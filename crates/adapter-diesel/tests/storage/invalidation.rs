@@ -1,4 +1,4 @@
-//! What is remembered is forgotten with the commit that changes it.
+//! Caches are invalidated by the commit that changes their data.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use crate::fixtures;
 const CLIENT: Uuid = Uuid::from_u128(7);
 const AT: chrono::DateTime<chrono::Utc> = chrono::DateTime::UNIX_EPOCH;
 
-/// The same database, as another process has it open.
+/// The same database, opened by another process.
 fn elsewhere(db: &TestDatabase) -> Database {
     Database::open(db.url(), PoolOptions { connections: 2, wait: Duration::from_mins(1), ..pool_options() }).unwrap()
 }
@@ -48,7 +48,7 @@ async fn client(db: &TestDatabase) {
     IntrospectionClients::insert(&db.database, client).await.unwrap();
 }
 
-/// Whether the customer's token is known.
+/// Returns `true` if the customer's token is known.
 async fn is_known(database: &Database) -> bool {
     let found = match database.remembered_inquiry(CLIENT, TokenId::new(3).ok()) {
         None => database.inquiry(CLIENT, TokenId::new(3).ok()).await.unwrap(),
@@ -87,14 +87,14 @@ database_tests! {
             let before = other.cache_versions().version(Topic::Storefront, project);
             add_brand(&db.database, project, name).await;
             let committed = Instant::now();
-            // Within the second it has either seen the commit or trusts nothing any longer.
+            // Within the second it has either seen the commit or no longer trusts its cache.
             while committed.elapsed() < Duration::from_secs(1) {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             let trusted = other.cache_versions().are_watched() && other.cache_versions().version(Topic::Storefront, project) == before;
             assert!(!trusted, "{name}");
         }
-        // What the process itself writes is no news to it, however often it looks.
+        // The process's own writes do not count as changes, however often it checks.
         watched(&other).await;
         add_brand(&other, project, "D").await;
         let settled = other.cache_versions().version(Topic::Storefront, project);
@@ -110,7 +110,7 @@ database_tests! {
         client(&db).await;
         let _watch = db.database.watch().unwrap();
         watched(&db.database).await;
-        // A machine that stood still for a second trusts nothing for a moment.
+        // A machine that was suspended for a second does not trust its cache at first.
         let mut asked = Vec::new();
         while asked.last() != Some(&0) {
             assert!(asked.len() < 50, "nothing is remembered: {asked:?}");

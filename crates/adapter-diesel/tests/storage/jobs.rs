@@ -20,8 +20,8 @@ use tokio::runtime::Handle;
 
 use crate::storehouse::Storehouse;
 
-/// Files that are written in the test: one line per row, cells parted by `;`. A place is the text itself. A line `...` is
-/// work on the file before its next row.
+/// Files written in the test: one line per row, cells separated by `;`. The file location is the text itself. A line
+/// `...` is work on the file before its next row.
 struct Grid;
 
 impl SheetReader for Grid {
@@ -35,7 +35,7 @@ impl SheetReader for Grid {
                 sink(SheetRow::none_yet())?;
                 continue;
             }
-            // The text of a file is its place here, which is stored; `␀` stands for what cannot be.
+            // The text of a file is its location here, which is stored; `␀` replaces a character that cannot be stored.
             let cells = line.split(';').map(|text| Cell::Text(text.replace('␀', "\0"))).collect();
             sink(SheetRow::new(number, cells))?;
         }
@@ -61,7 +61,7 @@ impl UploadStore for Texts {
     }
 
     async fn kept_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError> {
-        // Kept an hour after the beginning.
+        // Kept for an hour after the start.
         let old = at > self::at() + TimeDelta::hours(1);
         Ok(if old {
             ["left behind", "of a job", "x"].map(str::to_owned).into_iter().take(most).collect()
@@ -84,7 +84,7 @@ impl Waits for OnRuntime {
     }
 }
 
-/// A project and who works on its imports.
+/// A project and the process that works on its imports.
 pub struct Yard<'a> {
     pub house: Storehouse<'a>,
     runner: Arc<JobRunner>,
@@ -175,7 +175,7 @@ impl<'a> Yard<'a> {
     }
 }
 
-/// Cards with articles from this number on.
+/// Items with articles from this number on.
 fn cards(from: u32, count: u32) -> String {
     let rows: Vec<String> =
         (from..from + count).map(|n| format!("A-{n};Item {n};Root / Branch {};{n}", n % 7)).collect();
@@ -199,7 +199,7 @@ database_tests! {
         assert_eq!((parked[0].table, parked[0].id.clone()), ("jobs", broken.to_string()));
         assert_eq!(yard.jobs().waiting(yard.house.project).await.unwrap(), 0);
 
-        // One that had begun holds its project up no longer, either.
+        // A job that had started no longer blocks its project, either.
         crate::fixtures::run(&db, format!("UPDATE jobs SET ignored_columns = 'no list' WHERE id = {next}")).await;
         let third = yard.send(ImportKind::Nomenclatures, STRICT, "article;name").await;
         yard.clock.advance(TimeDelta::hours(1));
@@ -231,7 +231,7 @@ database_tests! {
         let lines = "SELECT count(*) AS number FROM histories WHERE resource = 'categories' AND deed = 'created'";
         assert_eq!(yard.house.number(lines.to_owned()).await, 8, "what the sheet made besides the cards");
 
-        // Stock, with an item whose row says nothing new.
+        // Stock, with an item whose row changes nothing.
         let stock = yard.done(ImportKind::Inventories, STRICT, "article;warehouse;quantity;price\nA-1;W1;5;10\nA-2;W1;6;10\n").await;
         assert_eq!((stock.state, created(stock.tally)), (JobState::Succeeded, [2, 0, 0, 0]));
         let more = yard.done(ImportKind::Inventories, STRICT, "article;warehouse;quantity\nA-1;W1;5\nA-2;W1;7\n").await;
@@ -245,14 +245,14 @@ database_tests! {
     async fn a_process_that_dies_loses_no_row_and_repeats_none(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let id = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 4_500)).await;
-        // The first two steps of checking; then two of writing; then the rest. Nobody gives his lease back.
+        // The first two steps of checking; then two of writing; then the rest. None of the owners releases the lease.
         let mut owners = ["a", "b", "c"].into_iter();
         for (phase, steps) in [(JobPhase::Checking, 2), (JobPhase::Writing, 2)] {
             let leased = yard.take(owners.next().unwrap()).await.unwrap();
             let held = leased.lease();
             let mut seen = 0;
             let watch = move |progress: Progress| {
-                // What a killed process does next, it does not do.
+                // A killed process does not take its next step.
                 seen += u32::from(progress.phase == phase && progress.done_rows > 0);
                 assert!(seen <= steps);
                 if seen == steps { panic!("killed") } else { true }
@@ -269,7 +269,7 @@ database_tests! {
             assert_eq!(yard.count("nomenclatures").await, rows);
             let taken = yard.take("next").await.unwrap();
             assert_eq!(taken.tries, 1);
-            // Who lost the lease changes nothing any more.
+            // A process that lost the lease changes nothing any more.
             assert!(!yard.jobs().renew(held, at() + TimeDelta::days(1)).await.unwrap());
             yard.jobs().release(taken.lease(), yard.clock.now()).await.unwrap();
         }
@@ -286,7 +286,7 @@ database_tests! {
         let id = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3_000)).await;
         let leased = yard.take("one").await.unwrap();
         let twin = leased.clone();
-        // Two threads of one process believe to hold the job.
+        // Two threads of one process assume they hold the job.
         let (first, second) = tokio::join!(yard.work(leased, |_| true), yard.work(twin, |_| true));
         let outcomes = [first.unwrap(), second.unwrap()];
         assert!(outcomes.contains(&RunOutcome::Over(JobState::Succeeded)) && outcomes.contains(&RunOutcome::Lost), "{outcomes:?}");
@@ -310,7 +310,7 @@ database_tests! {
         assert_eq!(taken.job.id, second);
         assert_eq!(yard.work(taken, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
 
-        // Racing for one job, one gets it.
+        // Of several concurrent workers, one gets the job.
         let race = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3)).await;
         let runners: Vec<_> = (0..8)
             .map(|n| {
@@ -366,7 +366,7 @@ database_tests! {
         assert_eq!((job.state, job.done_rows, job.finished_at), (JobState::Canceled, 2_000, Some(at())));
         assert_eq!(yard.count("nomenclatures").await, 2_000, "what was written stays");
         assert!(JobBook::cancel(&db.database, id, at()).await.unwrap().is_none(), "it is over");
-        // The file goes, the job stays until it is swept.
+        // The file is deleted, the job stays until it is swept.
         assert_eq!((yard.runner.tidy().await.unwrap(), yard.runner.tidy().await.unwrap()), (1, 0));
         assert_eq!(yard.thrown.0.lock().unwrap().len(), 1);
         let swept = kontor_adapter_diesel::upkeep::SWEPT_TABLES.iter().find(|swept| swept.table == "jobs").unwrap();
@@ -462,7 +462,7 @@ database_tests! {
         let (clock, runner, runtime) = (yard.clock.clone(), yard.runner.clone(), Handle::current());
         let taken = Arc::new(Mutex::new(0));
         let others = taken.clone();
-        // Each piece of the work takes 20 seconds of the 60 that the job may be without a sign of life.
+        // Each piece of the work takes 20 seconds of the 60 after which the lease expires.
         let outcome = yard.work(leased, move |_| {
             clock.advance(TimeDelta::seconds(20));
             *others.lock().unwrap() += i32::from(runtime.block_on(runner.lease(None, "other")).unwrap().is_some());
@@ -471,7 +471,7 @@ database_tests! {
         assert_eq!((outcome.unwrap(), *taken.lock().unwrap()), (RunOutcome::Over(JobState::Succeeded), 0));
         assert_eq!(created(yard.job(id).await.tally), [1_500, 0, 0, 0]);
 
-        // Whoever is told to stop, or whose job was canceled, prepares no further.
+        // A stopped worker, or one whose job was canceled, stops the preparation.
         for cancels in [false, true] {
             let id = yard.send(ImportKind::Nomenclatures, STRICT, &"...\n".repeat(50)).await;
             let leased = yard.take("one").await.unwrap();

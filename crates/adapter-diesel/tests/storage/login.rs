@@ -1,4 +1,4 @@
-//! Employees, one-time codes and the customers they belong to.
+//! Employees, one-time codes and their customers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a server reports is understood in whatever language it says it.
+//! Server errors are recognized in any language of their messages.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ async fn failing(db: &TestDatabase, statement: &'static str) -> (StoreError, u64
     (error, db.database.repeated() - before + 1)
 }
 
-/// Two steps lock two records, each the record that the other locks first.
+/// Two steps lock two records in opposite order.
 async fn deadlock(db: &TestDatabase) {
     let both = Arc::new(Barrier::new(2));
     let steps = [(1, 2), (2, 1)].map(|(first, second)| {
@@ -60,7 +60,7 @@ async fn a_deadlock_is_known_in_any_language() {
         assert_eq!(runs, 1, "what is wrong in itself stays wrong: {error}");
         let before = db.database.repeated();
         deadlock(&db).await;
-        // The server may end both at once.
+        // The server may abort both at once.
         assert!((1..=2).contains(&(db.database.repeated() - before)), "{language}");
     }
     let letters = number(&server.database(), "SELECT CAST(sum(length(name)) AS BIGINT) AS value FROM projects").await;

@@ -1,4 +1,4 @@
-//! Both migration trees: apply, revert, apply again, and compare what came out.
+//! Both migration trees: apply, revert, apply again, and compare the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Barrier};
@@ -19,7 +19,7 @@ struct Column {
     nullable: bool,
 }
 
-// What FTS5 keeps, PostgreSQL has in an index.
+// Data of FTS5 in SQLite is part of an index in PostgreSQL.
 const SQLITE: &str = "SELECT m.name AS owner, p.name AS name, p.\"notnull\" = 0 AS nullable \
     FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' \
     AND m.name <> '__diesel_schema_migrations' \
@@ -32,19 +32,19 @@ const POSTGRES: &str = "SELECT table_name::text AS owner, column_name::text AS n
 struct Index {
     #[diesel(sql_type = diesel::sql_types::Text)]
     owner: String,
-    /// Empty where a key of the table made it.
+    /// Empty for an index created by a key of the table.
     #[diesel(sql_type = diesel::sql_types::Text)]
     name: String,
     #[diesel(sql_type = diesel::sql_types::Bool)]
     distinct_values: bool,
     #[diesel(sql_type = diesel::sql_types::Bool)]
     partial: bool,
-    /// In their order; `(expression)` for what is no column.
+    /// In order; `(expression)` for an expression.
     #[diesel(sql_type = diesel::sql_types::Text)]
     columns: String,
 }
 
-// A primary key that is the row's number needs no index in SQLite, so primary keys are left out.
+// A primary key that is the row id needs no index in SQLite, so primary keys are left out.
 const SQLITE_INDEXES: &str = "SELECT m.name AS owner, CASE i.origin WHEN 'c' THEN i.name ELSE '' END AS name, \
     i.\"unique\" = 1 AS distinct_values, i.partial = 1 AS partial, \
     (SELECT group_concat(coalesce(c.name, '(expression)'), ', ') \
@@ -62,7 +62,7 @@ const POSTGRES_INDEXES: &str = "SELECT t.relname::text AS owner, \
     JOIN pg_namespace n ON n.oid = t.relnamespace LEFT JOIN pg_constraint k ON k.conindid = x.oid AND k.contype = 'u' \
     WHERE n.nspname = 'public' AND NOT i.indisprimary AND t.relname <> '__diesel_schema_migrations'";
 
-/// What one tree has and the other has no need for, with the reason.
+/// Objects that only one tree needs, with the reason.
 const ONE_SIDED: [(&str, &str); 6] = [
     ("nomenclatures_search", "SQLite looks texts up in FTS5 tables"),
     ("counterparties_search", "SQLite looks texts up in FTS5 tables"),
@@ -145,7 +145,7 @@ async fn a_migration_takes_as_long_as_it_needs() {
     let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
     let one = PoolOptions { connections: 1, ..pool_options() };
     let patient = Database::open(db.url(), one).unwrap();
-    // Back to before the terms of discounts.
+    // Back to the version before discount terms.
     let mut reverted = 1;
     while patient.revert(1).unwrap()[0] != "0020" {
         reverted += 1;

@@ -1,4 +1,4 @@
-//! What each application shows.
+//! Offers of each application.
 
 use kontor_adapter_diesel::database_tests;
 

@@ -1,4 +1,4 @@
-//! Every type that is made of a text reads back what it shows: a stored value that its type refuses is a broken record.
+//! Every type parsed from text accepts its own output: a stored value that its type refuses is a broken record.
 
 use diesel::RunQueryDsl;
 use diesel::sql_types::Text;
@@ -16,10 +16,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// What a type keeps of a text; `None` when it refuses the text.
+/// Value that a type keeps of a text; `None` when it refuses the text.
 type Parse = fn(&str) -> Option<String>;
 
-/// A parsed type: its name, how it reads a text, and texts that it takes.
+/// A parsed type: its name, its parser, and accepted texts.
 struct Parsed {
     name: &'static str,
     parse: Parse,
@@ -86,7 +86,7 @@ fn types() -> Vec<Parsed> {
     })
 }
 
-/// Letters that change with their case, their number or their bytes; marks; white space of all kinds; signs with a meaning.
+/// Letters whose case, count or bytes change; marks; white space of all kinds; characters with a meaning.
 const PIECES: [&str; 36] = [
     "\u{130}",
     "\u{23a}",
@@ -126,7 +126,7 @@ const PIECES: [&str; 36] = [
     "\u{10ffff}",
 ];
 
-/// A good text with something put into it, in several places or many times.
+/// An accepted text with insertions, in several positions or many times.
 fn texts(good: &'static [&'static str]) -> impl Strategy<Value = String> {
     let piece = (prop::sample::select(PIECES.to_vec()), prop_oneof![4 => 1..3_usize, 1 => 3..130_usize], any::<u16>());
     let changed = (prop::sample::select(good.to_vec()), prop::collection::vec(piece, 0..4), any::<bool>());

@@ -1,4 +1,4 @@
-//! The promises of the ports of payments, and what this storage adds to them.
+//! Contracts of the payment ports, and additions of this storage.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Fixture for Counter<'_> {
     }
 }
 
-/// One test on each database per promise.
+/// One test on each database per contract.
 macro_rules! promises {
     ($($promise:ident)+) => {
         database_tests! {$(
@@ -53,7 +53,7 @@ promises! {
     a_customer_has_one_open_verification
 }
 
-/// A charge for what a customer has subscribed to.
+/// A charge for a subscription.
 fn subscription(counter: &Counter<'_>, number: i64) -> NewCharge {
     let customer = counter.customer;
     NewCharge {

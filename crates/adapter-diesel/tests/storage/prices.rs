@@ -1,4 +1,4 @@
-//! What has no price is not sold, whichever way it came in.
+//! Items without a price are not sold, regardless of their source.
 
 use diesel::Connection;
 use diesel::connection::SimpleConnection;
@@ -23,10 +23,10 @@ fn item(id: i64) -> NomenclatureId {
     NomenclatureId::new(id).unwrap()
 }
 
-/// The migration that tells a price of 0 from none.
+/// Migration that distinguishes a price of 0 from none.
 const PRICES: &str = "0040";
 
-/// Items 1 to 5 are goods, 6 to 10 services, 11 and 12 plans. The numbers of stock are those of its goods.
+/// Items 1 to 5 are goods, 6 to 10 services, 11 and 12 plans. Stock ids equal those of their goods.
 const BEFORE: &str = "
 INSERT INTO projects (name, currency, created_at) VALUES ('P', 'RUB', '2026-01-01 00:00:00');
 INSERT INTO branches (project_id, name, created_at, updated_at) VALUES (1, 'B', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
@@ -72,7 +72,7 @@ SELECT 1, id, 1, 'n', price, 0, kind_id, 'N' FROM nomenclatures WHERE id <= 10;
 INSERT INTO offer_counts (application_id, category_id, slot, total) VALUES (1, 0, 0, 10), (1, 1, 0, 10);
 ";
 
-/// Not by the pools: what they write with a commit is not there yet.
+/// Without the pools: the tables that they write at a commit do not exist yet.
 fn fill(db: &TestDatabase) {
     match db.url() {
         DatabaseUrl::Sqlite(path) => {
@@ -193,7 +193,7 @@ database_tests! {
             wholesale: false,
         };
         let plans = db.database.plans(app).await.unwrap();
-        // One has no price, and what costs nothing is no plan that a checkout can sell.
+        // One plan has no price, and a free plan cannot be sold by a checkout.
         assert!(plans.is_empty(), "{plans:?}");
         let shown = crate::storehouse::offers(&db).await;
         assert_eq!(shown, [(1, 2, 0), (1, 3, 0), (1, 4, 300), (1, 5, 700), (1, 7, 0), (1, 9, 0), (1, 10, 700)]);

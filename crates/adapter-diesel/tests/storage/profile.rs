@@ -1,4 +1,4 @@
-//! Customers change their record and their phone, and leave.
+//! Customers change their record and their phone, and are deleted.
 
 use std::sync::Arc;
 
@@ -165,10 +165,10 @@ database_tests! {
             assert!(matches!(refused, Err(CustomerError::EmailTaken)), "{taken}");
         }
         change(&db.database, project, anna, mail("anna@x.ru")).await.unwrap();
-        // Whoever proves the address first is somebody else: Anna has only claimed it.
+        // Another customer verifies the address first: Anna has only entered it.
         let owner = signed_up(&db.database, project, "anna@x.ru").await;
         assert!(owner != anna && owner != boris);
-        // What Boris signs in with goes on doing so, and is his when he writes it again.
+        // The customer still logs in with known contacts, and may enter one again.
         change(&db.database, project, boris, mail("new@x.ru")).await.unwrap();
         assert_eq!(signed_up(&db.database, project, "boris@x.ru").await, boris);
         change(&db.database, project, boris, mail("boris@x.ru")).await.unwrap();
@@ -198,7 +198,7 @@ database_tests! {
         assert_eq!(log_in(&db.database, project, "79001234567", "login").await, Redeemed::UnknownContact);
         assert_ne!(signed_up(&db.database, project, "79001234567").await, anna);
         assert_eq!(standing("79001234567").await, PhoneStanding::Taken);
-        // An address that signs him in goes on doing so.
+        // An address that is a login contact stays one.
         let boris = signed_up(&db.database, project, "boris@x.ru").await;
         send(&db.database, project, boris, "79005550000", "c").await;
         assert_eq!(prove(&db.database, project, boris, "79005550000", "c", 1).await, PhoneChanged::Changed);
@@ -249,7 +249,7 @@ database_tests! {
                     (customer, prove(&database, project, customer, &wanted, "c", 1).await)
                 })
             }).collect();
-            // Somebody signs in with the phone at the same moment: then nobody may get it, or he is the one who did.
+            // A concurrent login with the phone: either none of the two gets it, or the new customer does.
             let newcomer = {
                 let (database, start, wanted) = (db.database.clone(), Arc::clone(&start), wanted.clone());
                 tokio::spawn(async move {
@@ -315,7 +315,7 @@ database_tests! {
         assert!(!send(&db.database, project, anna, "79005550000", "c").await);
         assert_eq!(prove(&db.database, project, anna, "79005550000", "c", 1).await, PhoneChanged::Gone);
         assert_ne!(signed_up(&db.database, project, "79001234567").await, anna);
-        // A token that was being issued meanwhile opens nothing.
+        // A token that was issued at the same time grants nothing.
         fixtures::run(&db, format!(
             "INSERT INTO access_tokens (id, guard, subject_id, project_id, application_id, fingerprint, created_at, expires_at)
                  VALUES (77, 'counterparty', {anna}, {project}, 1, 'f', '2026-01-01 00:00:00', '2100-01-01 00:00:00');"

@@ -1,4 +1,4 @@
-//! What something new refers to is deleted in between.
+//! Concurrent deletion of a referenced record.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::staff::{employee, role};
 
 const AT: DateTime<chrono::Utc> = DateTime::UNIX_EPOCH;
 
-/// Deletes a record and commits only while `attempt` is under way, which therefore still finds it.
+/// Deletes a record and commits only while `attempt` is running, which therefore still finds it.
 async fn deleted_during<T>(db: &TestDatabase, delete: String, attempt: impl Future<Output = T>) -> T {
     let (database, deleted) = (db.database.clone(), Arc::new(Notify::new()));
     let told = Arc::clone(&deleted);
@@ -33,7 +33,7 @@ async fn deleted_during<T>(db: &TestDatabase, delete: String, attempt: impl Futu
         let step = move |connection: &mut kontor_adapter_diesel::AnyConnection| {
             connection.batch_execute(&delete)?;
             told.notify_one();
-            // Not a wait for something that might not have happened: the other side may come at any moment of it.
+            // Not a wait for an event: the other side may start at any time during it.
             std::thread::sleep(Duration::from_millis(300));
             Ok::<_, Abort<StoreError>>(())
         };

@@ -1,4 +1,4 @@
-//! Whatever catalogue the interface takes, its export that is imported again changes nothing.
+//! For any catalog that the API accepts, importing its export changes nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::catalog::records::{clerk, system};
 use crate::fixtures;
 use crate::import::counts;
 
-/// What names are made of: above all what paths, lists of tags and lists of photos give a meaning to.
+/// Parts of names: above all characters with a meaning in paths, lists of tags and lists of photos.
 const PIECES: [&str; 17] =
     ["/", " / ", " /", "/ ", "\\", " \\/ ", "\\/", "|", "\\|", " | ", "a", "Ё", "ß", "  ", "1", "'=", ";\""];
 
@@ -43,7 +43,7 @@ fn prose() -> impl Strategy<Value = Option<Prose>> {
         .prop_map(|text| Prose::parse(&text.concat()).ok())
 }
 
-/// A card and the places of its category, its brand and its tags in lists of them.
+/// An item and the indexes of its category, its brand and its tags.
 type Places = (Card, Option<usize>, Option<usize>, Vec<usize>);
 
 fn card() -> impl Strategy<Value = Places> {
@@ -86,7 +86,7 @@ fn some<T>(runner: &mut TestRunner, strategy: impl Strategy<Value = T>) -> T {
     strategy.new_tree(runner).unwrap().current()
 }
 
-/// The cells of an export as a file gives them back.
+/// Cells of an export as read from a file.
 struct Rows(Vec<Vec<Cell>>);
 
 impl SheetReader for Rows {
@@ -123,7 +123,7 @@ database_tests! {
                     tags.extend(TagRepository::insert(database, system(project), draft).await.map(|tag| tag.id));
                 }
             }
-            // One chain that goes deeper than a sheet may make.
+            // One chain that is deeper than a sheet may create.
             for _ in 0..CategoryPath::DEEPEST {
                 let draft = CategoryDraft { name: some(&mut runner, any_name()), photo: None, parent_id: categories.last().copied(), code: None, description: None };
                 categories.push(CategoryRepository::insert(database, system(project), draft).await.unwrap().id);
@@ -137,7 +137,7 @@ database_tests! {
                 marks.sort_unstable();
                 marks.dedup();
                 let card = Card { category_id, brand_id, tags: marks, ..card };
-                // An article that is taken already is refused.
+                // An article in use is refused.
                 stored += usize::from(NomenclatureRepository::insert(database, system(project), card).await.is_ok());
             }
             assert!(stored > 5);

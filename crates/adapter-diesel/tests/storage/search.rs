@@ -1,4 +1,4 @@
-//! What a search finds is the same on both databases, and what the catalogue says it finds.
+//! Search results are the same on both databases, and match the rules of the catalog.
 
 use std::collections::BTreeSet;
 
@@ -127,10 +127,11 @@ fn profile() -> String {
     std::env::var("TEST_POSTGRES_PROFILE").unwrap_or_default()
 }
 
-/// The name of an item, queries that find it, and queries that find others.
+/// Name of an item, queries that find it, and queries that find others.
 type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
-/// Fills a catalogue with the items of the cases and asks all queries. Others that `may_find` it all the same are not asked.
+/// Fills a catalog with the items of the cases and runs all queries. Queries that `may_find` an item are skipped for
+/// it.
 async fn find_their_items(db: &TestDatabase, cases: &[Case], may_find: impl Fn(&str, &str) -> bool) {
     let house = Storehouse::open(db).await;
     let cards: Vec<(&str, Option<&str>)> = cases.iter().map(|(name, ..)| (*name, None)).collect();
@@ -177,7 +178,7 @@ database_tests! {
     }
 
     async fn items_are_found_as_people_look_for_them(db: TestDatabase) {
-        // What finds nothing else may be taken for a typo.
+        // A query without other matches may count as a typo.
         let is_near = |query: &str, name: &str| {
             let text = SearchText::of(&Name::parse(name).unwrap(), None);
             NearQuery::of(&line(query)).is_some_and(|near| near.typos(&text).is_some())
@@ -203,7 +204,7 @@ database_tests! {
     async fn pages_of_a_search_follow_each_other(db: TestDatabase) {
         let house = Storehouse::open(&db).await;
         let category = house.category("Everything", None).await;
-        // More than are compared; of these the last ones are the best.
+        // More than are ranked; of these the last ones are the best.
         for number in 0..320 {
             let name: &'static str = if number < 290 { "Подстольник" } else { "Письменный стол" };
             house.item(Item::goods(name, category)).await;

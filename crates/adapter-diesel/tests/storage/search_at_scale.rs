@@ -1,4 +1,4 @@
-//! Searches that find thousands, and the counts that are kept of offers.
+//! Searches with thousands of matches, and the stored counts of offers.
 
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::database_tests;
@@ -55,7 +55,7 @@ impl Shelf<'_> {
         (found.items.iter().map(|product| product.id.get()).collect(), prices, found.total)
     }
 
-    /// `(application, category, kept, real)` of whatever differs.
+    /// `(application, category, kept, real)` of the differing counts.
     async fn wrong_counts(&self) -> i64 {
         self.house
             .number(
@@ -97,7 +97,7 @@ database_tests! {
         }
         let range = db.database.price_range(shelf.house.first, about("mug"), at()).await.unwrap().unwrap();
         assert_eq!((range.lowest.minor(), range.highest.minor()), (*all.iter().min().unwrap(), *all.iter().max().unwrap()));
-        // Names that begin with it by name, and then nothing else.
+        // Names that start with it by name, and no others.
         let (ids, _, total) = shelf.page(about("red mug 77"), None, 1, 100).await;
         let beginning = (first + 76..=first + 76).chain(first + 769..=first + 778).chain(first + 7699..=first + 7798);
         let mut expected: Vec<i64> = beginning.collect();
@@ -107,7 +107,7 @@ database_tests! {
         // Lists without a search are counted exactly.
         let total = u64::try_from(COUNT).unwrap();
         assert_eq!(shelf.page(ProductFilter::default(), None, 1, 10).await.2, total);
-        // Pages far behind are reached inside the index, from the front or from the end.
+        // Distant pages are reached inside the index, from the front or from the end.
         let by_number: Vec<i64> = (first..first + COUNT).collect();
         let (mut by_name, mut by_price) = (by_number.clone(), by_number.clone());
         by_name.sort_by_key(|id| format!("red mug {}", id - first + 1));

@@ -1,4 +1,4 @@
-//! The sessions of customers.
+//! Sessions of customers.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ database_tests! {
         assert!(!db.database.go_on(next, at(0)).await.unwrap());
         assert_eq!(db.database.current(customer().token_id).await.unwrap(), Some(next));
 
-        // What was seen meanwhile is not closed, and there is no second one.
+        // An active session is not closed, and there is no second one.
         assert_eq!(db.database.start(customer(), Some(session), at(400)).await.unwrap(), SessionStart::Overtaken);
         assert_eq!(db.database.start(customer(), None, at(400)).await.unwrap(), SessionStart::Overtaken);
         let SessionStart::Started(second) = db.database.start(customer(), Some(next), at(400)).await.unwrap() else {
@@ -87,7 +87,7 @@ database_tests! {
 
     async fn fifty_at_once_count_once(db: TestDatabase) {
         people(&db).await;
-        // The first ones race for the session itself, the next ones for the time since then.
+        // The first calls race for the session itself, the next ones for the time since then.
         for (round, seconds) in [0_i64, 100].into_iter().enumerate() {
             let db = Arc::new(db.database.clone());
             let beats = (0..50_i64).map(|number| {

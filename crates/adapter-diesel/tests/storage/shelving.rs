@@ -7,10 +7,10 @@ use kontor_kernel::{ApplicationId, Stamp, WarehouseId};
 
 use crate::storehouse::Storehouse;
 
-/// More than two steps.
+/// More than two batches.
 const COUNT: i64 = 2_500;
 
-/// A warehouse with so many goods, and one more of which no piece is left.
+/// A warehouse with this many goods, and one item out of stock.
 async fn fill(house: &Storehouse<'_>) {
     let category = house.category("Mugs", None).await;
     let (p, near) = (house.project, house.near);
@@ -31,7 +31,7 @@ async fn fill(house: &Storehouse<'_>) {
     house.db.database.rebuild_offers().await.unwrap();
 }
 
-/// How many goods each of the two applications shows.
+/// Number of goods that each of the two applications shows.
 async fn shown(house: &Storehouse<'_>) -> [usize; 2] {
     let offers = house.offers().await;
     let of = |application: ApplicationId| offers.iter().filter(|(id, ..)| *id == application.get()).count();
@@ -46,7 +46,7 @@ async fn relink(house: &Storehouse<'_>, applications: &[ApplicationId]) {
     assert_eq!(warehouse.applications.iter().map(|one| one.id).collect::<Vec<_>>(), applications);
 }
 
-/// The links alone, as a process leaves them that ends after its first commit.
+/// The links alone, as after a process that stopped after its first commit.
 async fn leave_undone(house: &Storehouse<'_>) {
     let (near, project, second) = (house.near, house.project, house.second.application_id);
     house.run(format!("UPDATE warehouse_applications SET application_id = {second} WHERE warehouse_id = {near}")).await;

@@ -45,13 +45,13 @@ pub async fn role(db: &TestDatabase, project: ProjectId, id: i64, kind: &str) ->
     RoleId::new(id).unwrap()
 }
 
-/// Signs an [`employee`] in by the password they were made with, or by a temporary one.
+/// Logs in an [`employee`] with the initial password, or with a temporary one.
 pub async fn sign_in(db: &Database, user_id: UserId, temporary: Option<&str>) -> Option<TokenId> {
     let own = || ProvedPassword::Own("hash".to_owned());
     sign_in_by(db, user_id, temporary.map_or_else(own, |hash| ProvedPassword::Temporary(hash.to_owned()))).await
 }
 
-/// Signs an employee in by what they proved to know.
+/// Logs in an employee with a verified password.
 pub async fn sign_in_by(db: &Database, user_id: UserId, proved: ProvedPassword) -> Option<TokenId> {
     let token = NewToken {
         fingerprint: "f".to_owned(),
@@ -241,7 +241,7 @@ database_tests! {
             }
             let count = "SELECT COUNT(*) AS value FROM users JOIN roles ON roles.id = users.role_id \
                 WHERE roles.is_owner AND NOT users.is_banned";
-            // The one who was kept in an earlier round may be the one who stays.
+            // The owner kept in an earlier round may be the remaining one.
             let left = fixtures::number(&db, count).await;
             assert!(left >= 1 && kept <= 1, "{left} owners, {kept} kept");
             fixtures::run(&db, "UPDATE users SET is_banned = TRUE".to_owned()).await;

@@ -26,7 +26,7 @@ fn stamp(project: ProjectId) -> Stamp {
     Stamp::of_system(project, START)
 }
 
-/// Gives a role these permissions in the place of those it had when it was seen.
+/// Replaces the permissions of a role, given the version that was read.
 async fn grant(
     roles: &dyn RoleRepository,
     project: ProjectId,
@@ -202,7 +202,7 @@ database_tests! {
     }
 }
 
-/// A shorter way to an employee.
+/// Shorthand for inserting an employee.
 trait InsertUser {
     async fn insert_user(&self, project: ProjectId, login: &str, role: RoleChoice) -> kontor_kernel::UserId;
 }

@@ -1,4 +1,4 @@
-//! Temporary passwords and who asked for them.
+//! Temporary passwords and their requests.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ database_tests! {
         let third = lease_due(&db.database, after(91)).await.unwrap();
         assert_eq!(third.attempts, 3);
 
-        // Asked for again meanwhile: that wish is not answered by what was done for the first.
+        // Requested again in the meantime: the first result does not complete the second request.
         db.database.enqueue(&login("anna"), after(92)).await.unwrap();
         db.database.forget(&third).await.unwrap();
         db.database.postpone(&third, after(900)).await.unwrap();
@@ -138,7 +138,7 @@ database_tests! {
         let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Owner)).await.unwrap();
         let before = [sign_in(&db.database, user, None).await.unwrap(), sign_in(&db.database, user, None).await.unwrap()];
         let hers = sign_in(&db.database, anna, None).await.unwrap();
-        // A customer may have the same number.
+        // A customer may have the same id.
         fixtures::run(&db, format!(
             "INSERT INTO access_tokens (guard, subject_id, project_id, fingerprint, created_at, expires_at) VALUES \
              ('counterparty', {user}, {project}, 'f', '2026-01-01 00:00:00', '2100-01-01 00:00:00')"
@@ -160,7 +160,7 @@ database_tests! {
     async fn a_password_that_was_replaced_meanwhile_signs_nobody_in(db: TestDatabase) {
         let user = boss(&db).await;
         store(&db, user, "temporary").await;
-        // Both have been compared when the temporary one is taken on.
+        // Both have been compared when the temporary one is adopted.
         sign_in(&db.database, user, Some("temporary")).await.unwrap();
         assert_eq!(sign_in(&db.database, user, None).await, None);
         assert_eq!(tokens(&db).await, 1);

@@ -1,4 +1,4 @@
-//! What customers see.
+//! Storefront for customers.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;

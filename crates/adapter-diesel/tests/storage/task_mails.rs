@@ -1,4 +1,4 @@
-//! What employees are to be told of tasks, from the commit to the mail.
+//! Task notifications to employees, from the commit to the mail.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
@@ -115,7 +115,7 @@ database_tests! {
         told.sort_unstable();
         told.dedup();
         assert_eq!(told.len(), 60, "each once");
-        // The row of the queue may be left with nothing to tell; it goes with the next look.
+        // The queue row may be left without notifications; the next read deletes it.
         if let Some(mail) = lease(&db.database, "me", after(1_000_000)).await {
             assert!(mail.lines.is_empty());
             settle(&db.database, mail, "me", after(1_000_000)).await;
@@ -138,7 +138,7 @@ database_tests! {
         let again = lease(&db.database, "me", after(70)).await.unwrap();
         assert_eq!((again.attempts, again.lines.len()), (2, 1));
         assert_eq!(again.requested_at, after(65), "what is new is not given up with what is old");
-        // Whoever lost the lease takes the news away that they told, and not the mail.
+        // A worker that lost the lease deletes the notifications it sent, and not the mail.
         let other = lease(&db.database, "other", after(101)).await.unwrap();
         settle(&db.database, again, "me", after(102)).await;
         assert_eq!(waiting(&db).await, (0, 1));

@@ -1,4 +1,4 @@
-//! PostgreSQL by TLS: whom a connection trusts, what it shows, and that it serves as any other.
+//! PostgreSQL over TLS: trusted certificates, client certificates, and normal operation.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -14,7 +14,7 @@ use crate::orders::counter::Counter;
 
 const PASSWORD: &str = "p@ss/w%C3%B6rd";
 
-/// Who signs, and a server with a certificate for `localhost` alone.
+/// A certificate authority, and a server with a certificate for `localhost` alone.
 struct Trial {
     server: OwnServer,
     authority: CertifiedIssuer<'static, KeyPair>,
@@ -55,7 +55,8 @@ impl Trial {
         path.to_str().unwrap().to_owned()
     }
 
-    /// The account with its password at this host. `CA` stands for the file of who signs, `PORT` for the port.
+    /// URL with the account and password at this host. `CA` is replaced by the file of the authority, `PORT` by the
+    /// port.
     fn url(&self, place: &str, settings: &str) -> String {
         let password = PASSWORD.replace('@', "%40").replace('/', "%2F");
         let ca = self.folder.path().join("ca.pem");
@@ -130,7 +131,7 @@ async fn the_address_says_how_much_is_verified() {
     let wrong = trial.url("localhost:PORT", "sslmode=verify-full&sslrootcert=CA").replace("shop:", "shop:not");
     let wrong = refusal(&wrong);
     assert!(wrong.contains("password authentication failed"), "{wrong}");
-    // Without TLS this account is not let in at all.
+    // This account is not admitted without TLS.
     let plain = trial.refusal("localhost:PORT", "sslmode=disable");
     assert!(plain.contains("no encryption"), "{plain}");
 }

@@ -1,4 +1,4 @@
-//! What a step promises: all or nothing, and again after a conflict.
+//! Guarantees of a step: all or nothing, and a retry after a conflict.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -71,7 +71,7 @@ database_tests! {
         assert_eq!(projects(&db).await, 1);
     }
 
-    /// A trigger reports what a full disk does.
+    /// A trigger reports the error of a full disk.
     async fn a_database_without_room_is_unavailable_and_nothing_is_stored(db: TestDatabase) {
         let make = match db.kind {
             Kind::Sqlite => "CREATE TRIGGER full BEFORE INSERT ON projects BEGIN \
@@ -103,7 +103,7 @@ database_tests! {
     }
 }
 
-/// What waits for a lock is read after it: the rows of a join would be those of before the wait.
+/// Rows behind a lock are read after the wait: the rows of a join would be those before it.
 #[tokio::test]
 async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
     let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
@@ -114,7 +114,7 @@ async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
     assert_eq!(step("SELECT id FROM projects FOR NO KEY UPDATE").await, Ok::<_, Refusal>(()));
 }
 
-/// What a server reports by an SQLSTATE that diesel has no kind for, and what is no fault of the step.
+/// SQLSTATE codes that Diesel does not classify, and errors that are not caused by the step.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_without_room_memory_or_time_is_unavailable() {
     let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };

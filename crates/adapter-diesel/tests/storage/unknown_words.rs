@@ -1,4 +1,4 @@
-//! A stored word that this binary does not know is an error that names its place, and never another word.
+//! A stored word that this version does not know is an error with its location, and is never mapped to another word.
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
@@ -14,7 +14,7 @@ use kontor_orders::ports::{CartQuery, CartReader, OrderReader};
 use crate::orders::counter::Counter;
 use crate::orders::office::Office;
 
-/// Writes what a newer binary, or somebody by hand, may have written: what the tables themselves would refuse.
+/// Writes a value of a newer version or of a manual change, which the constraints would refuse.
 pub async fn force(db: &TestDatabase, statement: String) {
     #[derive(diesel::QueryableByName)]
     struct Check {
@@ -85,7 +85,7 @@ database_tests! {
         let history = async || InventoryRepository::history(&db.database, counter.house.project, id, page()).await;
         assert!(history().await.unwrap().total > 0, "{vase}");
         force(&db, "UPDATE stock_movements SET actor = 'robot'".to_owned()).await;
-        // A list leaves out what cannot be read, and counts it.
+        // A list leaves out rows that cannot be decoded, and counts them.
         let left = history().await.unwrap();
         assert!(left.items.is_empty() && left.total > 0, "{left:?}");
         let counted = kontor_adapter_diesel::unreadable::count().into_iter().find(|(table, _)| *table == "stock_movements");

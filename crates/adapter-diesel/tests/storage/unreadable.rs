@@ -113,7 +113,7 @@ database_tests! {
     }
 }
 
-/// SQLite stores any text in a column of moments.
+/// SQLite stores any text in a time column.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_moment_that_is_none_hides_its_record_and_no_other() {
     let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
@@ -129,7 +129,7 @@ async fn a_moment_that_is_none_hides_its_record_and_no_other() {
 async fn a_damaged_file_is_reported() {
     let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
     assert_eq!(db.database.file_damage().await.unwrap(), [""; 0]);
-    // An index that lacks a row: what a torn page leaves.
+    // An index without one of its rows, as after a torn page.
     let damage = |connection: &mut kontor_adapter_diesel::AnyConnection| {
         connection.batch_execute(
             "INSERT INTO projects (name, currency, created_at) VALUES ('Trial', 'RUB', '2026-01-01 00:00:00'); \

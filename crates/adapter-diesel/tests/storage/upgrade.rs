@@ -1,4 +1,4 @@
-//! A database that an older binary filled.
+//! Upgrade of a database with data of an older version.
 
 use diesel::Connection;
 use diesel::connection::SimpleConnection;
@@ -20,10 +20,10 @@ use crate::orders::counter::Counter;
 use crate::orders::office::Office;
 use crate::stock::books::{changes, differences};
 
-/// The migration after the last one that the older binary has.
+/// First migration that the older version lacks.
 const NEXT: &str = "0014";
 
-/// What lies in the older database. Numbers begin with 1 in every table.
+/// Rows of the older database. Ids start with 1 in every table.
 const FILLED: &str = "
 INSERT INTO projects (name, currency, created_at) VALUES ('P', 'RUB', '2026-01-01 00:00:00');
 INSERT INTO branches (project_id, name, created_at, updated_at) VALUES (1, 'B', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
@@ -76,7 +76,7 @@ INSERT INTO order_events (project_id, order_id, actor, actor_id, event, status_i
     (1, 1, 'customer', 1, 'created', 1, '2026-02-01 00:00:00');
 ";
 
-/// Not by the pools: what they write with a commit is not there yet.
+/// Without the pools: the tables that they write at a commit do not exist yet.
 fn fill(db: &TestDatabase) {
     match db.url() {
         DatabaseUrl::Sqlite(path) => {
@@ -124,7 +124,7 @@ database_tests! {
             assert_eq!(shown.items.iter().map(|product| product.price.minor()).collect::<Vec<_>>(), prices[..2]);
             for (category, total) in [(1, 0), (2, 1), (3, 1)] {
                 let filter = ProductFilter { category_ids: vec![CategoryId::new(category).unwrap()], ..ProductFilter::default() };
-                // Behind the last page the total comes from the counts.
+                // After the last page the total comes from the counts.
                 let found = db.database.products(app(application).into(), filter, None, page(9, 1), NOON).await.unwrap();
                 assert_eq!(found.total, total, "{category}");
             }
@@ -140,7 +140,7 @@ database_tests! {
         let stock = InventoryRepository::find(&db.database, first).await.unwrap().unwrap().within(project).unwrap();
         assert_eq!((stock.quantity.get(), stock.reserved.get()), (10, 3));
 
-        // The order goes on.
+        // The order can be continued.
         let order = OrderReader::find(&db.database, OrderId::new(1).unwrap()).await.unwrap().unwrap().within(project).unwrap();
         assert_eq!((order.status, order.lines[0].state), (OrderStatus::Created, ReservationState::Held));
         let counter = Counter::open(&db).await;

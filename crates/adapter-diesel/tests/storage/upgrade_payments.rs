@@ -1,4 +1,4 @@
-//! Payments of an older binary, which kept those of orders and those of verifications apart.
+//! Payments of an older version, which stored those of orders and those of verifications separately.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::{CustomerScope, OrderId, VerificationId};
@@ -10,14 +10,14 @@ use uuid::Uuid;
 
 use crate::orders::counter::{Counter, Mood};
 
-/// The migration that brought them together.
+/// Migration that merged them.
 const TOGETHER: &str = "0032";
 
 fn key(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
-/// As the older binary wrote it.
+/// As the older version wrote it.
 fn request(purpose: &str, number: i64, key: Uuid, minor: i64) -> String {
     format!(
         r#"{{"{purpose}":{number},"attempt":"{key}","amount":{minor},"currency":"RUB","method":"sbp","description":"Old {number}","return_url":"https://shop.example/{number}"}}"#
@@ -27,7 +27,7 @@ fn request(purpose: &str, number: i64, key: Uuid, minor: i64) -> String {
 const AT: &str = "'2026-03-01 11:59:00'";
 
 impl Counter<'_> {
-    /// An order that waits for its money, with an attempt of the older binary.
+    /// An order that waits for its payment, with an attempt of the older version.
     async fn old_attempt(&self, order: OrderId, number: u128, state: &str, payment: &str, next: &str) {
         let (key, minor) = (key(number), 26_550);
         let text = request("order_id", order.get(), key, minor);
@@ -43,7 +43,7 @@ impl Counter<'_> {
             .await;
     }
 
-    /// A verification of the older binary; `refund` is its state and its key.
+    /// A verification of the older version; `refund` is its state and its key.
     async fn old_verification(&self, id: i64, customer: CustomerScope, state: &str, refund: Option<&str>) {
         let key = key(100 + u128::from(id.unsigned_abs()));
         let text = request("verification_id", id, key, 100);
@@ -128,7 +128,7 @@ database_tests! {
             assert_eq!((charge.captured.minor(), charge.refunded.minor(), charge.refunding.minor()), (100, gone, set_aside));
         }
 
-        // What was open goes on: under the same keys, once.
+        // Open payments continue with the same keys, once.
         counter.acquirer.mood(Mood::Paid);
         let round = counter.payments.reconcile("w", 9).await.unwrap();
         assert_eq!((round.checked, round.settled), (3, 2), "one is unknown to the acquirer, one cannot be read");

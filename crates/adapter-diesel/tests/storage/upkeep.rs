@@ -1,4 +1,4 @@
-//! What is swept, and what stays.
+//! Swept and kept rows.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;

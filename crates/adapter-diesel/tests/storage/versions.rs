@@ -1,4 +1,4 @@
-//! Steps of a request that expects a version.
+//! Steps of a request with a version precondition.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,7 +50,7 @@ database_tests! {
         let fresh = VersionedRequest::new(row.clone(), Some(1));
         Arc::clone(&fresh).run(step(&db, true)).await.unwrap();
         assert_eq!((fresh.is_stale(), fresh.left().unwrap().version), (false, 2));
-        // Another project's record has no version, and is the step's own matter.
+        // A record of another project has no version, and is checked by the step itself.
         let foreign = VersionedRecord::Department.row(fixtures::project(&db).await, &[id]);
         assert_eq!(db.database.version_of(foreign.clone()).await.unwrap(), None);
         let foreign = VersionedRequest::new(foreign, Some(7));
@@ -62,7 +62,7 @@ database_tests! {
         let (project, id) = department(&db).await;
         let row = VersionedRecord::Department.row(project, &[id]);
         let request = VersionedRequest::new(row.clone(), Some(1));
-        // A step that leaves the record alone decides nothing yet.
+        // A step that does not change the record does not check the precondition yet.
         Arc::clone(&request).run(step(&db, false)).await.unwrap();
         assert_eq!(request.left().unwrap().version, 1);
         Arc::clone(&request).run(step(&db, true)).await.unwrap();

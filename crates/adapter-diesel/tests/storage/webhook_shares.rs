@@ -1,4 +1,4 @@
-//! Deliveries that cannot be read, endpoints that hang, and the shares of the others.
+//! Deliveries that cannot be decoded, endpoints with timeouts, and the shares of the others.
 #![expect(clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use chrono::TimeDelta;
@@ -12,7 +12,7 @@ use crate::webhooks::{START, Shop, attempt, first_page, lease_due, paid_orders, 
 
 const HUNG: SendOutcome = SendOutcome::Failed(SendFailure::TimedOut);
 
-/// As `paid_orders`, by one statement, for another shop.
+/// Like `paid_orders`, with one statement, for another shop.
 async fn many_paid_orders(db: &TestDatabase, shop: &Shop, count: u32) {
     let (project, application, webhook) = (shop.project, shop.application, shop.webhook.id);
     let numbers = format!("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})");
@@ -66,7 +66,7 @@ database_tests! {
         assert_eq!(told, [expected(ids[0]), expected(ids[1])]);
         assert!(parked[0].reason.starts_with(&format!("webhook_deliveries {}: ", ids[0])), "{}", parked[0].reason);
         assert!(db.database.count_parked().await.unwrap().contains(&("webhook_deliveries", 2)));
-        // Not due any more, not even when every lease has run out.
+        // No longer due, not even after every lease has expired.
         let later = START + TimeDelta::days(1);
         assert_eq!(lease_due(&db.database, "other", 8, later).await.len(), 2);
 

@@ -1,4 +1,4 @@
-//! Webhooks, the fan-out of events, leases and the recording of attempts.
+//! Webhooks: fan-out of events, leases and recording of attempts.
 #![expect(clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
@@ -354,7 +354,7 @@ database_tests! {
         paid_orders(&db, &shop, 18).await;
         let before = db.statements();
         let page = db.database.page(shop.webhook.id, PageRequest::new(2, 15, 100).unwrap()).await.unwrap();
-        // Beginning and ending the snapshot, the count and the rows.
+        // Begin and end of the snapshot, the count and the rows.
         assert!(db.statements() - before <= 4);
         assert_eq!((page.total, page.items.len()), (18, 3));
         assert!(page.items.is_sorted_by(|newer, older| newer.id > older.id));
@@ -362,7 +362,7 @@ database_tests! {
     }
 }
 
-/// Distinct ids for racing dispatchers.
+/// Distinct ids for concurrent dispatchers.
 pub struct SeededRandom(std::sync::atomic::AtomicU64);
 
 impl SeededRandom {

@@ -7,13 +7,13 @@ use gif::DecodeOptions;
 
 use super::{Damaged, MOST_PIXELS};
 
-/// Pixels of a frame that are decoded at once.
+/// Pixels of a frame that are decoded at a time.
 const PIECE: u64 = 64 * 1024;
 
-/// Programs whose words say how an animation looks: how often it is repeated, and its colors.
+/// Application extensions that affect the look of an animation: repetition and colors.
 const SHOWN: [&[u8]; 3] = [b"NETSCAPE2.0", b"ANIMEXTS1.0", b"ICCRGBG1012"];
 
-/// Decodes frame by frame, in pieces, up to the mark of the end.
+/// Decodes frame by frame, in pieces, up to the end mark.
 pub(super) fn check(content: BufReader<&File>) -> Result<(), Damaged> {
     let mut reader = DecodeOptions::new().read_info(content)?;
     let (mut frames, mut decoded) = (0_u64, 0_u64);
@@ -37,8 +37,7 @@ pub(super) fn check(content: BufReader<&File>) -> Result<(), Damaged> {
     if frames > 0 { Ok(()) } else { Err(Damaged) }
 }
 
-/// The animation without comments, texts and words of programs, and without what stands behind its end. `None` if it has no
-/// end.
+/// Returns the animation without comments, texts, data of programs, and bytes after its end. `None` if it has no end.
 pub(super) fn bare(animation: &[u8]) -> Option<Vec<u8>> {
     let (head, rest) = animation.split_at_checked(13)?;
     let (colors, mut rest) = rest.split_at_checked(table_length(*head.get(10)?))?;
@@ -49,7 +48,7 @@ pub(super) fn bare(animation: &[u8]) -> Option<Vec<u8>> {
                 bare.push(0x3B);
                 return Some(bare);
             }
-            // A frame: its place and size, its colors, a byte about its codes, and its pixels.
+            // A frame: its position and size, its colors, a byte about its codes, and its pixels.
             [0x2C, ..] => {
                 let pixels = 11 + table_length(*rest.get(9)?);
                 (pixels + blocks_length(rest.get(pixels..)?)?, true)
@@ -74,12 +73,12 @@ fn is_shown(label: u8, blocks: &[u8]) -> bool {
     }
 }
 
-/// The bytes of a table of colors that these flags announce.
+/// Returns the size in bytes of the color table that these flags announce.
 fn table_length(flags: u8) -> usize {
     if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 0x07) + 1) }
 }
 
-/// The bytes of blocks, each behind its length, up to an empty one.
+/// Returns the size in bytes of length-prefixed blocks up to an empty one.
 fn blocks_length(blocks: &[u8]) -> Option<usize> {
     let mut length = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Photos. Their decoder shows what it has got of a photo that ends too soon, so the end is looked for first.
+//! JPEG. The decoder accepts truncated photos, so the end is checked first.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -7,7 +7,7 @@ use kontor_content::model::MediaType;
 
 use super::{Damaged, decode, open, turn};
 
-/// Decodes what lies between the first mark and the last. What stands behind it, cameras put there, and nobody shows it.
+/// Decodes the data between the first mark and the last. Bytes after it are written by cameras and never shown.
 pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
     if !ends(&mut content)? {
         return Err(Damaged);
@@ -17,8 +17,8 @@ pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
     decode(open(content, MediaType::Jpeg)?)
 }
 
-/// The photo without segments of cameras and programs, wherever they stand, and without what stands behind its end. `None`
-/// when it has no end.
+/// Returns the photo without segments of cameras and programs, and without bytes after its end. `None` if it has no
+/// end.
 pub(super) fn bare(photo: &[u8]) -> Option<Vec<u8>> {
     let mut bare = vec![0xFF, 0xD8];
     let mut rest = photo.strip_prefix(&[0xFF, 0xD8])?;
@@ -54,7 +54,7 @@ pub(super) fn bare(photo: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The segment of the version and density, without the preview that may be in it.
+/// Returns the segment with version and density, without a preview.
 fn jfif(content: &[u8]) -> Option<Vec<u8>> {
     let densities = content.get(..12).filter(|content| content.starts_with(b"JFIF\0"))?;
     Some([&[0xFF, 0xE0, 0, 16], densities, &[0, 0]].concat())
@@ -70,7 +70,7 @@ fn is_shown(mark: u8, content: &[u8]) -> bool {
     }
 }
 
-/// Whether there is a picture, and the mark of its end.
+/// Returns `true` if the file has picture data and an end mark.
 fn ends(content: &mut BufReader<&File>) -> io::Result<bool> {
     let mut has_picture = false;
     if next(content)? != Some(0xFF) || next(content)? != Some(0xD8) {
@@ -97,7 +97,7 @@ fn ends(content: &mut BufReader<&File>) -> io::Result<bool> {
                     Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
                     Err(error) => return Err(error),
                 }
-                // Behind the end nothing is read.
+                // Nothing is read beyond the end.
                 content.seek_relative(i64::from(u16::from_be_bytes(length)).saturating_sub(2).max(0))?;
             }
         }

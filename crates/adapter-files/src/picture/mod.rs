@@ -1,7 +1,8 @@
-//! Pictures: their size from the header, and whether the rest of them is there. They are decoded for that, and what comes of
-//! it is thrown away.
+//! Pictures: their size from the header, and a check that the rest is complete. The check decodes them and discards the
+//! result.
 //!
-//! One picture at a time is decoded into memory. Bytes a pixel at most, with everything that decoding and encoding takes:
+//! One picture at a time is decoded into memory. Maximum bytes per pixel, with everything that decoding and encoding
+//! takes:
 //!
 //! | step | bytes | reached by |
 //! |---|---|---|
@@ -27,11 +28,11 @@ use kontor_content::model::{Dimensions, MediaType, Sighting};
 pub(crate) use self::publish::publish;
 pub(crate) use self::resize::resize;
 
-/// How much of a picture is looked through for its size, which cameras put behind previews and descriptions.
+/// Number of bytes searched for the size, which cameras write after previews and descriptions.
 const HEADER: u64 = 4 * 1024 * 1024;
-/// Pixels of an animation that are decoded; the frames behind them are only walked through.
+/// Pixels of an animation that are decoded; later frames are only parsed.
 const MOST_PIXELS: u64 = 4 * Dimensions::MOST_PIXELS;
-/// Memory for what a decoder keeps beside the picture, in bytes: a frame of a GIF, a color profile of a PNG.
+/// Memory of a decoder besides the picture, in bytes: a frame of a GIF, a color profile of a PNG.
 const MOST_ASIDE: u64 = 4 * Dimensions::MOST_PIXELS;
 
 /// A picture that cannot be decoded.
@@ -43,10 +44,10 @@ impl<E: std::error::Error> From<E> for Damaged {
     }
 }
 
-/// One picture at a time is in memory as a whole.
+/// Lock: one picture at a time is completely in memory.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Waits until no other picture is in memory as a whole.
+/// Waits until no other picture is completely in memory.
 fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -65,19 +66,19 @@ fn open<'a>(content: impl BufRead + Seek + 'a, media: MediaType) -> Result<impl 
     Ok(decoder)
 }
 
-/// The size of a picture as it is stored.
+/// Returns the size of a picture as it is stored.
 fn size_of(decoder: &impl ImageDecoder) -> Result<Dimensions, Damaged> {
     let (width, height) = decoder.dimensions();
     Ok(Dimensions::new(width.into(), height.into())?)
 }
 
-/// Decodes a picture to nowhere.
+/// Decodes a picture and discards the result.
 fn decode(decoder: impl ImageDecoder) -> Result<(), Damaged> {
     let mut pixels = vec![0; usize::try_from(decoder.total_bytes())?];
     Ok(decoder.read_image(&mut pixels)?)
 }
 
-/// The size of a picture that is whole. One of a size that nobody takes is not decoded.
+/// Returns the size of a complete picture. A picture of an unsupported size is not decoded.
 pub(crate) fn look(mut content: &File, media: MediaType) -> io::Result<Sighting> {
     let mut header = Vec::new();
     content.take(HEADER).read_to_end(&mut header)?;

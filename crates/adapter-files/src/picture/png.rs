@@ -1,4 +1,4 @@
-//! PNG. Its decoder stops behind the last pixel, so the end is looked for first.
+//! PNG. The decoder stops after the last pixel, so the end is checked first.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
@@ -7,10 +7,10 @@ use kontor_content::model::MediaType;
 
 use super::{Damaged, decode, open, turn};
 
-/// The last part: no content, its kind and its check sum.
+/// Last chunk: no content, its type and its checksum.
 const END: [u8; 12] = *b"\0\0\0\0IEND\xae\x42\x60\x82";
 
-/// Decodes the picture, or the first frame of an animation, with the check sums of its parts.
+/// Decodes the picture, or the first frame of an animation, and checks the checksums of its chunks.
 pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
     if !ends(&mut content)? {
         return Err(Damaged);
@@ -20,11 +20,11 @@ pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
     decode(open(content, MediaType::Png)?)
 }
 
-/// Returns `true` if the parts lead to the last one. Bytes behind it count for nothing.
+/// Returns `true` if the chunks lead to the last one. Bytes after it are ignored.
 fn ends(content: &mut BufReader<&File>) -> io::Result<bool> {
     content.seek_relative(8)?;
     loop {
-        // The length of a part, its kind, and four bytes of its content or its check sum.
+        // The length of a chunk, its type, and four bytes of its content or its checksum.
         let mut head = [0; 12];
         match content.read_exact(&mut head) {
             Ok(()) if head == END => return Ok(true),

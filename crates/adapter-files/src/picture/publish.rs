@@ -1,4 +1,4 @@
-//! Pictures that everybody may see: upright, without place, camera and previews.
+//! Public pictures: upright, without location, camera data and previews.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
@@ -19,17 +19,17 @@ use super::{Damaged, open, turn};
 /// JPEG quality of photos that are turned, 1 to 100.
 const QUALITY: u8 = 92;
 
-/// The chunks of a PNG that say how it looks; the others are texts, times and what cameras wrote.
+/// PNG chunks that affect the look; the others are texts, times and camera data.
 const SHOWN: [&[u8; 4]; 16] = [
     b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"cICP", b"sBIT", b"bKGD",
     b"pHYs", b"acTL", b"fcTL", b"fdAT",
 ];
 
-/// The chunks of a WebP that say how it looks.
+/// WebP chunks that affect the look.
 const SHOWN_OF_WEBP: [&[u8; 4]; 7] = [b"VP8X", b"ICCP", b"ANIM", b"ANMF", b"ALPH", b"VP8 ", b"VP8L"];
 
-/// The picture without what is not shown. One that lies on its side is decoded, turned and encoded again; the others stay as
-/// they are, bit by bit. `None` when it cannot be read.
+/// Returns the picture without metadata. A picture that is not upright is decoded, turned and encoded again; the others
+/// keep their image data unchanged. `None` when it cannot be read.
 pub(crate) fn publish(mut content: &File, media: MediaType) -> io::Result<Option<Published>> {
     let mut bytes = Vec::new();
     content.rewind()?;
@@ -63,9 +63,9 @@ fn published(bytes: Vec<u8>, media: MediaType) -> Result<(Vec<u8>, u32, u32), Da
 }
 
 enum Turned {
-    /// It stood upright.
+    /// The picture is upright already.
     Upright((u32, u32)),
-    /// It was encoded again.
+    /// The picture was encoded again.
     Again(Vec<u8>, (u32, u32)),
 }
 
@@ -89,13 +89,13 @@ fn turned(mut decoder: impl ImageDecoder, media: MediaType) -> ImageResult<Turne
 
 fn encode(mut encoder: impl ImageEncoder, image: &DynamicImage, colors: Option<Vec<u8>>) -> ImageResult<()> {
     if let Some(colors) = colors {
-        // A format without a place for it shows the usual colors.
+        // A format without color profiles shows the default colors.
         let _ = encoder.set_icc_profile(colors);
     }
     image.write_with_encoder(encoder)
 }
 
-/// Leaves out all that does not say how the picture looks.
+/// Removes everything that does not affect the look.
 fn bare(bytes: Vec<u8>, media: MediaType) -> Result<Vec<u8>, Damaged> {
     let mut bare = Vec::new();
     match media {
@@ -109,7 +109,7 @@ fn bare(bytes: Vec<u8>, media: MediaType) -> Result<Vec<u8>, Damaged> {
         _ => {
             let mut webp = WebP::from_bytes(bytes.into())?;
             webp.chunks_mut().retain(|chunk| SHOWN_OF_WEBP.contains(&&chunk.id()));
-            // The header says what is in it.
+            // The header states which chunks exist.
             webp.set_exif(None);
             webp.encoder().write_to(&mut bare)?;
         }

@@ -14,10 +14,10 @@ use super::{Damaged, open, size_of, turn};
 
 /// Quality of lossy WebP, 0 to 100.
 const QUALITY: f32 = 80.0;
-/// The longest color profile that comes along, in bytes. Those of screens and cameras are shorter.
+/// Maximum size of a copied color profile, in bytes. Those of screens and cameras are shorter.
 const LONGEST_PROFILE: usize = 16 * 1024;
 
-/// The picture, of an animation the first frame, within this width. `None` if it cannot be decoded.
+/// Returns the picture, or the first frame of an animation, within this width. `None` if it cannot be decoded.
 pub(crate) fn resize(picture: &[u8], media: MediaType, width: PictureWidth) -> Option<Vec<u8>> {
     resized(picture, media, width).ok()
 }
@@ -41,18 +41,18 @@ fn resized(picture: &[u8], media: MediaType, width: PictureWidth) -> Result<Vec<
     encode(copy.into_rgba8(), profile)
 }
 
-/// Returns `true` if width and height change places when the picture is turned upright.
+/// Returns `true` if turning the picture upright swaps width and height.
 fn lies(orientation: Orientation) -> bool {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)
 }
 
-/// Returns `true` for the profile of a color space of red, green and blue. The pixels of others were converted.
+/// Returns `true` for the profile of an RGB color space. The pixels of others were converted.
 fn is_of_screens(profile: &[u8]) -> bool {
     profile.len() <= LONGEST_PROFILE && profile.get(16..20) == Some(b"RGB ")
 }
 
-/// Colors count by their opacity: what is transparent leaves no fringe.
+/// Resizes with colors weighted by opacity, so that transparent pixels leave no fringe.
 fn shrink(pixels: RgbaImage, width: u32, height: u32) -> Result<RgbaImage, Damaged> {
     if pixels.dimensions() == (width, height) {
         return Ok(pixels);

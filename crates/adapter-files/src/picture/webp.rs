@@ -9,7 +9,7 @@ use kontor_content::model::MediaType;
 
 use super::{Damaged, MOST_PIXELS, decode, open, size_of, turn};
 
-/// Decodes all frames, of a long animation the first ones. What stands behind the end that the header tells nobody shows.
+/// Decodes all frames, of a long animation the first ones. Bytes after the end stated in the header are never shown.
 pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
     if !has_all_parts(&mut content)? {
         return Err(Damaged);
@@ -30,7 +30,7 @@ pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
     Ok(())
 }
 
-/// Whether the parts fill what the header announces, and the file has all of it.
+/// Returns `true` if the chunks fill the length in the header, and the file contains all of it.
 fn has_all_parts(content: &mut BufReader<&File>) -> Result<bool, Damaged> {
     let length = content.seek(SeekFrom::End(0))?;
     content.rewind()?;
@@ -46,10 +46,10 @@ fn has_all_parts(content: &mut BufReader<&File>) -> Result<bool, Damaged> {
         let mut part = [0; 8];
         content.read_exact(&mut part)?;
         let length = part_length(&part)?;
-        // Parts begin at even places.
+        // Chunks start at even positions.
         place += 8 + length + length % 2;
     }
-    // The last may lack the byte that would fill it.
+    // The last chunk may lack its padding byte.
     Ok(place <= end + 1)
 }
 

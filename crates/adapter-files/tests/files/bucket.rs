@@ -1,4 +1,4 @@
-//! Against the sandbox, over real HTTP.
+//! Against the sandbox, over HTTP.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -101,7 +101,7 @@ async fn a_bucket_that_refuses_keeps_nothing() {
 async fn an_upload_in_parts_that_fails_is_aborted() {
     let outside = Outside::start().await;
     let storage = outside.storage();
-    // The upload begins, and from then on every part is refused.
+    // The upload starts, and then every part is refused.
     outside.fault("delay", 1, 1).await;
     outside.fault("refuse", 1, 0).await;
     assert!(put(&storage, 1, &noise(12_000_000)).await.is_err());

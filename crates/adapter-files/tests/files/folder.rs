@@ -28,7 +28,7 @@ async fn what_a_killed_process_left_of_a_content_goes_with_it() {
     put(&storage, 1, b"whole").await.unwrap();
     let own = std::fs::read_dir(folder.path().join("7")).unwrap().next().unwrap().unwrap().path();
     assert!(!own.to_str().unwrap().contains(key(1).as_str()), "a listing gives no key away");
-    // As it is written until it is whole.
+    // Temporary file of an incomplete content.
     std::fs::write(own.join("content#1"), b"ha").unwrap();
     remove(&storage, 1).await;
     assert!(!own.exists());

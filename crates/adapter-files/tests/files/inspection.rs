@@ -1,4 +1,4 @@
-//! Good, odd and hostile contents.
+//! Valid, unusual and hostile contents.
 
 use std::io::{Cursor, Write};
 
@@ -39,7 +39,7 @@ pub const PICTURES: [(MediaType, &[u8], u64, u64); 9] = [
     (MediaType::Webp, include_bytes!("samples/moving.webp"), 20, 20),
 ];
 
-/// The header of a picture and nothing else.
+/// Header of a picture without data.
 fn png_header(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
     bytes.extend(width.to_be_bytes());
@@ -48,13 +48,13 @@ fn png_header(width: u32, height: u32) -> Vec<u8> {
     bytes
 }
 
-/// A photo with previews or descriptions of the largest size before it.
+/// A photo after previews or descriptions of the largest size.
 fn jpeg_behind(previews: usize) -> Vec<u8> {
     let preview = [b"\xff\xe1\xff\xff".as_slice(), &vec![7; 65_533]].concat();
     [&BASELINE[..2], &preview.repeat(previews), &BASELINE[2..]].concat()
 }
 
-/// A document of one empty page, its objects in a table or in a stream.
+/// A document of one empty page, with its objects in a table or in a stream.
 fn pdf(with_table: bool) -> Vec<u8> {
     let mut bytes = b"%PDF-1.5\n".to_vec();
     let mut places = Vec::new();
@@ -86,7 +86,7 @@ fn document(name: &str) -> Vec<u8> {
     archive(&[("[Content_Types].xml", b"<x/>"), ("_rels/.rels", b"<x/>"), (name, "<x/>".repeat(50).as_bytes())])
 }
 
-/// Contents that are taken, one of each kind and way of writing it.
+/// Valid contents, one of each type and variant.
 fn good() -> Vec<Vec<u8>> {
     let mut contents: Vec<Vec<u8>> = PICTURES.iter().map(|(_, content, ..)| content.to_vec()).collect();
     contents.extend([pdf(true), pdf(false), document("word/document.xml"), document("xl/workbook.xml")]);
@@ -105,7 +105,7 @@ fn pictures_tell_their_size() {
     }
     let photo = Sighting::Image { media: MediaType::Jpeg, width: 40, height: 30 };
     assert_eq!(look(&jpeg_behind(40)), photo);
-    // Cameras put more pictures behind the first.
+    // Cameras append more pictures to the first.
     assert_eq!(look(&[BASELINE, &[0; 7], BASELINE].concat()), photo);
     assert_eq!(look(&[LOSSY, b"more"].concat()), Sighting::Image { media: MediaType::Webp, width: 40, height: 30 });
 }
@@ -126,7 +126,7 @@ fn pictures_without_a_size_or_without_the_rest_are_damaged() {
         (MediaType::Png, png_header(640, 480)),
         (MediaType::Jpeg, b"\xff\xd8\xff\xe0".to_vec()),
         (MediaType::Jpeg, b"\xff\xd8\xff\xc0\0\x11\x08\0\x08\0\x08\x03\x01\x11\0\x02\x11\0\x03\x11\0\xff\xd9".to_vec()),
-        // Behind more than is looked through.
+        // Beyond the searched bytes.
         (MediaType::Jpeg, jpeg_behind(80)),
         (MediaType::Gif, b"GIF89a".to_vec()),
         // No frame at all.
@@ -140,7 +140,7 @@ fn pictures_without_a_size_or_without_the_rest_are_damaged() {
 #[test]
 fn contents_that_lack_something_in_the_middle_are_damaged() {
     for (number, content) in good().into_iter().enumerate() {
-        // A photo and a lossy picture have no check sums: that something is missing shows where the rest does not fit.
+        // A photo and a lossy picture have no checksums: missing data is only detected where the rest does not fit.
         let is_lossy = matches!(look(&content), Sighting::Image { media: MediaType::Jpeg | MediaType::Webp, .. });
         let third = content.len() / 3;
         let holed = [&content[..third], &content[2 * third..]].concat();
@@ -165,7 +165,7 @@ fn a_pdf_whose_end_leads_nowhere_is_damaged() {
     ] {
         assert_eq!(look(broken.as_bytes()), Sighting::Damaged(MediaType::Pdf), "{broken}");
     }
-    // Programs differ in line ends, and in what they write behind the end.
+    // Programs differ in line ends, and in the bytes after the end.
     for odd in [text.replace(" \n", "\r\n"), format!("{text}\r\n\0\0"), text.replace("trailer\n<<", "trailer<<")] {
         assert_eq!(look(odd.as_bytes()), Sighting::Document(MediaType::Pdf), "{odd}");
     }
@@ -223,7 +223,7 @@ fn a_directory_of_very_many_entries_is_not_read() {
 }
 
 proptest! {
-    /// Whatever comes, looking at it ends and says something.
+    /// Inspection of any content ends with a result.
     #[test]
     fn nothing_breaks_it(
         kind in any::<prop::sample::Index>(),
@@ -236,7 +236,7 @@ proptest! {
         content.splice(place..end, noise);
         look(&content);
     }
-    /// A good content is refused when it breaks off, wherever that is.
+    /// A valid content is refused when it is truncated anywhere.
     #[test]
     fn whatever_breaks_off_is_refused(kind in any::<prop::sample::Index>(), place in any::<prop::sample::Index>()) {
         let content = kind.get(&good()).clone();
@@ -245,7 +245,7 @@ proptest! {
     }
 }
 
-/// The same at every place, not only where chance leads.
+/// The same at every position, not only at random ones.
 #[test]
 fn no_beginning_of_a_content_is_taken() {
     for (number, content) in good().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Contents in a folder and in a bucket, and what they are.
+//! Contents in a folder and in a bucket, and their types.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod bucket;

@@ -1,4 +1,4 @@
-//! Pictures for everybody have neither place nor camera, and stand upright.
+//! Public pictures have neither location nor camera data, and are upright.
 
 use std::io::{Read, Seek};
 
@@ -17,7 +17,7 @@ use crate::support::file;
 pub const CAMERA: &[u8] = b"Nikolai's camera\0";
 const PREVIEW: &[u8] = b"a small picture of the same place";
 
-/// What a camera writes: its name, how it was held, and a preview.
+/// Camera data: its name, the orientation, and a preview.
 fn exif(orientation: u8) -> Bytes {
     let mut tiff = b"II*\0\x08\0\0\0\x02\0".to_vec();
     tiff.extend(b"\x0f\x01\x02\0\x11\0\0\0\x26\0\0\0");
@@ -97,7 +97,7 @@ fn what_cameras_write_is_left_out_and_the_picture_stays() {
             assert!(!has(&bytes, text), "{media:?}: {}", String::from_utf8_lossy(text));
         }
         assert_eq!(shown(bytes.clone()), shown(upright), "{media:?}");
-        // Nothing more is taken off.
+        // A second pass removes nothing.
         assert_eq!(publish(&bytes, media).unwrap().0, bytes, "{media:?}");
     }
 }
@@ -105,12 +105,12 @@ fn what_cameras_write_is_left_out_and_the_picture_stays() {
 #[test]
 fn an_animation_has_no_texts() {
     let sample = include_bytes!("samples/moving.gif");
-    // How often it is repeated stands behind the table of colors.
+    // The repetition follows the table of colors.
     let head = 13 + if sample[10] & 0x80 == 0 { 0 } else { 3 << ((sample[10] & 7) + 1) };
     let repeats = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0";
     let moving = [&sample[..head], repeats, &sample[head..]].concat();
     let end = moving.len() - 1;
-    // A comment, a text to be drawn, and what programs write: with blocks of any content, the empty block last.
+    // A comment, a text to be drawn, and program data: with blocks of any content, the empty block last.
     let texts = [b"\x21\xfe\x11Nikolai's camera\0\0".as_slice(), b"\x21\x01\x11Nikolai's camera\0\0"].concat();
     let program = b"\x21\xff\x0bXMP DataXMP\x11Nikolai's camera\0\0".as_slice();
     let full = [&moving[..end], &texts, program, &moving[end..], PREVIEW].concat();
@@ -126,7 +126,7 @@ fn an_animation_has_no_texts() {
 fn a_preview_in_the_first_segment_is_left_out() {
     let photo = include_bytes!("samples/baseline.jpg");
     assert_eq!(photo[2..6], *b"\xff\xe0\0\x10");
-    // Two by one pixels behind the density.
+    // Two by one pixels after the density.
     let preview = b"secret";
     let full = [&photo[..4], b"\0\x16", &photo[6..18], b"\x02\x01", preview, &photo[20..]].concat();
     let (bytes, ..) = publish(&full, MediaType::Jpeg).unwrap();
@@ -149,7 +149,7 @@ fn a_chunk_that_is_not_shown_is_left_out() {
 #[test]
 fn a_picture_that_lies_on_its_side_is_turned() {
     for media in [MediaType::Jpeg, MediaType::Png, MediaType::Webp] {
-        // Held clockwise: its left side is the top.
+        // Turned clockwise: its left side is the top.
         let (bytes, width, height) = publish(&picture(media, 6), media).unwrap();
         assert_eq!((width, height), (20, 40), "{media:?}");
         assert!(!has(&bytes, CAMERA), "{media:?}");

@@ -78,7 +78,7 @@ fn a_copy_stands_upright_and_has_no_metadata() {
 
 #[test]
 fn transparency_is_kept_and_leaves_no_fringe() {
-    // Red on the left; what is transparent on the right is black.
+    // Red on the left; transparent and black on the right.
     let half = RgbaImage::from_fn(401, 200, |x, _| if x < 201 { Rgba([220, 20, 20, 255]) } else { Rgba([0, 0, 0, 0]) });
     for (media, format) in [(MediaType::Png, ImageFormat::Png), (MediaType::Webp, ImageFormat::WebP)] {
         let copy = shown(&resize(&written(&half.clone().into(), format), media, "160").unwrap());

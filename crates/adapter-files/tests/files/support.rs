@@ -18,14 +18,14 @@ pub fn key(number: usize) -> FileKey {
     FileKey::parse(&format!("{number:0>40}")).unwrap()
 }
 
-/// An open file with this content.
+/// Returns an open file with this content.
 pub fn file(content: &[u8]) -> File {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(content).unwrap();
     file
 }
 
-/// Bytes that do not repeat within a piece.
+/// Returns bytes that do not repeat within a piece.
 pub fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|place| u8::try_from((place * 31 + place / 251 * 17) % 251).unwrap()).collect()
 }
@@ -45,7 +45,7 @@ pub async fn remove(storage: &FileStorage, number: usize) {
     storage.remove(project(), key(number)).await.unwrap();
 }
 
-/// Something with the header of a WebP that is whole.
+/// Returns bytes with the header of a complete WebP.
 pub fn webp(length: u32) -> Vec<u8> {
     let mut bytes = [b"RIFF".as_slice(), &(length - 8).to_le_bytes(), b"WEBP"].concat();
     bytes.extend(noise(usize::try_from(length).unwrap() - bytes.len()));
@@ -64,7 +64,7 @@ async fn get_resized(storage: &FileStorage, number: usize, width: PictureWidth) 
     Some(bytes)
 }
 
-/// What every storage does alike: smaller copies come whole, again, and go with their picture.
+/// Checks every storage: smaller copies are stored, replaced, and removed with their picture.
 pub async fn keeps_smaller_copies(storage: &FileStorage) {
     put(storage, 1, b"a picture").await.unwrap();
     for (width, length) in PictureWidth::ALL.into_iter().zip([12, 1_000, 300_000, 6_000_000]) {
@@ -86,7 +86,7 @@ pub async fn keeps_smaller_copies(storage: &FileStorage) {
     }
 }
 
-/// What every storage does alike: contents come whole, in parts, and go.
+/// Checks every storage: contents are stored, read in parts, and removed.
 pub async fn keeps_contents(storage: &FileStorage) {
     for (number, length) in [(1, 0), (2, 1), (3, 300_000), (4, 5 * 1024 * 1024), (5, 11_000_001)] {
         let content = noise(length);

@@ -4,10 +4,10 @@ use kontor_kernel::{Quota, RateRule};
 use redis::aio::MultiplexedConnection;
 use redis::{RedisResult, Script};
 
-/// One hit in one step. A key without an end was not written by this script; it starts anew.
+/// Counts one hit atomically. A key without an expiry was not written by this script and is reset.
 ///
-/// `KEYS[1]` the counter, `ARGV[1]` the limit, `ARGV[2]` the window in milliseconds.
-/// Answers: whether it counts, the hits of the window, its milliseconds left.
+/// `KEYS[1]` is the counter, `ARGV[1]` the limit, `ARGV[2]` the window in milliseconds. Returns 1 if the hit counts,
+/// the hits of the window, and its milliseconds left.
 const HIT: &str = r"
 local limit = tonumber(ARGV[1])
 local left = redis.call('PTTL', KEYS[1])
@@ -23,10 +23,10 @@ end
 return {1, redis.call('INCR', KEYS[1]), left}
 ";
 
-/// Redis refuses windows that end too far away.
+/// Maximum window; Redis refuses longer expiry times.
 const LONGEST_WINDOW: Duration = Duration::from_hours(24 * 366);
 
-/// Counts by a script, which Redis runs without anything between its steps.
+/// Counter script, which Redis runs atomically.
 pub struct Counter(Script);
 
 impl Counter {

@@ -11,37 +11,37 @@ use tokio::time::{Instant, sleep, timeout};
 use super::counter::Counter;
 use super::url::RedisUrl;
 
-/// How long a connection may take to be made. No hit waits for it, except those before the first was tried.
+/// Timeout for a connection. Only hits before the first attempt ends wait for it.
 const CONNECT_WITHIN: Duration = Duration::from_secs(1);
 
-/// The pauses between attempts double from the first to the last.
+/// Back-off between attempts: doubles from the first to the last pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LAST_PAUSE: Duration = Duration::from_secs(2);
 
-/// A connection that lasted so long was a good one: the next attempt is made after the first pause.
+/// Minimum duration of a good connection: after it, the back-off starts again with the first pause.
 const LASTING: Duration = Duration::from_secs(10);
 
-/// Commands that may wait to be written to the connection.
+/// Maximum commands that wait to be written to the connection.
 const MOST_WAITING: usize = 1_024;
 
-/// The hit that proves that Redis takes writes and answers in time. One that is refused would write nothing.
+/// Hit that proves that Redis accepts writes and responds in time. A refused hit would write nothing.
 const PROBE: RateRule = RateRule { name: "probe", limit: u32::MAX, window: Duration::from_secs(1) };
 
 #[derive(Clone)]
 enum State {
-    /// Not started: nobody waits.
+    /// Not started: no hit waits.
     Idle,
-    /// The first attempt is under way.
+    /// The first attempt is in progress.
     Starting,
     Up {
-        /// Tells connections apart: a late failure of an old one says nothing about the next.
+        /// Identifies the connection: a late failure of an old one says nothing about the next.
         number: u64,
         connection: MultiplexedConnection,
     },
     Down,
 }
 
-/// Nodes of a cluster that one attempt asks: the one of the address, the one that it names, and one more while they move.
+/// Maximum cluster nodes per attempt: the configured one, the one it redirects to, and another one while slots move.
 const MOST_NODES: usize = 3;
 
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +52,7 @@ enum Lost {
     Refused(#[from] RedisError),
 }
 
-/// The connection, and whether there is one. It speaks once when Redis is lost and once when it is back.
+/// Connection to Redis and its state. Logs once when Redis is lost and once when it is back.
 pub struct Link {
     url: RedisUrl,
     patience: Duration,
@@ -70,12 +70,12 @@ impl Link {
         matches!(*self.state.borrow(), State::Up { .. })
     }
 
-    /// From now on hits wait for the first attempt to be decided.
+    /// Makes hits wait until the first attempt has ended.
     pub fn expect_connection(&self) {
         self.state.send_replace(State::Starting);
     }
 
-    /// Counts in Redis; `None` when Redis cannot be asked or does not answer in time.
+    /// Counts in Redis; `None` when Redis is not connected or does not respond in time.
     pub async fn hit(&self, rule: &RateRule, key: &str) -> Option<Quota> {
         let (number, mut connection) = self.connection().await?;
         match self.count(&mut connection, rule, key).await {
@@ -99,7 +99,7 @@ impl Link {
             let decided = changes.wait_for(|state| !matches!(state, State::Starting));
             let decided = timeout(self.patience, decided).await.map(|state| state.map(|state| state.clone()));
             let Ok(Ok(decided)) = decided else {
-                // Only the first hits wait for a first attempt that takes long.
+                // Only the first hits wait for a slow first attempt.
                 self.fall(|state| matches!(state, State::Starting), &Lost::Slow(self.patience));
                 return None;
             };
@@ -111,7 +111,8 @@ impl Link {
         }
     }
 
-    /// Goes down from a state that still lasts: of all hits that lose the same connection, one says so.
+    /// Marks the connection as lost if `lasts` still holds. Of all hits that lose the same connection, only the first
+    /// logs it.
     fn fall(&self, lasts: impl Fn(&State) -> bool, why: &Lost) {
         let first = self.state.send_if_modified(|state| {
             let current = lasts(state);
@@ -125,7 +126,7 @@ impl Link {
         }
     }
 
-    /// Counts in memory until the next connection is made.
+    /// Counts in memory until the next connection.
     pub fn lose(&self) {
         self.state.send_replace(State::Down);
     }
@@ -134,7 +135,7 @@ impl Link {
         tracing::warn!(redis = %self.url, %why, "Redis is lost: this process counts rate limits alone, in memory");
     }
 
-    /// Connects, waits for the connection to be lost, connects again.
+    /// Connects, waits for the connection to be lost, and reconnects.
     pub async fn keep_connected(self: Arc<Self>) {
         let mut changes = self.state.subscribe();
         let mut pause = FIRST_PAUSE;
@@ -164,8 +165,8 @@ impl Link {
         }
     }
 
-    /// A connection on which hits were counted in time. All counters lie in one hash slot: of a cluster, the connection leads
-    /// to the node that has it.
+    /// Returns a connection on which hits were counted in time. All counters share one hash slot: in a cluster, this is
+    /// a connection to the node with that slot.
     async fn connect(&self) -> Result<MultiplexedConnection, Lost> {
         let mut outcome = self.connect_to(self.url.connection_info()).await;
         for _ in 1..MOST_NODES {
@@ -184,14 +185,14 @@ impl Link {
         let client = Client::open(info)?;
         let connecting = client.get_multiplexed_async_connection_with_config(&config);
         let mut connection = timeout(CONNECT_WITHIN, connecting).await.map_err(|_| Lost::Slow(CONNECT_WITHIN))??;
-        // The first call brings the script along; only the second is like every hit.
+        // The first call loads the script; the second is like every hit.
         self.count(&mut connection, &PROBE, &self.probe_key).await?;
         self.count(&mut connection, &PROBE, &self.probe_key).await?;
         Ok(connection)
     }
 }
 
-/// The node that a `MOVED` names. `ASK` is for single commands while a slot moves: memory counts until it has moved.
+/// Returns the node in a `MOVED` error. `ASK` applies to single commands while a slot moves: until then, memory counts.
 fn owner_in(error: &RedisError) -> Option<&str> {
     let is_moved = error.kind() == ErrorKind::Server(ServerErrorKind::Moved);
     is_moved.then(|| error.redirect_node()).flatten().map(|(node, _)| node)

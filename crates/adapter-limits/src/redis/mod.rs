@@ -1,4 +1,4 @@
-//! Counters in Redis, with memory to fall back on.
+//! Counters in Redis, with a fallback in memory.
 
 mod counter;
 mod link;
@@ -17,21 +17,21 @@ use link::Link;
 pub(crate) use url::provide_tls;
 pub use url::{NotARedisUrl, RedisUrl};
 
-/// Begins every key; the version changes when the meaning of a stored value does.
+/// Prefix of every key; the version changes with the meaning of a stored value.
 const NAMESPACE: &str = "kontor:limits:v1";
 
-/// The part of every key that a cluster hashes: all counters lie in one slot, on one node.
+/// Hash tag of every key: in a cluster, all counters share one slot on one node.
 const HASH_TAG: &str = "{all}";
 
-/// The pause after a panic.
+/// Pause after a panic.
 const AFTER_PANIC: Duration = Duration::from_secs(2);
 
-/// How Redis is used.
+/// Options for the use of Redis.
 #[derive(Debug, Clone)]
 pub struct RedisOptions {
-    /// The longest a hit waits for Redis before memory counts it.
+    /// Maximum time a hit waits for Redis before memory counts it.
     pub patience: Duration,
-    /// Begins every key: who has another namespace counts apart.
+    /// Prefix of every key. Limiters with different namespaces count separately.
     pub namespace: String,
 }
 
@@ -41,9 +41,10 @@ impl Default for RedisOptions {
     }
 }
 
-/// Fixed windows in one Redis server or in a cluster, shared by every process with the same Redis, namespace and service key.
+/// Fixed windows in one Redis server or in a cluster, shared by every process with the same Redis, namespace and
+/// service key.
 ///
-/// Keys hold the name of the rule and a keyed hash of the subject, and expire with their window.
+/// Keys contain the name of the rule and a keyed hash of the subject, and expire with their window.
 pub struct RedisLimiter {
     link: Arc<Link>,
     fallback: MemoryLimiter,
@@ -53,8 +54,8 @@ pub struct RedisLimiter {
 }
 
 impl RedisLimiter {
-    /// A limiter that counts in memory until it is [started](Self::start). `cipher` hashes the subjects, `clock` is
-    /// for the windows in memory.
+    /// Creates a limiter that counts in memory until it is [started](Self::start). `cipher` hashes the subjects,
+    /// `clock` is for the windows in memory.
     pub fn new(url: RedisUrl, options: RedisOptions, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
         provide_tls();
         let RedisOptions { patience, namespace } = options;
@@ -67,8 +68,8 @@ impl RedisLimiter {
         }
     }
 
-    /// Connects, and connects again whenever Redis was lost, on the runtime of the caller until the limiter is
-    /// dropped. Hits that come before the first attempt is decided wait for it, as long as they wait for Redis.
+    /// Connects, and reconnects whenever Redis was lost, on the caller's runtime until the limiter is dropped. Hits
+    /// before the end of the first attempt wait for it, up to their timeout for Redis.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -80,7 +81,7 @@ impl RedisLimiter {
         }
     }
 
-    /// Whether hits are counted in Redis at the moment, and not in the memory of this process.
+    /// Returns `true` while hits are counted in Redis, not in the memory of this process.
     pub fn is_connected(&self) -> bool {
         self.link.is_up()
     }
@@ -93,7 +94,7 @@ impl RedisLimiter {
 
 /// Keeps the link connected, also after a panic of the driver.
 async fn supervise(link: Arc<Link>) {
-    // What it runs is aborted with this task.
+    // The set's tasks are aborted together with this task.
     let mut running = JoinSet::new();
     loop {
         running.spawn(Arc::clone(&link).keep_connected());

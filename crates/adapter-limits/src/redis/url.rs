@@ -3,16 +3,16 @@ use std::str::FromStr;
 
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo};
 
-/// A text that names no Redis. It does not repeat the text: there may be a password in it.
+/// Text that is not a Redis URL. The error does not repeat the text, which may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// for TLS, or unix:///PATH[?db=DB]")]
 pub struct NotARedisUrl;
 
-/// Where a Redis is and how to sign in. Printed without the account.
+/// Address and credentials of a Redis. Printed without the credentials.
 #[derive(Clone)]
 pub struct RedisUrl(ConnectionInfo);
 
-/// TLS needs a provider for the whole process.
+/// Installs the TLS provider of the process.
 pub fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
@@ -22,7 +22,8 @@ impl RedisUrl {
         self.0.clone()
     }
 
-    /// Another node of the same cluster, as `HOST:PORT`, with the same account and TLS. Without a host it is on the same one.
+    /// Returns another node of the same cluster, given as `HOST:PORT`, with the same credentials and TLS. Without a
+    /// host, the host stays the same.
     pub(super) fn node(&self, node: &str) -> Option<ConnectionInfo> {
         let (host, port) = node.rsplit_once(':')?;
         let port = port.parse().ok()?;

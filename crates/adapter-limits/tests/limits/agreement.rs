@@ -1,4 +1,4 @@
-//! The same hits get the same answers from memory and from Redis.
+//! The same hits have the same results in memory and in Redis.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use kontor_kernel::RateRule;
 
 use crate::bench::Bench;
 
-/// Windows and steps of time are multiples of this, so that the seconds Redis is ahead decide nothing.
+/// Windows and steps of time are multiples of this, so that the few seconds Redis is ahead do not matter.
 const STEP: Duration = Duration::from_secs(20);
 
 const RULES: [RateRule; 4] = [
@@ -16,7 +16,7 @@ const RULES: [RateRule; 4] = [
     RateRule { name: "hours", limit: 5, window: Duration::from_hours(1) },
 ];
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! A limiter whose time can be moved.
+//! A limiter whose time can be changed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,10 +12,10 @@ use kontor_kernel::{FixedClock, RateLimiter};
 use redis::Client;
 use redis::aio::MultiplexedConnection;
 
-/// Longer than any machine under load takes: no test here is about this.
+/// Longer than any machine under load takes: no test here checks this timeout.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A limiter that nobody else uses.
+/// A limiter used by one test only.
 #[derive(Clone)]
 pub struct Bench {
     pub limiter: Arc<dyn RateLimiter>,
@@ -25,7 +25,7 @@ pub struct Bench {
 #[derive(Clone)]
 enum Time {
     Clock(Arc<FixedClock>),
-    /// The time of Redis cannot be moved; the ends of its windows can.
+    /// The time of Redis cannot be changed; the ends of its windows can.
     Keys(String, MultiplexedConnection),
 }
 
@@ -36,7 +36,7 @@ fn namespace() -> String {
     format!("kontor:test:{}:{}:{}", std::process::id(), since.as_nanos(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A started limiter that is connected.
+/// Returns a started and connected limiter.
 pub async fn connected(url: &str, options: RedisOptions) -> RedisLimiter {
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let limiter = RedisLimiter::new(url.parse().unwrap(), options, clock, Arc::new(PlainCipher));
@@ -45,7 +45,7 @@ pub async fn connected(url: &str, options: RedisOptions) -> RedisLimiter {
     limiter
 }
 
-/// Waits for what happens beside the test.
+/// Waits for a concurrent event.
 pub async fn until(happened: impl Fn() -> bool) {
     let watch = async {
         while !happened() {
@@ -70,7 +70,7 @@ impl Bench {
         Some(Self { limiter: Arc::new(limiter), time: Time::Keys(namespace, connection) })
     }
 
-    /// Lets time pass for this limiter alone.
+    /// Advances the time of this limiter.
     pub async fn advance(&self, by: Duration) {
         match &self.time {
             Time::Clock(clock) => clock.advance(TimeDelta::from_std(by).unwrap()),

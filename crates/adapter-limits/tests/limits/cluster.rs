@@ -28,7 +28,7 @@ impl Drop for Node {
     }
 }
 
-/// A port that is free together with the one of the cluster bus, 10,000 above.
+/// Returns a port that is free together with the one of the cluster bus, 10,000 above.
 fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let start = u16::try_from(std::process::id() % 8_000).unwrap();
@@ -68,7 +68,7 @@ impl Node {
         redis::cmd(words.next().unwrap()).arg(words.collect::<Vec<_>>()).query_async(&mut connection).await.unwrap()
     }
 
-    /// Waits until every slot has a node that this one knows.
+    /// Waits until this node knows a node for every slot.
     async fn is_whole(&self) {
         let whole = async {
             loop {
@@ -83,9 +83,9 @@ impl Node {
     }
 }
 
-/// Two nodes, each with half of the slots.
+/// Returns two nodes, each with half of the slots.
 async fn cluster() -> Option<[Node; 2]> {
-    // Says so where there is no server, or fails where one is required.
+    // Prints a notice without a server, or fails if one is required.
     drop(OwnRedis::start()?);
     let (first, second) = (Node::start().await, Node::start().await);
     let _: String = first.say("CLUSTER ADDSLOTSRANGE 0 8191").await;

@@ -1,4 +1,4 @@
-//! Both adapters, and what happens when Redis is lost.
+//! Both adapters, and the loss of Redis.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod agreement;

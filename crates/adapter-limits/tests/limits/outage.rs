@@ -1,4 +1,4 @@
-//! Redis refuses, stops, hangs, comes back.
+//! Redis refuses, stops, hangs and returns.
 
 use std::cell::RefCell;
 use std::io;
@@ -17,12 +17,12 @@ use crate::bench::{connected, until};
 const RULE: RateRule = RateRule { name: "login", limit: 3, window: Duration::from_mins(10) };
 
 thread_local! {
-    /// What is logged by the tasks of one test: they all run on its thread.
+    /// Log of the tasks of one test: they all run on its thread.
     static LOGGED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What the thread of a test logs. One subscriber is made for all of them: while tests make one each, a line that another
-/// thread comes to for the first time may be lost.
+/// Log of a test's thread. All tests share one subscriber: while each test creates its own, a line that another thread
+/// logs for the first time may be lost.
 struct Log;
 
 impl io::Write for Log {
@@ -36,7 +36,7 @@ impl io::Write for Log {
     }
 }
 
-/// Begins an empty log.
+/// Starts an empty log.
 fn listen() {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| {
@@ -54,7 +54,7 @@ fn count(words: &str) -> usize {
     logged().matches(words).count()
 }
 
-/// For tests that are not about a slow Redis, on machines that are slow themselves.
+/// Options for tests that do not check a slow Redis, on slow machines.
 fn patient() -> RedisOptions {
     RedisOptions { patience: Duration::from_secs(10), ..RedisOptions::default() }
 }
@@ -76,7 +76,7 @@ async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
     }
     assert!(!limiter.is_connected());
     assert!(!limiter.hit(RULE, "a").await.allowed, "there is a limit without Redis, too");
-    // Attempts to connect go on and are not told.
+    // Connection attempts continue and are not logged.
     tokio::time::sleep(Duration::from_millis(1_200)).await;
     assert_eq!((count(FOUND), count(LOST)), (1, 1), "{}", logged());
 
@@ -109,7 +109,7 @@ async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
         limiter.hit(RULE, &number.to_string()).await;
     }
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
-    // A server that accepts and does not answer is no connection.
+    // A server that accepts and does not respond is no connection.
     tokio::time::sleep(Duration::from_millis(1_200)).await;
     assert!(!limiter.is_connected());
     assert_eq!(count(LOST), 1, "{}", logged());
@@ -164,7 +164,7 @@ async fn a_redis_that_takes_no_writes_is_none() {
         let mut connection = Client::open(redis.url()).unwrap().get_multiplexed_async_connection().await.unwrap();
         redis::cmd(words.first().unwrap()).arg(words.get(1..).unwrap()).exec_async(&mut connection).await.unwrap();
     };
-    // Full, as far as it knows.
+    // The server considers its memory full.
     order(&["CONFIG", "SET", "maxmemory", "1"]).await;
     assert!(limiter.hit(RULE, "a").await.allowed);
     assert!(!limiter.is_connected());
@@ -172,7 +172,7 @@ async fn a_redis_that_takes_no_writes_is_none() {
     assert!(!limiter.is_connected());
     order(&["CONFIG", "SET", "maxmemory", "0"]).await;
     until(|| limiter.is_connected()).await;
-    // The script is brought along again when the server forgot it.
+    // The script is loaded again after the server forgot it.
     order(&["SCRIPT", "FLUSH"]).await;
     assert_eq!(limiter.hit(RULE, "b").await.remaining, 2);
     assert!(limiter.is_connected());
@@ -190,7 +190,7 @@ async fn neither_the_log_nor_a_key_tells_a_secret() {
     until(|| count(LOST) == 1).await;
     assert!(!logged().contains("hunter2"), "{}", logged());
 
-    // The cipher of the tests hides nothing: what it is given, and that it is asked, is seen in the keys.
+    // The test cipher does not encrypt: its input and its use are visible in the keys.
     let limiter = connected(&redis.url(), patient()).await;
     limiter.hit(RULE, "79001234567").await;
     let mut connection = Client::open(redis.url()).unwrap().get_multiplexed_async_connection().await.unwrap();

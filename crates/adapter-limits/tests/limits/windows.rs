@@ -1,4 +1,4 @@
-//! What holds for both adapters.
+//! Tests for both adapters.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::bench::{Bench, limiter_tests};
 const MINUTE: Duration = Duration::from_mins(1);
 const RULE: RateRule = RateRule { name: "login", limit: 3, window: MINUTE };
 
-/// The end of a window in Redis comes nearer while the test runs.
+/// Compares with a tolerance: the remaining time of a window in Redis decreases during the test.
 fn about(quota: Quota, expected: Duration) -> bool {
     quota.resets_in <= expected && quota.resets_in + Duration::from_secs(15) > expected
 }

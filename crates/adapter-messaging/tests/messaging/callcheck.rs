@@ -55,7 +55,7 @@ async fn troubles_are_told_apart_and_nothing_is_repeated() {
             assert!(!error.to_string().contains(KEY));
         }
     }
-    // The one before, and the one whose answer came too late.
+    // The one before, and the one whose response was too late.
     assert_eq!(outside.get("/control/callchecks").await["callchecks"].as_array().unwrap().len(), 2);
     for (code, limited) in [(231, true), (207, false)] {
         outside.post("/control/telephony", json!({ "refuse_phone": "79001234567", "refuse_code": code })).await;

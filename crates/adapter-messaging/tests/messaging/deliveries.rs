@@ -1,4 +1,4 @@
-//! Sending webhook deliveries.
+//! Webhook deliveries.
 
 use std::time::{Duration, Instant};
 

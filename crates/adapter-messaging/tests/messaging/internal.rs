@@ -1,4 +1,4 @@
-//! Internal addresses are never connected to, however they are named.
+//! Internal addresses are never connected to, in any spelling.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,7 +16,7 @@ use crate::support::{Receiver, loopback, request};
 
 const FORBIDDEN: SendOutcome = SendOutcome::Failed(SendFailure::ForbiddenAddress);
 
-/// Names with addresses of our choosing.
+/// Names with addresses set by the test.
 #[derive(Default)]
 struct Names {
     known: HashMap<String, Vec<IpAddr>>,
@@ -121,7 +121,7 @@ async fn plain_http_is_not_spoken_where_only_https_is_allowed() {
 #[tokio::test]
 async fn the_connection_goes_to_the_checked_address_of_the_one_lookup() {
     let receiver = Receiver::start("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_owned(), false).await;
-    // Only the lookup given here knows the name.
+    // Only this lookup resolves the name.
     let names = Names::with("shop.example", "127.0.0.1");
     let url = format!("http://shop.example:{}/hook", receiver.port);
     assert_eq!(send(loopback(), &names, &url).await, SendOutcome::Answered(200));

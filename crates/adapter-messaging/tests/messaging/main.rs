@@ -1,4 +1,4 @@
-//! Messages out, received by the sandbox and by receivers that misbehave. Nothing leaves the machine.
+//! Outgoing messages, received by the sandbox and by receivers that misbehave. No request leaves the machine.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod callcheck;

@@ -1,4 +1,4 @@
-//! Verifiers that others wrote.
+//! Third-party verifiers.
 
 use std::io::{Write as _, stderr};
 use std::path::Path;
@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::support::{BODY, SECRET, request};
 
-/// Runs the script with what a receiver has in its hands.
+/// Runs the script with the data of a receiver.
 fn verify(at: DateTime<Utc>) {
     let request = request("https://shop.example/hook", at);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/stripe_verify.py");
@@ -65,7 +65,7 @@ fn now() -> DateTime<Utc> {
     std::time::SystemTime::now().into()
 }
 
-/// Whether a missing peer is a failure.
+/// Returns `true` if a missing peer is a failure.
 #[expect(clippy::disallowed_methods, reason = "a switch of the test run, not of the program")]
 fn required() -> bool {
     std::env::var("REQUIRE_PYTHON_PEERS").is_ok_and(|value| value == "1")

@@ -38,13 +38,13 @@ impl Outside {
         call.send().await.unwrap().json().await.unwrap()
     }
 
-    /// The next call of this service goes wrong in this way.
+    /// Makes the next call of this service fail in this way.
     pub async fn fault(&self, service: &str, fault: &str) {
         let planned = self.post("/control/faults", json!({ "service": service, "fault": fault })).await;
         assert!(planned["faults"].is_array(), "{planned}");
     }
 
-    /// A webhook receiver that answers this status. Gives its id and its address.
+    /// Creates a webhook receiver that responds with this status. Returns its id and its address.
     pub async fn hook(&self, status: u16) -> (String, String) {
         let hook = self.post("/control/hooks", json!({ "status": status })).await;
         (hook["id"].as_str().unwrap().to_owned(), hook["url"].as_str().unwrap().to_owned())
@@ -59,7 +59,7 @@ impl Outside {
     }
 }
 
-/// A delivery for this address, signed at this moment.
+/// Returns a delivery for this address, signed at this time.
 pub fn request(url: &str, at: DateTime<Utc>) -> DeliveryRequest {
     let message = Message {
         event: "order.paid".to_owned(),
@@ -71,20 +71,20 @@ pub fn request(url: &str, at: DateTime<Utc>) -> DeliveryRequest {
     DeliveryRequest::sign(message, EndpointUrl::parse(url).unwrap(), &secret, at, &HmacSigner)
 }
 
-/// This machine and nothing else that is internal.
+/// Returns a policy that permits this machine and no other internal address.
 pub fn loopback() -> OutboundPolicy {
     let networks = vec!["127.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
     OutboundPolicy { allow_http: true, internal_networks: networks }
 }
 
-/// A receiver that answers every connection with the same bytes and counts them.
+/// A receiver that responds to every connection with the same bytes and counts them.
 pub struct Receiver {
     pub port: u16,
     calls: Arc<AtomicUsize>,
 }
 
 impl Receiver {
-    /// Answers `answer`; with `endless` it goes on with zeros until the caller hangs up.
+    /// Responds with `answer`; with `endless` it continues with zeros until the caller disconnects.
     pub async fn start(answer: String, endless: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! Suggestions, from the sandbox and from providers that misbehave. Nothing leaves the machine.
+//! Suggestions, from the sandbox and from providers that misbehave. No request leaves the machine.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::sync::Arc;
@@ -69,7 +69,7 @@ async fn addresses_banks_and_companies_are_suggested() {
 
 #[tokio::test]
 async fn without_an_account_nobody_is_asked() {
-    // Nobody listens there.
+    // No server listens there.
     let suggestions = client("http://127.0.0.1:9", "");
     let refused = suggestions.addresses(Line::parse("a").unwrap()).await;
     assert_eq!(refused, Err(SuggestionError::NotConfigured));
@@ -96,7 +96,7 @@ async fn trouble_is_named_without_the_key() {
     sandbox.stop().await;
 }
 
-/// Answers every connection with these bytes; with `endless` it goes on with spaces.
+/// Responds to every connection with these bytes; with `endless` it continues with spaces.
 async fn provider(answer: &'static str, endless: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! What customers are found and sorted by: kept in the commits that write their records, whoever writes them.
+//! Search text and sort keys of customers, updated in the transactions that write their records.
 
 use diesel::QueryResult;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
@@ -63,8 +63,8 @@ impl CustomerRow {
     }
 }
 
-/// Has a customer found and sorted by what the record says now. Whoever writes names, contacts or numbers of one calls this
-/// in the same commit.
+/// Updates search text and sort key of a customer. Every transaction that writes names, contacts or numbers of a
+/// customer calls this.
 pub(crate) fn note_customer<R>(connection: &mut AnyConnection, customer: i64) -> Result<(), Abort<R>> {
     let rows = Statement::new(format!("{COLUMNS}id = ")).value(customer).rows(connection)?;
     note(connection, rows)
@@ -108,8 +108,8 @@ fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(),
     Ok(())
 }
 
-/// Fills in what customers are found and sorted by where it is missing. Every step is a commit of its own, unless a
-/// transaction is open; what was not reached is found the next time.
+/// Fills in missing search texts and sort keys of customers. Each batch is one transaction, unless a transaction is
+/// open; the next run continues with the rest.
 pub(crate) fn fill_customers(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     in_turns(connection, |connection| {
         let missing = format!("{COLUMNS}search_text IS NULL ORDER BY id LIMIT 200");
@@ -120,17 +120,17 @@ pub(crate) fn fill_customers(connection: &mut AnyConnection) -> Result<(), Abort
     })
 }
 
-/// The number that a text says, with or without a sign before it; 0 where it says none.
+/// Returns the number in a text, with or without a sign before it; 0 if there is none.
 pub(crate) fn number_in(text: &str) -> i64 {
     text.trim().trim_start_matches(['#', '№']).trim().parse().unwrap_or_default()
 }
 
-/// Up to so many customers are found one by one; the newest of more are looked for from the end, where everything that the
-/// index knows is read backwards, which takes several times as long.
+/// Maximum customers that are found individually. Of more, the newest are searched from the end. That reads all index
+/// entries backwards and takes several times as long.
 const FEW: usize = 1_000;
 
-/// How a column with the number of a customer goes on, so that it is one of the newest customers of a project that a text
-/// finds, [`MOST`] at most, or the one whose number it is. A phone is found however it is written.
+/// Returns the end of a condition on a column with a customer id. It matches the newest customers of a project that the
+/// text finds, at most [`MOST`], and the customer with that id. A phone is found in any notation.
 pub(crate) fn customers_found(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -139,7 +139,7 @@ pub(crate) fn customers_found(
     customers_named(connection, project, text, number_in(text))
 }
 
-/// The same, and one of a number that is known already.
+/// The same, with an id that is known already.
 pub(crate) fn customers_named(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -166,7 +166,7 @@ pub(crate) fn customers_named(
     Ok(many.into_iter().fold(known, |all, newest| all.sql(" UNION ").then(newest)).sql(")"))
 }
 
-/// The customers that a query finds, unless they are more than [`FEW`].
+/// Returns the customers that a query finds, unless they are more than [`FEW`].
 fn few_named(connection: &mut AnyConnection, project: ProjectId, query: &SearchQuery) -> QueryResult<Option<Vec<i64>>> {
     let rows: Vec<IdRow> =
         Statement::new("SELECT rowid AS id FROM counterparty_search WHERE counterparty_search MATCH ")

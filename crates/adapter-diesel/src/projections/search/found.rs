@@ -1,4 +1,4 @@
-//! Which items a search shows, and in which order.
+//! Items that a search shows, and their order.
 
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Text};
@@ -9,20 +9,20 @@ use super::terms::{conditions, matched};
 use crate::database::AnyConnection;
 use crate::statement::{IdRow, Statement, by_place};
 
-/// A search counts and pages through so many items: whoever gets more looks for something else next, and nobody waits
-/// until a million are counted.
+/// Maximum items that a search counts and pages through. A user with more matches refines the search, and counting a
+/// million would take too long.
 pub(crate) const MOST: i64 = 10_000;
 
-/// Up to so many are sorted; more are so frequent that a page is soon found by walking in the order asked for.
+/// Maximum items that are sorted. More frequent words fill a page soon by reading rows in the requested order.
 const FEW: i64 = 2_000;
 
-/// Items with the article that was typed.
+/// Maximum items with exactly the typed article.
 const EXACT: i64 = 20;
 
-/// Items that are compared with the query to show the best ones first.
+/// Maximum items ranked by relevance.
 const RANKED: i64 = 300;
 
-/// Texts that are compared letter by letter when nothing is found.
+/// Maximum texts compared by letter when nothing is found.
 const COMPARED: i64 = 3_000;
 
 by_place! {
@@ -46,27 +46,27 @@ by_place! {
     }
 }
 
-/// A page of what was found.
+/// A page of a search result.
 pub(crate) struct Found {
-    /// The numbers of the items, in their order.
+    /// Ids of the items, in order.
     pub ids: Vec<i64>,
-    /// How many there are in all, [`MOST`] at most.
+    /// Total number, at most [`MOST`].
     pub total: i64,
 }
 
 /// A search among the rows of a table.
 pub(crate) struct Search {
     pub project: ProjectId,
-    /// The text of the query.
+    /// Text of the query.
     pub text: Line<255>,
     pub query: SearchQuery,
-    /// The table and its alias.
+    /// Table and its alias.
     pub table: &'static str,
-    /// The column with the number of the item.
+    /// Column with the id of the item.
     pub id: &'static str,
-    /// The column with the name in lower case.
+    /// Column with the name in lower case.
     pub name: &'static str,
-    /// What the rows have to fulfil besides.
+    /// Additional condition on the rows.
     pub condition: Statement,
 }
 
@@ -84,13 +84,13 @@ impl Search {
         Statement::new(format!("SELECT {} AS id", self.id))
     }
 
-    /// What is found, from the index.
+    /// Selects the matches from the index.
     fn matched(&self, connection: &AnyConnection) -> Statement {
         let matched = matched(connection, self.project, &self.query, self.table, self.id);
         matched.sql(" AND ").then(self.condition.clone())
     }
 
-    /// What is found, row by row of the table.
+    /// Selects the matches by reading the rows of the table.
     fn looked_at(&self) -> Statement {
         Statement::new(format!(" FROM {} WHERE ", self.table))
             .then(self.condition.clone())
@@ -117,7 +117,7 @@ impl Search {
         Ok(rows.into_iter().map(|row| row.id).collect())
     }
 
-    /// The items whose article was typed.
+    /// Returns the items with the typed article.
     fn exact(&self, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
         let exact = Statement::new(format!("SELECT {} AS id, s.article AS line", self.id))
             .sql(format!(" FROM nomenclatures s JOIN {} ON {} = s.id WHERE s.project_id = ", self.table, self.id))
@@ -133,7 +133,7 @@ impl Search {
         Ok(rows.into_iter().filter(|row| self.query.is_article(&row.line)).map(|row| row.id).collect())
     }
 
-    /// The name begins with what was typed.
+    /// Condition that the name begins with the typed text.
     fn begins(&self) -> Statement {
         let first = self.query.beginning();
         Statement::new(format!("({} >= ", self.name))
@@ -147,8 +147,11 @@ impl Search {
         Statement::new(format!(" AND NOT {}", self.id)).among(ids)
     }
 
-    /// The best first: the article that was typed, names that begin with the text by name, and of the others the first
-    /// [`RANKED`] by [`Relevance`](kontor_catalog::model::Relevance), then the rest by number.
+    /// Returns a page, best matches first:
+    /// 1. items with the typed article
+    /// 2. names that begin with the text, by name
+    /// 3. the first [`RANKED`] others by [`Relevance`](kontor_catalog::model::Relevance)
+    /// 4. the rest by id
     pub fn best(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
         let (first, last) = bounds(page);
         if self.finds_nothing() || first >= last {
@@ -174,7 +177,7 @@ impl Search {
             let wanted = last - leading - skipped;
             let others = self.others(connection, &but_exact, skipped, wanted)?;
             let count = i64::try_from(others.len()).unwrap_or(i64::MAX);
-            // A page that is not full tells the total by itself.
+            // A page that is not full shows the total.
             if count < wanted && (count > 0 || skipped == 0) {
                 known = Some(leading + skipped + count);
             }
@@ -191,7 +194,7 @@ impl Search {
         if total == 0 { self.nearly(connection, page) } else { Ok(Found { ids, total }) }
     }
 
-    /// What is found beside exact articles and names that begin with the text: `wanted` items after `skipped` ones.
+    /// Returns `wanted` matches after `skipped` ones, without exact articles and names that begin with the text.
     fn others(
         &self,
         connection: &mut AnyConnection,
@@ -235,7 +238,8 @@ impl Search {
         Ok(ids)
     }
 
-    /// Items that a mistyped query can mean, if it finds none: those with the fewest typos first, whatever order is asked for.
+    /// Returns items that a mistyped query may mean, if it finds none: those with the fewest typos first, in any
+    /// requested order.
     fn nearly(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
         let near = self.near(connection)?;
         let total = i64::try_from(near.len()).unwrap_or(i64::MAX);
@@ -245,7 +249,7 @@ impl Search {
         Ok(Found { ids, total })
     }
 
-    /// Everything that is found, or that the query can mean if it finds nothing: a statement from `FROM` on.
+    /// Selects all matches, or those that the query may mean if it finds nothing: a statement from `FROM` on.
     pub fn everything(&self, connection: &mut AnyConnection) -> Result<Option<Statement>, QueryError> {
         if self.finds_nothing() {
             return Ok(None);
@@ -258,7 +262,7 @@ impl Search {
         Ok(Some(from.sql(format!(" AND {}", self.id)).among(&near)))
     }
 
-    /// The items that a mistyped query can mean, those with the fewest typos first.
+    /// Returns the items that a mistyped query may mean, those with the fewest typos first.
     fn near(&self, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
         let Some(near) = NearQuery::of(&self.text) else { return Ok(Vec::new()) };
         let candidates = Statement::new(format!(
@@ -278,12 +282,12 @@ impl Search {
         Ok(found.into_iter().map(|(_, id)| id).collect())
     }
 
-    /// How many are found, [`MOST`] at most.
+    /// Returns the number of matches, at most [`MOST`].
     fn total(&self, connection: &mut AnyConnection) -> Result<i64, QueryError> {
         if self.finds_nothing() { Ok(0) } else { self.count(connection, MOST) }
     }
 
-    /// In the order that ` ORDER BY ...` says.
+    /// Returns a page in the order of the given ` ORDER BY ...`.
     pub fn sorted(
         &self,
         connection: &mut AnyConnection,
@@ -309,12 +313,13 @@ impl Search {
         Ok(Found { ids: Self::ids(statement, connection)?, total })
     }
 
-    /// From the index or row by row, whichever is sooner done for so many. PostgreSQL decides by its statistics.
+    /// Selects from the index or from the table, whichever is faster for this total. PostgreSQL decides by its
+    /// statistics.
     fn either(&self, connection: &AnyConnection, total: i64) -> Statement {
         if total > FEW && !connection.is_postgres() { self.looked_at() } else { self.matched(connection) }
     }
 
-    /// The first by this order, and the last; what is asked of each of them follows `SELECT`.
+    /// Selects the lowest and the highest of a value; `value` follows `SELECT`.
     pub fn extremes(&self, connection: &mut AnyConnection, value: Statement) -> Result<Option<Statement>, QueryError> {
         if self.finds_nothing() {
             return Ok(None);
@@ -333,7 +338,7 @@ impl Search {
     }
 }
 
-/// The places of a page, none beyond [`MOST`].
+/// Returns the positions of a page, none beyond [`MOST`].
 fn bounds(page: PageRequest) -> (i64, i64) {
     let first = page.offset().min(MOST);
     (first, (first + page.limit()).min(MOST))

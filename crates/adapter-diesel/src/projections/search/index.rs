@@ -1,4 +1,4 @@
-//! The search index of cards.
+//! Search index of items.
 
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
@@ -22,7 +22,7 @@ by_place! {
     }
 }
 
-/// Has new items found, in the commit that wrote their cards. PostgreSQL needs only the columns of the cards.
+/// Adds new items to the index, in the transaction that wrote them. PostgreSQL needs only the columns of the items.
 pub(crate) fn put(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -34,14 +34,14 @@ pub(crate) fn put(
     for items in items.chunks(ROWS) {
         let insert = Statement::new("INSERT INTO nomenclature_search (rowid, grams) VALUES ")
             .tuples(items.iter().map(|(id, text)| [(*id).into(), document(project, text, Grams::OfNames).into()]));
-        // Full chunks and single cards share one form each.
+        // Full chunks and single items share one statement text each.
         let insert = if items.len() == ROWS || items.len() == 1 { insert } else { insert.once() };
         insert.run(connection)?;
     }
     Ok(())
 }
 
-/// Has items found by what their cards say now, in the commit that changed these.
+/// Updates changed items in the index, in the transaction that changed them.
 pub(crate) fn put_anew(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -57,7 +57,7 @@ pub(crate) fn put_anew(
     put(connection, project, items)
 }
 
-/// Writes everything that these items are found and sorted by, from their names and articles.
+/// Writes search texts and sort keys of these items, from their names and articles.
 pub(crate) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result<(), Abort<R>> {
     for items in items.chunks(ROWS) {
         let rows: Vec<ItemRow> = Statement::new("SELECT id, project_id, name, article FROM nomenclatures WHERE id")
@@ -113,12 +113,12 @@ by_place! {
     }
 }
 
-/// Where it stands what an item is found by.
+/// Column with the search text of an item.
 pub(crate) const PLACE: &str = "nomenclatures.search_text";
 
-/// Projects and numbers of those of these items that are not found or sorted by what their cards say.
+/// Returns project and id of those items whose search text or sort key is outdated.
 pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(i64, i64)>, Abort<StoreError>> {
-    // The index of SQLite does not tell what it holds, but of which items it holds something.
+    // The index of SQLite does not return its texts, only which items it contains.
     let listed = if connection.is_postgres() {
         "TRUE"
     } else {
@@ -145,7 +145,7 @@ pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(
     Ok(off)
 }
 
-/// Fills in what cards from before lack. Every step is a commit of its own; what was not reached is found the next time.
+/// Fills in missing values of older items. Each batch is one transaction; the next run continues with the rest.
 pub(crate) fn fill_missing(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     in_turns(connection, |connection| {
         let missing =

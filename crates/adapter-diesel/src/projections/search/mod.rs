@@ -1,8 +1,8 @@
-//! Finding items, and customers, by what people type.
+//! Search for items and customers by typed text.
 //!
-//! [`kontor_catalog::model::SearchQuery`] says what is found. SQLite answers from FTS5 tables of three letters each and more,
-//! PostgreSQL by the trigrams of `pg_trgm` where it has them, and by six letters of the numbers of customers (`kontor_grams`). All these
-//! indexes are kept per project, so that a search walks nothing of another one's.
+//! [`kontor_catalog::model::SearchQuery`] defines the matches. SQLite uses FTS5 tables with tokens of three or more
+//! letters. PostgreSQL uses the trigrams of `pg_trgm` where available, and six-letter tokens of customers' numbers
+//! (`kontor_grams`). All indexes are separated by project, so that a search reads nothing of other projects.
 
 mod customers;
 mod found;

@@ -1,4 +1,4 @@
-//! What pages are found by: kept in the commits that write them.
+//! Search index of content pages, updated in the transactions that write them.
 
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Text};
@@ -18,12 +18,12 @@ by_place! {
     }
 }
 
-/// What a page is found by, as its column has it.
+/// Returns the search text of a page, as stored in its column.
 pub(crate) fn page_text<'a>(texts: impl IntoIterator<Item = &'a str>) -> SearchText {
     SearchText::of_texts(texts)
 }
 
-/// Has a page found by what it says now. PostgreSQL needs only the column.
+/// Updates a page in the index. PostgreSQL needs only the column.
 pub(crate) fn note_page(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -43,7 +43,7 @@ pub(crate) fn note_page(
     Ok(())
 }
 
-/// Has a page found no longer.
+/// Removes a page from the index.
 pub(crate) fn forget_page(connection: &mut AnyConnection, page: i64) -> QueryResult<()> {
     if !connection.is_postgres() {
         Statement::new("DELETE FROM page_search WHERE rowid = ").value(page).run(connection)?;
@@ -51,8 +51,8 @@ pub(crate) fn forget_page(connection: &mut AnyConnection, page: i64) -> QueryRes
     Ok(())
 }
 
-/// Writes to the index what an older binary wrote, which knew fewer letters together. Every step is a commit of its own; what
-/// was not reached is found the next time.
+/// Rewrites index entries of an older version, which used shorter tokens. Each batch is one transaction; the next run
+/// continues with the rest.
 pub(crate) fn refill_pages(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     if connection.is_postgres() {
         return Ok(());
@@ -71,19 +71,19 @@ pub(crate) fn refill_pages(connection: &mut AnyConnection) -> Result<(), Abort<S
     })
 }
 
-/// Pages as what a text finds is looked up.
+/// Table expression of pages for the lookup of matches.
 pub(crate) fn pages_to_find(connection: &AnyConnection) -> &'static str {
-    // The number of a page leads SQLite to the whole row, which its texts make long.
+    // By primary key, SQLite would read the whole row, which contains long texts.
     if connection.is_postgres() { "pages p" } else { "pages p INDEXED BY pages_found" }
 }
 
-/// That a page `p` of the project has what a text says.
+/// Condition that a page `p` of the project matches a text.
 pub(crate) fn pages_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
     let query = SearchQuery::of(text);
     if connection.is_postgres() {
         return Statement::new(format!("({})", conditions("p", &query))).once();
     }
-    // The numbers are what `pages_found` is walked by, even if there are none.
+    // The ids make SQLite use `pages_found`, even if there are none.
     let found = if query.terms().is_empty() {
         Statement::new("SELECT NULL")
     } else {

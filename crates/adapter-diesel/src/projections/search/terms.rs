@@ -1,4 +1,4 @@
-//! A query as either database reads it. Words consist of letters and digits, so that nothing has to be escaped.
+//! Queries in the syntax of each database. Words consist of letters and digits, so nothing needs escaping.
 
 use kontor_catalog::model::{SearchQuery, SearchText, SearchWord};
 use kontor_kernel::{Line, ProjectId};
@@ -6,21 +6,21 @@ use kontor_kernel::{Line, ProjectId};
 use crate::database::AnyConnection;
 use crate::statement::Statement;
 
-/// How many letters every index knows together.
+/// Token length of every index, in letters.
 const GRAM: usize = 3;
 
-/// How many the longest are that an index knows together.
+/// Longest token length, in letters.
 const LONG: usize = 6;
 
-/// Stands for the two places before a word.
+/// Placeholder for the two positions before a word.
 const BEFORE: char = '_';
 
-/// How many letters of words an index knows together beside [`GRAM`], the longest first.
+/// Additional token lengths besides [`GRAM`], longest first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grams {
-    /// Of names and numbers. Three digits of an article are those of every thousandth other.
+    /// Tokens of names and numbers. Three digits of an article are shared by every thousandth other one.
     OfNames,
-    /// Of whole texts: nearly every three letters stand somewhere in very many of them.
+    /// Tokens of whole texts: nearly every three letters occur in very many texts.
     OfTexts,
 }
 
@@ -33,14 +33,14 @@ impl Grams {
     }
 }
 
-/// The tokens of a word: every `count` letters of it that stand together, after this start.
+/// Returns the tokens of a word: every `count` adjacent letters, after this prefix.
 fn tokens<'a>(start: &'a str, word: &'a str, count: usize) -> impl Iterator<Item = [&'a str; 2]> {
     let ends = word.char_indices().map(|(place, _)| place).chain([word.len()]).skip(count);
     word.char_indices().zip(ends).filter_map(move |((from, _), to)| Some([start, word.get(from..to)?]))
 }
 
-/// How tokens of so many letters start: with the number of the project and a sign of their length, so that neither the
-/// tokens of two projects nor those of two lengths ever meet.
+/// Returns the prefix of tokens of this length: the id of the project and a sign for the length. Tokens of two projects
+/// or of two lengths never match each other.
 fn start(project: ProjectId, count: usize) -> String {
     let sign = match count {
         GRAM => "",
@@ -50,7 +50,7 @@ fn start(project: ProjectId, count: usize) -> String {
     format!("{project}{sign}")
 }
 
-/// What FTS5 keeps of a text.
+/// Returns the FTS5 document of a text.
 pub(super) fn document(project: ProjectId, text: &SearchText, grams: Grams) -> String {
     let short = start(project, GRAM);
     let longer: Vec<(usize, String)> = grams.lengths().iter().map(|count| (*count, start(project, *count))).collect();
@@ -66,7 +66,7 @@ pub(super) fn document(project: ProjectId, text: &SearchText, grams: Grams) -> S
     document
 }
 
-/// The longest grams of a word, one after the other.
+/// Returns the longest tokens of a word, in order.
 fn grams_of(project: ProjectId, word: &SearchWord, grams: Grams) -> Vec<String> {
     let of = |word: &str, count: usize| {
         let start = start(project, count);
@@ -77,7 +77,7 @@ fn grams_of(project: ProjectId, word: &SearchWord, grams: Grams) -> Vec<String> 
             let letters = word.chars().count();
             of(word, grams.lengths().iter().copied().find(|count| *count <= letters).unwrap_or(GRAM))
         }
-        // The first letter alone follows two places, the first two follow one.
+        // The first letter alone follows two placeholders, the first two follow one.
         SearchWord::Beginning(word) => {
             let before = GRAM.saturating_sub(word.chars().count());
             let begun: String = std::iter::repeat_n(BEFORE, before).chain(word.chars()).collect();
@@ -86,17 +86,17 @@ fn grams_of(project: ProjectId, word: &SearchWord, grams: Grams) -> Vec<String> 
     }
 }
 
-/// The word as a phrase of FTS5.
+/// Returns the word as a phrase of FTS5.
 fn phrase(project: ProjectId, word: &SearchWord, grams: Grams) -> String {
     format!("\"{}\"", grams_of(project, word, grams).join(" "))
 }
 
-/// Joins what stands for every word.
+/// Joins the expressions of all words.
 fn all(words: &[SearchWord], word: impl Fn(&SearchWord) -> String) -> String {
     words.iter().map(word).collect::<Vec<_>>().join(" AND ")
 }
 
-/// Joins what stands for every way of every term.
+/// Joins the expressions of every alternative of every term.
 fn every(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
     let terms = query.terms().iter().map(|term| {
         let ways: Vec<String> = term.ways.iter().map(|words| format!("({})", way(words))).collect();
@@ -105,12 +105,12 @@ fn every(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
     terms.collect::<Vec<_>>().join(" AND ")
 }
 
-/// What FTS5 is asked. The query has terms.
+/// Returns the FTS5 expression. The query has terms.
 pub(super) fn expression(project: ProjectId, query: &SearchQuery, grams: Grams) -> String {
     every(query, |words| all(words, |word| phrase(project, word, grams)))
 }
 
-/// Whether a text has the word.
+/// Returns the condition that a text contains the word.
 fn like(text: &str, word: &SearchWord) -> String {
     match word {
         SearchWord::Within(word) => format!("{text} LIKE '%{word}%'"),
@@ -118,13 +118,13 @@ fn like(text: &str, word: &SearchWord) -> String {
     }
 }
 
-/// The same as conditions on `search_text` of the cards with this alias.
+/// Returns the same as conditions on `search_text` of the items with this alias.
 pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
     let text = format!("{alias}.search_text");
     asked(query, |words| all(words, |word| like(&text, word)))
 }
 
-/// Whether few texts have a word, by its look: whole numbers, and addresses of e-mail with digits.
+/// Returns `true` if few texts are likely to contain a word: whole numbers, and e-mail addresses with digits.
 fn is_rare(word: &SearchWord) -> bool {
     match word {
         SearchWord::Within(word) => {
@@ -134,12 +134,12 @@ fn is_rare(word: &SearchWord) -> bool {
     }
 }
 
-/// The same as conditions on a table that has an index of `kontor_grams` on PostgreSQL, which knows six letters of such words
-/// together. It is asked where a way has one, and the texts of what it finds are looked at: that is done one by one, and must
-/// be little.
+/// Returns the same as conditions on a table with a `kontor_grams` index on PostgreSQL, which has six-letter tokens of
+/// such words. It is used for alternatives with a rare word. The texts of its matches are compared one by one, so there
+/// must be few.
 pub(super) fn conditions_by_grams(project: ProjectId, alias: &str, query: &SearchQuery) -> String {
     let column = format!("{alias}.search_text");
-    // An expression, so that no other index is asked as well.
+    // An expression, so that no other index is used as well.
     let text = format!("({column} || '')");
     asked(query, |words| {
         let rare = words.iter().filter(|word| is_rare(word));
@@ -156,7 +156,7 @@ fn asked(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
     if query.terms().is_empty() { "FALSE".to_owned() } else { every(query, way) }
 }
 
-/// `(SELECT ...)`: the items of a project that a text finds, for lists of what refers to items.
+/// `(SELECT ...)`: items of a project that match a text, for lists of records that refer to items.
 pub(crate) fn items_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
     let query = SearchQuery::of_items(text);
     if query.terms().is_empty() {
@@ -173,8 +173,8 @@ pub(crate) fn items_found(connection: &AnyConnection, project: ProjectId, text: 
     }
 }
 
-/// The items that a query finds, as a statement goes on: from the index, `SELECT` before it and further conditions after
-/// it. `table` is joined by the number of the item in its column `id`.
+/// Selects the items that match a query, from the index. The caller prepends `SELECT` and appends further conditions.
+/// `table` is joined by the item id in its column `id`.
 pub(super) fn matched(
     connection: &AnyConnection,
     project: ProjectId,

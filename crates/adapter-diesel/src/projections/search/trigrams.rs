@@ -1,7 +1,7 @@
-//! The indexes that PostgreSQL finds texts by, where it can have them.
+//! Text indexes of PostgreSQL, where available.
 //!
-//! They need the extensions `pg_trgm` and `btree_gin`. A server without them answers the same searches, with the same
-//! answers, from the same columns: it only reads more.
+//! They need the extensions `pg_trgm` and `btree_gin`. A server without them returns the same results from the same
+//! columns, but reads more rows.
 
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
@@ -37,14 +37,14 @@ fn make(connection: &mut AnyConnection) -> diesel::QueryResult<()> {
     Ok(())
 }
 
-/// Makes the indexes that are not there yet, unless the server cannot have them.
+/// Creates missing indexes, unless the server does not support them.
 pub(crate) fn index_texts(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     if !connection.is_postgres() || are_indexed(connection)? {
         return Ok(());
     }
     match make(connection) {
         Err(error) if is_lost(&error) => Err(error.into()),
-        // Another process made them meanwhile.
+        // Another process created them in the meantime.
         Err(_) if are_indexed(connection)? => Ok(()),
         Err(error) => {
             tracing::warn!(%error, "the server has no index for texts: searches read every record of a project");
@@ -55,7 +55,7 @@ pub(crate) fn index_texts(connection: &mut AnyConnection) -> Result<(), Abort<St
 }
 
 impl Database {
-    /// Whether searches are answered from indexes, and not by reading every record of a project.
+    /// Returns `true` if searches use indexes instead of reading every record of a project.
     pub fn searches_are_indexed(&self) -> Result<bool, StoreError> {
         self.with_connection(|connection| {
             if !connection.is_postgres() {

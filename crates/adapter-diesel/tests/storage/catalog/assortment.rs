@@ -1,4 +1,4 @@
-//! Categories, brands and what an application shows of them.
+//! Categories, brands and the assortment of an application.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -55,7 +55,7 @@ impl Shelf {
         system(self.project)
     }
 
-    /// What its history says of these, latest first: what was there, and what is there.
+    /// Changes of this field in its history, latest first: old and new value.
     async fn told(&self, db: &TestDatabase, field: &str) -> Vec<(Option<String>, Option<String>)> {
         let lines = Histories::page(&db.database, self.project, Resource::Applications, self.site.get(), page(1, 100));
         let changes = lines.await.unwrap().items.into_iter().flat_map(|line| {

@@ -1,4 +1,4 @@
-//! Cards of goods, services and subscription plans.
+//! Goods, services and subscription plans.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The catalogue: what a project sells, where it lies and which application shows it.
+//! The catalog: items, their stock and their assignment to applications.
 #![expect(clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod assortment;

@@ -1,4 +1,4 @@
-//! Which subscription plans an application offers, and what its customers see of them.
+//! Subscription plans that an application offers, and their view for customers.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -51,7 +51,7 @@ impl<'a> Club<'a> {
         AppScope { project_id: self.project, application_id, wholesale: false }
     }
 
-    /// The slugs that customers of an application see, in their order.
+    /// Slugs that customers of an application see, in order.
     async fn shown(&self, application: ApplicationId) -> String {
         let app = self.app(application);
         let plans = self.db.database.plans(app).await.unwrap();
@@ -108,7 +108,7 @@ database_tests! {
         let club = Club::open(&db).await;
         for round in 0..5 {
             let text = format!("gold-{round}");
-            // One that was assigned before wants the slug, too.
+            // A plan that was assigned before requests the slug, too.
             let known = club.assign(draft(&club.plan("Known").await, &format!("known-{round}"))).await;
             let mut drafts = Vec::new();
             for _ in 0..4 {

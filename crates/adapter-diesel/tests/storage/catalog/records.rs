@@ -1,4 +1,4 @@
-//! Records that the tests of the catalogue start from.
+//! Records for the tests of the catalog.
 
 use chrono::{DateTime, Utc};
 use diesel::RunQueryDsl;
@@ -14,12 +14,12 @@ use kontor_organization::ports::{ApplicationRepository, BranchRepository};
 
 pub const NOON: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-/// Who does everything here.
+/// Author of all changes here.
 pub fn clerk(project_id: ProjectId) -> Stamp {
     Stamp { project_id, author: Author::User(UserId::new(7).unwrap()), at: NOON }
 }
 
-/// Nobody but the service itself.
+/// The service itself as the author.
 pub fn system(project_id: ProjectId) -> Stamp {
     Stamp::of_system(project_id, NOON)
 }
@@ -80,7 +80,7 @@ pub fn page(number: i64, size: i64) -> PageRequest {
     PageRequest::new(number, size, 100).unwrap()
 }
 
-/// Runs one statement past the ports, for states that no port of this area makes.
+/// Runs one statement without the ports, for states that no port of this area creates.
 pub async fn execute(db: &TestDatabase, statement: String) {
     db.database
         .write_apart(move |connection| {
@@ -91,7 +91,7 @@ pub async fn execute(db: &TestDatabase, statement: String) {
         .unwrap();
 }
 
-/// A list of everything, by number.
+/// Lists everything, by id.
 pub fn everything() -> Listing {
     Listing::everything(Sort::ascending("id"), page(1, 100))
 }
@@ -105,12 +105,12 @@ fn created(test: impl FnOnce(FilterValue) -> Comparison, at: DateTime<Utc>) -> L
     Listing { conditions: vec![condition], ..everything() }
 }
 
-/// Of what was created at this moment or later.
+/// Lists what was created at this time or later.
 pub fn since(at: DateTime<Utc>) -> Listing {
     created(Comparison::From, at)
 }
 
-/// Of what was created before this moment.
+/// Lists what was created before this time.
 pub fn before(at: DateTime<Utc>) -> Listing {
     created(Comparison::Below, at)
 }

@@ -16,7 +16,7 @@ database_tests! {
         for _ in 0..40 {
             goods_before.push(item(&db, project, goods("Advice")).await);
         }
-        // So many that adding an application takes a while.
+        // Enough services that adding an application takes a while.
         fixtures::run(&db, format!(
             "INSERT INTO nomenclatures (project_id, name, name_key, kind_id, price, is_subscription, wholesale, pieces_per_pack, \
              quantity_pack, views_count, version, created_at, updated_at) \

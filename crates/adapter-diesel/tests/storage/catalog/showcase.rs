@@ -1,4 +1,4 @@
-//! What applications sell follows every change of cards, stock and warehouses in the same commit.
+//! Offers follow every change of items, stock and warehouses in the same transaction.
 
 use diesel::RunQueryDsl;
 use kontor_adapter_diesel::testing::TestDatabase;

@@ -1,4 +1,4 @@
-//! Cards, stock, and what applications show.
+//! Items, stock and offers.
 
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;

@@ -1,4 +1,4 @@
-//! Pages and their parts, files, shops, and what others are told.
+//! Content pages and their parts, files, shops and webhooks.
 
 use chrono::{DateTime, TimeDelta};
 use kontor_content::model::*;

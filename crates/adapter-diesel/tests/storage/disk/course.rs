@@ -1,4 +1,4 @@
-//! How a scenario went, and what may be left of it when the process is killed or power is lost on the way.
+//! Recorded course of a scenario, and the allowed states after a kill or a power loss.
 
 use std::collections::HashMap;
 
@@ -6,18 +6,19 @@ use kontor_faulty_disk::{Image, Recording};
 
 use super::state::{Found, State};
 
-/// What was asked for, and when it was answered.
+/// A request and the time of its response.
 pub struct Step {
     pub name: String,
-    /// How many changes of files there were when it began.
+    /// Number of file changes before it started.
     pub began: usize,
-    /// And when all of it was answered.
+    /// Number of file changes when the response was complete.
     pub answered: usize,
     pub before: State,
     pub after: State,
-    /// In how many commits it may be done.
+    /// Maximum commits.
     pub commits: usize,
-    /// Parts that were answered apart: when, and the query that finds one then.
+    /// Parts with a response of their own: the number of file changes at that time, and a query that finds a row from
+    /// then on.
     pub parts: Vec<(usize, String)>,
 }
 
@@ -27,7 +28,7 @@ pub struct Course {
     pub recording: Recording,
     pub steps: Vec<Step>,
     mends: bool,
-    /// States that were looked at already.
+    /// States that were checked already.
     sound: HashMap<State, Result<(), String>>,
 }
 
@@ -46,7 +47,7 @@ impl Course {
         self.has_few_states_between()
     }
 
-    /// Loses power at the point that the seed says.
+    /// Loses power at the point derived from the seed.
     pub async fn outlasts_loss_of_power(&mut self, seed: u64) -> Result<(), String> {
         let (changes, files) = self.powerless(seed);
         let left = self.leaves(changes, files.clone()).await;
@@ -54,7 +55,7 @@ impl Course {
         left.map_err(|why| self.report(&format!("power lost after change {changes}"), &seed, &files, &why))
     }
 
-    /// Whether the seed finds a loss.
+    /// Returns `true` if the seed finds a loss.
     pub async fn loses(&mut self, seed: u64) -> bool {
         let (changes, files) = self.powerless(seed);
         self.leaves(changes, files).await.is_err()
@@ -66,7 +67,7 @@ impl Course {
         (changes, self.recording.powerless_after(changes, seed))
     }
 
-    /// What was answered before the point is in these files, what was under way is there whole or not at all.
+    /// Checks these files: responses before the point are stored, work in progress is stored completely or not at all.
     async fn leaves(&mut self, changes: usize, files: Image) -> Result<(), String> {
         let mut found = Found::of(files)?;
         let Some(step) = self.steps.iter().find(|step| changes < step.answered) else {
@@ -99,7 +100,7 @@ impl Course {
         sound
     }
 
-    /// Every commit makes one state of the one before it; more states would be halves of a commit.
+    /// Checks that every commit adds one state; more states would be partial commits.
     fn has_few_states_between(&self) -> Result<(), String> {
         let expected: usize = 1 + self.steps.iter().map(|step| step.commits).sum::<usize>();
         if self.sound.len() > expected {

@@ -1,5 +1,5 @@
-//! The process is killed at any change of a file, power is lost, the disk fails: what was answered is there, what was under way
-//! is there whole or not at all, and what cannot be stored is refused.
+//! Kills at any change of a file, power losses and disk failures. Confirmed writes are stored, writes in progress are
+//! stored completely or not at all, and writes that cannot be stored are refused.
 
 mod catalog;
 mod content;
@@ -47,7 +47,7 @@ fn power_seeds() -> std::ops::Range<u64> {
     }
 }
 
-/// Takes a scenario through everything that may happen to its disk.
+/// Runs a scenario through every kind of disk failure.
 async fn holds(name: &'static str, scenario: impl Scenario) {
     let mut course = Run::record(name, "", &scenario).await;
     course.outlasts_kills().await.unwrap_or_else(|why| panic!("{why}"));
@@ -74,7 +74,7 @@ async fn two_departments(db: &TestDatabase, run: &mut Run) {
     }
 }
 
-/// What is answered is on the disk. This is how it shows when that is not waited for.
+/// Confirmed writes are on the disk. This test detects a missing wait for the sync.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_not_synced_is_missed() {
     let mut losses = Vec::new();

@@ -1,4 +1,4 @@
-//! Who signs in, and who leaves.
+//! Logins, and deletion of customers.
 
 use chrono::{DateTime, TimeDelta};
 use kontor_adapter_diesel::{IdempotentRequest, SavedAnswer};

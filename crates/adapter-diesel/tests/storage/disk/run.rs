@@ -1,4 +1,4 @@
-//! Takes a scenario through its steps: to record what it does to files, or with a disk that fails at each of them.
+//! Runs the steps of a scenario: to record its file changes, or with a disk that fails at each of them.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ enum Mode {
 
 const FAILURES: [Failure; 3] = [Failure::Broken, Failure::Full, Failure::ReadOnly];
 
-/// How a disk may fail and where: after every third change, in one manner each; on demand after every change in every manner.
+/// Points and kinds of failures: after every third change in one way each; on demand after every change in every way.
 fn faults() -> impl Iterator<Item = (usize, Failure)> {
     let all = (0..10_000).flat_map(|after| FAILURES.map(|failure| (after, failure)));
     let every = super::variable("DISK_FAILURES").is_some();
     all.filter(move |(after, failure)| every || (after % 3 == 0 && FAILURES[after / 3 % FAILURES.len()] == *failure))
 }
 
-/// A scenario under way.
+/// A running scenario.
 pub struct Run {
     mode: Mode,
     disk: Arc<Disk>,
@@ -33,7 +33,7 @@ pub struct Run {
     state: Option<State>,
     /// Steps that were refused because the disk failed.
     refused: usize,
-    /// What is not right is put right by doing it again.
+    /// `true` if repeating the step repairs inconsistencies.
     mends: bool,
 }
 
@@ -47,8 +47,8 @@ impl Run {
         Self { mode, disk: Disk::new(image), steps: Vec::new(), state: None, refused: 0, mends: false }
     }
 
-    /// What the scenario does to files, its end included: the last connection writes everything to the database file and
-    /// deletes the log. The settings are statements that are run before.
+    /// Records the file changes of the scenario, including its end: the last connection writes everything to the
+    /// database file and deletes the log. The settings are statements that are run before.
     pub async fn record(name: &'static str, settings: &str, scenario: &impl Scenario) -> Course {
         let mut run = Self::new(Mode::Records, Image::of(FILE, migrated_file().to_vec()));
         let db = open(&run.disk).unwrap();
@@ -60,7 +60,7 @@ impl Run {
         Course::new(name, recording, run.steps, run.mends)
     }
 
-    /// Has the disk fail at every change of a file. Returns how often something was refused for that.
+    /// Makes the disk fail at every change of a file. Returns the number of refusals.
     pub async fn fail(scenario: &impl Scenario) -> usize {
         let mut run = Self::new(Mode::Fails, Image::of(FILE, migrated_file().to_vec()));
         let db = open(&run.disk).unwrap();
@@ -68,14 +68,14 @@ impl Run {
         run.refused
     }
 
-    /// What goes before is there. The log begins anew with the first step.
+    /// Marks the end of the preparation. The log starts again with the first step.
     pub fn begin(&mut self, db: &TestDatabase) {
         db.run_apart("PRAGMA wal_checkpoint(PASSIVE)").unwrap();
         self.state = Some(self.look());
         self.disk.record();
     }
 
-    /// As [`Self::begin`], of a step that puts right what is not: done again, it comes to the same end.
+    /// Like [`Self::begin`], for a step that repairs inconsistencies: repeating it leads to the same result.
     pub fn begin_mending(&mut self, db: &TestDatabase) {
         self.mends = true;
         self.begin(db);
@@ -89,12 +89,13 @@ impl Run {
         self.state.clone().unwrap()
     }
 
-    /// One commit.
+    /// Runs a step of one commit.
     pub async fn step<T, E: Debug>(&mut self, name: &str, act: impl AsyncFn() -> Result<T, E>) -> T {
         self.steps_of(1, name, act).await
     }
 
-    /// So many commits at most. Each leaves everything sound, and is there whole or not at all.
+    /// Runs a step of at most this many commits. Each leaves a consistent state, and is stored completely or not at
+    /// all.
     pub async fn steps_of<T, E: Debug>(
         &mut self,
         commits: usize,
@@ -117,7 +118,7 @@ impl Run {
     }
 
     async fn failing<T, E: Debug>(&mut self, commits: usize, name: &str, act: impl AsyncFn() -> Result<T, E>) -> T {
-        // What several commits leave adds up, so not after every change.
+        // The results of several commits accumulate, so not after every change.
         for (after, failure) in faults().step_by(if commits > 1 { 3 } else { 1 }) {
             let before = self.state();
             self.disk.fail(Fault { after, failure, lasts: true });
@@ -127,7 +128,7 @@ impl Run {
             match outcome {
                 Ok(answer) if refused == 0 => return answer,
                 Ok(_) if commits > 1 => {}
-                // What is left to be done after the commit, such as writing the log to the database file, is done later.
+                // Work after the commit, such as writing the log to the database file, is done later.
                 Ok(answer) => {
                     assert_ne!(self.state(), before, "{name}: answered, but not done, at change {after}, {failure:?}");
                     return answer;
@@ -153,7 +154,7 @@ impl Run {
         panic!("{name} never comes to an end")
     }
 
-    /// So many at once. `there` is a query that finds what was answered.
+    /// Runs this many calls at once. `there` is a query that finds a confirmed write.
     pub async fn together<T, E: Debug>(
         &mut self,
         count: usize,
@@ -189,7 +190,7 @@ impl Run {
         act: impl AsyncFn(usize) -> Result<T, E>,
         there: impl Fn(&T) -> String,
     ) -> Vec<T> {
-        // What is answered adds up, so not after every change.
+        // Confirmed writes accumulate, so not after every change.
         for (after, failure) in faults().step_by(17) {
             let before = self.state();
             self.disk.fail(Fault { after, failure, lasts: true });
@@ -225,7 +226,8 @@ impl Run {
         Found::of(self.disk.files()).unwrap().is_sound(self.mends).await.unwrap();
     }
 
-    /// Killed after a refusal: what was written and could not be synced may be there then, whole, if its outcome was called unknown.
+    /// Checks a kill after a refusal: writes that could not be synced may be stored, completely, if the outcome was
+    /// unknown.
     async fn may_be_revived(&self, before: &State, error: &impl Debug) {
         let mut found = Found::of(self.disk.files()).unwrap();
         if found.state != *before {
@@ -235,7 +237,8 @@ impl Run {
     }
 }
 
-/// Every error of a use case or a port has that of the storage in it. Migrations are a command of their own.
+/// Returns `true` for a storage error. Every error of a use case or a port contains one. Migrations are a command of
+/// their own.
 fn is_unavailable(error: &impl Debug) -> bool {
     let told = format!("{error:?}");
     ["Unavailable(", "OutcomeUnknown(", "Failed(\"migration: "].iter().any(|kind| told.contains(kind))

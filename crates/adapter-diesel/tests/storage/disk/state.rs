@@ -1,4 +1,4 @@
-//! What is in a database, every row of every table, and whether it is sound.
+//! State of a database: every row of every table, and its consistency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ const COLUMNS: &str = "SELECT 'SELECT ''' || t.name || ': '' || ' || group_conca
     || ' AS line FROM \"' || t.name || '\"' AS text \
     FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' GROUP BY t.name ORDER BY t.name";
 
-/// The query for every row. It takes longer to make than to run, and is the same for the same schema.
+/// Returns the query for every row. It takes longer to create than to run, and is the same for the same schema.
 fn everything(connection: &mut SqliteConnection) -> diesel::QueryResult<String> {
     static KNOWN: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
     let version: Version = diesel::sql_query("PRAGMA schema_version").get_result(connection)?;
@@ -45,7 +45,7 @@ fn everything(connection: &mut SqliteConnection) -> diesel::QueryResult<String> 
 }
 
 impl State {
-    /// As a connection sees it now.
+    /// Reads the state that a connection sees now.
     pub fn of(disk: &Disk) -> Result<Self, String> {
         let mut connection = connect(disk)?;
         Self::seen(&mut connection).map_err(told)
@@ -56,7 +56,7 @@ impl State {
         Ok(Self(row.text))
     }
 
-    /// The rows that only one of the two has.
+    /// Rows that only one of the two states has.
     pub fn difference(&self, other: &Self) -> String {
         let lines = |state: &Self| state.0.lines().map(str::to_owned).collect::<BTreeSet<_>>();
         let (own, others) = (lines(self), lines(other));
@@ -74,14 +74,14 @@ fn connect(disk: &Disk) -> Result<SqliteConnection, String> {
     SqliteConnection::establish(&disk.url(FILE).to_string_lossy()).map_err(told)
 }
 
-/// Opens a disk as a process does that starts.
+/// Opens a disk like a starting process.
 pub fn open(disk: &Disk) -> Result<TestDatabase, String> {
     let options = PoolOptions { connections: 1, wait: Duration::from_secs(5), ..PoolOptions::default() };
     let database = Database::open(DatabaseUrl::Sqlite(disk.url(FILE)), options).map_err(told)?;
     Ok(TestDatabase::kept_elsewhere(database, Kind::Sqlite))
 }
 
-/// What another process finds that opens these files.
+/// View of another process that opens these files.
 pub struct Found {
     pub disk: Arc<Disk>,
     pub state: State,
@@ -100,15 +100,15 @@ impl Found {
         Ok(Self { disk, state, connection })
     }
 
-    /// Whether a query finds anything.
+    /// Returns `true` if a query finds anything.
     pub fn has(&mut self, query: &str) -> Result<bool, String> {
         let query = format!("SELECT 'found' AS text WHERE EXISTS ({query})");
         let rows: Vec<TextRow> = diesel::sql_query(query).load(&mut self.connection).map_err(told)?;
         Ok(!rows.is_empty())
     }
 
-    /// Whether the doctor finds nothing, every reference leads somewhere, and it can be written again; after what was
-    /// broken off is done again, if that is how it is put right.
+    /// Checks that the doctor finds nothing, that every reference is valid, and that writes work. If the scenario is
+    /// repaired by repetition, interrupted work is repeated first.
     pub async fn is_sound(&mut self, mends: bool) -> Result<(), String> {
         self.connection.batch_execute("PRAGMA integrity_check").map_err(told)?;
         let dangling: Vec<Dangling> =

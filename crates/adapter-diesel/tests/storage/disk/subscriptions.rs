@@ -9,7 +9,7 @@ use super::scenarios;
 use crate::orders::counter::Mood;
 use crate::subscriptions::club::Club;
 
-/// A club whose cards can be found, as those that staff write.
+/// A club whose items are in the search index, like those written by staff.
 async fn open(db: &TestDatabase) -> Club<'_> {
     let club = Club::open(db).await;
     db.database.correct(None, chrono::DateTime::UNIX_EPOCH).await.unwrap();

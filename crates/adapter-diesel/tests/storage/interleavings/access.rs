@@ -1,4 +1,4 @@
-//! Codes, tokens and sessions of a customer, and keys of requests.
+//! Codes, tokens and sessions of a customer, and idempotency keys.
 
 use std::sync::Arc;
 
@@ -27,7 +27,8 @@ impl Actor<'_> {
         NewCode { fingerprint: fingerprint.to_owned(), attempts: 2, created_at: now, expires_at }
     }
 
-    /// Whether a code lets in. Why it does not may differ: a customer who leaves and a code that is gone look alike in the rows.
+    /// Logs in with a code. The reasons of a refusal may differ: a deleted customer and a missing code look alike in
+    /// the rows.
     async fn signs_in(&self, fingerprint: &str) -> Result<String, StoreError> {
         let redeemed = self.redeems(fingerprint).await?;
         Ok(matches!(redeemed, Redeemed::SignedIn { .. }).to_string())
@@ -66,7 +67,7 @@ impl Actor<'_> {
     }
 }
 
-/// A customer who has signed in by a code, and has another one.
+/// A customer who has logged in with a code, and has another one.
 async fn signed_in(actor: &Actor<'_>) -> Facts {
     let (store, project, now) = (actor.store(), actor.project(), actor.counter().clock.now());
     let customer = store.find_or_create(project, &phone(), now).await.unwrap();

@@ -12,10 +12,10 @@ use crate::orders::counter::Counter;
 use crate::orders::office::Office;
 use crate::subscriptions::club::Club;
 
-/// Numbers of the records that a scene is about.
+/// Ids of the records of a scene.
 pub type Facts = BTreeMap<&'static str, i64>;
 
-/// A shop as one process serves it: over a pool of its own, with an acquirer as that process sees it.
+/// A shop as one process serves it: with a connection pool of its own, and its view of the acquirer.
 pub struct Actor<'a> {
     pub club: Club<'a>,
     pub office: Office,
@@ -49,12 +49,12 @@ impl<'a> Actor<'a> {
         self.counter().customer
     }
 
-    /// The record that the scene calls so.
+    /// Id of the record with this name in the scene.
     pub fn id<T: TryFrom<i64>>(&self, name: &str) -> T {
         T::try_from(self.facts[name]).unwrap_or_else(|_| panic!("{name} is no number of a record"))
     }
 
-    /// The acquirer tells of its last payment for something of this kind.
+    /// Receives the acquirer's notification about its last payment of this kind.
     pub async fn hears(&self, kind: &str, status: GatewayStatus) -> Result<Notified, StoreError> {
         let provider = {
             let mut payments = self.counter().acquirer.payments.lock().unwrap();

@@ -1,4 +1,4 @@
-//! The walk finds what it is for.
+//! The walk detects a lost update.
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;

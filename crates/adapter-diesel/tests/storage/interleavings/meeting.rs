@@ -1,4 +1,4 @@
-//! One future comes in while another one is paused before a statement.
+//! Runs one future while another one is paused before a statement.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 use kontor_adapter_diesel::Database;
 use kontor_adapter_diesel::testing::Checkpoint;
 
-/// Whoever waits for something else than a lock, such as a request of the paused one, is not waited for any longer.
+/// Maximum wait for a future that waits for something other than a lock, such as a request of the paused one.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A meeting that takes longer hangs.
+/// Time after which a meeting counts as hanging.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// How a meeting went.
+/// Result of a meeting.
 pub struct Met<A, B> {
     pub first: A,
     pub second: B,
-    /// The statement before which the first one was paused; `None` when it came to its end before.
+    /// Statement before which the first future was paused; `None` when it ended before.
     pub paused_before: Option<String>,
-    /// The second one had to wait for the first one.
+    /// `true` if the second future had to wait for the first one.
     pub waited: bool,
 }
 
@@ -44,8 +44,8 @@ async fn rest<F: Future>(future: Pin<&mut F>, output: Option<F::Output>) -> F::O
     }
 }
 
-/// Runs the first future up to the statement with this number of its database, and the second one to its end there. If the second
-/// one has to wait, the first one goes on to the end of its transaction before, and to its own end afterwards.
+/// Runs the first future up to the statement with this number of its database, and then the second one to its end. If
+/// the second one has to wait, the first one first completes its transaction, and later the rest.
 pub async fn meet<A, B>(
     checkpoint: &mut Checkpoint,
     database: &Database,

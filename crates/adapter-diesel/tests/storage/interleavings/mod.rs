@@ -1,8 +1,9 @@
-//! Two use cases meet: one is paused before each of its statements while the other one runs to its end there, on PostgreSQL.
+//! Interleavings of two use cases on PostgreSQL: one is paused before each of its statements while the other one runs
+//! to its end.
 //!
-//! Whatever the pause, the rows that both leave and what they answer are those of one after the other, in one of the two orders,
-//! and the rules about rows hold. A scene says what is stored before, and which use cases meet in it: every one of them meets
-//! every other one and itself.
+//! For every pause, the resulting rows and responses equal those of a sequential run in one of the two orders, and the
+//! rules about rows hold. A scene defines the stored rows and the use cases: each of them is paired with every other
+//! one and with itself.
 //!
 //! Without `INTERLEAVINGS=all` a few of the pauses are chosen by `INTERLEAVINGS_SEED`.
 
@@ -27,15 +28,15 @@ pub use walk::{walk, walk_wholly};
 /// A use case of a scene.
 #[derive(Clone, Copy)]
 pub struct Act {
-    /// What happens.
+    /// Description.
     pub name: &'static str,
-    /// It takes no row that another transaction holds, and comes again: so it may find nothing to do.
+    /// `true` if it skips rows locked by other transactions and is run again later: it may find nothing to do.
     pub skips: bool,
-    /// Does it. Answers what came of it.
+    /// Runs the use case and returns its outcome.
     pub run: for<'a> fn(&'a Actor<'a>) -> BoxFuture<'a, String>,
 }
 
-/// Use cases by what happens.
+/// Use cases by description.
 macro_rules! acts {
     ($($name:literal => |$actor:ident| $does:expr;)+) => {
         &[$($crate::interleavings::Act {
@@ -47,10 +48,10 @@ macro_rules! acts {
 }
 use acts;
 
-/// How what came of a use case begins that was refused.
+/// Prefix of the outcome of a refused use case.
 const REFUSED: &str = "refused: ";
 
-/// What came of a use case: what it refuses with, or what it answers if that is a text.
+/// Outcome of a use case: its refusal, or its response if that is a text.
 fn told<T: Any, E: Debug>(outcome: Result<T, E>) -> String {
     match outcome {
         Ok(answer) => {

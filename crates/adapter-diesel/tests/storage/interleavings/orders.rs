@@ -1,4 +1,4 @@
-//! Orders with their charges, refunds, tickets and stock: customers, staff and the acquirer at once.
+//! Orders with their charges, refunds, tickets and stock: concurrent customers, staff and acquirer.
 
 use kontor_catalog::model::{Edit, StockChange};
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite, InventoryRepository, WarehouseRepository};
@@ -80,7 +80,7 @@ async fn paid(actor: &Actor<'_>) -> Facts {
     facts
 }
 
-/// The same, of which one vase goes back and the acquirer has not been asked.
+/// The same with a refund of one vase that was not requested from the acquirer yet.
 async fn returning(actor: &Actor<'_>) -> Facts {
     let facts = paid(actor).await;
     let (order, line) = (OrderId::new(facts["order"]).unwrap(), ReservationId::new(facts["line"]).unwrap());
@@ -160,7 +160,7 @@ const CATALOG: &[Act] = acts! {
         let id: DiscountId = actor.id("promo");
         let discount = DiscountRepository::find(actor.store(), id).await.unwrap().unwrap();
         let discount = discount.within(actor.customer().app.project_id).unwrap();
-        // As it was when staff opened it.
+        // The version that staff read.
         let version = u64::try_from(actor.facts["version"]).unwrap();
         let rewrite = DiscountRewrite { id, version, terms: discount.terms, status: DiscountStatus::Paused };
         DiscountRepository::replace(actor.store(), actor.stamp(), rewrite).await

@@ -1,4 +1,4 @@
-//! What holds of the rows of a scene after every meeting: what `kontor doctor` compares, and the rules of the simulator.
+//! Rules for the rows of a scene after every meeting: the checks of `kontor doctor`, and the rules of the simulator.
 
 use kontor_adapter_diesel::testing::TestDatabase;
 
@@ -6,7 +6,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 #[allow(dead_code, reason = "the simulator looks at more")]
 mod invariants;
 
-/// Every rule that the rows break.
+/// Every rule that the rows violate.
 pub async fn broken(db: &TestDatabase) -> Vec<String> {
     let mut broken = Vec::new();
     db.database.examine(None, |difference| broken.push(format!("{difference:?}"))).await.unwrap();

@@ -1,4 +1,4 @@
-//! Subscriptions: customers, staff, the scheduler and the acquirer at once.
+//! Subscriptions: concurrent customers, staff, scheduler and acquirer.
 
 use std::sync::Arc;
 
@@ -50,7 +50,8 @@ impl Actor<'_> {
     }
 }
 
-/// A subscription to gold whose first period is paid, with another plan, and a change of the card that waits for the acquirer.
+/// A subscription to gold whose first period is paid, with another plan, and a change of the card that waits for the
+/// acquirer.
 async fn subscribed(actor: &Actor<'_>) -> Facts {
     let (club, customer) = (&actor.club, actor.customer());
     let subscription = club.subscribed(customer, club.gold).await;
@@ -60,7 +61,7 @@ async fn subscribed(actor: &Actor<'_>) -> Facts {
     [("subscription", subscription.get()), ("silver", silver), ("method", method.get()), ("order", order)].into()
 }
 
-/// The same whose renewal has failed.
+/// The same with a failed renewal.
 async fn past_due(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
     let club = &actor.club;
@@ -72,7 +73,7 @@ async fn past_due(actor: &Actor<'_>) -> Facts {
     facts
 }
 
-/// The same whose renewal has no answer.
+/// The same with a renewal of unknown outcome.
 async fn unanswered(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
     let club = &actor.club;
@@ -83,7 +84,7 @@ async fn unanswered(actor: &Actor<'_>) -> Facts {
     facts
 }
 
-/// The same at the moment of its renewal.
+/// The same at the time of its renewal.
 async fn due(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
     actor.club.counter.acquirer.mood(Mood::Paid);
@@ -152,7 +153,7 @@ async fn renewal_that_is_paid() {
     walk("renewal that is paid", unanswered, &[CUSTOMER, PLAN, STAFF, WORKERS, &[SCHEDULER], PENDING, PAID]).await;
 }
 
-/// The plan change that was agreed on is what a statement forgets that locks a row and reads joined rows at once.
+/// A statement that locks a row and reads joined rows at once would miss the agreed plan change.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_plan_change_meets_news_of_the_renewal_at_every_pause() {
     walk_wholly("a plan change and news", unanswered, &[PLAN, PENDING]).await;

@@ -9,7 +9,7 @@ use super::{Act, Actor, Facts, acts, walk};
 use crate::orders::tickets::{scan, service};
 
 impl Actor<'_> {
-    /// Tickets of the order are scanned under a name.
+    /// Scans tickets of the order with a scan id.
     async fn scans(&self, name: &str, pieces: i64) -> Result<ScanAnswer, ScanRefused> {
         let counter = self.counter();
         let tickets = service(counter, self.store().clone());
@@ -21,7 +21,7 @@ impl Actor<'_> {
     }
 }
 
-/// An order of three tickets that is paid.
+/// A paid order of three tickets.
 async fn sold(actor: &Actor<'_>) -> Facts {
     let counter = actor.counter();
     let concert = counter.goods("Concert", 10, 100).await;

@@ -11,7 +11,7 @@ use super::meeting::meet;
 use super::rules::broken;
 use super::{Act, Actor, Facts, REFUSED};
 
-/// Pairs of a scene that meet without `INTERLEAVINGS=all`.
+/// Pairs of a scene that are run without `INTERLEAVINGS=all`.
 const FEW_PAIRS: usize = 6;
 
 #[expect(clippy::disallowed_methods, reason = "tests are configured by their environment alone")]
@@ -19,11 +19,11 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// What two use cases left behind and answered.
+/// Rows and responses of two use cases.
 #[derive(Debug)]
 struct End {
     outcomes: [String; 2],
-    /// What the acquirer was asked for.
+    /// Requests to the acquirer.
     asked: Vec<String>,
     rows: Vec<String>,
 }
@@ -35,7 +35,7 @@ impl End {
         outcomes.chain(asked).chain(self.rows.iter().cloned()).collect()
     }
 
-    /// The same was left and answered. Why a use case is refused may differ: one that was overtaken may say so.
+    /// Returns `true` for the same rows and responses. The reasons of a refusal may differ.
     fn agrees(&self, other: &Self) -> bool {
         let mut answers = self.outcomes.iter().zip(&other.outcomes);
         let same =
@@ -43,7 +43,7 @@ impl End {
         same && self.asked == other.asked && self.rows == other.rows
     }
 
-    /// What it has that another one has not, and the other way round.
+    /// Differences in both directions.
     fn compared(&self, other: &Self) -> Vec<String> {
         let mut counts: BTreeMap<String, i32> = BTreeMap::new();
         for line in self.lines() {
@@ -57,13 +57,13 @@ impl End {
     }
 }
 
-/// Two processes in front of the database of a scene.
+/// Two processes with the database of a scene.
 struct Stage<'a> {
     scene: &'static str,
     actor: &'a Actor<'a>,
     processes: [TestDatabase; 2],
     checkpoint: Checkpoint,
-    /// Rules that the scene itself breaks.
+    /// Rules that the scene itself violates.
     known: Vec<String>,
     faults: Vec<String>,
     runs: usize,
@@ -84,7 +84,7 @@ impl<'a> Stage<'a> {
         [self.actor.served(&self.processes[0], 1_000), self.actor.served(&self.processes[1], 2_000)]
     }
 
-    /// What is left, and what was asked of the acquirer by either.
+    /// Rows, and requests of both to the acquirer.
     fn end(&mut self, outcomes: [String; 2], asked: BTreeMap<String, String>) -> End {
         let changes = self.checkpoint.changes();
         let mut asked: Vec<String> = asked.into_values().map(|asked| changes.labels.replace(&asked)).collect();
@@ -92,7 +92,7 @@ impl<'a> Stage<'a> {
         End { outcomes: outcomes.map(|outcome| changes.labels.replace(&outcome)), asked, rows: changes.rows }
     }
 
-    /// Payments and refunds of an acquirer that were not there before the scene, by their keys.
+    /// Payments and refunds of the acquirer that were added during the scene, by their keys.
     fn asked(&self, actors: &[Actor<'_>; 2]) -> BTreeMap<String, String> {
         let known = self.actor.counter();
         let (payments, refunds) = (known.acquirer.count(), known.acquirer.refunds.lock().unwrap().len());
@@ -109,7 +109,8 @@ impl<'a> Stage<'a> {
         asked
     }
 
-    /// Both one after the other, with the statements of the first one: how many, and which began transactions.
+    /// Runs both one after the other. Returns the number of statements of the first one, and those that began
+    /// transactions.
     async fn in_turn(&mut self, acts: [Act; 2], first: usize) -> (End, usize, Vec<usize>) {
         self.checkpoint.restore();
         let actors = self.actors();
@@ -125,7 +126,7 @@ impl<'a> Stage<'a> {
         (self.end(outcomes, asked), statements, begins)
     }
 
-    /// One of them alone, since the other one has found nothing to do.
+    /// Runs one of them alone, because the other one has found nothing to do.
     async fn alone(&mut self, acts: [Act; 2], which: usize) -> End {
         self.checkpoint.restore();
         let actors = self.actors();
@@ -144,7 +145,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// One is paused before the statement with this number, and the other one comes in. Nothing if it ends before.
+    /// Pauses one before the statement with this number, and runs the other one. Returns `None` if it ends before.
     async fn meeting(&mut self, acts: [Act; 2], paused: usize, at: usize) -> Option<(End, String)> {
         self.checkpoint.restore();
         let actors = [self.actor.served(&self.processes[0], 1_000), self.actor.served(&self.processes[1], 2_000)];
@@ -169,8 +170,8 @@ impl<'a> Stage<'a> {
         Some((end, what))
     }
 
-    /// Walks a pair: all of its pauses, or one of each that a seed chooses. Where a use case is several transactions, the other one
-    /// may as well come between two of them.
+    /// Walks a pair: all of its pauses, or one of each chosen by a seed. If a use case has several transactions, the
+    /// other one may also run between two of them.
     async fn pair(&mut self, acts: [Act; 2], seed: Option<u64>) {
         let (forth, first, begins) = self.in_turn(acts, 0).await;
         let (back, second, other_begins) = self.in_turn(acts, 1).await;
@@ -209,14 +210,14 @@ fn chosen(what: &impl Hash) -> usize {
     usize::try_from(hasher.finish() >> 1).unwrap()
 }
 
-/// Has every use case of a scene meet every other one and itself.
+/// Pairs every use case of a scene with every other one and itself.
 pub async fn walk(scene: &'static str, set: impl AsyncFn(&Actor<'_>) -> Facts, acts: &[&[Act]]) {
     let seed = (environment("INTERLEAVINGS").as_deref() != Some("all"))
         .then(|| environment("INTERLEAVINGS_SEED").map_or(1, |seed| seed.parse().unwrap()));
     none(&faults(scene, set, acts, seed).await);
 }
 
-/// The same at every pause, whatever the environment says.
+/// The same at every pause, regardless of the environment.
 pub async fn walk_wholly(scene: &'static str, set: impl AsyncFn(&Actor<'_>) -> Facts, acts: &[&[Act]]) {
     none(&faults(scene, set, acts, None).await);
 }
@@ -225,7 +226,7 @@ fn none(faults: &[String]) {
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
 
-/// What goes wrong when they meet: at every pause, or at those that a seed chooses.
+/// Faults of a pair: at every pause, or at those chosen by a seed.
 pub async fn faults(
     scene: &'static str,
     set: impl AsyncFn(&Actor<'_>) -> Facts,

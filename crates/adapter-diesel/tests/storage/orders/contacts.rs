@@ -1,4 +1,4 @@
-//! Orders of those who have not signed in.
+//! Orders of customers who have not logged in.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub fn order(outcome: PlacedOutcome) -> Order {
     }
 }
 
-/// Sends all forms at once; how many became orders.
+/// Sends all forms at once; returns the number of orders.
 pub async fn race(counter: &Counter<'_>, forms: Vec<ContactOrderCommand>) -> usize {
     let start = Arc::new(tokio::sync::Barrier::new(forms.len()));
     let app = counter.customer.app;
@@ -81,11 +81,11 @@ database_tests! {
         assert_eq!(again.comment.as_deref(), Some("Петрова Мария"));
         let named = "SELECT count(*) AS number FROM counterparties WHERE first_name = 'Анна' AND phone_1 = '79005550101'";
         assert_eq!(counter.house.number(named.to_owned()).await, 1);
-        // Who signs in with the phone later is that customer.
+        // A later login with the phone is that customer.
         let phone = Contact::Phone(Phone::parse("79005550101").unwrap());
         let signed = db.database.find_or_create(app.project_id, &phone, first.created_at).await.unwrap();
         assert_eq!(signed, first.customer.id);
-        // The record of a customer whom staff entered is found, too.
+        // The record of a customer entered by staff is found, too.
         let known = order(counter.placement.place_by_contact(app, &form(&counter, cash, vase, "Ольга", "79001234567")).await.unwrap());
         assert_eq!((known.customer.id, counter.count("counterparties").await), (counter.customer.counterparty_id, before + 1));
     }

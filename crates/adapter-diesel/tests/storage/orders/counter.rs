@@ -1,4 +1,4 @@
-//! A shop with customers in front of it and a scripted acquirer behind it.
+//! A shop with customers and a scripted acquirer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ impl Random for Serial {
     }
 }
 
-/// A shop, open for business.
+/// An open shop.
 pub struct Counter<'a> {
     pub house: Storehouse<'a>,
     pub clock: Arc<FixedClock>,
@@ -77,7 +77,7 @@ impl<'a> Counter<'a> {
         counter
     }
 
-    /// The services of a shop. Bytes begin with this number.
+    /// The services of a shop. Random bytes start with this number.
     fn serving(
         house: Storehouse<'a>,
         clock: Arc<FixedClock>,
@@ -195,7 +195,7 @@ impl<'a> Counter<'a> {
         self.placement.place(self.customer, command).await
     }
 
-    /// Places an order that must come about.
+    /// Places an order that must succeed.
     pub async fn placed(&self, command: &OrderCommand) -> Order {
         match self.place(command).await.unwrap() {
             PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => order,

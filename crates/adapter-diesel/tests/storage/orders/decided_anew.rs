@@ -1,4 +1,4 @@
-//! What staff do to services and automatic discounts between the look at a cart and the commit of its order.
+//! Changes by staff to services and automatic discounts between the pricing of a cart and the commit of its order.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use super::counter::Counter;
 use super::races::race;
 use crate::storehouse::Item;
 
-/// Runs a statement right after the first look at a cart, or after every one.
+/// Runs a statement after the first read of a cart, or after every one.
 struct Meddling {
     database: Database,
     statement: Mutex<Option<String>>,
@@ -81,7 +81,7 @@ fn new_discount(project: i64, target: &str) -> String {
     )
 }
 
-/// `(before discounts, to be paid)` of the order that came about.
+/// `(before discounts, to be paid)` of the placed order.
 fn prices(outcome: Result<PlacedOutcome, PlacementError>) -> (i64, i64) {
     match outcome.unwrap() {
         PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => {
@@ -163,7 +163,7 @@ database_tests! {
         let (vase, repair) = (counter.goods("Vase", 5, 1).await, counter.service("Repair", 1).await);
         let (database, ended) = (db.database.clone(), Arc::new(std::sync::atomic::AtomicBool::new(false)));
         let end = Arc::clone(&ended);
-        // Card and stock always change together.
+        // Item and stock always change together.
         let writing = tokio::spawn(async move {
             let mut price = 1;
             while !end.load(std::sync::atomic::Ordering::SeqCst) {

@@ -1,4 +1,4 @@
-//! The price of delivery: it is paid with the order, and never more than once and never more than it goes back.
+//! Delivery price: paid with the order, charged once, and refunded at most once.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ async fn charging(db: &TestDatabase) -> Counter<'_> {
     counter
 }
 
-/// The same order, brought by a courier.
+/// The same order, delivered by a courier.
 fn brought(command: OrderCommand) -> OrderCommand {
     let choice =
         DeliveryChoice { type_id: kontor_orders::model::BY_DELIVERY, subtype_id: DeliverySubtypeId::new(2).ok() };
@@ -70,7 +70,7 @@ database_tests! {
         let order = counter.paid_online(&brought(counter.online(&[(vase, 1)]))).await;
         assert_eq!((order.final_price, order.amount_due(), order.captured), (money(1_000), money(61_000), money(61_000)));
         assert_eq!((order.payment_state(), order.delivery_left()), (PaymentState::Paid, money(60_000)));
-        // Another price is for orders from now on.
+        // Another price applies to later orders.
         let by = |type_id: i64, subtype_id: Option<i64>| DeliveryChoice {
             type_id: DeliveryTypeId::new(type_id).unwrap(),
             subtype_id: subtype_id.map(|id| DeliverySubtypeId::new(id).unwrap()),

@@ -1,4 +1,4 @@
-//! What staff do to orders.
+//! Order changes by staff.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};

@@ -1,4 +1,4 @@
-//! Lines of orders change: stock, totals, discounts and the payment with them, or nothing.
+//! Changed order lines: stock, totals, discounts and the payment follow, or nothing changes.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn refused<T: std::fmt::Debug>(outcome: Result<T, OrderError>) -> LinesRefused {
     }
 }
 
-/// What a preview said is what the order tells afterwards.
+/// Checks that the order equals its preview.
 fn came_true(preview: &OrderPreview, before: &Order, after: &Order) {
     let said: Vec<_> = preview
         .lines
@@ -140,7 +140,7 @@ database_tests! {
         let after = change(&counter, &office, order.id, cheaper).await.unwrap();
         assert_eq!((after.final_price, after.lines[0].unit_price), (money(1_800), money(900)));
         assert_eq!((counter.count("stock_movements").await, counter.stock(vase).await), (movements, (5, 2)));
-        // What comes later costs what it costs then, and is a line of its own.
+        // Units added later have their current price, and are a line of their own.
         let after = change(&counter, &office, order.id, set(line, 3)).await.unwrap();
         let told: Vec<_> = after.lines.iter().map(|line| (line.quantity.get(), line.unit_price.minor())).collect();
         assert_eq!((told, after.final_price), (vec![(2, 900), (1, 1_000)], money(2_800)));
@@ -235,7 +235,7 @@ database_tests! {
         assert_eq!(give_up().await.unwrap(), 0, "staff may ask for another one");
         change(&counter, &office, renewed.id, set(renewed.lines[0].id, 2)).await.unwrap();
         counter.wait(15 * 60);
-        // Two workers look at the same time.
+        // Two workers read at the same time.
         let (first, second) = tokio::join!(give_up(), give_up());
         assert_eq!(first.unwrap() + second.unwrap(), 1);
         let order = counter.order(left.id).await;
@@ -253,7 +253,7 @@ database_tests! {
         let office = Office::open(&counter).await;
         let vase = counter.goods("Vase", 9, 1_000).await;
         let order = counter.placed(&counter.online(&[(vase, 3)])).await;
-        // As after a crash between the two: the acquirer took it back, and nobody changed the order.
+        // As after a crash between the two: the acquirer canceled the payment, and the order was not changed.
         let id = {
             let mut payments = counter.acquirer.payments.lock().unwrap();
             payments[0].1.reason = Some("canceled_by_merchant".to_owned());
@@ -266,7 +266,7 @@ database_tests! {
         assert_eq!((counter.stock(vase).await, counter.events("payment_withdrawn").await), ((9, 3), 1));
         let again = change(&counter, &office, order.id, set(order.lines[0].id, 3)).await.unwrap();
         assert_eq!((again.payment_open, again.final_price, counter.events("payment_renewed").await), (true, money(3_000), 1));
-        // An answer that is lost on the way is found out by reading.
+        // A lost response is resolved by reading.
         counter.acquirer.mood(Mood::LosesTheAnswer);
         let after = change(&counter, &office, order.id, set(order.lines[0].id, 1)).await.unwrap();
         assert_eq!((after.final_price, after.payment_open), (money(1_000), true));
@@ -328,7 +328,7 @@ database_tests! {
                 if round % 2 == 0 {
                     tokio::task::yield_now().await;
                 }
-                // Whoever pays has paid, unless it was taken back before.
+                // A payment succeeds, unless it was withdrawn before.
                 let mut payments = counter.acquirer.payments.lock().unwrap().clone();
                 payments.retain(|(_, payment)| payment.id == id);
                 if payments[0].1.status == GatewayStatus::Pending {
@@ -343,7 +343,7 @@ database_tests! {
             let (changed, ()) = tokio::join!(change(&counter, &office, order.id, set(line, 2)), pays);
             let after = counter.order(order.id).await;
             match changed {
-                // Of an order that is paid when it is read first, a piece is refunded.
+                // A unit of an order that is paid when it is first read is refunded.
                 Ok(_) if after.paid_at.is_some() => {
                     assert_eq!((after.final_price, after.captured, after.refunding), (money(3_000), money(3_000), money(1_000)));
                 }

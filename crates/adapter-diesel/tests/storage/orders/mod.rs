@@ -1,4 +1,4 @@
-//! Orders: nobody oversells, nobody is charged twice.
+//! Orders: no overselling, no double charge.
 #![expect(clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
 mod contacts;

@@ -1,4 +1,4 @@
-//! What customers are told of their orders.
+//! Notices to customers about their orders.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl Counter<'_> {
         NotificationReader::page(&self.house.db.database, customer, page).await.unwrap()
     }
 
-    /// The codes of what a customer was told, oldest first.
+    /// Codes of a customer's notices, oldest first.
     async fn codes_of(&self, customer: CustomerScope) -> Vec<String> {
         let told = self.told_on(customer, 1, 50).await;
         told.items.into_iter().rev().map(|notification| notification.code).collect()
@@ -33,7 +33,7 @@ impl Counter<'_> {
         self.codes_of(self.customer).await
     }
 
-    /// What the customer was told last.
+    /// The last notice to the customer.
     async fn last(&self) -> (String, Option<String>) {
         let told = self.told_on(self.customer, 1, 1).await;
         let last = told.items.into_iter().next().unwrap();
@@ -56,7 +56,7 @@ database_tests! {
         ];
         for (status, _) in steps {
             office.move_to(&order, status).await.unwrap();
-            // Moved to where it is.
+            // Moved to its current status.
             office.move_to(&order, status).await.unwrap();
         }
         let expected = steps.map(|(_, notice)| <&str>::from(notice));
@@ -117,7 +117,7 @@ database_tests! {
         assert_eq!(counter.codes().await[1..], ["order_refund_requested", "order_refunded"]);
         assert_eq!(counter.last().await.1.as_deref(), Some("Возвращено 10,00 ₽."));
 
-        // What the acquirer refuses is nothing the customer is told.
+        // Customers are not notified of refusals by the acquirer.
         counter.acquirer.mood(Mood::Refuses);
         office.take_back(order.id, &[(line, 1)]).await.unwrap();
         for _ in 0..30 {
@@ -127,7 +127,7 @@ database_tests! {
         assert_eq!(counter.order(order.id).await.refunds[1].state, OrderRefundState::Failed);
         assert_eq!(counter.codes().await[3..], ["order_refund_requested"]);
 
-        // Everything left, and the order with it.
+        // All remaining units, and the order with them.
         counter.acquirer.mood(Mood::Paid);
         office.take_back(order.id, &[]).await.unwrap();
         counter.pursue().await;
@@ -204,7 +204,7 @@ database_tests! {
         assert!(all.len() == 5 && all.is_sorted_by(|newer, older| newer > older), "{all:?}");
         assert_eq!(counter.told_on(counter.customer, 3, 3).await.items, []);
 
-        // Of an order of no application nobody could read it.
+        // An order without an application has no channel for notices.
         counter.house.run(format!("UPDATE orders SET application_id = NULL WHERE id = {id}")).await;
         office.move_to(&counter.order(id).await, OrderStatus::Canceled).await.unwrap();
         assert_eq!(counter.count("notifications").await, 6);

@@ -1,4 +1,4 @@
-//! The staff who move orders on.
+//! Staff who process orders.
 
 use kontor_kernel::{
     Edit, Line, Money, OrderId, Permission, Quantity, ReservationId, Resource, Staff, TokenId, UserId,
@@ -10,7 +10,7 @@ use kontor_orders::{OrderChange, OrderError, OrderService};
 
 use super::counter::Counter;
 
-/// A refund of these pieces of these lines; without any, of everything that is left.
+/// A refund of these units of these lines; without any, of everything that is left.
 pub fn take_back(lines: &[(ReservationId, i64)]) -> RefundCommand {
     let line =
         |(line, pieces): &(ReservationId, i64)| RefundLine { line: *line, quantity: Quantity::new(*pieces).unwrap() };
@@ -19,12 +19,12 @@ pub fn take_back(lines: &[(ReservationId, i64)]) -> RefundCommand {
     RefundCommand { scope, reason: Line::parse("broken").unwrap(), restock: true, ends_period: false }
 }
 
-/// A refund of money that leaves the goods.
+/// A refund of money without a return of goods.
 pub fn give_back(amount: Money) -> RefundCommand {
     RefundCommand { scope: RefundScope::Amount(amount), ..take_back(&[]) }
 }
 
-/// Staff at their desk.
+/// Staff and their services.
 pub struct Office {
     pub orders: OrderService,
     pub staff: Staff,
@@ -57,7 +57,7 @@ impl Office {
         Self::serving(counter, staff)
     }
 
-    /// The service of these staff.
+    /// The services of these staff.
     pub fn serving(counter: &Counter<'_>, staff: Staff) -> Self {
         let store = std::sync::Arc::new(counter.house.db.database.clone());
         let (clock, random) = (counter.clock.clone(), counter.random.clone());
@@ -69,13 +69,13 @@ impl Office {
         self.orders.update(&self.staff, order.id, change).await
     }
 
-    /// Records that the money of an order was taken in cash.
+    /// Records a cash payment of an order.
     pub async fn takes_cash(&self, order: OrderId) -> Result<Order, OrderError> {
         let payment = PaymentByHand { method: HandMethod::Cash, receipt: None };
         self.orders.record_payment(&self.staff, order, payment).await
     }
 
-    /// Takes these pieces of these lines back; without any, everything that is left.
+    /// Refunds these units of these lines; without any, everything that is left.
     pub async fn take_back(&self, order: OrderId, lines: &[(ReservationId, i64)]) -> Result<Order, OrderError> {
         self.orders.refund(&self.staff, order, take_back(lines)).await
     }

@@ -1,4 +1,4 @@
-//! Whatever the acquirer does, one order is charged once.
+//! For any behaviour of the acquirer, one order is charged once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -90,7 +90,7 @@ database_tests! {
         let vase = counter.goods("Vase", 5, 100).await;
         counter.acquirer.mood(Mood::Silent);
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
-        // As if the charge had never been touched after its commit.
+        // As if the charge had never been changed after its commit.
         counter.house.run("UPDATE charges SET checks = 0".to_owned()).await;
         counter.acquirer.mood(Mood::Paid);
         counter.wait(60);
@@ -101,7 +101,7 @@ database_tests! {
     async fn a_payment_whose_answer_is_not_stored_is_taken_over_after_a_minute(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 5, 100).await;
-        // The acquirer's answer reaches a process that stores nothing any more.
+        // The acquirer's response reaches a process that no longer stores anything.
         let elsewhere = TestDatabase::fresh(db.kind).unwrap();
         let charges = ChargeService {
             charges: Arc::new(elsewhere.database.clone()),

@@ -1,4 +1,4 @@
-//! What staff do to a promo code between the look at it and the commit of an order.
+//! Changes by staff to a promo code between its check and the commit of an order.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ use super::races::race;
 
 type Change = Box<dyn Fn(&mut DiscountTerms, &mut DiscountStatus) + Send>;
 
-/// Changes a discount right after the first look at a cart.
+/// Changes a discount after the first read of a cart.
 struct Interfering {
     database: Database,
     id: DiscountId,
@@ -109,7 +109,7 @@ database_tests! {
             }), PromoProblem::Expired),
         ];
         for (change, expected) in stops {
-            // The discount is good when the cart is looked at.
+            // The discount is valid when the cart is read.
             rewrite(&db.database, counter.stamp(), id, |terms, status| {
                 terms.period = Period::default();
                 *status = DiscountStatus::Active;
@@ -165,7 +165,7 @@ database_tests! {
             counter.placed(&counter.with_promo(&[(vase, 1)], "SPRING")).await,
             counter.placed(&counter.with_promo(&[(vase, 1)], "SPRING")).await,
         ];
-        // As a process of before leaves it.
+        // As an older version leaves it.
         counter.house.run("UPDATE discounts SET used_amount = 1000".to_owned()).await;
         for left in [1, 0] {
             office.move_to(&orders[left], OrderStatus::Canceled).await.unwrap();

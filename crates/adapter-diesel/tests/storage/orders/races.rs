@@ -1,4 +1,4 @@
-//! Many at once.
+//! Concurrent orders.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use kontor_orders::{OrderCommand, PlacementError, PlacementService};
 
 use super::counter::Counter;
 
-/// Runs the same wish for many customers at the same moment. Returns how many got their order.
+/// Runs the same order for many customers at the same time. Returns the number of successful orders.
 pub async fn race(placement: &Arc<PlacementService>, wishes: Vec<(CustomerScope, OrderCommand)>) -> usize {
     let start = Arc::new(tokio::sync::Barrier::new(wishes.len()));
     let racers = wishes.into_iter().map(|(customer, command)| {
@@ -40,7 +40,7 @@ database_tests! {
         assert_eq!(counter.house.offers().await, []);
     }
 
-    /// Each order takes two pieces, and three of them need two warehouses.
+    /// Each order takes two units, and three of them need two warehouses.
     async fn the_last_pieces_of_three_warehouses(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let (house, vase) = (&counter.house, counter.goods("Vase", 3, 100).await);
@@ -63,7 +63,7 @@ database_tests! {
         let counter = Counter::open(&db).await;
         let (vase, cup) = (counter.goods("Vase", 20, 100).await, counter.goods("Cup", 20, 100).await);
         let command = |n: usize| {
-            // Half of the carts name the items the other way round.
+            // Half of the carts list the items in reverse order.
             let lines = if n.is_multiple_of(2) { [(vase, 1), (cup, 1)] } else { [(cup, 1), (vase, 1)] };
             (counter.customer, counter.command(&lines))
         };

@@ -1,4 +1,4 @@
-//! Receipts: of payments, of refunds, and of what was prepaid and is handed over.
+//! Receipts of payments, of refunds, and of prepaid goods that are handed over.
 
 use chrono::TimeDelta;
 use kontor_adapter_diesel::database_tests;
@@ -53,7 +53,7 @@ impl Counter<'_> {
         concerns.into_iter().map(|one| (one.purpose.to_string(), one.kind, one.state, one.id)).collect()
     }
 
-    /// One of the two vases goes back.
+    /// Refunds one of the two vases.
     async fn refund_one(&self, charge: &Charge, price: i64) {
         let amount = Money::from_minor(price).unwrap();
         let item = ReceiptItem {
@@ -103,7 +103,7 @@ database_tests! {
         assert_eq!(receipt.lines()[0].vat(), VatCode::new(11).unwrap(), "the VAT of the card");
         assert_eq!(counter.receipts().await, ["payment succeeded"]);
         assert_eq!(counter.count("reservations WHERE vat_code = 11").await, 1);
-        // A repetition is the same request, word for word.
+        // A retry is the same request, word for word.
         assert_eq!(ChargeStore::find(&db.database, charge.id).await.unwrap().unwrap().request, charge.request);
         counter.house.run("UPDATE counterparties SET phone_1 = NULL".to_owned()).await;
         let refused = counter.place(&counter.online(&[(vase, 1)])).await.unwrap_err();
@@ -173,7 +173,7 @@ database_tests! {
         let (one, two, three) = tokio::join!(issue(), issue(), issue());
         assert!(one.is_ok() || two.is_ok() || three.is_ok());
         assert_eq!(counter.receipts().await, ["payment succeeded", "hand_over due"]);
-        // The answer is lost, and one worker dies with its lease.
+        // The response is lost, and one worker stops with its lease.
         counter.acquirer.mood(Mood::LosesTheAnswer);
         assert_eq!(counter.receipts.reconcile("one", 9).await.unwrap().checked, 1);
         counter.wait(60);
@@ -203,7 +203,7 @@ database_tests! {
         assert_eq!(counter.receipts.reconcile("w", 9).await.unwrap().checked, 1);
         let made = counter.acquirer.receipts.lock().unwrap().clone();
         assert_eq!((made.len(), made[0].1.prepaid.minor()), (1, 333));
-        // Nothing is left of the other order.
+        // The other order is refunded completely.
         let (order, charge) = counter.paid(vase).await;
         counter.refund_one(&charge, 333).await;
         counter.refund_one(&charge, 333).await;
@@ -256,7 +256,7 @@ database_tests! {
         let named = async || counter.count("charges WHERE request LIKE '%79001234567%'").await;
         assert_eq!((named().await, counter.count("refunds WHERE receipt IS NOT NULL").await), (2, 1));
         kontor_customers::ports::CustomerRepository::leave(&db.database, project, anna, counter.clock.now()).await.unwrap();
-        // What is still to be handed over needs its receipt.
+        // Goods that are still to be handed over need their receipt.
         assert_eq!((named().await, counter.count("refunds WHERE receipt IS NOT NULL").await), (1, 0));
         office.move_to(&waiting, OrderStatus::Issued).await.unwrap();
         assert_eq!(named().await, 0);

@@ -1,4 +1,4 @@
-//! Money and goods go back, and never more than came.
+//! Refunds of money and goods never exceed the payment.
 
 use std::sync::Arc;
 
@@ -34,12 +34,12 @@ impl Counter<'_> {
         self.order(order.id).await
     }
 
-    /// The acquirer is asked for every refund that is due.
+    /// Requests every due refund from the acquirer.
     pub(super) async fn pursue(&self) {
         while self.refunds.reconcile("w", 100).await.unwrap().checked > 0 {}
     }
 
-    /// `(arrived, gone back, on its way)` as the order and its charge tell it.
+    /// `(captured, refunded, pending)` of the order and its charge.
     pub(super) async fn money(&self, order: OrderId) -> (i64, i64, i64) {
         let order = self.order(order).await;
         let told = (order.captured.minor(), order.refunded.minor(), order.refunding.minor());
@@ -86,7 +86,7 @@ database_tests! {
         assert_eq!(counter.money(order.id).await, (3_000, 1_800, 0));
         assert_eq!(counter.order(order.id).await.refunds[0].state, OrderRefundState::Succeeded);
 
-        // What is left is sold, and goes back afterwards.
+        // The remaining units are sold, and refunded afterwards.
         office.move_to(&order, OrderStatus::Issued).await.unwrap();
         assert_eq!((counter.stock(vase).await, counter.stock(cup).await), ((2, 0), (4, 0)));
         let last = office.take_back(order.id, &[]).await.unwrap();
@@ -226,7 +226,7 @@ database_tests! {
             );
             assert_eq!(usize::from(back.is_ok()) + usize::from(again.is_ok()), 1, "{back:?} {again:?}");
             let after = counter.order(order.id).await;
-            // Money that was taken first goes back with the goods.
+            // Money that was captured first is refunded with the goods.
             let expected = if paid.is_ok() { (OrderStatus::Issued, 2_000) } else { (OrderStatus::Canceled, 0) };
             assert_eq!((after.status, after.refunded.minor()), expected);
             assert_eq!((after.captured, after.lines[0].refunded_quantity), (after.refunded, 2));
@@ -286,10 +286,10 @@ database_tests! {
         assert_eq!(told, [(money(700), OrderRefundState::Succeeded, "Refunded at the acquirer.")]);
         assert_eq!((counter.events("refunded").await, counter.stock(vase).await), (1, (40, 3)));
         counter.sound().await;
-        // Only what is left can be asked for.
+        // Only the remaining amount can be requested.
         let more = office.orders.refund(&office.staff, order.id, give_back(money(2_301))).await;
         assert_eq!(refused(more), RefundRefused::ExceedsPaid { left: money(2_300) });
-        // It is compared once an hour, and what is known is not counted again.
+        // The comparison runs once an hour, and known refunds are not counted again.
         assert_eq!(counter.refunds.compare_when_due().await.unwrap(), None);
         counter.wait(3_600);
         let again = counter.refunds.compare_when_due().await.unwrap().unwrap();
@@ -318,13 +318,13 @@ database_tests! {
             let (_, back, on_its_way) = counter.money(order.id).await;
             assert_eq!(back + on_its_way, 1_000, "{asked:?}");
             counter.sound().await;
-            // The whole payment went back by whatever hand: ours is that one.
+            // The whole payment was refunded outside the service: our refund is that one.
             counter.acquirer.mood(Mood::Refuses);
             counter.pursue().await;
             assert_eq!(counter.money(order.id).await, (1_000, 1_000, 0));
             counter.sound().await;
         }
-        // More than is left: people are told, once, and nothing is counted.
+        // More than is left: operators are notified once, and nothing is counted.
         counter.acquirer.mood(Mood::Pending);
         let order = counter.paid_online(&counter.online(&[(vase, 1)])).await;
         let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
@@ -345,7 +345,7 @@ database_tests! {
         let vase = counter.goods("Vase", 40, 1_000).await;
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
         office.move_to(&order, OrderStatus::Canceled).await.unwrap();
-        // Lines that no longer account for the money, as after a repair by hand.
+        // Lines that do not add up to the money, as after a manual repair.
         counter.house.run("UPDATE reservations SET unit_price = 900, total = 900".to_owned()).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
         counter.payments.acquirer_notified(&id, None).await.unwrap();
@@ -380,7 +380,7 @@ database_tests! {
             assert_eq!(counter.money(order.id).await, (1_000, 0, back));
             assert_eq!(after.refunds.len(), usize::from(back > 0));
         }
-        // Once more for sure, whoever won the races.
+        // Once more, independent of the outcome of the races.
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
         let canceled = office.move_to(&order, OrderStatus::Canceled).await.unwrap();
         assert_eq!((canceled.payment_link, canceled.payment_open), (None, true));
@@ -396,7 +396,7 @@ database_tests! {
     }
 }
 
-/// Staff who wait for the order while its payment arrives find it paid: the money goes back the way it came.
+/// Staff who wait for the order while its payment arrives find it paid: the money is refunded the same way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn money_that_arrives_while_it_is_asked_back_goes_through_the_acquirer() {
     let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };

@@ -1,4 +1,4 @@
-//! The storefront and orders know the same prices, whatever discounts there are.
+//! Storefront and orders have the same prices, for any discounts.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use proptest::test_runner::TestRunner;
 use super::counter::Counter;
 use crate::storehouse::Item;
 
-/// A discount by places in the lists of categories and items.
+/// A discount by indexes into the lists of categories and items.
 #[derive(Debug, Clone)]
 struct AnyDiscount {
     fixed: bool,
     value: i64,
     target: Option<(bool, usize)>,
     minimum: i64,
-    /// Seconds from now to the first moment, and to the first one after it.
+    /// Seconds from now to the first time, and from there to the second one.
     period: (Option<i64>, Option<i64>),
     paused: bool,
 }
@@ -79,7 +79,7 @@ fn page() -> PageRequest {
     PageRequest::new(1, 100, 100).unwrap()
 }
 
-/// What one piece costs in an order, before anything on the whole cart.
+/// Price of one unit in an order, before discounts on the whole cart.
 async fn ordered(counter: &Counter<'_>, item: NomenclatureId) -> Money {
     let line = CartLine { item, quantity: kontor_kernel::Quantity::ONE };
     let cart = Cart::new(vec![line]).unwrap();
@@ -114,7 +114,7 @@ database_tests! {
         let mut reduced = 0;
         for _ in 0..25 {
             let set = sets.new_tree(&mut runner).unwrap().current();
-            // Discounts on the cart are no part of the price on the shelf.
+            // Discounts on the cart are not part of the shown price.
             let on_shelves = set.iter().filter(|discount| discount.target.is_some());
             let inserts: Vec<_> = on_shelves.map(|one| one.insert(house.project.get(), now, &categories, &items)).collect();
             house.run(format!("DELETE FROM discounts; {}", inserts.join(" "))).await;

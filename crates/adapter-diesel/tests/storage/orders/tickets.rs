@@ -1,4 +1,4 @@
-//! Tickets at the door: each lets one in.
+//! Ticket admission: each ticket admits once.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::counter::Counter;
 use super::office::{Office, give_back};
 use crate::fixtures;
 
-/// Marks that anybody can make.
+/// Marks without a secret.
 struct Plain;
 
 impl SecretCipher for Plain {
@@ -47,7 +47,7 @@ impl SecretCipher for Plain {
     }
 }
 
-/// A door with somebody at it.
+/// A door with an employee.
 pub struct Door<'a> {
     counter: &'a Counter<'a>,
     office: Office,
@@ -87,7 +87,7 @@ impl<'a> Door<'a> {
         Self { counter, office, tickets, staff }
     }
 
-    /// So many tickets, each for so much.
+    /// An item with this many tickets at this price.
     async fn item(&self, pieces: i64, price: i64) -> i64 {
         let item = self.counter.goods("Concert", pieces, price).await;
         self.counter.house.run(format!("UPDATE nomenclatures SET type_id = 6 WHERE id = {item}")).await;
@@ -105,7 +105,7 @@ impl<'a> Door<'a> {
         self.tickets.token(self.counter.customer, order)
     }
 
-    /// What opens the door once it does.
+    /// Ticket code of the order, created later.
     fn later(&self, order: &Order) -> SecretString {
         self.tickets.tokens.token(self.staff.project_id, order.tickets.reference.as_ref().unwrap())
     }
@@ -153,7 +153,7 @@ fn refused(outcome: Result<Order, OrderError>) -> RefundRefused {
     }
 }
 
-/// Scans at the same moment, half of them on another machine.
+/// Concurrent scans, half of them on another machine.
 async fn race(door: &Door<'_>, scans: Vec<Scan>) -> Vec<ScanAnswer> {
     let elsewhere = Database::open(door.counter.house.db.url(), pool_options()).unwrap();
     let doors = [door.tickets.clone(), service(door.counter, elsewhere)];
@@ -165,7 +165,8 @@ async fn race(door: &Door<'_>, scans: Vec<Scan>) -> Vec<ScanAnswer> {
             start.wait().await;
             loop {
                 match tickets.redeem_one(&staff, scan.clone()).await {
-                    // Two processes that want one ticket on serializable transactions: the scanner asks again, as a `503` says.
+                    // Two processes that scan one ticket with serializable transactions: the scanner retries, as after
+                    // a `503`.
                     Err(ScanRefused::Store(StoreError::Unavailable(_))) if serializable => {}
                     answer => return answer.unwrap(),
                 }
@@ -205,7 +206,7 @@ database_tests! {
         let late = kept(door.scan(scan("4", &token, 1)).await);
         let earlier = late.earlier.unwrap();
         assert_eq!((late.outcome, earlier.at, earlier.shop), (ScanOutcome::AlreadyRedeemed, door.now() - TimeDelta::seconds(60), None));
-        // A scan that comes again has its answer again, whatever happened since.
+        // A repeated scan gets the same response, regardless of changes since.
         assert_eq!(kept(door.scan(scan("1", &token, 2)).await), first);
         assert_eq!(door.scan(scan("1", &token, 1)).await, ScanAnswer::Reused);
         assert_eq!(door.scan(scan("1", &"other".into(), 2)).await, ScanAnswer::Reused);
@@ -231,7 +232,7 @@ database_tests! {
             let kept = kept(door.scan(scan(&number.to_string(), &torn, 1)).await);
             assert_eq!((kept.outcome, kept.order, kept.total), (ScanOutcome::Unknown, None, 0));
         }
-        // The door of another project knows nothing of it, and the names of its scans are its own.
+        // The door of another project does not know it, and the ids of its scans are independent.
         let elsewhere = Staff { project_id: fixtures::project(&db).await, ..door.staff.clone() };
         let there = door.tickets.redeem_one(&elsewhere, scan("0", &token, 1)).await.unwrap();
         assert_eq!(kept(there).outcome, ScanOutcome::Unknown);
@@ -292,14 +293,14 @@ database_tests! {
             answers.into_iter().map(word).collect()
         };
         let answers = door.tickets.redeem(&door.staff, scans.clone()).await.unwrap();
-        // The scan of minute 6 was the first of its name.
+        // The scan of minute 6 was the first with its id.
         let expected = ["already_redeemed", "unknown", "reused", "admitted", "reused", "admitted", "admitted", "shop"];
         assert_eq!(told(answers), expected);
         let again = door.tickets.redeem(&door.staff, scans).await.unwrap();
         assert_eq!(told(again), expected);
         assert_eq!((door.figures(order.id).await, door.figures(second.id).await), ((1, 1), (2, 2)));
         assert_eq!(counter.order(second.id).await.tickets.last_redeemed_at, Some(now + TimeDelta::minutes(30)));
-        // What was scanned earlier and uploaded later does not turn the clock back.
+        // A scan that is uploaded later does not change the latest admission.
         assert_eq!(told(door.tickets.redeem(&door.staff, vec![]).await.unwrap()), [""; 0]);
         assert_eq!(counter.count("ticket_scans").await, 5);
         door.sound().await;
@@ -324,7 +325,7 @@ database_tests! {
         let answers = race(&door, vec![scan("one", &token, 2); 50]).await;
         assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:?}");
         assert_eq!(door.figures(order.id).await, (9, 2));
-        // Two orders under one name: one of them has it.
+        // Two orders with one scan id: one of them gets it.
         let scans = (0..50).map(|number| scan("both", if number % 2 == 0 { &token } else { &second }, 1)).collect();
         let reused = race(&door, scans).await.iter().filter(|answer| **answer == ScanAnswer::Reused).count();
         assert_eq!(reused, 25);
@@ -424,7 +425,7 @@ database_tests! {
                     assert_eq!((entered, door.figures(order.id).await), (ScanOutcome::Admitted, (1, 1)));
                 }
             }
-            // A free order may be canceled after somebody came in, and never the other way round.
+            // A free order may be canceled after an admission, and never the reverse.
             canceled.unwrap();
             assert!(matches!(came, ScanOutcome::Admitted | ScanOutcome::Canceled));
             assert_eq!(door.figures(given.id).await.1, u32::from(came == ScanOutcome::Admitted));

@@ -1,4 +1,4 @@
-//! Orders from the contact form that nobody has confirmed: how much they reserve, and for how long.
+//! Unconfirmed orders from the contact form: limits of their reservations and expiry.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::office::Office;
 const ANNA: &str = "79005550101";
 const BORIS: &str = "79005550102";
 
-/// A counter whose contact form is bounded.
+/// A counter with a limited contact form.
 struct Bounded<'a> {
     counter: Counter<'a>,
     cash: PaymentTypeId,
@@ -26,7 +26,7 @@ struct Bounded<'a> {
 }
 
 impl<'a> Bounded<'a> {
-    /// 40 vases for 1.00, of which unconfirmed orders of one phone reserve so many at most, for so much, for a day.
+    /// 40 vases for 1.00. Unconfirmed orders of one phone reserve at most this many, for this amount, for a day.
     async fn open(db: &'a kontor_adapter_diesel::testing::TestDatabase, max_pieces: u32, max_value: i64) -> Self {
         let counter = Counter::open(db).await;
         let cash = with_courier(&counter).await;
@@ -64,7 +64,7 @@ impl<'a> Bounded<'a> {
         self.counter.stock(self.vase).await.1
     }
 
-    /// The movements of the stock sum to what is reserved.
+    /// The sum of the stock movements equals the reserved quantity.
     async fn ledger(&self) -> i64 {
         let sum = format!(
             "SELECT CAST(sum(m.reserved) AS BIGINT) AS number FROM stock_movements m JOIN inventories i ON i.id = m.inventory_id \
@@ -88,7 +88,7 @@ database_tests! {
 
     async fn unconfirmed_orders_of_one_phone_are_bounded_together(db: TestDatabase) {
         let shop = Bounded::open(&db, 10, 100_000).await;
-        // 12 of two pieces each, at once: five are within the bound.
+        // 12 concurrent orders of two units each: five are within the limit.
         assert_eq!(race(&shop.counter, vec![shop.form(ANNA, 2); 12]).await, 5);
         assert_eq!(shop.reserved().await, 10);
         assert_eq!(shop.refused("+7 900 555-01-01", 1).await, ContactProblem::Pieces { max: 10 });
@@ -105,7 +105,7 @@ database_tests! {
         let office = Office::open(&shop.counter).await;
         let placed = shop.send(ANNA, 2).await.unwrap();
         shop.refused(ANNA, 1).await;
-        // What stands there already changes nothing.
+        // An unchanged value changes nothing.
         let same = OrderChange { comment: Edit::Set(Prose::parse("Петрова Anna").ok()), ..OrderChange::default() };
         let same = office.orders.update(&office.staff, placed.id, same).await.unwrap();
         assert_eq!(same.reserved_until, placed.reserved_until);
@@ -140,7 +140,7 @@ database_tests! {
         assert!(shop.send(ANNA, 40).await.is_ok(), "a canceled order counts no longer");
     }
 
-    /// An employee confirms, or takes the money, at the moment at which workers cancel: one of them wins.
+    /// An employee confirms, or records the payment, while workers cancel: one of them wins.
     async fn an_order_is_either_confirmed_or_canceled(db: TestDatabase) {
         let shop = Bounded::open(&db, 100, 100_000).await;
         let office = Arc::new(Office::open(&shop.counter).await);

@@ -1,4 +1,4 @@
-//! Whatever the acquirer does, a customer is verified by their own payment and gets their money back once.
+//! For any behaviour of the acquirer, a customer is verified by their own payment and refunded once.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ async fn read(counter: &Counter<'_>, verification: &Verification) -> Verificatio
     VerificationStore::find(&counter.house.db.database, verification.id).await.unwrap().unwrap()
 }
 
-/// The one refund there is.
+/// The only refund.
 async fn refund(counter: &Counter<'_>, verification: &Verification) -> Refund {
     let mut refunds = counter.house.db.database.of_charge(verification.charge.id).await.unwrap();
     assert_eq!(refunds.len(), 1);
@@ -71,7 +71,7 @@ database_tests! {
         let known = [Notified::Settled(purpose), Notified::AlreadySettled(purpose)];
         assert!(heard.iter().all(|heard| known.contains(heard)), "{heard:?}");
         assert_eq!((verified(&counter).await, refund_state(&counter, &started).await), (1, RefundState::Due));
-        // The refund is made, its answer is lost; two workers look at the same time.
+        // The refund is made, its response is lost; two workers read at the same time.
         counter.acquirer.mood(Mood::LosesTheAnswer);
         let (one, two) = tokio::join!(back.reconcile("one", 5), back.reconcile("two", 5));
         assert_eq!(one.unwrap().checked + two.unwrap().checked, 1, "one of them has the lease");
@@ -147,7 +147,7 @@ database_tests! {
         counter.payments.acquirer_notified(&id, None).await.unwrap();
         counter.acquirer.mood(Mood::Refuses);
         let before = refund(&counter, &started).await;
-        // A lost refund would not show yet.
+        // A lost refund would not be visible yet.
         let round = counter.refunds.reconcile("w", 5).await.unwrap();
         assert_eq!((round.checked, round.suspicious.len()), (1, 0));
         let after = refund(&counter, &started).await;
@@ -158,7 +158,7 @@ database_tests! {
         let after = refund(&counter, &started).await;
         assert_eq!((after.state, after.tries), (RefundState::Due, 1));
         assert_ne!(after.request.key, before.request.key);
-        // The money is on its way for a while.
+        // The refund is pending for a while.
         counter.acquirer.mood(Mood::Pending);
         counter.wait(3_600);
         counter.refunds.reconcile("w", 5).await.unwrap();

@@ -1,7 +1,7 @@
-//! An order whose connection breaks at each message of its transaction: it is whole, or not there, or told as unknown, and
-//! sent again under its key it is there once.
+//! Orders whose connection breaks at each message of its transaction. The order is stored completely, not stored, or
+//! reported as unknown. Repeated with its idempotency key, it is stored once.
 //!
-//! `CUTS=all` breaks at every message in every way; otherwise every way takes its turn.
+//! `CUTS=all` breaks at every message in every way; otherwise the ways alternate.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use crate::orders::counter::Counter;
 
 const PIECES: i64 = 1_000_000;
 
-/// How a request for an order ended.
+/// Outcome of an order request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Ordered,
     NotOrdered,
     Unknown,
-    /// Somebody has stored the same key.
+    /// Another request has stored the same key.
     Overtaken,
 }
 
@@ -32,7 +32,7 @@ struct Trial<'a> {
     command: OrderCommand,
     item: i64,
     orders: i64,
-    /// Unknown commits that were none, and those that were one.
+    /// Unknown outcomes without and with a commit.
     unknown: [u32; 2],
     cuts: u32,
 }
@@ -48,7 +48,7 @@ impl Trial<'_> {
         if request.is_overtaken() { End::Overtaken } else { end(outcome.err()) }
     }
 
-    /// How many orders came since it was last asked. What belongs to them came with them.
+    /// Number of orders since the last call. Their records were stored with them.
     async fn came(&mut self) -> i64 {
         let orders = self.counter.count("orders").await;
         assert_eq!(self.counter.stock(self.item).await, (PIECES, orders), "pieces are reserved with their order");
@@ -56,7 +56,7 @@ impl Trial<'_> {
         orders - std::mem::replace(&mut self.orders, orders)
     }
 
-    /// Whether the message was met.
+    /// Returns `true` if the message was reached.
     async fn breaks(&mut self, fault: Fault, keyed: bool) -> bool {
         let key = keyed.then(|| format!("{fault:?}"));
         self.wire.arm(fault);
@@ -68,7 +68,7 @@ impl Trial<'_> {
             End::Ordered => assert_eq!(came, 1, "{what}"),
             End::NotOrdered | End::Overtaken => panic!("a connection is replaced: {what}"),
             End::Unknown => {
-                // Behind the last message before it, COMMIT is sent over a connection that is no more, or has no way back.
+                // After the last message before it, COMMIT is sent over a broken or one-way connection.
                 let goes_nowhere = fault.way != Break::Before && came == 0;
                 let has_no_way_back = fault.way == Break::Half && fault.side == Side::Server;
                 let is_sent = met == Some(true) || goes_nowhere || has_no_way_back;

@@ -1,4 +1,4 @@
-//! A standby takes the place of its primary.
+//! A standby replaces its primary.
 
 use std::time::{Duration, Instant};
 
@@ -10,17 +10,17 @@ use super::rush::Rush;
 use crate::fixtures::{number, project};
 use crate::orders::counter::Counter;
 
-/// Within this time of a promotion orders succeed again. A pool that found nobody tries again after pauses that grow to half
-/// of the time for which a request waits, 2.5 seconds.
+/// Orders succeed again within this time of a promotion. A pool without a server retries with pauses that grow to half
+/// of the request timeout, 2.5 seconds.
 const BOUND: Duration = Duration::from_secs(5);
 
-/// Enough to have orders at every stage when something happens.
+/// Enough to have orders at every stage of the event.
 const ORDERS: usize = 40;
 
 const PORT: &str = "SELECT inet_server_port()::bigint AS value";
 const CONFIRMING: &str = "SELECT count(*) AS value FROM pg_stat_replication WHERE sync_state = 'sync'";
 
-/// Tells the pair something that takes a while.
+/// Runs a slow command on the pair.
 async fn tell(mut pair: Pair, what: fn(&mut Pair)) -> Pair {
     let told = tokio::task::spawn_blocking(move || {
         what(&mut pair);
@@ -37,13 +37,13 @@ async fn pair() -> Option<(Pair, TestDatabase)> {
     Some((pair, db))
 }
 
-/// Has the primary take no changes any more, as somebody does who wants to put the standby in its place.
+/// Makes the primary read-only, as an operator does before a switchover.
 async fn fence(pair: &Pair) {
     let db = pair.database_by_standby();
     assert_ne!(number(&db, PORT).await, i64::from(pair.standby()), "a standby is passed over");
     db.run_apart("ALTER SYSTEM SET default_transaction_read_only = on").unwrap();
     db.run_apart("SELECT pg_reload_conf()").unwrap();
-    // What is under way is still confirmed by the standby.
+    // Work in progress is still confirmed by the standby.
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(db.run_apart("CREATE TABLE too_late ()").is_err());
 }
@@ -54,7 +54,7 @@ async fn all_read_from_standby(pair: &Pair, db: &TestDatabase) {
     }
 }
 
-/// Promotes the standby of a primary to which nothing can be ordered any more, and ends the rush there.
+/// Promotes the standby of a fenced primary, and ends the rush there.
 async fn take_over(pair: Pair, db: &TestDatabase, counter: &Counter<'_>, rush: Rush<'_>) {
     let before = rush.ordered();
     let pair = tell(pair, Pair::promote_standby).await;

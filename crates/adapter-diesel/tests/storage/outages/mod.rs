@@ -38,7 +38,7 @@ impl Trial {
         Some(Self { direct, wire, database, calls: Arc::default() })
     }
 
-    /// Adds a project, and counts how often the step ran.
+    /// Adds a project, and counts the runs of the step.
     async fn add(&self) -> Result<(), StoreError> {
         let calls = Arc::clone(&self.calls);
         self.database
@@ -58,7 +58,7 @@ impl Trial {
     }
 }
 
-/// Opens the eight connections that there may be. The pool does so in the background while all are busy.
+/// Opens all eight connections. The pool does so in the background while all are busy.
 async fn open_all(database: &Database) {
     let until = Instant::now() + Duration::from_secs(30);
     while database.pool_state().open < 8 {

@@ -1,4 +1,4 @@
-//! Customers who order while something happens to the server, and what is then stored.
+//! Customers who order during a server event, and the resulting rows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,13 +18,13 @@ const PIECES: i64 = 100_000;
 const TASKS: i64 = 4;
 const CUSTOMERS_OF_A_TASK: i64 = 10_000;
 
-/// What customers were told.
+/// Responses to customers.
 #[derive(Debug, Default)]
 pub struct Told {
     pub ordered: Vec<i64>,
     pub not_ordered: Vec<i64>,
     pub unknown: Vec<i64>,
-    /// How often a request was sent again under its key.
+    /// Number of retries with the idempotency key.
     pub again: usize,
 }
 
@@ -34,8 +34,8 @@ struct Watch {
     ordered: AtomicUsize,
 }
 
-/// Customers, one after the other in each of a few tasks. Each orders once; every other one does so under a key, and sends the
-/// request again until it is answered.
+/// Customers, one after the other in each of a few tasks. Each orders once; every other one uses a key and retries the
+/// request until it succeeds.
 pub struct Rush<'a> {
     counter: &'a Counter<'a>,
     tasks: Vec<JoinHandle<Told>>,
@@ -61,12 +61,12 @@ impl<'a> Rush<'a> {
         Self { counter, tasks: tasks.collect(), watch, item }
     }
 
-    /// How many orders were answered so far.
+    /// Number of confirmed orders so far.
     pub fn ordered(&self) -> usize {
         self.watch.ordered.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many more were answered.
+    /// Waits until this many more orders are confirmed.
     pub async fn goes_on(&self, orders: usize) {
         let (enough, until) = (self.ordered() + orders, Instant::now() + Duration::from_secs(20));
         while self.ordered() < enough {
@@ -75,7 +75,7 @@ impl<'a> Rush<'a> {
         }
     }
 
-    /// Ends it. What is stored is what customers were told; what is not known is stored whole or not at all.
+    /// Ends the rush. Confirmed orders are stored; orders of unknown outcome are stored completely or not at all.
     pub async fn end(self) -> Told {
         self.watch.is_over.store(true, Ordering::SeqCst);
         let mut told = Told::default();
@@ -127,7 +127,7 @@ async fn order(
     panic!("there are too few customers");
 }
 
-/// Sends an order under a key until it is done.
+/// Sends an order with a key until it succeeds.
 async fn insist(
     placement: &PlacementService,
     customer: CustomerScope,

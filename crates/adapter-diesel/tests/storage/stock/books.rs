@@ -1,4 +1,4 @@
-//! What the ledger of a project says.
+//! Stock ledger of a project.
 
 use diesel::RunQueryDsl;
 use kontor_adapter_diesel::Abort;
@@ -47,7 +47,7 @@ pub async fn changes(db: &TestDatabase, item: i64) -> Vec<(String, i64, i64)> {
     all.into_iter().map(|movement| (movement.reason, movement.quantity, movement.reserved)).collect()
 }
 
-/// What the doctor finds in all projects.
+/// Differences that the doctor finds in all projects.
 pub async fn differences(db: &TestDatabase) -> Vec<Difference> {
     let mut found = Vec::new();
     let examined = db.database.examine(None, |difference| found.push(difference)).await.unwrap();

@@ -1,4 +1,4 @@
-//! The doctor finds what was planted, and nothing else.
+//! The doctor finds the planted differences only.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;

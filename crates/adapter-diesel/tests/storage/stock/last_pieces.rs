@@ -1,4 +1,4 @@
-//! Whoever changes stock takes its rows in one order, so nobody waits in a circle.
+//! Every change of stock locks its rows in one order, so there is no deadlock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,16 +20,16 @@ use crate::catalog::records::clerk;
 use crate::orders::counter::Counter;
 use crate::orders::office::Office;
 
-/// Changes of stock, at least.
+/// Minimum changes of stock.
 const ROUNDS: usize = 40;
 const BUYERS: usize = 3;
-/// Orders that have to be placed meanwhile. Buyers, who are refused quickly, ask for as long as stock changes, and stock
-/// changes until so many are placed.
+/// Minimum orders placed in the meantime. Buyers, who are refused quickly, retry while stock changes, and stock changes
+/// until this many orders are placed.
 const ORDERS: usize = 12;
-/// Nobody goes on for longer.
+/// Timeout of the test.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Who still changes stock, and how many orders were placed.
+/// Number of suppliers still at work, and number of placed orders.
 struct Market {
     opened: Instant,
     suppliers: AtomicUsize,
@@ -45,7 +45,7 @@ impl Market {
         self.orders.load(Ordering::SeqCst)
     }
 
-    /// The rounds of somebody who changes stock.
+    /// Rounds of a supplier.
     fn supplies(&self) -> impl Iterator<Item = usize> {
         let goes_on = |round: &usize| {
             let on = *round < ROUNDS || self.orders() < ORDERS && self.opened.elapsed() < PATIENCE;
@@ -57,7 +57,7 @@ impl Market {
         (0..).take_while(goes_on)
     }
 
-    /// The rounds of a buyer.
+    /// Rounds of a buyer.
     fn visits(&self) -> impl Iterator<Item = usize> {
         (0..).take_while(|_| self.suppliers.load(Ordering::SeqCst) > 0)
     }
@@ -72,7 +72,7 @@ database_tests! {
         for (item, article) in items.iter().zip(["VASE", "CUP", "JUG"]) {
             counter.house.run(format!("UPDATE nomenclatures SET article = '{article}' WHERE id = {item}")).await;
         }
-        // Cards that are written by hand lack what they are found by.
+        // Items that are written by hand lack their search texts.
         db.database.rebuild_offers().await.unwrap();
         let stock = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {}", items[0])).await;
         let (stock, project) = (InventoryId::new(stock).unwrap(), counter.house.project);
@@ -92,7 +92,7 @@ database_tests! {
                     };
                     market.orders.fetch_add(1, Ordering::SeqCst);
                     let status = if round % 4 == 0 { OrderStatus::Issued } else { OrderStatus::Canceled };
-                    // An order that stayed would keep its pieces from the others.
+                    // A remaining order would keep its units from the others.
                     office.move_to(&order, status).await.unwrap();
                 }
             })

@@ -122,7 +122,7 @@ database_tests! {
             counter.placed(&counter.command(&lines[..size])).await;
             costs.push(db.statements() - before);
         }
-        // A line more is a claim more, and nothing else.
+        // Each line adds one reservation statement, and nothing else.
         assert_eq!((costs[1] - costs[0], costs[2] - costs[0]), (1, 19));
     }
 

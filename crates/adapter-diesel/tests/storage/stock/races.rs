@@ -1,4 +1,4 @@
-//! Buyers, staff and spreadsheets at the same stock at the same time.
+//! Buyers, staff and spreadsheets change the same stock concurrently.
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ database_tests! {
             let going = tokio::spawn(async move { WarehouseRepository::delete(&two, Stamp::of_system(project, NOON), place).await });
             let (added, gone) = (adding.await.unwrap(), going.await.unwrap());
             match (&added, &gone) {
-                // The stock came first: empty stock goes along, a piece keeps the warehouse.
+                // The stock came first: empty stock is deleted with the warehouse, a unit prevents the deletion.
                 (Ok(stock), Ok(())) => {
                     assert_eq!(stock.quantity, StockLevel::EMPTY);
                     assert_eq!(InventoryRepository::find(&db.database, stock.id).await.unwrap(), None);

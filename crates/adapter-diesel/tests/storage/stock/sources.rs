@@ -1,4 +1,4 @@
-//! Nobody else changes figures of stock.
+//! No other module changes figures of stock.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ const FORBIDDEN: [&str; 8] = [
     "DELETEFROMinventories",
 ];
 
-/// The files below a folder that write to `inventories`, with what they say.
+/// Files below a folder that write to `inventories`, with their statements.
 fn writers(folder: &Path, found: &mut Vec<(String, &'static str)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -33,7 +33,7 @@ fn writers(folder: &Path, found: &mut Vec<(String, &'static str)>) {
 fn only_the_ledger_writes_figures() {
     let mut found = Vec::new();
     writers(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut found);
-    // What tests lay on shelves is written past the ledger.
+    // Stock created for tests is written without the ledger.
     found.retain(|(path, _)| !path.contains("/src/testing/"));
     let (ledger, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|(path, _)| path.contains("/src/stock/"));
     assert!(others.is_empty(), "{others:?}");
@@ -47,7 +47,7 @@ fn no_other_crate_knows_the_table() {
     for folder in ["apps", "crates"] {
         for package in fs::read_dir(root.join(folder)).unwrap() {
             let package = package.unwrap().path();
-            // The benchmark fills its market by hand and has the ledger made for it.
+            // The benchmark fills its market directly and creates the ledger afterwards.
             let is_exempt = package.ends_with("adapter-diesel") || package.ends_with("bench");
             if !is_exempt && package.join("src").is_dir() {
                 writers(&package.join("src"), &mut found);

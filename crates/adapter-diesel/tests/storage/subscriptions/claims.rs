@@ -1,4 +1,4 @@
-//! One customer, one plan, at most one subscription that is or will be charged.
+//! A customer has at most one subscription per plan that is or will be charged.
 
 use std::sync::Arc;
 
@@ -70,14 +70,14 @@ database_tests! {
         club.counter.acquirer.mood(Mood::Paid);
         is_taken(club.changes_to(anna, third, club.gold).await);
         is_taken(club.changes_to(anna, second, silver).await);
-        // Both the plan of this period and that of the next one are taken.
+        // Both the plan of this period and that of the next one are claimed.
         club.changes_to(anna, third, bronze).await.unwrap();
         for plan in [silver, bronze] {
             is_taken(club.check_out(anna, &[plan]).await);
             is_taken(club.at_once(anna, plan, method).await);
             is_taken(club.changes_to(anna, second, plan).await);
         }
-        // Whoever takes a change back frees its plan.
+        // Withdrawing a change releases its plan.
         club.changes_to(anna, third, silver).await.unwrap();
         club.changes_to(anna, second, bronze).await.unwrap();
         is_taken(club.changes_to(anna, third, bronze).await);
@@ -127,7 +127,7 @@ database_tests! {
                 let (service, gold) = (Arc::clone(&club.service), club.gold);
                 running.spawn(async move {
                     let agreement = Agreement::default();
-                    // Each round another way comes first.
+                    // Each round another order of calls.
                     match (way + round) % 4 {
                         0 => service.resume(customer, former, &agreement).await.is_ok(),
                         1 => service.change(customer, others[0], &to(gold), Some(&agreement)).await.is_ok(),
@@ -140,13 +140,13 @@ database_tests! {
                 });
             }
             let arrived = running.join_all().await.into_iter().filter(|is_ok| *is_ok).count();
-            // The same change once more changes nothing, and the same payment is the one that is open.
+            // Repeating the change changes nothing, and the open payment is the same.
             assert!((1..=2).contains(&arrived), "{arrived} in round {round}");
             assert_eq!(club.pairs().await, 0, "round {round}");
         }
     }
 
-    /// The rule does not rest on the lock of the customer alone.
+    /// The rule does not depend on the lock of the customer alone.
     async fn the_database_refuses_a_second_claim(db: TestDatabase) {
         let club = Club::open(&db).await;
         let anna = club.counter.customer;

@@ -32,7 +32,7 @@ pub struct Club<'a> {
 impl<'a> Club<'a> {
     pub async fn open(db: &'a TestDatabase) -> Self {
         let counter = Counter::open(db).await;
-        // What the shop sells is paid into this warehouse.
+        // The application needs a warehouse to sell anything.
         counter.goods("Anchor", 1, 100).await;
         let mut club = Self::serving(counter, 0);
         club.gold = club.plan("Gold", 99_000, 1).await;
@@ -60,7 +60,7 @@ impl<'a> Club<'a> {
         Self { counter, service, scheduler, gold }
     }
 
-    /// A plan that the application offers, for so much and so many months.
+    /// A plan that the application offers at this price for this number of months.
     pub async fn plan(&self, name: &'static str, price: i64, months: i64) -> i64 {
         let house = &self.counter.house;
         let item = house.item(Item::goods(name, self.counter.category)).await;
@@ -101,7 +101,7 @@ impl<'a> Club<'a> {
         self.service.charge_at_once(customer, &purchase, &Agreement::default()).await
     }
 
-    /// The payer of the last payment pays, or does not, and the acquirer says so.
+    /// The last payment succeeds or fails, and the acquirer sends the notification.
     pub async fn settle(&self, status: GatewayStatus) {
         let id = self.counter.acquirer.settle(status);
         self.counter.payments.acquirer_notified(&id, None).await.unwrap();
@@ -145,7 +145,7 @@ impl<'a> Club<'a> {
         self.counter.clock.advance(moment - now);
     }
 
-    /// The scheduler and those who pursue charges have their turn.
+    /// Runs the scheduler and the worker of charges once.
     pub async fn tick(&self) -> u32 {
         let ran = self.scheduler.run(1_000).await.unwrap();
         assert!(ran.failed.is_empty(), "{:?}", ran.failed);
@@ -174,7 +174,7 @@ impl<'a> Club<'a> {
         }
     }
 
-    /// What staff do.
+    /// Service for staff.
     pub fn desk(&self) -> StaffSubscriptions {
         let store = Arc::new(self.counter.house.db.database.clone());
         StaffSubscriptions {
@@ -186,7 +186,7 @@ impl<'a> Club<'a> {
         }
     }
 
-    /// The orders of the payments.
+    /// Service for the orders of the payments.
     pub fn orders(&self) -> OrderService {
         let store = Arc::new(self.counter.house.db.database.clone());
         let (clock, random) = (self.counter.clock.clone(), self.counter.random.clone());

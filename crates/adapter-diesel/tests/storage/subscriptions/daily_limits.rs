@@ -31,7 +31,7 @@ database_tests! {
         club.go_to("2026-04-01T12:00:00Z");
         assert_eq!(usize::try_from(club.tick().await).unwrap(), MOST_PLANS);
 
-        // A project that allows fewer charges the others on the next days, at their beginning, and says so.
+        // A project that allows fewer charges makes the others on the next days, at their start, and reports it.
         club.allows_a_day(8).await;
         club.go_to("2026-04-29T12:00:00Z");
         assert_eq!(club.tick().await, 0);

@@ -1,4 +1,4 @@
-//! What staff see of subscriptions, and do with them.
+//! Subscriptions for staff, and their actions.
 
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::history::Author;
@@ -122,7 +122,7 @@ database_tests! {
         assert_eq!(ninth.to_string(), "this payment cannot be retried: too_many_tries");
         assert_eq!(club.see(id).await.retry, (false, RetryReason::TooManyTries));
         assert_eq!(club.counter.count("subscription_payments WHERE period = 2 AND NOT planned").await, 8);
-        // The plan goes on as if they had not been.
+        // The dunning plan continues as if these attempts had not been made.
         let mut tried = Vec::new();
         for _ in 0..30 * 4 {
             club.counter.wait(6 * 3_600);
@@ -134,7 +134,7 @@ database_tests! {
         assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::Canceled);
     }
 
-    /// For bounds of a day only earlier versions parked.
+    /// Only earlier versions parked subscriptions because of daily limits.
     async fn what_is_parked_waits_for_people(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
@@ -177,7 +177,7 @@ database_tests! {
         club.go_to("2026-03-25T12:00:00Z");
         assert_eq!(club.tick().await, 0);
         assert_eq!(club.notices().await, ["subscription_activated", "subscription_charge_ahead"]);
-        // Three months down: the current period at once, the others on days of their own.
+        // After three months of downtime: the current period at once, the others on days of their own.
         club.go_to("2026-06-10T12:00:00Z");
         assert_eq!(club.tick().await, 1);
         assert_eq!(club.see(id).await.subscription.missed, [2, 3]);
@@ -226,7 +226,7 @@ database_tests! {
         assert_eq!(refused(give(first, None, true).await), RefundRefused::NoPeriod, "that period is over");
         give(second, Some("100.00"), false).await.unwrap();
         assert_eq!(club.standing(id).await, ("active".to_owned(), Some("2026-05-01".to_owned()), Some("2026-05-01".to_owned())));
-        // Two who give all that is left back at once.
+        // Two concurrent refunds of everything that is left.
         let (one, other) = tokio::join!(give(second, None, true), give(second, None, true));
         assert!(one.is_ok() != other.is_ok(), "{one:?} {other:?}");
         assert_eq!(club.standing(id).await, ("canceled".to_owned(), Some("2026-04-01".to_owned()), None));

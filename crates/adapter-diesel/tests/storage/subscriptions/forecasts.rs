@@ -1,4 +1,4 @@
-//! What is to come of subscriptions, as it is read.
+//! Upcoming subscription work, as read.
 
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::database_tests;
@@ -22,11 +22,11 @@ database_tests! {
         assert_eq!(store.next_moment().await.unwrap(), None);
         let silver = club.plan("Silver", 50_000, 1).await;
         club.check_out(anna, &[club.gold, silver]).await.unwrap();
-        // The acquirer has the first payment, and tells by itself.
+        // The acquirer knows the first payment, and notifies by itself.
         assert_eq!(store.next_moment().await.unwrap(), None);
         club.settle(GatewayStatus::Succeeded).await;
         let (now, due) = (club.counter.clock.now(), at("2026-04-01T12:00:00Z"));
-        // The customer is told first.
+        // The customer is notified first.
         assert_eq!(store.next_moment().await.unwrap(), Some(at("2026-03-29T12:00:00Z")));
         assert_eq!(store.waking(now, at("2026-03-29T11:59:59Z"), None, 9).await.unwrap(), []);
 

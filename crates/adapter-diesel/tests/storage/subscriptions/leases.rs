@@ -1,4 +1,4 @@
-//! Leases fit the work, however slow the acquirer is.
+//! Leases are long enough for the work, even with a slow acquirer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::club::Club;
 use crate::orders::counter::Mood;
 
-/// Takes 35 seconds for every payment. Meanwhile another worker looks for what is due.
+/// Takes 35 seconds for every payment, while another worker looks for due work.
 struct Slow {
     acquirer: Arc<Acquirer>,
     clock: Arc<FixedClock>,

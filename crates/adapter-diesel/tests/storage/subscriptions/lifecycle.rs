@@ -1,4 +1,4 @@
-//! What becomes of a subscription in its life.
+//! Lifecycle of a subscription.
 
 use std::sync::Arc;
 
@@ -137,13 +137,13 @@ database_tests! {
         let id = club.subscribed(club.counter.customer, club.gold).await;
         let payments = &club.counter.payments;
         let parked = async || club.see(id).await.subscription.parked;
-        // What agrees with the outcome, and what says nothing, is not read again.
+        // A notification that agrees with the outcome, or has no information, causes no read.
         let told_otherwise = club.counter.acquirer.settle(GatewayStatus::Canceled);
         for told in [None, Some(GatewayStatus::Succeeded), Some(GatewayStatus::Pending)] {
             let heard = payments.acquirer_notified(&told_otherwise, told).await.unwrap();
             assert!(matches!(heard, Notified::AlreadySettled(_)), "{heard:?}");
         }
-        // Anybody can send a notification: what is read agrees.
+        // Any client can send a notification: the state that is read agrees.
         club.counter.acquirer.settle(GatewayStatus::Succeeded);
         let heard = payments.acquirer_notified(&told_otherwise, Some(GatewayStatus::Canceled)).await.unwrap();
         assert!(matches!(heard, Notified::AlreadySettled(_)), "{heard:?}");
@@ -244,7 +244,7 @@ database_tests! {
         club.service.resume(anna, id, &agreement).await.unwrap();
         assert_eq!(club.standing(id).await, told("past_due", "2026-04-01", "2026-04-27"));
         assert_eq!(club.notices().await.last().unwrap(), "subscription_resumed");
-        // It is declined once more, and the customer begins anew.
+        // The charge is declined once more, and the customer subscribes again.
         assert_eq!(club.tick().await, 1);
         assert_eq!(club.standing(id).await, told("past_due", "2026-04-01", "2026-04-28"));
         club.counter.wait(60);

@@ -1,4 +1,4 @@
-//! Whoever charges at the same time charges once.
+//! Concurrent charges charge once.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::club::Club;
 use crate::orders::counter::Mood;
 
-/// `DELETE_ROUNDS` makes them more.
+/// `DELETE_ROUNDS` increases the rounds.
 #[expect(clippy::disallowed_methods, reason = "a test that is told how long to run")]
 fn rounds() -> u64 {
     std::env::var("DELETE_ROUNDS").ok().map_or(60, |text| text.parse().unwrap())
@@ -78,8 +78,8 @@ database_tests! {
     async fn after_a_card_is_deleted_no_request_names_it(db: TestDatabase) {
         let club = Club::open(&db).await;
         let (mut charged, mut refused) = (0, 0);
-        // How long the customer thinks about it: longer after a charge that was never sent, so that both orders are seen on a slow
-        // machine and on a fast one.
+        // The delay before the deletion: longer after a charge that was never sent, so that both orders occur on slow
+        // and on fast machines.
         let mut thinking = 0_u64;
         for round in 0..rounds() {
             let customer = club.counter.another_customer().await;
@@ -111,8 +111,8 @@ database_tests! {
                 charged += 1;
                 thinking /= 2;
             }
-            // Of the next round only its own customer has something due, and nothing of this one is asked about any more:
-            // otherwise every round would pursue the open charges of all before it.
+            // In the next round only its own customer has due charges, and the open charges of this one are settled:
+            // otherwise every round would check the open charges of all previous ones.
             for provider in club.counter.acquirer.end() {
                 club.counter.payments.acquirer_notified(&provider, None).await.unwrap();
             }

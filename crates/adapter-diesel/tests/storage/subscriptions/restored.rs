@@ -8,7 +8,7 @@ use kontor_subscriptions::{StaffCommand, SubscriptionError};
 use super::club::Club;
 use crate::orders::counter::Mood;
 
-/// What charging a period writes, what refers to others first.
+/// Tables written by charging a period, in the order of deletion.
 const WRITTEN: [&str; 7] = [
     "notifications",
     "subscription_payments",
@@ -35,7 +35,7 @@ const COLUMNS: [&str; 14] = [
     "updated_at",
 ];
 
-/// The subscriptions as they are, and what was written by now.
+/// The current subscriptions, and the rows written since.
 struct Backup {
     written: Vec<(&'static str, i64)>,
     generation: i64,
@@ -76,7 +76,7 @@ database_tests! {
         let id = club.subscribed(club.counter.customer, club.gold).await;
         let backup = Backup::of(&club).await;
 
-        // Trade: the period is declined, and paid on a later day.
+        // Activity after the backup: the period is declined, and paid on a later day.
         club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         assert_eq!(club.tick().await, 1);
@@ -107,7 +107,7 @@ database_tests! {
         assert!(db.database.release_charges().await.unwrap());
         assert!(!db.database.release_charges().await.unwrap() && !is_restored().await.unwrap());
 
-        // Nothing is asked for: the acquirer would refuse it.
+        // No charge is requested: the acquirer would refuse it.
         club.counter.acquirer.mood(Mood::Refuses);
         assert_eq!(club.tick().await, 1);
         assert_eq!((club.standing(id).await, club.counter.acquirer.count()), (paid, made));

@@ -1,5 +1,5 @@
-//! An outcome that waited for the row of a subscription is decided on what stands there after the wait. PostgreSQL alone: SQLite has
-//! one writer, and nobody waits within a transaction.
+//! An outcome that waited for the lock of a subscription is decided on the row after the wait. PostgreSQL only: SQLite
+//! has one writer, and no transaction waits inside.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Club<'_> {
         }
     }
 
-    /// The customer agrees on another plan, and the acquirer tells of its last payment while that is not committed.
+    /// The customer agrees on another plan, and the acquirer notifies about its last payment before the commit.
     async fn agrees_while_told(&self, id: SubscriptionId, plan: i64, status: GatewayStatus) {
         let db = self.counter.house.db;
         let holder =

@@ -1,4 +1,4 @@
-//! What a worker cannot carry out: it neither charges nor repeats for ever.
+//! Work that fails in the worker: it neither charges nor repeats forever.
 
 use chrono::TimeDelta;
 use kontor_adapter_diesel::database_tests;
@@ -19,7 +19,7 @@ impl Club<'_> {
         self.counter.house.run(statement.to_owned()).await;
     }
 
-    /// Activates the application of the customers, or deactivates it.
+    /// Activates or deactivates the application of the customers.
     async fn switch(&self, is_active: bool) {
         let (id, now) = (self.counter.customer.app.application_id, self.counter.clock.now());
         ApplicationRepository::switch(&self.counter.house.db.database, id, is_active, now).await.unwrap();
@@ -52,7 +52,7 @@ database_tests! {
         let paid = club.service.retry(anna, id, last.id).await.unwrap();
         assert_eq!((paid.subscription.status, club.counter.acquirer.count()), (SubscriptionStatus::Active, made + 1));
 
-        // For good: the subscription ends, and the acquirer is never asked.
+        // Permanent: the subscription ends, and the acquirer receives no request.
         club.run("UPDATE counterparties SET email = NULL").await;
         for _ in 0..90 {
             club.counter.wait(86_400);
@@ -68,7 +68,7 @@ database_tests! {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
         club.counter.acquirer.mood(Mood::Paid);
-        // One that cannot be read.
+        // A row that cannot be decoded.
         club.run("UPDATE subscriptions SET schedule = '[' || schedule").await;
         club.go_to("2026-04-01T12:00:00Z");
         let mut failures = Vec::new();
@@ -81,7 +81,7 @@ database_tests! {
         let parked = "subscriptions WHERE parked = 'work_failed' AND parked_at IS NOT NULL AND wake_at IS NULL \
                       AND next_charge_at IS NULL";
         assert_eq!(club.counter.count(parked).await, 1);
-        // Of what cannot be read nobody can be told.
+        // There is no notification about a row that cannot be decoded.
         assert_eq!(club.counter.count("notifications WHERE code = 'subscription_on_hold'").await, 0);
 
         club.run("UPDATE subscriptions SET schedule = substr(schedule, 2)").await;

@@ -1,4 +1,4 @@
-//! What must be true of subscriptions, whatever happened.
+//! Invariants of subscriptions.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use kontor_payments::model::GatewayStatus;
 
 use super::Club;
 
-/// Subscriptions that say they are active in a period that is over, and wait for nothing.
+/// Subscriptions that are active although their period has ended, and wait for nothing.
 pub fn active_and_unpaid(now: DateTime<Utc>) -> String {
     let now = now.format("%Y-%m-%d %H:%M:%S");
     format!(
@@ -64,7 +64,7 @@ struct NoticeRow {
     created_at: NaiveDateTime,
 }
 
-/// What happened to a customer, and what they were told of it, a line each.
+/// Events and notices of a customer, a line each.
 fn story(customer: i64, events: &[EventRow], notices: &[NoticeRow]) -> String {
     let happened = events.iter().filter(|one| one.counterparty_id == customer).map(|one| {
         let EventRow { subscription_id, event, status, changes, created_at, .. } = one;
@@ -77,7 +77,8 @@ fn story(customer: i64, events: &[EventRow], notices: &[NoticeRow]) -> String {
     lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
-/// At most 8 planned tries of a period and 8 that were asked for, one planned try a local day, 15 tries of a method in 30 days.
+/// Limits: 8 planned attempts of a period and 8 requested ones, one planned attempt per local day, 15 attempts of a
+/// method in 30 days.
 fn tries(attempts: &[AttemptRow], wrong: &mut Vec<String>) {
     let zone = Zone::default();
     let (mut of_period, mut of_day, mut of_method) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -103,7 +104,7 @@ fn tries(attempts: &[AttemptRow], wrong: &mut Vec<String>) {
     }
 }
 
-/// The books of a club.
+/// Checks of the rows of a club.
 pub struct Books<'a, 'b> {
     pub club: &'a Club<'b>,
 }
@@ -129,7 +130,7 @@ impl Books<'_, '_> {
         read.await.unwrap()
     }
 
-    /// Everything that is not as it must be.
+    /// All violations.
     pub async fn wrong(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         self.money(&mut wrong).await;
@@ -140,7 +141,7 @@ impl Books<'_, '_> {
         wrong
     }
 
-    /// What was captured is what paid periods cost by the consents, and what came for none has gone back.
+    /// Captured money equals the consented price of the paid periods; other money has been refunded.
     async fn money(&self, wrong: &mut Vec<String>) {
         let (captured, refunded) = {
             let acquirer = &self.club.counter.acquirer;
@@ -191,7 +192,8 @@ impl Books<'_, '_> {
         }
     }
 
-    /// No period is paid twice, none that was not paid is granted, nothing charges.
+    /// Checks periods and plans: no period is paid twice or granted without a payment, and no subscription remains in
+    /// the state `charging`. A plan has one subscription per customer, and deleted customers have none.
     async fn periods(&self, wrong: &mut Vec<String>) {
         let twice = "(SELECT 1 FROM subscription_payments WHERE state = 'succeeded' GROUP BY subscription_id, period \
                      HAVING count(*) > 1) AS twice";
@@ -224,7 +226,7 @@ impl Books<'_, '_> {
         .await
     }
 
-    /// Each charge of a period after a paid one is told of once before it; each payment is told of once.
+    /// Checks that each charge of a period after a paid one is announced once, and each payment reported once.
     async fn notices(&self, attempts: &[AttemptRow], wrong: &mut Vec<String>) {
         let events: Vec<EventRow> = self
             .rows(
@@ -243,9 +245,9 @@ impl Books<'_, '_> {
         for attempt in attempts {
             of_subscriptions.entry(attempt.subscription_id).or_default().push(attempt);
         }
-        // Of each customer: notices before charges and of payments, expected and sent.
+        // For each customer: notices before charges and of payments, expected and sent.
         let mut of_customers: BTreeMap<i64, [u32; 4]> = BTreeMap::new();
-        // The period that the last notice was about: one that waited for people may be over when it is charged.
+        // Period of the last notice: a period that waited for an operator may be over when it is charged.
         let (mut told, mut of) = (None, 0);
         for EventRow { subscription_id, counterparty_id, event, status, created_at, .. } in &events {
             let [expected, renewed, _, _] = of_customers.entry(*counterparty_id).or_default();
@@ -293,7 +295,7 @@ impl Books<'_, '_> {
         }
     }
 
-    /// Each of these makes the books wrong, and is found.
+    /// Checks that each of these falsifications is detected.
     pub async fn notice_what_is_falsified(&self) {
         let a_payment =
             "(SELECT min(id) FROM subscription_payments WHERE state = 'succeeded' AND saved_method_id IS NOT NULL)";
@@ -309,7 +311,7 @@ impl Books<'_, '_> {
         ] {
             let mine = |statement: &str| format!("{statement}{a_payment}");
             let before = self.wrong().await;
-            // The last paid period is looked for, so that one of them is missed.
+            // Changes the last paid period, so that one of them is missing.
             let of_last = "UPDATE subscription_payments SET period = period + 1000 WHERE id IN (SELECT max(id) FROM \
                            subscription_payments WHERE state = 'succeeded' GROUP BY subscription_id)";
             let last = falsify.contains("period");

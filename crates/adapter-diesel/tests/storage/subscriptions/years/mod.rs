@@ -1,7 +1,7 @@
-//! Years of a club: charges that fail in every way, customers who change their minds, staff who step in. At the end the books are
-//! looked through, and once more after each of them was falsified.
+//! Years of a club: all kinds of failed charges, changes by customers, actions by staff. At the end the invariants are
+//! checked, and once more after each falsification.
 //!
-//! `YEARS_OF` is how many subscriptions live how many days, such as `2000x1826`; `YEARS_SEED` repeats a run.
+//! `YEARS_OF` sets the number of subscriptions and of days, such as `2000x1826`; `YEARS_SEED` repeats a run.
 
 mod books;
 
@@ -24,7 +24,7 @@ use super::club::Club;
 use crate::orders::counter::Mood;
 use crate::orders::office::{give_back, take_back};
 
-/// How many subscriptions, how many days.
+/// Number of subscriptions, number of days.
 #[expect(clippy::disallowed_methods, reason = "a test that is told how long to run")]
 fn asked() -> (u64, u64, u64) {
     let number = |text: &str| text.parse().unwrap();
@@ -38,9 +38,9 @@ struct Years<'a> {
     club: Club<'a>,
     dice: Dice,
     plans: [i64; 3],
-    /// Who is a customer, with their subscriptions.
+    /// Customers with their subscriptions.
     members: Vec<(CustomerScope, Vec<SubscriptionId>)>,
-    /// What was done how often, and what of it was refused.
+    /// Number of runs and refusals of each action.
     done: BTreeMap<&'static str, (u64, u64)>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Years<'a> {
         years
     }
 
-    /// Somebody becomes a customer and subscribes to a plan that is always offered.
+    /// A new customer subscribes to a plan that is always offered.
     async fn joins(&mut self) {
         let customer = self.club.counter.another_customer().await;
         let plan = self.dice.one_of(&[self.plans[0], self.plans[2]]).unwrap();
@@ -70,7 +70,7 @@ impl<'a> Years<'a> {
         self.dice.one_of(&self.plans).unwrap()
     }
 
-    /// What the acquirer makes of the next charge.
+    /// Outcome of the next charge at the acquirer.
     fn mood(&mut self) -> Mood {
         match self.dice.below(100) {
             0..76 => Mood::Paid,
@@ -86,7 +86,7 @@ impl<'a> Years<'a> {
         }
     }
 
-    /// What is due is worked on, each charge with a fate of its own. Now and then a worker dies over what it found.
+    /// Runs due work, with a random outcome of each charge. Sometimes a worker stops before it has finished.
     async fn works(&mut self) {
         if self.dice.below(20) == 0 {
             let now = self.club.counter.clock.now();
@@ -108,7 +108,7 @@ impl<'a> Years<'a> {
         self.club.counter.refunds.reconcile("w", 1_000).await.unwrap();
     }
 
-    /// Payments that wait for their bank hear of it, by a notification, by two, or when somebody asks.
+    /// Pending payments are settled by a notification, by two, or by a check.
     async fn banks_decide(&mut self) {
         let waiting: Vec<ProviderId> = {
             let payments = self.club.counter.acquirer.payments.lock().unwrap();
@@ -131,7 +131,7 @@ impl<'a> Years<'a> {
         }
     }
 
-    /// Somebody does something.
+    /// A random customer takes a random action.
     async fn something_happens(&mut self) {
         let members = u64::try_from(self.members.len()).unwrap();
         let place = usize::try_from(self.dice.below(members)).unwrap();
@@ -202,14 +202,14 @@ impl<'a> Years<'a> {
         self.changes(customer, id, TermsEdit { plan: None, saved_method }).await
     }
 
-    /// Whoever leaves, another one comes.
+    /// Deletes a customer and adds a new one.
     async fn leaves(&mut self, place: usize, customer: CustomerScope) -> Result<(), SubscriptionError> {
         if self.dice.below(8) > 0 {
             return Ok(());
         }
         let customers = Arc::new(self.club.counter.house.db.database.clone());
         let profiles = ProfileService { customers, clock: self.club.counter.clock.clone() };
-        // Who has money on its way cannot leave yet.
+        // A customer with a pending payment cannot be deleted yet.
         if profiles.leave(customer).await.is_ok() {
             self.members.swap_remove(place);
             self.joins().await;
@@ -217,7 +217,7 @@ impl<'a> Years<'a> {
         Ok(())
     }
 
-    /// A part of the last payment, or all of it with the period.
+    /// Refunds a part of the last payment, or all of it with the period.
     async fn gives_back(&mut self, customer: CustomerScope, id: SubscriptionId) -> Result<(), SubscriptionError> {
         let Some(last) = self.club.see_as(customer, id).await.and_then(|view| view.latest) else { return Ok(()) };
         let mut command = take_back(&[]);
@@ -226,7 +226,7 @@ impl<'a> Years<'a> {
             1 => {}
             _ => command = give_back("10.00".parse().unwrap()),
         }
-        // What is refused was not paid, or has gone back.
+        // Refused payments were not paid, or have been refunded.
         let _refused = self.club.orders().refund(&self.club.staff(), last.order, command).await;
         Ok(())
     }
@@ -245,7 +245,7 @@ impl<'a> Years<'a> {
 
     /// A day in four steps.
     async fn a_day(&mut self) {
-        // Everybody does something once in four months.
+        // Each customer acts once in four months.
         let members = u64::try_from(self.members.len()).unwrap();
         let actions = (members + self.dice.below(120)) / 120;
         for _ in 0..4 {
@@ -267,7 +267,7 @@ impl<'a> Years<'a> {
         }
     }
 
-    /// Nothing new comes, and what was open ends.
+    /// No new customers are added, and open work is completed.
     async fn comes_to_rest(&mut self) {
         self.club.counter.house.run("UPDATE subscriptions SET wake_at = NULL".to_owned()).await;
         for _ in 0..40 {
