@@ -30,7 +30,7 @@ pub enum ProjectCommand {
     Create(CreateArguments),
     /// Set the time zone in which the days of filters and reports begin.
     TimeZone(TimeZoneArguments),
-    /// Set the language of new messages to customers of a project.
+    /// Set the language in which a project addresses its customers from now on.
     Language(LanguageArguments),
     /// Require `If-Match` with the current version for changes and deletions in a project.
     IfMatch(IfMatchArguments),

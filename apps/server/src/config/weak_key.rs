@@ -1,4 +1,4 @@
-//! Detection of guessable keys, which are usually made up by people.
+//! Detection of guessable keys, which are usually not random.
 
 /// Minimum number of different characters. A random key of 32 characters has more, even in hexadecimal digits.
 const FEWEST_DIFFERENT: usize = 9;

@@ -88,7 +88,7 @@ impl Intake {
                 first = piece;
             } else {
                 if whole.is_empty() {
-                    // Reserves the announced size at once: repeated growth would fragment memory.
+                    // Reserves the announced size at once: each step of growth would leave an unused block behind.
                     whole.reserve(announced);
                 }
                 whole.extend_from_slice(&std::mem::take(&mut first));

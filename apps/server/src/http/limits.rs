@@ -76,7 +76,7 @@ pub const CUSTOMER_WRITES: RateRule = per(MINUTE, 120, "customer-writes");
 pub const PRECALCULATE: RateRule = per(MINUTE, 30, "precalculate");
 /// Address suggestions for customers: one request per typed letter.
 pub const SUGGEST_ADDRESS: RateRule = per(MINUTE, 120, "suggest-address");
-/// Single ticket scans at the door: one device may serve a queue of people.
+/// Single ticket scans at the door. The limit is above the number of people that pass one door.
 pub const REDEEM: RateRule = per(MINUTE, 600, "redeem");
 /// Batches of offline scans.
 pub const REDEEM_BATCH: RateRule = per(MINUTE, 30, "redeem-batch");

@@ -321,7 +321,7 @@ impl ResponseCache {
     }
 }
 
-/// Returns the response cache, if the endpoint of the request may use it.
+/// Returns the response cache of the process.
 pub fn memory(request: &ServiceRequest) -> Option<web::Data<ResponseCache>> {
     request.app_data::<web::Data<ResponseCache>>().cloned()
 }

@@ -21,7 +21,7 @@ const LINKS: [(&str, &str, &str); 3] = [
     ("/readyz", "State", "whether the database, its migrations and a worker are there"),
 ];
 
-/// Additional markup for visitors on this machine, set by whoever starts the service. It may hold credentials.
+/// Additional markup for visitors on this machine, set at the start of the service. It may hold credentials.
 #[derive(Debug, Clone, Default)]
 pub struct Welcome(Arc<OnceLock<String>>);
 

@@ -145,7 +145,8 @@ pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<b
     Ok(round.removed > 0)
 }
 
-/// Cancels orders with an abandoned payment, and contact form orders that were not confirmed in time.
+/// Cancels orders whose payment was canceled and not requested again, and contact form orders that were not confirmed
+/// in time.
 pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, Trouble> {
     let unasked = worker.database.give_up_unasked(worker.clock.now()).await?;
     if unasked > 0 {
