@@ -1,11 +1,11 @@
-//! The kontor service: HTTP surfaces, wiring, configuration, worker and command line.
+//! Kontor service: HTTP surfaces, wiring, configuration, worker and command line.
 //!
 //! **Owns** everything HTTP (statuses, wire types, guards as extractors), the configuration and the process.
 //!
 //! **Invariants**
-//! - A handler is extract, command, service, response; rules live in the domain crates.
+//! - A handler extracts its input, calls a service and returns a response. Business rules are in the domain crates.
 //! - Routes, their OpenAPI description and the endpoint list come from the same declarations.
-//! - There is no branch for the sandbox anywhere: only addresses and credentials differ.
+//! - No code depends on the sandbox: only addresses and credentials differ.
 
 pub mod adapters;
 mod callbacks;

@@ -4,14 +4,14 @@ use kontor_kernel::Random;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf;
 
-/// Seals what a client may ask for again with a key that is made of a secret of the client's. It is kept nowhere: who has
-/// the sealed bytes and the service key alone can open nothing.
+/// Encrypts a replayable response with a key derived from a secret of the client. The key is not stored, so the sealed
+/// bytes and the service key are not enough to decrypt it.
 pub struct AnswerSeal {
     key: LessSafeKey,
 }
 
 impl AnswerSeal {
-    /// Derives the key from the client's secret and from something that only this service can make of it.
+    /// Derives the key from the client's secret and from a value that only this service can compute.
     ///
     /// # Panics
     /// Never: every length is a constant that the algorithms accept.
@@ -26,10 +26,10 @@ impl AnswerSeal {
         Self { key: LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key).expect("32 bytes are an AES-256 key")) }
     }
 
-    /// Seals.
+    /// Encrypts a response.
     ///
     /// # Panics
-    /// Never: answers are short.
+    /// Never: responses are short.
     #[expect(clippy::expect_used, reason = "sealing fails only past 64 GiB")]
     pub fn seal(&self, random: &Arc<dyn Random>, mut plain: Vec<u8>) -> Vec<u8> {
         let mut nonce = [0; NONCE_LEN];
@@ -42,7 +42,7 @@ impl AnswerSeal {
         sealed
     }
 
-    /// What was sealed with the same two secrets.
+    /// Decrypts data sealed with the same two secrets.
     pub fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, body) = sealed.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;

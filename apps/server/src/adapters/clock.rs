@@ -1,7 +1,7 @@
 use chrono::{DateTime, SubsecRound, Utc};
 use kontor_kernel::Clock;
 
-/// The clock of the machine.
+/// Clock of the machine.
 pub struct SystemClock;
 
 impl Clock for SystemClock {

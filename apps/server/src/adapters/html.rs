@@ -6,7 +6,7 @@ use kontor_kernel::HtmlCleaner;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-/// What text, lists, tables and pictures are made of. docs/contract.md has the same list.
+/// Allowed elements: text, lists, tables and pictures. docs/contract.md has the same list.
 const TAGS: [&str; 45] = [
     "a",
     "abbr",
@@ -56,7 +56,7 @@ const TAGS: [&str; 45] = [
 ];
 const MORE_TAGS: [&str; 2] = ["tfoot", "ul"];
 
-/// Nothing of these is shown, not even the text inside.
+/// Elements removed together with their content.
 const DROPPED_WHOLE: [&str; 13] = [
     "applet", "embed", "iframe", "math", "noembed", "noframes", "noscript", "object", "script", "style", "svg",
     "template", "title",
@@ -75,7 +75,7 @@ const ATTRIBUTES: [(&str, &[&str]); 8] = [
 
 const SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
 
-/// The most that is remembered, in bytes: some thousand descriptions.
+/// Maximum size of the cache in bytes: some thousand descriptions.
 const MEMORY: u64 = 16 * 1024 * 1024;
 const USUAL_SIZE: u64 = 4 * 1024;
 
@@ -89,8 +89,8 @@ impl Weighter<String, Arc<str>> for Bytes {
     }
 }
 
-/// Keeps the elements and attributes of an allow-list. The same text is cleaned once and remembered: shops ask for the
-/// same cards again and again.
+/// Keeps the elements and attributes of an allow-list. Cleaned texts are cached, because shops request the same items
+/// repeatedly.
 pub struct HtmlAllowList {
     rules: Builder<'static>,
     known: Cache<String, Arc<str>, Bytes>,
@@ -117,7 +117,7 @@ impl Default for HtmlAllowList {
 
 impl HtmlCleaner for HtmlAllowList {
     fn clean(&self, html: &str) -> String {
-        // Without these there is no element and no entity, and nothing to clean.
+        // Without these the text has no element and no entity, so nothing to clean.
         if !html.contains(['<', '>', '&']) {
             return html.to_owned();
         }

@@ -1,4 +1,4 @@
-//! The ports of the kernel on this machine.
+//! Adapters of the kernel's ports on this machine.
 
 mod answer_seal;
 mod clock;

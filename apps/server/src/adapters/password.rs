@@ -8,8 +8,8 @@ use kontor_auth::ports::{HashingFailed, PasswordHasher};
 use kontor_kernel::{ExposeSecret, Random, SecretString};
 use tokio::sync::Semaphore;
 
-/// Argon2id with the library's recommended costs (19 MiB, two passes), on threads that may block. As many hashes run at
-/// once as there are cores, so that a flood of logins takes neither the memory nor the request threads.
+/// Argon2id with the library's recommended costs (19 MiB, two passes), on threads for blocking work. Only one hash per
+/// core runs at a time, so that a flood of logins exhausts neither memory nor request threads.
 pub struct Argon2Passwords {
     shared: Arc<Shared>,
     permits: Arc<Semaphore>,
@@ -18,7 +18,7 @@ pub struct Argon2Passwords {
 
 struct Shared {
     argon2: Argon2<'static>,
-    /// What a password is compared with when there is nothing to compare it with.
+    /// Hash for the comparison if the account is unknown.
     stand_in: String,
 }
 
@@ -49,8 +49,8 @@ impl Shared {
     }
 }
 
-/// Random bytes that look like a hash of these costs. To compare a password with them takes as long as with any other, and
-/// nobody knows one that fits.
+/// Returns random bytes in the form of a hash with these costs. The comparison takes as long as with a real hash, and
+/// no known password matches.
 fn stand_in(argon2: &Argon2<'_>, random: &dyn Random) -> Result<String, HashingFailed> {
     let (mut salt, mut output) = ([0; SALT_BYTES], [0; Params::DEFAULT_OUTPUT_LEN]);
     random.fill(&mut salt);
@@ -66,7 +66,7 @@ fn stand_in(argon2: &Argon2<'_>, random: &dyn Random) -> Result<String, HashingF
 }
 
 impl Argon2Passwords {
-    /// Hashes nothing yet.
+    /// Creates the hasher.
     pub fn new(random: Arc<dyn Random>) -> Result<Self, HashingFailed> {
         let argon2 = Argon2::default();
         let stand_in = stand_in(&argon2, &*random)?;
@@ -82,7 +82,7 @@ impl Argon2Passwords {
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(failed)?;
         let shared = Arc::clone(&self.shared);
         let counted = move || {
-            // The work goes on when nobody waits for it any more, and counts as long as it does.
+            // The work continues without a waiting caller, and keeps its permit until it ends.
             let _permit = permit;
             work(&shared)
         };

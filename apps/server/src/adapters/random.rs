@@ -1,7 +1,7 @@
 use kontor_kernel::Random;
 use ring::rand::SecureRandom;
 
-/// The random source of the operating system.
+/// Random source of the operating system.
 pub struct SystemRandom(ring::rand::SystemRandom);
 
 impl SystemRandom {

@@ -5,7 +5,7 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::{digest, hkdf, hmac};
 use subtle::ConstantTimeEq as _;
 
-/// Hashes and seals secrets with keys derived from the service key.
+/// Hashes and encrypts secrets with keys derived from the service key.
 pub struct ServiceKey {
     sealing: LessSafeKey,
     hashing: hmac::Key,
@@ -13,7 +13,7 @@ pub struct ServiceKey {
 }
 
 impl ServiceKey {
-    /// Derives the keys. Equal service keys open each other's sealed values.
+    /// Derives the keys. Equal service keys can decrypt each other's sealed values.
     ///
     /// # Panics
     /// Never: every length is a constant that the algorithms accept.
@@ -45,7 +45,7 @@ impl SecretCipher for ServiceKey {
     }
 
     fn keyed_fingerprint(&self, context: &str, secret: &str) -> String {
-        // The length keeps context and secret apart.
+        // The length separates the context from the secret.
         let message = format!("{}:{context}{secret}", context.len());
         hex(hmac::sign(&self.hashing, message.as_bytes()).as_ref())
     }

@@ -12,8 +12,8 @@ use kontor_kernel::{Random, StoreError};
 use tokio::fs;
 use tokio::io::AsyncWriteExt as _;
 
-/// Keeps files of jobs in a folder. Processes that work on the same database need the same folder; those of other
-/// databases may have it, too: what they kept begins with another mark.
+/// Stores files of jobs in a folder. All processes with the same database need the same folder. Processes with other
+/// databases may share it: their file names begin with another mark.
 pub struct FolderUploads {
     folder: PathBuf,
     mark: String,
@@ -21,22 +21,24 @@ pub struct FolderUploads {
 }
 
 impl FolderUploads {
-    /// In this folder, which is made with the first file. The mark, letters and digits, is that of the database.
+    /// Stores files in this folder, which is created with the first file. The mark of the database consists of letters
+    /// and digits.
     pub fn new(folder: PathBuf, mark: String, random: Arc<dyn Random>) -> Self {
         Self { folder, mark, random }
     }
 
-    /// Beginning of the names of uploaded files.
+    /// Returns the prefix of the names of uploaded files.
     fn beginning(&self) -> String {
         format!("{}-", self.mark)
     }
 
-    /// Beginning of the names of exported files. Another one: a binary of before would remove them as files that no job names.
+    /// Returns the prefix of the names of exported files. It differs, because an older binary would delete them as
+    /// files without a job.
     fn export_beginning(&self) -> String {
         format!("export-{}-", self.mark)
     }
 
-    /// A new place, the folder for it being there.
+    /// Returns a new file name and path. Creates the folder if it is missing.
     async fn place(&self, beginning: &str) -> Result<(String, PathBuf), StoreError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).await.map_err(failed)?;
         let place = format!("{beginning}{}", self.random.uuid());
@@ -44,7 +46,7 @@ impl FolderUploads {
         Ok((place, path))
     }
 
-    /// Places are names that were made here: they lead out of the folder never.
+    /// Returns the path of a file. Names are generated here, so they cannot lead out of the folder.
     fn path(&self, place: &str) -> Result<PathBuf, StoreError> {
         let plain = !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if plain { Ok(self.folder.join(place)) } else { Err(StoreError::corrupt("the place of a file is no name")) }
@@ -66,7 +68,7 @@ impl FolderUploads {
 
     async fn sync(&self, path: &Path) -> std::io::Result<()> {
         fs::File::open(path).await?.sync_all().await?;
-        // The name of the file is kept by the folder.
+        // Syncs the folder, which holds the file name.
         fs::File::open(&self.folder).await?.sync_all().await
     }
 }
@@ -75,7 +77,7 @@ fn failed(error: std::io::Error) -> StoreError {
     StoreError::Unavailable(format!("the folder of imports: {error}"))
 }
 
-/// The size of a file that was written, which is removed when it is not whole.
+/// Returns the size of a written file. Deletes the file if it is incomplete.
 async fn whole(written: std::io::Result<u64>, path: &Path) -> Result<u64, StoreError> {
     if written.is_err() {
         let _ = fs::remove_file(path).await;
@@ -114,7 +116,7 @@ impl UploadStore for FolderUploads {
             if places.len() >= most || !beginnings.iter().any(|beginning| place.starts_with(beginning)) {
                 continue;
             }
-            // It may be gone by now.
+            // The file may have been deleted in the meantime.
             let Ok(about) = file.metadata().await else { continue };
             if DateTime::<Utc>::from(about.modified().map_err(failed)?) < at {
                 places.push(place);
@@ -140,7 +142,7 @@ mod tests {
     async fn nothing_is_left_of_what_could_not_be_copied() {
         let folder = tempfile::tempdir().unwrap();
         let store = FolderUploads::new(folder.path().to_owned(), "a1".into(), Arc::new(SystemRandom::new()));
-        // A file that opens and cannot be read.
+        // A file that can be opened but not read.
         assert!(matches!(store.keep(Path::new("/proc/self/mem")).await, Err(StoreError::Unavailable(_))));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
@@ -171,7 +173,7 @@ mod tests {
         assert_eq!((bytes, place.starts_with("export-a1-")), (5, true), "{place}");
         assert_eq!(std::fs::read_to_string(store.open(&place).await.unwrap()).unwrap(), "id\n7\n");
         assert_eq!(store.kept_before(DateTime::<Utc>::MAX_UTC, 9).await.unwrap(), [place]);
-        // A folder opens and cannot be read.
+        // A folder can be opened but not read.
         assert!(store.keep_export(File::open(folder.path()).unwrap()).await.is_err());
         assert_eq!(std::fs::read_dir(folder.path().join("new")).unwrap().count(), 1);
     }

@@ -1,4 +1,5 @@
-//! Notifications of the acquirer. They prove nothing: the payment or refund is read again, and only what is read counts.
+//! Notifications of the acquirer. Their content is not trusted: the payment or refund is read again, and only that
+//! result counts.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data, Json};
@@ -19,8 +20,8 @@ use crate::http::{ApiError, ClientIp, Throttle};
 pub struct AcquirerAddresses(pub Vec<IpNet>);
 
 impl AcquirerAddresses {
-    /// Rules that count a notification from this address. They come before the payment is read: a stranger who invents
-    /// notifications must not use up what the acquirer lets us read.
+    /// Returns the rules that count a notification from this address. They apply before the payment is read: forged
+    /// notifications must not use up our rate limit at the acquirer.
     fn rules(&self, ip: ClientIp) -> Vec<(RateRule, String)> {
         if self.0.iter().any(|range| range.contains(&ip.0.to_canonical())) {
             return vec![(ACQUIRER_NOTIFICATIONS, ip.subject())];
@@ -33,7 +34,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(acquirer_notified);
 }
 
-/// Read whatever its content type: the acquirer's is not always the same.
+/// Raw body. The acquirer's content type varies.
 type RawBody = Bytes;
 
 const LARGEST_BODY: usize = 64 * 1024;
@@ -49,7 +50,10 @@ struct Object {
     id: String,
 }
 
-/// Takes a notification of the acquirer. 200 when it is handled or is none of ours, 503 when it has to come again.
+/// Send a notification of the acquirer
+///
+/// `200`: handled, or not about a known payment. `503`: the payment or refund could not be read; the acquirer must send
+/// the notification again.
 #[utoipa::path(
     tag = "Callbacks",
     request_body(content = Value, content_type = "application/json"),
@@ -109,7 +113,7 @@ async fn refund_notified(refunds: &RefundService, id: &ProviderId) -> Result<(),
     Ok(())
 }
 
-/// What the name of an event says of its payment.
+/// Returns the payment status that the name of an event claims.
 fn told(event: &str) -> Option<GatewayStatus> {
     match event {
         "payment.succeeded" => Some(GatewayStatus::Succeeded),

@@ -1,4 +1,4 @@
-//! What outside services call.
+//! Callbacks of outside services.
 
 mod acquirer;
 mod policies;

@@ -1,5 +1,5 @@
 use crate::http::policy::{Access, Policy, post};
 
-/// What outside services call proves itself inside the handler, by a signature or by asking back.
+/// Policies of the callbacks. Their handlers verify the request by a signature or by a request to the provider.
 pub const POLICIES: &[Policy] =
     &[post("/callbacks/acquirer", Access::Public), post("/callbacks/telephony", Access::Public)];

@@ -20,12 +20,12 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 const LARGEST_BODY: usize = 64 * 1024;
 const MOST_ENTRIES: usize = 100;
 
-/// What the provider expects for an answer; anything else makes it repeat the message.
+/// Response that the provider expects. After any other it repeats the message.
 const TAKEN: &str = "100";
 
 type RawBody = Bytes;
 
-/// A message: its entries in the order they came in, which is the order they are signed in.
+/// Message with its entries in the order of arrival, which is the order of the signature.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Notice {
     entries: Vec<String>,
@@ -69,7 +69,9 @@ async fn read(headers: &HeaderMap, body: Bytes) -> Result<Notice, ApiError> {
     Ok(notice)
 }
 
-/// Takes a message of the telephony provider. `100` when it is signed by the provider, whatever it is about.
+/// Send a message of the telephony provider
+///
+/// Returns `100` for every message with a valid signature of the provider.
 #[utoipa::path(
     tag = "Callbacks",
     request_body(content = String, content_type = "multipart/form-data"),

@@ -1,4 +1,4 @@
-//! `kontor application`: whether an application is let in, by which token, and how orders in it are paid.
+//! `kontor application`: access, App Tokens and payment types of applications.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,37 +16,37 @@ use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::service::wiring::Surroundings;
 
-/// What can be done with applications.
+/// Subcommands of `kontor application`.
 #[derive(Subcommand)]
 pub enum ApplicationCommand {
-    /// The applications of a project.
+    /// List the applications of a project.
     List {
-        /// The project.
+        /// Project.
         #[arg(long, value_name = "ID")]
         project: i64,
         #[command(flatten)]
         output: Output,
     },
-    /// Shuts an application out: its App Token and the tokens of its customers are worth nothing.
+    /// Disable an application: its App Token and the tokens of its customers stop working.
     Deactivate(OneApplication),
-    /// Lets an application in again, with its customers.
+    /// Enable a disabled application and the tokens of its customers.
     Activate(OneApplication),
-    /// Another App Token in the place of the old one, which is worth nothing at once; customers stay signed in.
+    /// Replace the App Token. The old one stops working at once; customers stay logged in.
     RotateToken(OneApplication),
-    /// The payment types of the project, and which of them the application takes.
+    /// Show the payment types of the project, and those that the application accepts.
     PaymentTypes {
         #[command(flatten)]
         application: OneApplication,
-        /// Take these alone: numbers with commas between them, or `all` for all of the project, those to come too.
+        /// Accept only these: ids separated by commas, or `all` for all of the project, including future ones.
         #[arg(long, value_name = "IDS")]
         set: Option<String>,
     },
 }
 
-/// Which application.
+/// Selected application.
 #[derive(Args)]
 pub struct OneApplication {
-    /// The number of the application.
+    /// Id of the application.
     #[arg(long, value_name = "ID")]
     application: i64,
     #[command(flatten)]
@@ -156,7 +156,7 @@ fn tell(application: &Application, now: &str, json: bool) {
     }
 }
 
-/// Nothing means all.
+/// Parses the payment types. An empty set means all.
 fn chosen(text: &str) -> Result<BTreeSet<PaymentTypeId>, Failure> {
     if text == "all" {
         return Ok(BTreeSet::new());

@@ -14,7 +14,7 @@ use crate::config::{Config, ConfigError};
 /// Settings of `kontor backup`.
 #[derive(Args)]
 pub struct BackupArguments {
-    /// The file to make. One that is there is never overwritten.
+    /// File to create. An existing file is never overwritten.
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub fn run(
     let config = load(arguments.output.database.clone())?;
     match config.database()? {
         DatabaseUrl::Postgres(_) => return Err(BackupError::Postgres.into()),
-        // Opening it would make an empty one.
+        // Opening a missing database would create an empty one.
         DatabaseUrl::Sqlite(file) if !file.try_exists()? => {
             return Err(format!("there is no database {}", file.display()).into());
         }

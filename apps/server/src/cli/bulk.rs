@@ -27,32 +27,32 @@ use crate::config::{Config, ConfigError};
 use crate::service::bulk::work;
 use crate::service::wiring::{Services, Surroundings};
 
-/// Rows are wrong.
+/// Exit code for wrong rows.
 const WRONG_ROWS: u8 = 2;
-/// How often a job that another process works on is looked at.
+/// Polling interval for a job that another process runs.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What can be imported.
+/// Kinds of records to import.
 #[derive(Subcommand)]
 pub enum ImportCommand {
-    /// Cards: creates and changes them by article.
+    /// Items: create and change them by article.
     Nomenclatures(ImportArguments),
-    /// Stock: sets quantities and prices by article and warehouse.
+    /// Stock: set quantities and prices by article and warehouse.
     Stock(ImportArguments),
 }
 
 /// Settings of `kontor import`.
 #[derive(Args)]
 pub struct ImportArguments {
-    /// An xlsx or csv file.
+    /// File in xlsx or csv format.
     file: PathBuf,
-    /// The project.
+    /// Project.
     #[arg(long)]
     project: i64,
-    /// Find out what would happen, write nothing.
+    /// Check the file without writing anything.
     #[arg(long)]
     dry_run: bool,
-    /// Import the good rows although others are bad.
+    /// Import the valid rows even if others are wrong.
     #[arg(long)]
     skip_errors: bool,
     #[command(flatten)]
@@ -61,8 +61,8 @@ pub struct ImportArguments {
     output: Output,
 }
 
-/// Runs `kontor import`. Ends with 2 when rows are wrong; they stand in a sheet beside the file. A signal to end cancels the
-/// import.
+/// Runs `kontor import`. Exits with 2 if rows are wrong, and lists them in a sheet beside the file. A termination
+/// signal cancels the import.
 pub fn import(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     command: ImportCommand,
@@ -76,7 +76,7 @@ pub fn import(
     process::runtime()?.block_on(run_import(&config, &database, kind, &arguments))
 }
 
-/// On standard error, and only on a terminal.
+/// Returns a progress bar on standard error. It is visible only on a terminal.
 pub(super) fn bar() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     bar.enable_steady_tick(Duration::from_millis(200));
@@ -103,7 +103,7 @@ pub(super) fn show(bar: &ProgressBar, progress: Progress) {
     bar.set_position(progress.done_rows);
 }
 
-/// Is cancelled when the process is told to end.
+/// Returns a token that a termination signal cancels.
 fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
     let signal = stop.clone();
@@ -116,7 +116,7 @@ fn stop_on_signal() -> CancellationToken {
     stop
 }
 
-/// Cancels the import, so that nobody else goes on with it.
+/// Cancels the import, so that no other process continues it.
 async fn canceled(bulk: &BulkService, project: ProjectId, id: JobId) -> Result<Job, JobError> {
     match bulk.cancel_for(project, id).await {
         Err(JobError::Refused(JobRefusal::Ended)) => bulk.read_for(project, id).await,
@@ -140,7 +140,7 @@ async fn run_import(
     std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
     let reading = arguments.reading.options(&services.import_columns(), project, kind).await?;
     let shown = if arguments.dry_run {
-        // A file that is refused is the job's to tell.
+        // The job reports the error of a rejected file.
         runner.preview(project, kind, &arguments.file, &reading).await.ok()
     } else {
         None
@@ -176,7 +176,7 @@ async fn run_import(
                 waits = true;
                 eprintln!("kontor: imports of the project come before this one; it waits for the worker to end them");
             }
-            // Another process works on it, or on an import before it.
+            // Another process runs this import, or an earlier one.
             let (phase, done_rows, total_rows) = (job.phase, job.done_rows, job.total_rows);
             show(&bar, Progress { phase, done_rows, total_rows });
             tokio::select! {
@@ -245,7 +245,7 @@ async fn report(
     }
 }
 
-/// The error sheet, beside the file.
+/// Writes the error sheet beside the file.
 async fn write_errors(services: &Services, bulk: &BulkService, job: &Job, file: &Path) -> Result<PathBuf, Failure> {
     let mut path = file.as_os_str().to_owned();
     path.push(".errors.csv");

@@ -1,4 +1,5 @@
-//! `kontor customer avatar`: the pictures of customers. Customers upload no files, and the API of staff does not know them.
+//! `kontor customer avatar`: pictures of customers. Customers cannot upload files, and the staff API has no endpoint
+//! for the pictures.
 
 use std::sync::Arc;
 
@@ -11,18 +12,18 @@ use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 
-/// What can be done with customers.
+/// Subcommands of `kontor customer`.
 #[derive(Subcommand)]
 pub enum CustomerCommand {
-    /// Gives a customer another picture.
+    /// Set the picture of a customer.
     Avatar {
-        /// The customer.
+        /// Customer.
         #[arg(long, value_name = "ID")]
         customer: i64,
-        /// The number of a file of his project of type 2, or `none`.
+        /// Id of a file of type 2 in the customer's project, or `none`.
         #[arg(long, value_name = "FILE_ID")]
         avatar: String,
-        /// The database.
+        /// Database.
         #[arg(long)]
         database: Option<String>,
     },

@@ -17,26 +17,27 @@ use crate::config::{Config, ConfigError};
 /// Settings of `kontor doctor`.
 #[derive(Args)]
 pub struct DoctorArguments {
-    /// This project alone.
+    /// Check only this project.
     #[arg(long)]
     project: Option<i64>,
-    /// Put right what differs, after it was told: stock by movements with the reason `correction`, everything else by
-    /// deriving it anew. Then look again.
+    /// Correct the differences after reporting them: stock by movements with the reason `correction`, all other figures
+    /// by recalculation. Then check again.
     #[arg(long)]
     correct: bool,
-    /// First put parked rows back into their queues. What still cannot be read is parked again when its turn comes.
+    /// First return parked rows to their queues. Rows that still cannot be read are parked again.
     #[arg(long)]
     release_parked: bool,
-    /// Print one JSON object per line: damage to the file, what was put back, every parked row, every receipt that is not registered, every payment that needs to be looked at, every row that cannot be read, every difference, then what was examined; with --correct then what was put right,
-    /// what still differs, and what was examined again.
+    /// Print one JSON object per line, in this order: damage to the file, released rows, parked rows, unregistered
+    /// receipts, payments that need attention, unreadable rows, differences, and a summary. With --correct then the
+    /// corrected figures, the remaining differences, and a second summary.
     #[arg(long)]
     json: bool,
-    /// The database.
+    /// Database.
     #[arg(long)]
     database: Option<String>,
 }
 
-/// Runs the command. Differences that stay, and rows that are parked, make it fail.
+/// Runs the command. Remaining differences and parked rows make it fail.
 pub fn run(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     arguments: DoctorArguments,
@@ -45,7 +46,7 @@ pub fn run(
     let database = open_migrated(&load(arguments.database)?)?;
     let report = Report { json: arguments.json };
     process::runtime()?.block_on(async {
-        // In a damaged file nothing else can be believed.
+        // Nothing else in a damaged file is reliable.
         let damage = database.file_damage().await?;
         if !damage.is_empty() {
             report.damage(&damage);
@@ -82,7 +83,7 @@ pub fn run(
     })
 }
 
-/// What people must see to before all is well.
+/// Returns an error that names everything that needs an operator.
 fn waiting(parked: usize, receipts: usize, payments: usize, unreadable: u64) -> Result<(), Failure> {
     let parked =
         (parked > 0).then(|| format!("{parked} rows of queues cannot be read; mend them, then --release-parked"));
@@ -95,7 +96,7 @@ fn waiting(parked: usize, receipts: usize, payments: usize, unreadable: u64) -> 
     if waiting.is_empty() { Ok(()) } else { Err(waiting.join("; ").into()) }
 }
 
-/// Returns how many figures differ, having told each.
+/// Reports all differences and returns their number.
 async fn examine(database: &Database, project: Option<ProjectId>, report: &Report) -> Result<u64, Failure> {
     let mut any = false;
     let found = |difference: Difference| {
@@ -107,7 +108,7 @@ async fn examine(database: &Database, project: Option<ProjectId>, report: &Repor
     Ok(examined.differences)
 }
 
-/// What is printed: a table, or one JSON object per line.
+/// Output format: a table, or one JSON object per line.
 struct Report {
     json: bool,
 }

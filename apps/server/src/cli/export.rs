@@ -25,25 +25,25 @@ use crate::service::wiring::{Services, Surroundings};
 /// Kinds of records to export.
 #[derive(Subcommand)]
 pub enum ExportCommand {
-    /// Every card of a project.
+    /// All items of a project.
     Nomenclatures(ExportArguments),
-    /// The stock of a project, one row per item and warehouse.
+    /// Stock of a project, one row per item and warehouse.
     Stock(ExportArguments),
-    /// The orders of a project, one row per line.
+    /// Orders of a project, one row per line.
     Orders(ExportArguments),
-    /// The customers of a project, without deleted ones.
+    /// Customers of a project, without deleted ones.
     Customers(ExportArguments),
 }
 
 /// Settings of `kontor export`.
 #[derive(Args)]
 pub struct ExportArguments {
-    /// The file to write; `.csv` or `.xlsx` says what it becomes.
+    /// File to write. Its extension `.csv` or `.xlsx` selects the format.
     file: PathBuf,
-    /// The project.
+    /// Project.
     #[arg(long)]
     project: i64,
-    /// The database.
+    /// Database.
     #[arg(long)]
     database: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The first rows of a dry run as they will be.
+//! Preview of the first rows in a dry run.
 
 use kontor_catalog::spreadsheet::{Layout, RowPreview};
 use kontor_kernel::Word as _;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::http::import_rows::{HeaderRecord, RowRecord};
 
-/// Adds the table and its rows to a report in JSON, by the names of the API.
+/// Adds the layout and the preview to a report in JSON, with the names of the API.
 pub fn add(report: &mut Value, layout: Layout, rows: Vec<RowPreview>) {
     let Value::Object(report) = report else { return };
     let columns: Vec<HeaderRecord> = layout.columns.into_iter().map(Into::into).collect();
@@ -17,7 +17,7 @@ pub fn add(report: &mut Value, layout: Layout, rows: Vec<RowPreview>) {
     report.insert("first_rows".to_owned(), json!(rows));
 }
 
-/// Prints the table and its rows.
+/// Prints the layout and the preview.
 pub fn print(layout: &Layout, rows: &[RowPreview]) {
     match &layout.sheet {
         Some(sheet) => println!("sheet {sheet}, headers in row {}", layout.header_row),
@@ -31,7 +31,7 @@ pub fn print(layout: &Layout, rows: &[RowPreview]) {
     }
 }
 
-/// `row 6: update MUG-01, price 100 -> 120`
+/// Formats a row: `row 6: update MUG-01, price 100 -> 120`.
 fn line(row: &RowPreview) -> String {
     let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "(empty)".to_owned());
     let article = row.article.as_ref().map(ToString::to_string);

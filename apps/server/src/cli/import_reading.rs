@@ -1,4 +1,4 @@
-//! Settings of `kontor import` about the reading of its file.
+//! Settings of `kontor import` for reading its file.
 
 use clap::Args;
 use kontor_catalog::spreadsheet::{ColumnMap, ImportColumns, ImportKind, ReadOptions};
@@ -6,29 +6,29 @@ use kontor_kernel::{Line, ProjectId};
 
 use super::Failure;
 
-/// Settings of `kontor import` about the file.
+/// Settings of `kontor import` for its file.
 #[derive(Args)]
 pub struct ReadingArguments {
-    /// The name of a sheet, or its number among the visible ones.
+    /// Name of a sheet, or its number among the visible ones.
     #[arg(long)]
     sheet: Option<String>,
-    /// The row of headers as the spreadsheet counts.
+    /// Number of the header row in the spreadsheet.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     header_row: Option<u32>,
-    /// The column of a header, as `HEADER=COLUMN`; `HEADER=` ignores the header. May be repeated. Without it the saved
-    /// columns of the project count.
+    /// Column of a header, as `HEADER=COLUMN`; `HEADER=` ignores the header. May be repeated. Without it the saved
+    /// columns of the project apply.
     #[arg(long = "column", value_name = "HEADER=COLUMN")]
     columns: Vec<String>,
-    /// Save the columns for later imports of the project once the file is imported.
+    /// Save the columns for later imports of the project after a successful import.
     #[arg(long, requires = "columns", conflicts_with = "dry_run")]
     pub save_columns: bool,
-    /// Leave fields alone whose cells are empty.
+    /// Keep the values of fields with empty cells.
     #[arg(long)]
     keep_empty: bool,
 }
 
 impl ReadingArguments {
-    /// The options, with the saved columns of the project unless others are given.
+    /// Returns the options. The saved columns of the project are the default.
     pub async fn options(
         &self,
         saved: &ImportColumns,

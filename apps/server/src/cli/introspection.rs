@@ -15,24 +15,24 @@ use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::service::wiring::Surroundings;
 
-/// What can be done with the backends that ask about tokens.
+/// Subcommands of `kontor introspection`.
 #[derive(Subcommand)]
 pub enum IntrospectionCommand {
-    /// Credentials of a backend, for one application and audience.
+    /// Issue credentials of a backend for one application and audience.
     Issue(ClientArguments),
-    /// Another secret in the place of the old one, which is worth nothing at once; a disabled client is active again.
+    /// Replace the secret. The old one stops working at once; a disabled client becomes active again.
     Rotate(ClientArguments),
-    /// Shuts a client out at once.
+    /// Disable a client at once.
     Disable(ClientArguments),
 }
 
-/// Which client.
+/// Selected client.
 #[derive(Args)]
 pub struct ClientArguments {
-    /// The number of the application whose customers the backend asks about.
+    /// Id of the application whose customer tokens the backend checks.
     #[arg(long, value_name = "ID")]
     application: i64,
-    /// Whom it is for; the backend sends the same text with every question.
+    /// Intended audience; the backend sends the same text with every request.
     #[arg(long)]
     audience: String,
     #[command(flatten)]

@@ -14,37 +14,38 @@ use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::service::wiring::Surroundings;
 
-/// More than any token has.
+/// Maximum size of the token input in bytes, larger than any token.
 const MOST_BYTES: u64 = 4_096;
 
-/// What can be done with the mini-apps of an application.
+/// Subcommands of `kontor miniapp`.
 #[derive(Subcommand)]
 pub enum MiniAppCommand {
-    /// Lets customers sign in with contacts that are signed with the token of this bot.
+    /// Let customers log in with contacts signed with the token of this bot.
     Set {
         #[command(flatten)]
         place: Place,
-        /// The file with the token; by default it is read from standard input. It is no argument: those can be seen.
+        /// File with the token; by default it is read from standard input. It is no argument, because other users can
+        /// see arguments.
         #[arg(long, value_name = "FILE")]
         token_file: Option<PathBuf>,
     },
-    /// Ends that; customers who have signed in stay signed in.
+    /// Remove the bot. Customers who have logged in stay logged in.
     Remove {
         #[command(flatten)]
         place: Place,
     },
 }
 
-/// Whose bot.
+/// Selected bot.
 #[derive(Args)]
 pub struct Place {
-    /// The number of the application.
+    /// Id of the application.
     #[arg(long, value_name = "ID")]
     application: i64,
-    /// The messenger: `max`.
+    /// Messenger: `max`.
     #[arg(long)]
     provider: String,
-    /// The database.
+    /// Database.
     #[arg(long)]
     database: Option<String>,
 }

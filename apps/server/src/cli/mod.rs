@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line.
 
 mod application;
 mod backup;
@@ -32,10 +32,10 @@ use clap::{Parser, Subcommand};
 
 use crate::config::{Config, Flags};
 
-/// A failure told to the person at the terminal.
+/// Failure shown at the terminal.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// A failure with an exit code of its own.
+/// Failure with its own exit code.
 #[derive(Debug, thiserror::Error)]
 #[error("{1}")]
 struct Exit(u8, String);
@@ -43,7 +43,7 @@ struct Exit(u8, String);
 #[derive(Parser)]
 #[command(name = "kontor", version, about = "One service that runs a merchant's whole trade.")]
 struct Arguments {
-    /// A configuration file instead of ./kontor.toml.
+    /// Configuration file instead of ./kontor.toml.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -52,115 +52,115 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A shop to try everything on: API, worker and an emulated outside world in one process.
+    /// Run a demo shop: API, worker and emulated outside services in one process.
     Demo(demo::DemoArguments),
-    /// Serves the API and, unless told otherwise, works off events and payments.
+    /// Serve the API and, by default, process events and payments.
     Serve {
-        /// The address to listen on.
+        /// Address to listen on.
         #[arg(long)]
         bind: Option<SocketAddr>,
-        /// The database.
+        /// Database.
         #[arg(long)]
         database: Option<String>,
         /// Leave events and payments to other processes.
         #[arg(long)]
         no_worker: bool,
     },
-    /// Works off events and payments without serving the API.
+    /// Process events and payments without serving the API.
     Worker {
-        /// The database.
+        /// Database.
         #[arg(long)]
         database: Option<String>,
     },
-    /// Brings the database to the state this binary needs.
+    /// Migrate the database to the version that this binary needs.
     Migrate {
-        /// The database.
+        /// Database.
         #[arg(long)]
         database: Option<String>,
-        /// Take the newest N migrations back instead.
+        /// Revert the newest N migrations instead.
         #[arg(long, value_name = "N")]
         revert: Option<usize>,
     },
-    /// Copies the embedded database to a file while the service goes on, and checks the copy.
+    /// Copy the embedded database to a file while the service runs, and check the copy.
     Backup(backup::BackupArguments),
-    /// Compares a database that was restored from a backup with what the acquirer has taken and given back since. Then
+    /// Compare a database restored from a backup with the payments and refunds of the acquirer since then. Afterwards
     /// subscriptions are charged again.
     Reconcile(reconcile::ReconcileArguments),
-    /// Derives stock, reservations, uses of discounts and offers anew and compares. Changes nothing; fails when
-    /// something differs, a receipt is not registered, or a payment needs to be looked at.
+    /// Recalculate stock, reservations, uses of discounts and offers, and compare. Changes nothing; fails if something
+    /// differs, a receipt is not registered, or a payment needs attention.
     Doctor(doctor::DoctorArguments),
-    /// Projects.
+    /// Manage projects.
     Project {
         #[command(subcommand)]
         command: project::ProjectCommand,
     },
-    /// Payments that people must look at.
+    /// Manage payments that need an operator.
     Payment {
         #[command(subcommand)]
         command: payment::PaymentCommand,
     },
-    /// Fiscal receipts: which projects have them made, and those that people must look at.
+    /// Manage fiscal receipts: which projects use them, and those that need an operator.
     Receipt {
         #[command(subcommand)]
         command: receipt::ReceiptCommand,
     },
-    /// Backends that ask what a customer's token is worth.
+    /// Manage backends that check tokens of customers.
     Introspection {
         #[command(subcommand)]
         command: introspection::IntrospectionCommand,
     },
-    /// The bots behind the mini-apps of an application.
+    /// Manage the bots behind the mini-apps of an application.
     Miniapp {
         #[command(subcommand)]
         command: miniapp::MiniAppCommand,
     },
-    /// Applications: their tokens, whether they are let in, how they are paid.
+    /// Manage applications: their tokens, access and payment types.
     Application {
         #[command(subcommand)]
         command: application::ApplicationCommand,
     },
-    /// Customers.
+    /// Manage customers.
     Customer {
         #[command(subcommand)]
         command: customer::CustomerCommand,
     },
-    /// Employees.
+    /// Manage employees.
     User {
         #[command(subcommand)]
         command: user::UserCommand,
     },
-    /// Tags that items may carry.
+    /// Manage tags of items.
     Tag {
         #[command(subcommand)]
         command: tag::TagCommand,
     },
 
-    /// Brings a spreadsheet in.
+    /// Import a spreadsheet.
     Import {
         #[command(subcommand)]
         command: bulk::ImportCommand,
     },
-    /// Writes a spreadsheet.
+    /// Export a spreadsheet.
     Export {
         #[command(subcommand)]
         command: export::ExportCommand,
     },
-    /// Prints the API description.
+    /// Print the API description.
     Openapi {
         /// Write it to a file instead.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// Fail when docs/openapi.json (or FILE) differs.
+        /// Fail if docs/openapi.json (or FILE) differs.
         #[arg(long)]
         check: bool,
     },
-    /// Emulates the outside world: acquirer, telephony, mailbox, webhook receiver.
+    /// Emulate the outside services: acquirer, telephony, mailbox, webhook receiver.
     Sandbox {
-        /// The address to listen on.
+        /// Address to listen on.
         #[arg(long)]
         bind: SocketAddr,
     },
-    /// Prints the effective configuration, secrets masked.
+    /// Print the effective configuration with masked secrets.
     Config,
 }
 
@@ -177,7 +177,7 @@ pub fn run() -> ExitCode {
 }
 
 fn execute(arguments: Arguments) -> Result<(), Failure> {
-    // The process has one provider of TLS; a second installation would only tell that it is there.
+    // The process has one TLS provider. A second installation fails only because it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let file = arguments.config;
     let load = |bind: Option<SocketAddr>, database_url: Option<String>| {

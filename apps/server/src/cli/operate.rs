@@ -1,4 +1,4 @@
-//! Commands of those who run the service.
+//! Commands for operating the service.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub fn open(config: &Config) -> Result<Database, Failure> {
     Ok(Database::open(config.database()?, options)?)
 }
 
-/// Opens the database and refuses one that lacks migrations.
+/// Opens the database and rejects one that lacks migrations.
 pub fn open_migrated(config: &Config) -> Result<Database, Failure> {
     let database = open(config)?;
     let state = database.migration_state()?;
@@ -37,12 +37,12 @@ pub fn open_migrated(config: &Config) -> Result<Database, Failure> {
     }
 }
 
-/// Services go by what they remember for so long at most. When a command that shut somebody out has ended, nobody does.
+/// Waits for the maximum time that services cache access. A revocation is in effect everywhere when the command ends.
 pub fn until_everybody_knows() {
     std::thread::sleep(TRUST);
 }
 
-/// Says that what is stored is not safe from anybody who reads the sources.
+/// Warns that stored secrets are not protected, because the key is public.
 fn warn_of_development_key(config: &Config) {
     if config.has_development_key() {
         tracing::warn!(
@@ -52,7 +52,7 @@ fn warn_of_development_key(config: &Config) {
     }
 }
 
-/// `kontor serve`
+/// Runs `kontor serve`.
 pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
     process::log(config)?;
     warn_of_development_key(config);
@@ -71,7 +71,7 @@ pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
     })
 }
 
-/// Learns whether the database was restored from a backup.
+/// Checks if the database was restored from a backup.
 async fn check_generation(config: &Config, database: &Database) -> Result<(), Failure> {
     if database.check_generation(config.imports()?, SystemClock.now()).await? {
         tracing::error!(
@@ -81,7 +81,7 @@ async fn check_generation(config: &Config, database: &Database) -> Result<(), Fa
     Ok(())
 }
 
-/// `kontor worker`
+/// Runs `kontor worker`.
 pub fn work(config: &Config) -> Result<(), Failure> {
     process::log(config)?;
     warn_of_development_key(config);
@@ -94,7 +94,7 @@ pub fn work(config: &Config) -> Result<(), Failure> {
     })
 }
 
-/// Waits for the signal to end. An instance that breaks down ends the process with an error: something starts it again.
+/// Waits for a termination signal. A failed instance ends the process with an error, so that it can be restarted.
 pub async fn ended(instance: &Instance) -> Result<(), Failure> {
     tokio::select! {
         signaled = process::ended() => signaled,
@@ -109,7 +109,7 @@ async fn run_until_ended(instance: Instance) -> Result<(), Failure> {
     outcome
 }
 
-/// `kontor migrate`
+/// Runs `kontor migrate`.
 pub fn migrate(config: &Config, revert: Option<usize>) -> Result<(), Failure> {
     let database = open(config)?;
     let (done, names) = match revert {

@@ -1,14 +1,14 @@
-//! What commands that read the database and print are told alike.
+//! Options of commands that read the database and print.
 
 use clap::Args;
 
-// Without a doc comment: it would stand in the help of the commands.
+// Without a doc comment: it would appear in the help of the commands.
 #[derive(Args, Clone)]
 pub struct Output {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// The database.
+    /// Database.
     #[arg(long)]
     pub database: Option<String>,
 }

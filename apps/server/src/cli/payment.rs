@@ -1,4 +1,4 @@
-//! `kontor payment`: payments that people must look at.
+//! `kontor payment`: payments that need an operator.
 
 use clap::Subcommand;
 use kontor_adapter_diesel::queues::MOST_TOLD;
@@ -12,20 +12,20 @@ use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 
-/// What can be done with payments.
+/// Subcommands of `kontor payment`.
 #[derive(Subcommand)]
 pub enum PaymentCommand {
-    /// Lists the payments that people must look at, such as money that does not fit its order.
+    /// List the payments that need an operator, such as an amount that does not match its order.
     List {
-        /// The project; without it all.
+        /// Project; by default all.
         #[arg(long)]
         project: Option<i64>,
         #[command(flatten)]
         output: Output,
     },
-    /// Takes a payment off the list. Its money and its history stay as they are.
+    /// Remove a payment from the list. Its money and its history do not change.
     Settle {
-        /// The number of the charge, as `list` prints it.
+        /// Id of the charge, as printed by `list`.
         #[arg(long)]
         charge: i64,
         #[command(flatten)]
@@ -63,7 +63,7 @@ pub fn run(
     }
 }
 
-/// Prints a payment that people must look at, for `list` and `kontor doctor`.
+/// Prints a payment that needs an operator, for `list` and `kontor doctor`.
 pub(super) fn print_concern(concern: &ChargeConcern, as_json: bool) {
     let ChargeConcern { id, project_id, purpose, provider_id, since, why } = concern;
     if as_json {

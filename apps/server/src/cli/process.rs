@@ -1,4 +1,4 @@
-//! What every long-running command needs: a runtime, logs, an end.
+//! Common parts of long-running commands: a runtime, logs, termination.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
@@ -11,12 +11,12 @@ use tracing_subscriber::util::SubscriberInitExt;
 use super::Failure;
 use crate::config::Config;
 
-/// A runtime for everything that is not an HTTP worker thread.
+/// Creates a runtime for everything that is not an HTTP worker thread.
 pub fn runtime() -> Result<Runtime, Failure> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 
-/// Sends structured logs to standard error, panics of every thread among them.
+/// Sends structured logs to standard error, including panics of every thread.
 pub fn log(config: &Config) -> Result<(), Failure> {
     let filter: Targets = config.log.parse()?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
@@ -26,7 +26,7 @@ pub fn log(config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whoever waits for the thread or the task gets an error; of those that nobody waits for this is the only sign.
+/// Logs a panic. Threads and tasks with a waiting caller also return an error; for all others this is the only sign.
 fn report_panic(panic: &PanicHookInfo<'_>) {
     metrics::counter!("kontor_panics_total").increment(1);
     let (thread, backtrace) = (std::thread::current(), Backtrace::capture());
@@ -38,7 +38,7 @@ fn report_panic(panic: &PanicHookInfo<'_>) {
     }
 }
 
-/// Waits for the signal to end.
+/// Waits for a termination signal.
 pub async fn ended() -> Result<(), Failure> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;

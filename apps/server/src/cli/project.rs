@@ -23,33 +23,33 @@ use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::service::wiring::Surroundings;
 
-/// What can be done with projects.
+/// Subcommands of `kontor project`.
 #[derive(Subcommand)]
 pub enum ProjectCommand {
-    /// A project ready to sell: owner, branch, application, delivery and payment types.
+    /// Create a project ready to sell: owner, branch, application, delivery and payment types.
     Create(CreateArguments),
-    /// In which zone the days of a project begin: those of filters and reports.
+    /// Set the time zone in which the days of filters and reports begin.
     TimeZone(TimeZoneArguments),
-    /// In which language a project speaks to its customers from now on.
+    /// Set the language in which a project addresses its customers from now on.
     Language(LanguageArguments),
-    /// Whether records of a project are changed and deleted only by who sends the version they have read.
+    /// Require `If-Match` with the current version for changes and deletions in a project.
     IfMatch(IfMatchArguments),
-    /// Bounds of orders from the contact form until an employee confirms them: shows them, or sets those that are named.
+    /// Show or set the limits of contact form orders until an employee confirms them.
     ContactOrders(ContactOrdersArguments),
-    /// Whether orders include the price of their delivery, and what each way of delivery costs: shows both, and sets what is named.
+    /// Show or set the delivery charge: included in orders or not, and the price of each way of delivery.
     DeliveryCharge(DeliveryChargeArguments),
 }
 
 /// Settings of `kontor project create`.
 #[derive(Args)]
 pub struct CreateArguments {
-    /// The name of the project.
+    /// Name of the project.
     #[arg(long)]
     name: String,
-    /// The owner's login.
+    /// Login of the owner.
     #[arg(long)]
     login: String,
-    /// The owner's e-mail address.
+    /// E-mail address of the owner.
     #[arg(long)]
     email: String,
     #[command(flatten)]
@@ -59,10 +59,10 @@ pub struct CreateArguments {
 /// Settings of `kontor project time-zone`.
 #[derive(Args)]
 pub struct TimeZoneArguments {
-    /// The number of the project.
+    /// Id of the project.
     #[arg(long)]
     project: i64,
-    /// The name of the zone in the IANA database, such as `Asia/Novosibirsk`.
+    /// Name of the zone in the IANA database, such as `Asia/Novosibirsk`.
     #[arg(long)]
     zone: String,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub struct TimeZoneArguments {
 /// Settings of `kontor project language`.
 #[derive(Args)]
 pub struct LanguageArguments {
-    /// The number of the project.
+    /// Id of the project.
     #[arg(long)]
     project: i64,
     /// `ru` or `en`.
@@ -85,10 +85,10 @@ pub struct LanguageArguments {
 /// Settings of `kontor project if-match`.
 #[derive(Args)]
 pub struct IfMatchArguments {
-    /// The number of the project.
+    /// Id of the project.
     #[arg(long)]
     project: i64,
-    /// Whether the header `If-Match` is required.
+    /// `true` if the header `If-Match` is required.
     #[arg(long, action = clap::ArgAction::Set)]
     required: bool,
     #[command(flatten)]
@@ -98,16 +98,16 @@ pub struct IfMatchArguments {
 /// Settings of `kontor project contact-orders`.
 #[derive(Args)]
 pub struct ContactOrdersArguments {
-    /// The number of the project.
+    /// Id of the project.
     #[arg(long)]
     project: i64,
-    /// Maximum pieces of stock that the unconfirmed orders of one phone reserve together.
+    /// Maximum number of units that the unconfirmed orders of one phone reserve together.
     #[arg(long)]
     max_pieces: Option<u32>,
-    /// Maximum price of the unconfirmed orders of one phone together, such as `100000.00`.
+    /// Maximum total price of the unconfirmed orders of one phone, such as `100000.00`.
     #[arg(long)]
     max_value: Option<String>,
-    /// Hours until an unconfirmed order is canceled, 1 to 8760. Counts for orders from now on.
+    /// Hours until an unconfirmed order is canceled, 1 to 8760. Applies to new orders.
     #[arg(long)]
     hold_hours: Option<i64>,
     #[command(flatten)]
@@ -117,39 +117,39 @@ pub struct ContactOrdersArguments {
 /// Settings of `kontor project delivery-charge`.
 #[derive(Args)]
 pub struct DeliveryChargeArguments {
-    /// The number of the project.
+    /// Id of the project.
     #[arg(long)]
     project: i64,
-    /// Whether orders from now on include the price of their delivery.
+    /// `true` if new orders include the price of their delivery.
     #[arg(long, action = clap::ArgAction::Set)]
     enabled: Option<bool>,
-    /// The delivery type whose price is set.
+    /// Delivery type to price.
     #[arg(long = "type", value_name = "ID", requires = "price")]
     type_id: Option<i64>,
-    /// The subtype whose price is set; what it costs on top of its type.
+    /// Delivery subtype to price; its price is added to that of its type.
     #[arg(long = "subtype", value_name = "ID", requires = "type_id")]
     subtype_id: Option<i64>,
-    /// The price of that type or subtype for orders from now on, such as `300.00`.
+    /// Price of that type or subtype for new orders, such as `300.00`.
     #[arg(long, value_name = "SUM", requires = "type_id")]
     price: Option<String>,
     #[command(flatten)]
     output: Output,
 }
 
-/// What the owner needs, shown this once.
+/// Data for the owner, shown only once.
 #[derive(Serialize)]
 pub struct CreatedProject {
-    /// The project.
+    /// Id of the project.
     pub project_id: i64,
-    /// Its branch.
+    /// Id of the branch.
     pub branch_id: i64,
-    /// Its application.
+    /// Id of the application.
     pub application_id: i64,
-    /// The token of the application.
+    /// App Token of the application.
     pub app_token: String,
-    /// The owner's login.
+    /// Login of the owner.
     pub login: String,
-    /// The owner's password.
+    /// Password of the owner.
     pub password: String,
 }
 
@@ -345,7 +345,7 @@ fn delivery_charge(
     Ok(())
 }
 
-/// What changes projects of a migrated database.
+/// Returns the use cases that change projects, over a migrated database.
 fn founding(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     database: Option<String>,
@@ -356,7 +356,7 @@ fn founding(
     Ok(ProjectFounding { projects, clock, random, cipher })
 }
 
-/// Founds a project and its owner.
+/// Creates a project and its owner.
 pub async fn create(
     config: &Config,
     database: &Database,
@@ -378,7 +378,7 @@ pub async fn create(
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;
     let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;
     if let Err(error) = registry.create_owner(project_id, login.clone(), email, &secret, Some(branch_id)).await {
-        // An owner of whom nobody knows whether they are stored stays, with their project.
+        // If the outcome is unknown, the owner may be stored, so the project stays.
         if !matches!(error, StaffRegistryError::Store(StoreError::OutcomeUnknown(_))) {
             founding.abandon(project_id).await?;
         }

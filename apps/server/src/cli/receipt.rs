@@ -1,4 +1,4 @@
-//! `kontor receipt`: which projects have fiscal receipts made, and those that people must look at.
+//! `kontor receipt`: which projects use fiscal receipts, and receipts that need an operator.
 
 use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
@@ -14,66 +14,66 @@ use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 
-/// What can be done with receipts.
+/// Subcommands of `kontor receipt`.
 #[derive(Subcommand)]
 pub enum ReceiptCommand {
-    /// Has receipts made for the online orders of a project, from the next order on.
+    /// Enable receipts for the online orders of a project, from the next order on.
     On {
         #[command(flatten)]
         place: Place,
-        /// The VAT of items that have none of their own, by the acquirer's code: 1 none, 2 0 %, 3 10 %, 4 20 %, 5 10/110,
-        /// 6 20/120, 7 5 %, 8 7 %, 9 5/105, 10 7/107, 11 22 %, 12 22/122.
+        /// VAT of items without their own, by the acquirer's code: 1 none, 2 0 %, 3 10 %, 4 20 %, 5 10/110, 6 20/120, 7
+        /// 5 %, 8 7 %, 9 5/105, 10 7/107, 11 22 %, 12 22/122.
         #[arg(long, default_value_t = 1)]
         vat_code: u8,
-        /// The seller's system of taxation, when they have several, by the acquirer's code: 1 general, 2 simplified
-        /// (income), 3 simplified (income less costs), 4 imputed income, 5 agricultural, 6 patent.
+        /// Tax system of the seller, if they use several, by the acquirer's code: 1 general, 2 simplified (income), 3
+        /// simplified (income less costs), 4 imputed income, 5 agricultural, 6 patent.
         #[arg(long)]
         tax_system: Option<u8>,
     },
-    /// Has none made any more. Orders that were paid with one keep theirs.
+    /// Disable receipts. Orders that were paid with a receipt keep it.
     Off {
         #[command(flatten)]
         place: Place,
     },
-    /// Whether a project has receipts made, and how.
+    /// Show the receipt settings of a project.
     Show {
         #[command(flatten)]
         place: Place,
     },
-    /// The receipts that are canceled or have been waited for for three days.
+    /// List the receipts that are canceled or have been pending for three days.
     List {
-        /// The project; without it all.
+        /// Project; by default all.
         #[arg(long)]
         project: Option<i64>,
         #[command(flatten)]
         output: Output,
     },
-    /// Asks again for a receipt that was canceled, once what was wrong is put right.
+    /// Request a canceled receipt again, after its cause is fixed.
     Again {
         #[command(flatten)]
         one: One,
     },
-    /// Takes a receipt as done that somebody has made by hand.
+    /// Mark a receipt as done that was created by hand.
     Settle {
         #[command(flatten)]
         one: One,
     },
 }
 
-/// Which project.
+/// Selected project.
 #[derive(Args)]
 pub struct Place {
-    /// The project.
+    /// Project.
     #[arg(long)]
     project: i64,
     #[command(flatten)]
     output: Output,
 }
 
-/// Which receipt.
+/// Selected receipt.
 #[derive(Args)]
 pub struct One {
-    /// The number of the receipt, as `list` tells it.
+    /// Id of the receipt, as printed by `list`.
     #[arg(long)]
     receipt: i64,
     #[command(flatten)]
@@ -158,7 +158,7 @@ fn tell(project: ProjectId, terms: Option<ReceiptTerms>, as_json: bool) {
     println!("tax_system  {}", number(tax_system));
 }
 
-/// A receipt that people must look at, as `list` and `kontor doctor` tell it.
+/// Prints a receipt that needs an operator, for `list` and `kontor doctor`.
 pub(super) fn tell_concern(concern: &ReceiptConcern, as_json: bool) {
     let ReceiptConcern { id, project_id, purpose, kind, state, since, reason } = concern;
     let (kind, state) = (kind.word(), state.word());

@@ -20,14 +20,14 @@ use crate::service::wiring::Surroundings;
 /// Settings of `kontor reconcile`.
 #[derive(Args)]
 pub struct ReconcileArguments {
-    /// When the backup was made, or earlier: an RFC 3339 moment such as 2026-03-01T04:00:00Z.
+    /// Time of the backup, or earlier, in RFC 3339 format such as 2026-03-01T04:00:00Z.
     #[arg(long, value_name = "MOMENT")]
     since: DateTime<Utc>,
     #[command(flatten)]
     output: Output,
 }
 
-/// Runs the command. Nothing is released when a list could not be read to its end.
+/// Runs the command. Nothing is released if a list could not be read completely.
 pub fn run(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     arguments: ReconcileArguments,
@@ -90,7 +90,7 @@ async fn payments_since(
     }
 }
 
-/// Prints a payment for something that the database does not know: people refund it, or make the record again.
+/// Prints a payment for a record that the database does not have. An operator refunds it, or recreates the record.
 fn print_strange(payment: &GatewayPayment, as_json: bool) {
     let GatewayPayment { id, amount, currency, purpose, .. } = payment;
     let purpose = purpose.map(|purpose| purpose.to_string());

@@ -10,7 +10,7 @@ use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::Config;
 
-/// Emulates the outside world until told to end.
+/// Emulates the outside services until a termination signal.
 pub fn run(bind: SocketAddr) -> Result<(), Failure> {
     process::log(&Config::default())?;
     process::runtime()?.block_on(async {

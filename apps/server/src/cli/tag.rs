@@ -1,4 +1,4 @@
-//! `kontor tag`: the tags that items of a project may carry. The API lists them and has no way to add one.
+//! `kontor tag`: tags for the items of a project. The API lists them, but cannot add one.
 
 use std::sync::Arc;
 
@@ -14,31 +14,31 @@ use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 
-/// What can be done with tags.
+/// Subcommands of `kontor tag`.
 #[derive(Subcommand)]
 pub enum TagCommand {
-    /// Adds a tag to a project.
+    /// Add a tag to a project.
     Create {
         #[command(flatten)]
         place: Place,
-        /// Its name, unique in the project in any case.
+        /// Name, unique in the project regardless of case.
         #[arg(long)]
         name: String,
-        /// The address of a picture.
+        /// URL of a picture.
         #[arg(long, value_name = "URL")]
         photo: Option<String>,
     },
-    /// The tags of a project.
+    /// List the tags of a project.
     List {
         #[command(flatten)]
         place: Place,
     },
 }
 
-/// Whose tags.
+/// Selected project.
 #[derive(Args)]
 pub struct Place {
-    /// The project.
+    /// Project.
     #[arg(long)]
     project: i64,
     #[command(flatten)]

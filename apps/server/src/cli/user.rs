@@ -1,4 +1,4 @@
-//! `kontor user`: the accounts of employees. The API has no way to add one or to give him a role.
+//! `kontor user`: accounts of employees. The API can neither add an employee nor assign a role.
 
 use std::sync::Arc;
 
@@ -19,36 +19,36 @@ use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::service::wiring::Surroundings;
 
-/// What can be done with employees.
+/// Subcommands of `kontor user`.
 #[derive(Subcommand)]
 pub enum UserCommand {
-    /// Adds an employee; his password is shown once.
+    /// Add an employee. The password is shown only once.
     Create(CreateArguments),
-    /// Shuts an employee out; his tokens end at once. The last owner of a project is refused.
+    /// Ban an employee; their tokens end at once. The last owner of a project cannot be banned.
     Ban(OneUser),
-    /// Lets an employee in again.
+    /// Unban an employee.
     Unban(OneUser),
-    /// Gives an employee another role. The last owner of a project keeps his.
+    /// Assign another role to an employee. The last owner of a project keeps theirs.
     Role {
         #[command(flatten)]
         user: OneUser,
-        /// The number of a role of the project, or `owner`.
+        /// Id of a role of the project, or `owner`.
         #[arg(long)]
         role: String,
     },
-    /// Puts an employee into a department.
+    /// Assign an employee to a department.
     Department {
         #[command(flatten)]
         user: OneUser,
-        /// The number of a department of the project, or `none`.
+        /// Id of a department of the project, or `none`.
         #[arg(long)]
         department: String,
     },
-    /// Changes what the record of an employee tells about him.
+    /// Change the record of an employee.
     Edit(EditArguments),
-    /// The employees of a project.
+    /// List the employees of a project.
     List {
-        /// The project.
+        /// Project.
         #[arg(long)]
         project: i64,
         #[command(flatten)]
@@ -59,34 +59,34 @@ pub enum UserCommand {
 /// Settings of `kontor user create`.
 #[derive(Args)]
 pub struct CreateArguments {
-    /// The project.
+    /// Project.
     #[arg(long)]
     project: i64,
-    /// What he signs in with.
+    /// Login name.
     #[arg(long)]
     login: String,
-    /// His e-mail address, where temporary passwords go.
+    /// E-mail address, which receives temporary passwords.
     #[arg(long)]
     email: String,
-    /// The number of a role of the project, or `owner`.
+    /// Id of a role of the project, or `owner`.
     #[arg(long)]
     role: String,
-    /// His given name; the login when absent.
+    /// Given name; the login by default.
     #[arg(long)]
     first_name: Option<String>,
-    /// His family name; the login when absent.
+    /// Family name; the login by default.
     #[arg(long)]
     last_name: Option<String>,
-    /// His patronymic.
+    /// Patronymic.
     #[arg(long)]
     middle_name: Option<String>,
-    /// His phone.
+    /// Phone.
     #[arg(long)]
     phone: Option<String>,
-    /// The branch he works in; without one, all.
+    /// Branch of the employee; by default all.
     #[arg(long)]
     branch: Option<i64>,
-    /// His department.
+    /// Department.
     #[arg(long)]
     department: Option<i64>,
     #[command(flatten)]
@@ -96,41 +96,41 @@ pub struct CreateArguments {
 /// Settings of `kontor user edit`.
 #[derive(Args)]
 pub struct EditArguments {
-    /// What he signs in with.
+    /// Login name.
     #[arg(long)]
     login: String,
     #[command(flatten)]
     traits: Traits,
-    /// The database.
+    /// Database.
     #[arg(long)]
     database: Option<String>,
 }
 
-/// What is changed; what is not named stays.
+/// Fields to change; others keep their values.
 #[derive(Args)]
 #[group(required = true, multiple = true)]
 struct Traits {
-    /// His phone, or `none`.
+    /// Phone, or `none`.
     #[arg(long)]
     phone: Option<String>,
-    /// His patronymic, or `none`.
+    /// Patronymic, or `none`.
     #[arg(long)]
     middle_name: Option<String>,
-    /// Whether he is on sick leave.
+    /// `true` if the employee is on sick leave.
     #[arg(long, value_name = "true|false")]
     sick: Option<bool>,
-    /// His picture: the number of a file of his project of type 2, or `none`.
+    /// Picture: id of a file of type 2 in the employee's project, or `none`.
     #[arg(long, value_name = "FILE_ID")]
     avatar: Option<String>,
 }
 
-/// An employee by number.
+/// Selected employee.
 #[derive(Args)]
 pub struct OneUser {
-    /// The employee.
+    /// Id of the employee.
     #[arg(long)]
     user: i64,
-    /// The database.
+    /// Database.
     #[arg(long)]
     database: Option<String>,
 }
@@ -166,7 +166,7 @@ fn parsed<T, E: std::fmt::Display>(name: &str, result: Result<T, E>) -> Result<T
     result.map_err(|error| format!("{name} {error}").into())
 }
 
-/// The word `none` empties.
+/// Parses a value; the word `none` clears it.
 fn or_none<T>(given: Option<&str>, parse: impl FnOnce(&str) -> Result<T, Failure>) -> Result<Edit<Option<T>>, Failure> {
     let filled = given.map(|text| if text == "none" { Ok(None) } else { parse(text).map(Some) });
     Ok(filled.transpose()?.into())

@@ -1,10 +1,10 @@
-//! Files that are there whole, or as they were.
+//! Atomic writes of files.
 
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Writes a file beside its place and puts it there when all of it is on the disk. When that fails nothing is left of it, and
-/// what was there before stays.
+/// Writes a temporary file in the same folder and renames it when it is completely on disk. On failure the temporary
+/// file is deleted, and an existing file stays.
 pub(super) fn write_whole(path: &Path, content: &mut impl Read) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -21,7 +21,7 @@ pub(super) fn write_whole(path: &Path, content: &mut impl Read) -> io::Result<()
 mod tests {
     use super::*;
 
-    /// Some bytes, and then the disk is full.
+    /// Reader that returns some bytes, then fails as if the disk were full.
     struct Breaks(bool);
 
     impl Read for Breaks {

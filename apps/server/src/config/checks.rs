@@ -1,13 +1,13 @@
-//! What a configuration must not say.
+//! Validation of the configuration.
 
 use kontor_kernel::ExposeSecret;
 
 use super::weak_key::weakness_of;
 use super::{Config, ConfigError, Environment, unfit};
 
-/// More would be no limit at all.
+/// Maximum of `code_limit_factor`. A higher factor would disable the limits.
 const MOST_CODES: u32 = 100;
-/// More than anybody needs in a second, a minute or an hour.
+/// Maximum number of events per second, minute or hour in a setting.
 const MOST: u32 = 1_000_000;
 
 impl Config {
@@ -28,7 +28,7 @@ impl Config {
         }
     }
 
-    /// Refuses what cannot work and, in production, what must not.
+    /// Rejects values that cannot work and, in production, unsafe values.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.database()?;
         self.check_files()?;

@@ -1,4 +1,4 @@
-//! The layers, and how their values are read.
+//! Layers of the configuration, and the parsing of their values.
 
 use std::path::PathBuf;
 
@@ -10,12 +10,12 @@ use serde::{Deserialize, Deserializer};
 
 use super::{Config, ConfigError, Environment, Flags};
 
-/// What the operator says: flags, then the environment, then a file. Whatever they leave out is a default.
+/// Settings of the operator: flags, then the environment, then a file. All others have defaults.
 #[derive(Clone, Default)]
 pub struct Layers(Figment);
 
 impl Layers {
-    /// Reads the layers; a value that cannot be read is told by [`Layers::over`].
+    /// Reads the layers. Errors of values are reported by [`Layers::over`].
     pub fn read(file: Option<PathBuf>, flags: Flags) -> Self {
         let mut figment = Figment::new();
         if let Some(url) = Env::var("DATABASE_URL") {
@@ -29,26 +29,27 @@ impl Layers {
         Self(figment.merge(EnvironmentLayer(Env::prefixed("KONTOR_"))).merge(Serialized::defaults(flags)))
     }
 
-    /// The configuration with these defaults, checked.
+    /// Returns the validated configuration with these defaults.
     pub fn over(&self, defaults: &Config) -> Result<Config, ConfigError> {
         let config = self.unchecked(defaults)?;
         config.check()?;
         Ok(config)
     }
 
-    /// Where the service runs by these settings, whether the others are fit for that or not.
+    /// Returns the environment of the service without validating other settings.
     pub fn environment(&self, defaults: &Config) -> Result<Environment, ConfigError> {
         Ok(self.unchecked(defaults)?.env)
     }
 
     fn unchecked(&self, defaults: &Config) -> Result<Config, ConfigError> {
-        // The layers come first: joined to the defaults, their values would lose where they were said.
+        // The layers come first: joined to the defaults, errors would lose the source of a value.
         let whole = self.0.clone().join(Serialized::defaults(defaults));
         whole.extract().map_err(|error| ConfigError::Unreadable(Box::new(error)))
     }
 }
 
-/// `KONTOR_*` as it is written: where the default is a text no number is seen, or `00123` would lose its zeros.
+/// `KONTOR_*` variables, parsed without numbers for settings whose default is a text: otherwise `00123` would lose its
+/// zeros.
 struct EnvironmentLayer(Env);
 
 impl Provider for EnvironmentLayer {
@@ -70,7 +71,7 @@ impl Provider for EnvironmentLayer {
     }
 }
 
-/// Secrets are plain texts in the layers; printing goes through [`Config::masked`].
+/// Secrets as plain text in the layers. Printing uses [`Config::masked`].
 pub(super) mod shown {
     use super::{Deserialize, Deserializer, ExposeSecret, SecretString};
 
@@ -83,7 +84,7 @@ pub(super) mod shown {
     }
 }
 
-/// A list, or one text with commas.
+/// Reads a list, or one text with commas.
 pub(super) fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

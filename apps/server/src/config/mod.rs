@@ -1,4 +1,4 @@
-//! The effective configuration: flags, then `KONTOR_*`, then `kontor.toml`, then defaults. Unknown keys are errors.
+//! Effective configuration: flags, then `KONTOR_*`, then `kontor.toml`, then defaults. Unknown keys are errors.
 
 mod checks;
 mod layers;
@@ -17,56 +17,56 @@ use serde::{Deserialize, Serialize};
 pub use self::layers::Layers;
 use self::layers::{list, shown};
 
-/// Where the service runs.
+/// Environment of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Environment {
-    /// Defaults that work at once and are not safe.
+    /// Defaults that work at once but are not safe.
     Development,
-    /// Everything unsafe is refused at start.
+    /// Unsafe settings prevent the start.
     Production,
 }
 
-/// That the service runs in development. Nobody has one in production: what must never be done there asks for it.
+/// Proof that the service runs in development. Functions that are forbidden in production require it.
 #[derive(Debug, Clone, Copy)]
 pub struct Development(());
 
 impl Environment {
-    /// The proof, where it is so.
+    /// Returns the proof in development.
     pub fn development(self) -> Option<Development> {
         (self == Self::Development).then_some(Development(()))
     }
 }
 
-/// How a mail server is spoken to.
+/// TLS mode of the mail server connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SmtpTls {
-    /// In the clear: only for a server on the same machine.
+    /// No encryption: only for a server on the same machine.
     None,
-    /// Upgraded after the greeting.
+    /// Upgrade after the greeting.
     Starttls,
-    /// From the first byte.
+    /// TLS from the start.
     Tls,
 }
 
-/// How one-time codes get to phones.
+/// Transport of one-time codes to phones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PhoneCodes {
-    /// A call whose number ends in the code.
+    /// Call from a number that ends in the code.
     Call,
-    /// A message with the code.
+    /// Text message with the code.
     Sms,
 }
 
-/// The service key of a fresh checkout; refused in production.
+/// Service key of a fresh checkout; rejected in production.
 pub const DEFAULT_SECRET_KEY: &str = "kontor-development-key-not-for-production";
 
-/// Where `/metrics` and `/docs/` are in production, unless told otherwise.
+/// Default address of `/metrics` and `/docs/` in production.
 const MONITORING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9464);
 
-/// Addresses from which YooKassa sends notifications, as its documentation names them.
+/// Addresses from which YooKassa sends notifications, according to its documentation.
 const YOOKASSA: [&str; 7] = [
     "185.71.76.0/27",
     "185.71.77.0/27",
@@ -77,140 +77,143 @@ const YOOKASSA: [&str; 7] = [
     "2a02:5180::/32",
 ];
 
-/// Every setting. Names are the keys of `kontor.toml`; in the environment they are upper case behind `KONTOR_`.
+/// All settings. Names are the keys of `kontor.toml`; environment variables are in upper case with the prefix
+/// `KONTOR_`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// `development` or `production`.
     pub env: Environment,
-    /// The address to listen on.
+    /// Address to listen on.
     pub bind: SocketAddr,
-    /// Where `/metrics` and `/docs/` are served: an address of their own, or `main` for `bind`. Empty for `main` in
-    /// development and `127.0.0.1:9464` in production.
+    /// Address of `/metrics` and `/docs/`, or `main` for `bind`. Empty means `main` in development and `127.0.0.1:9464`
+    /// in production.
     pub monitoring_bind: String,
-    /// The address of the service as its users see it, without a path.
+    /// Public URL of the service, without a path.
     pub public_url: String,
     /// `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`.
     #[serde(with = "shown")]
     pub database_url: SecretString,
-    /// Connections for reading; on PostgreSQL for everything.
+    /// Number of connections for reading; on PostgreSQL for everything.
     pub database_connections: u32,
-    /// Whether statements stay prepared on PostgreSQL; `false` behind a pooler in transaction mode.
+    /// Use prepared statements on PostgreSQL; `false` behind a connection pool in transaction mode.
     pub database_prepared_statements: bool,
-    /// HTTP worker threads; `0` is one per core.
+    /// Number of HTTP worker threads; `0` is one per core.
     pub http_workers: usize,
-    /// The key that secrets are sealed and codes are hashed with: at least 32 characters.
+    /// Key for encrypting secrets and hashing codes: at least 32 characters.
     #[serde(with = "shown")]
     pub secret_key: SecretString,
-    /// Where several processes count rate limits together: `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`, `rediss://` for
-    /// TLS or `unix:///PATH`; empty for the memory of each process.
+    /// Redis for rate limits that several processes share: `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`, `rediss://` for
+    /// TLS or `unix:///PATH`. Empty means the memory of each process.
     #[serde(with = "shown")]
     pub redis_url: SecretString,
-    /// The longest a request waits for Redis before memory counts, in milliseconds.
+    /// Maximum time that a request waits for Redis, in milliseconds. After it the limits in memory apply.
     pub redis_timeout_ms: u32,
-    /// Multiplies every rate limit of one-time codes, temporary passwords and calls; `1` in production.
+    /// Factor for every rate limit of one-time codes, temporary passwords and calls; `1` in production.
     pub code_limit_factor: u32,
-    /// Codes by call and SMS, and checks by a call, of a project in an hour: each costs money.
+    /// Maximum number of codes by call and SMS, and of checks by a call, per project and hour: each costs money.
     pub phone_codes_per_hour: u32,
-    /// Writes of a signed-in customer in a minute.
+    /// Maximum number of writes of a logged-in customer per minute.
     pub customer_writes_per_minute: u32,
-    /// Proxies whose `X-Forwarded-For` counts: addresses or CIDR ranges, separated by commas.
+    /// Proxies whose `X-Forwarded-For` header is trusted: addresses or CIDR ranges, separated by commas.
     #[serde(deserialize_with = "list")]
     pub trusted_proxies: Vec<String>,
     /// Origins that may call the client surface from a browser, separated by commas; `*` is any.
     #[serde(deserialize_with = "list")]
     pub cors_origins: Vec<String>,
-    /// The most that answers of storefronts remembered in memory take, in megabytes; `0` remembers none.
+    /// Maximum size of the response cache for storefronts, in megabytes; `0` disables it.
     pub answers_memory_mb: u32,
-    /// The largest JSON body, in bytes.
+    /// Maximum size of a JSON body, in bytes.
     pub body_limit: usize,
-    /// The longest that a JSON body takes to come, in seconds. One that stops is refused after 10.
+    /// Maximum time for receiving a JSON body, in seconds. A body that stops is rejected after 10 seconds.
     pub body_seconds: u32,
-    /// The most that request bodies take in memory, over all connections, in megabytes.
+    /// Maximum memory of request bodies, over all connections, in megabytes.
     pub body_memory_mb: u32,
-    /// The largest uploaded file, in bytes, but for imports.
+    /// Maximum size of an uploaded file, in bytes, except for imports.
     pub upload_limit: u64,
-    /// The largest file of an import, in bytes.
+    /// Maximum size of an import file, in bytes.
     pub import_limit: u64,
-    /// The largest file of an import that is answered at once, in bytes; larger ones become jobs.
+    /// Maximum size of an import file that is processed within the request, in bytes; larger files become jobs.
     pub import_inline_bytes: u64,
-    /// The most rows of an import that is answered at once; more become jobs.
+    /// Maximum number of rows of an import that is processed within the request; larger imports become jobs.
     pub import_inline_rows: u32,
-    /// Where files of jobs are kept; empty for a folder beside the SQLite database, or `kontor-imports`.
+    /// Folder for files of jobs; empty for a folder beside the SQLite database, or `kontor-imports`.
     pub import_folder: String,
-    /// What is logged: the least level for all (`info`), and others for single targets (`info,kontor::request=debug`).
+    /// Minimum log level (`info`), optionally with levels of single targets (`info,kontor::request=debug`).
     pub log: String,
     /// `json` or `text`.
     pub log_format: String,
-    /// How long an employee's token lives, in hours.
+    /// Lifetime of an employee's token, in hours.
     pub staff_token_hours: u32,
-    /// How long a customer's token lives, in hours.
+    /// Lifetime of a customer's token, in hours.
     pub customer_token_hours: u32,
-    /// How long what is over is kept, in days: sessions of customers, events that were sent, ended deliveries.
+    /// Retention of finished records, in days: sessions of customers, sent events, ended deliveries.
     pub retention_days: u32,
-    /// The acquirer's interface, up to `/v3`.
+    /// URL of the acquirer's API, up to `/v3`.
     pub acquirer_url: String,
-    /// The shop's number at the acquirer.
+    /// Shop id at the acquirer.
     pub acquirer_shop_id: String,
-    /// The shop's secret key at the acquirer.
+    /// Secret key of the shop at the acquirer.
     #[serde(with = "shown")]
     pub acquirer_secret_key: SecretString,
-    /// Where the payer returns to; `{order_id}` is replaced.
+    /// URL that the payer returns to; `{order_id}` is replaced.
     pub acquirer_return_url: String,
-    /// Addresses or CIDR ranges from which the acquirer sends notifications, separated by commas. Few are taken from others.
+    /// Addresses or CIDR ranges from which the acquirer sends notifications, separated by commas. Other addresses have
+    /// a low rate limit.
     #[serde(deserialize_with = "list")]
     pub acquirer_addresses: Vec<String>,
-    /// What a customer pays to verify himself, in roubles; it is refunded.
+    /// Amount of a verification by payment, in roubles; it is refunded.
     pub verification_amount: String,
-    /// Where he returns to.
+    /// URL that the customer returns to after a verification.
     pub verification_return_url: String,
-    /// Which text of the consent to recurring charges customers are shown; every consent is stored with it.
+    /// Version of the text of consent to recurring charges that customers are shown. It is stored with every consent.
     pub subscription_consent_version: String,
-    /// How many subscriptions a worker charges in a second, at most: what the acquirer takes beside everything else.
+    /// Maximum number of subscriptions that a worker charges per second. The acquirer must accept it in addition to all
+    /// other calls.
     pub subscription_charges_per_second: u32,
-    /// The interface for calls and SMS.
+    /// URL of the API for calls and SMS.
     pub telephony_url: String,
-    /// The key of the telephony account.
+    /// Key of the telephony account.
     #[serde(with = "shown")]
     pub telephony_api_id: SecretString,
-    /// The interface for suggestions, up to `/rs`.
+    /// URL of the API for suggestions, up to `/rs`.
     pub suggest_url: String,
-    /// The key of the account for suggestions; empty for none.
+    /// Key of the account for suggestions; empty for none.
     #[serde(with = "shown")]
     pub suggest_api_key: SecretString,
-    /// Whether codes get to phones by `call` or by `sms`.
+    /// Transport of codes to phones: `call` or `sms`.
     pub phone_codes: PhoneCodes,
-    /// How old a contact signed by a messenger may be, in seconds.
+    /// Maximum age of a contact signed by a messenger, in seconds.
     pub miniapp_contact_seconds: u32,
-    /// The mail server.
+    /// Host of the mail server.
     pub smtp_host: String,
-    /// Its port.
+    /// Port of the mail server.
     pub smtp_port: u16,
     /// `none`, `starttls` or `tls`.
     pub smtp_tls: SmtpTls,
-    /// The account at the mail server; empty for none.
+    /// Account at the mail server; empty for none.
     pub smtp_user: String,
-    /// Its password.
+    /// Password of the account at the mail server.
     #[serde(with = "shown")]
     pub smtp_password: SecretString,
-    /// The sender of e-mails.
+    /// Sender of e-mails.
     pub smtp_from: String,
-    /// Whether webhooks may reach internal addresses and plain http: only for development.
+    /// Allow webhooks to internal addresses and over plain http: only for development.
     pub webhook_allow_internal: bool,
-    /// The largest file that `POST /api/files` takes, in bytes; never more than `upload_limit`.
+    /// Maximum size of a file for `POST /api/files`, in bytes; never more than `upload_limit`.
     pub files_limit: u64,
-    /// The folder that contents of files are kept in; empty for `kontor-files` beside the database file, or in the working
-    /// folder when there is none.
+    /// Folder for file contents; empty for `kontor-files` beside the database file, or in the working folder without a
+    /// database file.
     pub files_folder: String,
-    /// A bucket of S3, or of anything that speaks its protocol, to keep contents in; empty for the folder.
+    /// Bucket for file contents in S3 or a compatible service; empty for the folder.
     pub files_s3_bucket: String,
-    /// Where the bucket is, without its name: `https://s3.example.com`.
+    /// URL of the S3 service without the bucket name: `https://s3.example.com`.
     pub files_s3_endpoint: String,
-    /// The region that requests are signed for.
+    /// Region that requests are signed for.
     pub files_s3_region: String,
-    /// Who we are to the bucket.
+    /// Access key id of the bucket.
     pub files_s3_access_key: String,
-    /// The proof.
+    /// Secret access key of the bucket.
     #[serde(with = "shown")]
     pub files_s3_secret_key: SecretString,
 }
@@ -281,7 +284,7 @@ impl Default for Config {
     }
 }
 
-/// Settings given on the command line; only those given count.
+/// Settings given on the command line. Absent ones are left to the other layers.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Flags {
     /// See [`Config::bind`].
@@ -292,18 +295,18 @@ pub struct Flags {
     pub database_url: Option<String>,
 }
 
-/// Why the service does not start.
+/// Error in the configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A value cannot be read, or a key is unknown.
     #[error("configuration: {0}")]
     Unreadable(Box<figment::Error>),
-    /// A value is unfit.
+    /// A value is invalid.
     #[error("configuration: {key}: {reason}")]
     Unfit {
-        /// The key.
+        /// Key of the setting.
         key: &'static str,
-        /// What is wrong with its value.
+        /// Description of the error.
         reason: String,
     },
 }
@@ -312,7 +315,7 @@ fn unfit(key: &'static str, reason: impl ToString) -> ConfigError {
     ConfigError::Unfit { key, reason: reason.to_string() }
 }
 
-/// Addresses as ranges; a single address is a range of one.
+/// Parses addresses as ranges; a single address is a range of one.
 fn ranges(key: &'static str, addresses: &[String]) -> Result<Vec<ipnet::IpNet>, ConfigError> {
     let parse = |text: &String| {
         let range = text.parse::<ipnet::IpNet>();
@@ -323,17 +326,17 @@ fn ranges(key: &'static str, addresses: &[String]) -> Result<Vec<ipnet::IpNet>, 
 }
 
 impl Config {
-    /// Reads the layers and checks the result.
+    /// Reads the layers and validates the result.
     pub fn load(file: Option<PathBuf>, flags: Flags) -> Result<Self, ConfigError> {
         Layers::read(file, flags).over(&Self::default())
     }
 
-    /// The database.
+    /// Returns the database URL.
     pub fn database(&self) -> Result<DatabaseUrl, ConfigError> {
         self.database_url.expose_secret().parse().map_err(|error| unfit("database_url", error))
     }
 
-    /// The address of `/metrics` and `/docs/`; `None` when that is the main one.
+    /// Returns the address of `/metrics` and `/docs/`, or `None` if it is the main one.
     pub fn monitoring(&self) -> Result<Option<SocketAddr>, ConfigError> {
         match self.monitoring_bind.as_str() {
             "" if self.env == Environment::Production => Ok(Some(MONITORING)),
@@ -344,12 +347,12 @@ impl Config {
         }
     }
 
-    /// Whether secrets are sealed with the key that everybody knows.
+    /// Returns `true` if the service key is the public development key.
     pub fn has_development_key(&self) -> bool {
         self.secret_key.expose_secret() == DEFAULT_SECRET_KEY
     }
 
-    /// The folder where files of jobs are kept.
+    /// Returns the folder for files of jobs.
     pub fn imports(&self) -> Result<PathBuf, ConfigError> {
         Ok(match self.database()? {
             _ if !self.import_folder.is_empty() => PathBuf::from(&self.import_folder),
@@ -362,8 +365,8 @@ impl Config {
         })
     }
 
-    /// Tells files of this database from those of others in the same folder: sixteen letters and digits that say nothing
-    /// else. The password is no part of it.
+    /// Returns a mark of sixteen letters and digits that identifies files of this database in a shared folder. It
+    /// reveals nothing else. The password is not part of it.
     pub fn database_mark(&self) -> Result<String, ConfigError> {
         let shown = match self.database()? {
             DatabaseUrl::Sqlite(file) => std::path::absolute(&file).unwrap_or(file).display().to_string(),
@@ -378,24 +381,24 @@ impl Config {
         Ok(kontor_kernel::hex(digest.as_ref()).chars().take(16).collect())
     }
 
-    /// The Redis that counts rate limits, if there is one.
+    /// Returns the Redis URL for rate limits, if configured.
     pub fn redis(&self) -> Result<Option<RedisUrl>, ConfigError> {
         let text = self.redis_url.expose_secret();
         let parse = || text.parse().map_err(|error| unfit("redis_url", error));
         if text.is_empty() { Ok(None) } else { parse().map(Some) }
     }
 
-    /// The trusted proxies as ranges.
+    /// Returns the trusted proxies as ranges.
     pub fn proxies(&self) -> Result<Vec<ipnet::IpNet>, ConfigError> {
         ranges("trusted_proxies", &self.trusted_proxies)
     }
 
-    /// The addresses of the acquirer as ranges.
+    /// Returns the addresses of the acquirer as ranges.
     pub fn acquirer_ranges(&self) -> Result<Vec<ipnet::IpNet>, ConfigError> {
         ranges("acquirer_addresses", &self.acquirer_addresses)
     }
 
-    /// What a verification costs until the money is back.
+    /// Returns the price of a verification, which is refunded.
     pub fn verification(&self) -> Result<VerificationTerms, ConfigError> {
         let amount: Money = self.verification_amount.parse().map_err(|error| unfit("verification_amount", error))?;
         if amount.is_zero() {
@@ -404,13 +407,13 @@ impl Config {
         Ok(VerificationTerms { amount, return_url: self.verification_return_url.clone() })
     }
 
-    /// Which text of the consent to recurring charges customers are shown.
+    /// Returns the version of the text of consent to recurring charges.
     pub fn consent_text(&self) -> Result<String, ConfigError> {
         let version = Line::<64>::parse(&self.subscription_consent_version);
         version.map(Into::into).map_err(|error| unfit("subscription_consent_version", error))
     }
 
-    /// Where contents of files are kept. Nothing is made or called yet.
+    /// Returns the storage of file contents, without creating or calling anything yet.
     pub fn files(&self) -> Result<FileStorage, ConfigError> {
         if !self.files_s3_bucket.is_empty() {
             let bucket = Bucket {
@@ -432,7 +435,7 @@ impl Config {
         Ok(FileStorage::folder(beside.join("kontor-files")))
     }
 
-    /// The settings as text with every secret masked.
+    /// Returns the settings as text with every secret masked.
     pub fn masked(&self) -> Result<String, toml::ser::Error> {
         let mask =
             |secret: &SecretString| SecretString::from(if secret.expose_secret().is_empty() { "" } else { "***" });

@@ -1,10 +1,10 @@
-//! Keys that can be guessed: those that people made up.
+//! Detection of guessable keys, which are usually not random.
 
-/// A random key of 32 characters has more, even one of hexadecimal digits.
+/// Minimum number of different characters. A random key of 32 characters has more, even in hexadecimal digits.
 const FEWEST_DIFFERENT: usize = 9;
-/// The longest run of neighbours, such as `abcdef` or `54321`, or of one character.
+/// Longest accepted run of adjacent characters, such as `abcdef` or `54321`, or of equal ones.
 const LONGEST_RUN: usize = 5;
-/// Words of keys that people made up, none of which a random key has by accident.
+/// Words in made-up keys that do not occur in random keys.
 const WORDS: [&str; 10] = [
     "change-me",
     "changeme",
@@ -18,7 +18,7 @@ const WORDS: [&str; 10] = [
     "secret",
 ];
 
-/// What makes a key guessable, if anything does.
+/// Returns the reason why a key is guessable, if any.
 pub(super) fn weakness_of(key: &str) -> Option<String> {
     let characters: Vec<char> = key.chars().collect();
     let mut different = characters.clone();
@@ -37,12 +37,12 @@ pub(super) fn weakness_of(key: &str) -> Option<String> {
     (longest_run(&characters) > LONGEST_RUN).then(|| "has neighbouring characters in a row".to_owned())
 }
 
-/// Whether a shorter text, over and over again, makes the key.
+/// Returns `true` if the key repeats a shorter text.
 fn is_repeated(key: &[char]) -> bool {
     (1..=key.len() / 2).any(|length| key.iter().zip(key.iter().skip(length)).all(|(one, other)| one == other))
 }
 
-/// The most characters in a row of which each is the next, the one before or the same as its neighbour.
+/// Returns the length of the longest run in which each character is the next, the previous or the same as its neighbor.
 fn longest_run(key: &[char]) -> usize {
     [1_i64, -1, 0]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Bodies in the form in which records are read: an object in the place of its id, an empty text in the place of `null`.
+//! Request bodies in the shape of records: an object replaces its id, an empty text replaces `null`.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use utoipa::PartialSchema;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 
-/// Replaces texts without a visible character by `null`.
+/// Replaces blank texts by `null`.
 pub fn blank_to_null(value: &mut Value) {
     match value {
         Value::String(text) if text.trim().is_empty() => *value = Value::Null,
@@ -19,7 +19,7 @@ pub fn blank_to_null(value: &mut Value) {
     }
 }
 
-/// Names of the fields of bodies, by type. A schema costs more to build than a cart to read.
+/// Field names of request bodies, by type. Cached, because building a schema costs more than reading a cart.
 static FIELDS: RwLock<BTreeMap<TypeId, Arc<BTreeSet<String>>>> = RwLock::new(BTreeMap::new());
 
 fn fields_of<T: PartialSchema + 'static>() -> Arc<BTreeSet<String>> {
@@ -35,8 +35,8 @@ fn fields_of<T: PartialSchema + 'static>() -> Arc<BTreeSet<String>> {
     })
 }
 
-/// Adds `branch_id` where the body has `branch: {"id": 3}` instead, and `tag_ids` where it has `tags: [{"id": 3}]`. A field
-/// that is there counts.
+/// Adds `branch_id` for `branch: {"id": 3}`, and `tag_ids` for `tags: [{"id": 3}]`. A field that is already present
+/// wins.
 pub fn ids_of_objects<T: PartialSchema + 'static>(body: &mut Value) {
     let Value::Object(body) = body else { return };
     if !body.values().any(may_be_read) {
@@ -54,7 +54,7 @@ pub fn ids_of_objects<T: PartialSchema + 'static>(body: &mut Value) {
     body.extend(added);
 }
 
-/// Returns `true` for records, lists of records, and records that are not there.
+/// Returns `true` for records, lists of records, and `null`.
 fn may_be_read(value: &Value) -> bool {
     match value {
         Value::Null | Value::Object(_) => true,
@@ -63,7 +63,7 @@ fn may_be_read(value: &Value) -> bool {
     }
 }
 
-/// The field of a body that takes the ids of what is read in this one.
+/// Returns the name of the id field that corresponds to a record field.
 fn id_field(field: &str, value: &Value) -> Option<String> {
     if value.is_array() { Some(format!("{}_ids", field.strip_suffix('s')?)) } else { Some(format!("{field}_id")) }
 }

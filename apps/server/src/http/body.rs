@@ -1,4 +1,4 @@
-//! Request bodies and query strings, read whole and checked at once.
+//! Request bodies and query strings. All wrong fields are reported together.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use super::ApiError;
 use super::as_read::{blank_to_null, ids_of_objects};
 use super::wire::{InputErrors, violations_of};
 
-/// A JSON body. Empty texts are `null`, and records may stand in the place of their ids.
+/// JSON body. Empty texts count as `null`, and a record may replace its id.
 pub struct Body<T>(pub T);
 
 impl<T: Deserr<InputErrors> + PartialSchema + 'static> FromRequest for Body<T> {
@@ -31,7 +31,7 @@ impl<T: Deserr<InputErrors> + PartialSchema + 'static> FromRequest for Body<T> {
         let bytes = Bytes::from_request(request, payload);
         Box::pin(async move {
             let bytes = bytes.await.map_err(|error| unreadable(&error))?;
-            // An operation whose fields are all optional takes no body at all, too.
+            // An operation whose fields are all optional also accepts an absent body.
             let no_body = media.is_empty() && bytes.is_empty();
             if !is_json && !no_body {
                 return Err(unsupported("application/json"));
@@ -49,7 +49,7 @@ impl<T: Deserr<InputErrors> + PartialSchema + 'static> FromRequest for Body<T> {
     }
 }
 
-/// A body as HTML forms are sent, `application/x-www-form-urlencoded`.
+/// Body of an HTML form, `application/x-www-form-urlencoded`.
 pub struct Form<T>(pub T);
 
 impl<T: Deserr<InputErrors> + 'static> FromRequest for Form<T> {
@@ -70,18 +70,18 @@ impl<T: Deserr<InputErrors> + 'static> FromRequest for Form<T> {
     }
 }
 
-/// Some programs write it before JSON.
+/// UTF-8 byte order mark. Some programs write it before JSON.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The media type of the body in lower case, without its parameters; empty when there is none.
+/// Returns the media type of the body in lower case, without parameters; empty if there is none.
 fn media_type(request: &HttpRequest) -> String {
     let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Why a body cannot be had.
+/// Converts the error of a body that could not be read.
 pub(super) fn unreadable(error: &actix_web::Error) -> ApiError {
     if error.as_response_error().status_code() == StatusCode::PAYLOAD_TOO_LARGE {
         ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned())
@@ -90,7 +90,7 @@ pub(super) fn unreadable(error: &actix_web::Error) -> ApiError {
     }
 }
 
-/// Refuses a body that would have to be unpacked.
+/// Rejects a compressed body.
 pub fn refuse_compressed(headers: &HeaderMap) -> Result<(), ApiError> {
     let is_plain = |value: &HeaderValue| value.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity");
     if headers.get_all(CONTENT_ENCODING).all(is_plain) {
@@ -104,7 +104,7 @@ fn unsupported(expected: &str) -> ApiError {
     ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("The body must be {expected}."))
 }
 
-/// A query string: `a=1`, `a[]=1&a[]=2` or `a[0]=1&a[1]=2`.
+/// Query string: `a=1`, `a[]=1&a[]=2` or `a[0]=1&a[1]=2`.
 pub struct Query<T>(pub T);
 
 impl<T: Deserr<InputErrors>> FromRequest for Query<T> {
@@ -118,7 +118,7 @@ impl<T: Deserr<InputErrors>> FromRequest for Query<T> {
     }
 }
 
-/// The query string of a list that comes whole: `page` and `per_page` play no part in it, whatever they are.
+/// Query string of a list without pages. `page` and `per_page` are ignored, even if they are invalid.
 pub struct Unpaged<T>(pub T);
 
 impl<T: Deserr<InputErrors>> FromRequest for Unpaged<T> {
@@ -137,7 +137,7 @@ fn fields(pairs: &[u8]) -> Result<Value, Violations> {
     pairs_of(pairs).map(Value::Object)
 }
 
-/// The fields of a query string or form, each with its text or its list of texts.
+/// Returns the fields of a query string or form, each with its text or list of texts.
 pub(crate) fn pairs_of(pairs: &[u8]) -> Result<Map<String, Value>, Violations> {
     gathered(form_urlencoded::parse(pairs))
 }
@@ -163,7 +163,7 @@ fn gathered<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Re
     violations.into_result().map(|()| fields)
 }
 
-/// The list and the place in it of `a[0]`, as some languages write lists. What counts is the order in which they come.
+/// Splits `a[0]` into list name and index, as some languages write lists. Only the order of arrival counts.
 fn place_in(key: &str) -> Option<(&str, u16)> {
     let (list, place) = key.strip_suffix(']')?.split_once('[')?;
     Some((list, place.parse().ok()?))

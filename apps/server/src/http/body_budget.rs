@@ -1,12 +1,12 @@
-//! The bound on the request bodies in memory, over all connections. When it is reached, the body that began first gives way:
-//! a body that comes quickly does not wait for long, so slow ones only displace each other.
+//! Memory limit for the request bodies of all connections. When it is reached, the oldest incoming body is dropped.
+//! Fast bodies finish early, so slow bodies displace only each other.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-/// A body that is still coming in.
+/// Body that is still being received.
 struct Incoming {
     bytes: usize,
     displaced: CancellationToken,
@@ -14,10 +14,10 @@ struct Incoming {
 
 #[derive(Default)]
 struct Held {
-    /// Of all bodies, incoming and complete.
+    /// Size of all bodies, incoming and complete.
     bytes: usize,
     next: u64,
-    /// In the order in which they began.
+    /// Incoming bodies, oldest first.
     incoming: BTreeMap<u64, Incoming>,
 }
 
@@ -32,27 +32,27 @@ impl Shared {
     }
 }
 
-/// The budget of the process.
+/// Memory budget of the process for request bodies.
 #[derive(Clone)]
 pub struct BodyBudget(Arc<Shared>);
 
-/// What one body takes of the budget, until it is dropped.
+/// Share of the budget that one body occupies until this is dropped.
 #[must_use]
 pub struct BodyShare {
     shared: Arc<Shared>,
     number: u64,
     displaced: CancellationToken,
-    /// Of a complete body.
+    /// Size of the complete body; 0 while it is incoming.
     bytes: usize,
 }
 
 impl BodyBudget {
-    /// A budget of this many bytes, all of them free.
+    /// Creates an empty budget of this many bytes.
     pub fn new(most: usize) -> Self {
         Self(Arc::new(Shared { most, held: Mutex::default() }))
     }
 
-    /// The share of a body that begins to come in.
+    /// Registers an incoming body.
     pub fn begin(&self) -> BodyShare {
         let displaced = CancellationToken::new();
         let mut held = self.0.held();
@@ -63,14 +63,14 @@ impl BodyBudget {
         BodyShare { shared: Arc::clone(&self.0), number, displaced, bytes: 0 }
     }
 
-    /// The bytes that bodies take now.
+    /// Returns the bytes that bodies occupy now.
     pub fn bytes(&self) -> usize {
         self.0.held().bytes
     }
 }
 
 impl BodyShare {
-    /// Takes more bytes. `false` when this body has to give way, now or before: it must be dropped.
+    /// Takes more bytes. Returns `false` if this body was displaced; the caller must drop it.
     #[must_use]
     pub fn grow(&self, bytes: usize) -> bool {
         let mut held = self.shared.held();
@@ -85,12 +85,12 @@ impl BodyShare {
         true
     }
 
-    /// Ends when this body had to give way to others.
+    /// Completes when other bodies displace this one.
     pub async fn displaced(&self) {
         self.displaced.cancelled().await;
     }
 
-    /// The body is complete: it keeps its bytes until the request is answered.
+    /// Marks the body as complete. It can no longer be displaced, and keeps its bytes until this is dropped.
     pub fn complete(mut self) -> Self {
         let own = self.shared.held().incoming.remove(&self.number);
         self.bytes += own.map_or(0, |own| own.bytes);

@@ -1,8 +1,8 @@
-//! Who may keep an answer: `Cache-Control` and `Vary` of every answer, by the row of its endpoint.
+//! `Cache-Control` and `Vary` of every response, from the policy of its endpoint.
 //!
-//! What belongs to a person is kept by nobody. What an application shows to everybody may be kept by anybody who asks
-//! again before each use: a price or an App Token that ended counts from its commit on. Handlers that know better (contents
-//! of files) say so themselves.
+//! Personal data is never cached. Data that is the same for all users of an application may be cached, but must be
+//! revalidated before each use: a new price or a revoked App Token takes effect at its commit. Handlers of file
+//! contents set their own headers.
 
 use actix_web::HttpRequest;
 use actix_web::dev::ServiceResponse;
@@ -11,7 +11,7 @@ use actix_web::http::{Method, StatusCode};
 
 use super::policy::{Access, Policy};
 
-/// The credentials by which answers of an endpoint differ.
+/// Returns the credential headers that the response of an endpoint depends on.
 fn depends_on(access: Access) -> Option<&'static str> {
     match access {
         Access::Public => None,
@@ -21,7 +21,7 @@ fn depends_on(access: Access) -> Option<&'static str> {
     }
 }
 
-/// Whether the answer is the same for everybody with the App Token.
+/// Returns `true` if the response is the same for every caller with the App Token.
 fn is_for_everybody(policy: &Policy, request: &HttpRequest) -> bool {
     let shown = match policy.access {
         Access::App => true,
@@ -31,7 +31,7 @@ fn is_for_everybody(policy: &Policy, request: &HttpRequest) -> bool {
     shown && policy.method == Method::GET
 }
 
-/// Tells caches what they may do with an answer. An answer without a row, and every refusal, is kept by nobody.
+/// Sets the caching headers of a response. Errors and responses without a policy get `no-store`.
 pub fn declare<B>(response: &mut ServiceResponse<B>, policy: Option<&Policy>) {
     let everybody = policy.is_some_and(|policy| is_for_everybody(policy, response.request()));
     let keep = if everybody && response.status() == StatusCode::OK { "no-cache" } else { "no-store" };
@@ -40,7 +40,7 @@ pub fn declare<B>(response: &mut ServiceResponse<B>, policy: Option<&Policy>) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(keep));
     }
     let Some(credentials) = policy.and_then(|policy| depends_on(policy.access)) else { return };
-    // What is there already is told of the origin.
+    // Keeps an existing `Vary` header, such as `Origin` of CORS.
     let more = headers.get(VARY).and_then(|present| present.to_str().ok());
     let vary = more.map(|more| HeaderValue::from_str(&format!("{credentials}, {more}")));
     headers.insert(VARY, vary.and_then(Result::ok).unwrap_or_else(|| HeaderValue::from_static(credentials)));

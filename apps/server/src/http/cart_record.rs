@@ -1,4 +1,4 @@
-//! A cart on the wire: what both surfaces calculate.
+//! Wire form of a calculated cart, shared by both surfaces.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use kontor_kernel::Violations;
@@ -22,7 +22,7 @@ impl From<CartError> for ApiError {
     }
 }
 
-/// One line of a cart.
+/// Line of a cart.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub struct ProductLine {
@@ -30,7 +30,7 @@ pub struct ProductLine {
     quantity: wire::Quantity,
 }
 
-/// The field `products` of a body: an array of lines. What is wrong with the cart is told with all other fields.
+/// Field `products` of a body: an array of lines. Errors in it are reported together with those of the other fields.
 pub struct Products(pub Cart);
 
 impl Deserr<InputErrors> for Products {
@@ -44,7 +44,7 @@ impl Deserr<InputErrors> for Products {
     }
 }
 
-/// The way of delivery of a calculation.
+/// Returns the delivery choice of a calculation.
 pub fn delivery_choice(
     type_id: Option<wire::DeliveryTypeId>,
     subtype_id: Option<wire::DeliverySubtypeId>,
@@ -78,7 +78,7 @@ impl From<Discount> for AppliedDiscount {
     }
 }
 
-/// Why the promo code takes nothing off.
+/// Reason why the promo code gives no discount.
 #[derive(Serialize, ToSchema)]
 pub struct DiscountError {
     /// `unknown`, `not_started`, `expired`, `paused`, `limit_reached`, `customer_limit`, `minimum_sum` or
@@ -96,11 +96,11 @@ impl From<PromoProblem> for DiscountError {
 #[derive(Serialize, ToSchema)]
 struct CartProduct {
     id: i64,
-    /// Decimal string: one piece before discounts.
+    /// Price of one unit before discounts, as a decimal string.
     price: String,
     quantity: u32,
     pieces_per_pack: u32,
-    /// How many packs the quantity makes up.
+    /// Number of packs in the quantity.
     quantity_pack: u32,
     wholesale: bool,
 }
@@ -118,14 +118,14 @@ impl From<CartViewLine> for CartProduct {
     }
 }
 
-/// What a cart costs.
+/// Calculated prices of a cart.
 #[derive(Serialize, ToSchema)]
 pub struct CartRecord {
-    /// Decimal string, as `original_price`.
+    /// Decimal string, equal to `original_price`.
     price: String,
-    /// Decimal string, as `total_discount_amount`.
+    /// Decimal string, equal to `total_discount_amount`.
     discount: String,
-    /// Decimal string, as `final_price`.
+    /// Decimal string, equal to `final_price`.
     total: String,
     quantity_pack: u64,
     original_price: f64,
@@ -133,9 +133,9 @@ pub struct CartRecord {
     promo_discount_amount: f64,
     total_discount_amount: f64,
     final_price: f64,
-    /// Delivery price; 0 without `delivery_type_id`, or when the project does not charge delivery.
+    /// Delivery price; 0 without `delivery_type_id`, or if the project does not charge for delivery.
     delivery_price: f64,
-    /// What the customer pays: `final_price` and `delivery_price`.
+    /// Amount to pay: `final_price` plus `delivery_price`.
     amount_due: f64,
     applied_discount: Option<AppliedDiscount>,
     discount_error: Option<DiscountError>,

@@ -1,4 +1,4 @@
-//! Who is calling, behind the proxies we trust and nobody else's word.
+//! Address of the client. Only trusted proxies may forward it.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -8,7 +8,7 @@ use ipnet::IpNet;
 
 use super::ApiError;
 
-/// The proxies whose `X-Forwarded-For` counts.
+/// Proxies whose `X-Forwarded-For` header is trusted.
 #[derive(Debug, Clone, Default)]
 pub struct TrustedProxies(pub Vec<IpNet>);
 
@@ -17,7 +17,7 @@ impl TrustedProxies {
         self.0.iter().any(|range| range.contains(&address))
     }
 
-    /// Walks back from the connection: each trusted hop vouches for the address before it.
+    /// Walks back from the connection. Each trusted hop vouches for the address before it.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         let forwarded = headers.get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
@@ -33,18 +33,18 @@ impl TrustedProxies {
     }
 }
 
-/// The address of a hop. Some proxies add the port, and brackets around an IPv6 address.
+/// Returns the address of a hop. Some proxies add the port, and brackets around an IPv6 address.
 fn address_of(hop: &str) -> Option<IpAddr> {
     let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
     bare.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
-/// The address of the client.
+/// Address of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientIp(pub IpAddr);
 
 impl ClientIp {
-    /// Reads it off a request; without a peer (tests without a socket) it is the unspecified address.
+    /// Reads the address from a request. Without a peer (tests without a socket) it is the unspecified address.
     pub fn of(request: &HttpRequest) -> Self {
         let peer = request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.ip().to_canonical());
         let trusted = request.app_data::<web::Data<TrustedProxies>>();
@@ -53,8 +53,8 @@ impl ClientIp {
 }
 
 impl ClientIp {
-    /// The subject of limits by address. An IPv6 address counts as its /64: that is what one customer of a provider
-    /// has, and may change at will within.
+    /// Returns the subject of rate limits by address. An IPv6 address counts as its /64: a subscriber gets a whole /64
+    /// and can change addresses within it.
     pub fn subject(&self) -> String {
         match self.0.to_canonical() {
             IpAddr::V4(address) => address.to_string(),

@@ -1,4 +1,4 @@
-//! Headers of answers with the content of a file.
+//! Headers of responses with the content of a file.
 
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, Charset, ContentDisposition, DispositionParam, DispositionType, ETAG,
@@ -15,7 +15,7 @@ pub(super) fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
     }
 }
 
-/// The name for browsers that read `filename*`, and one in ASCII for the others.
+/// Returns the file name as `filename*`, with an ASCII `filename` for old browsers.
 pub(super) fn disposition(name: &str, media: MediaType) -> ContentDisposition {
     let plain = |sign: char| if sign.is_ascii_graphic() && !"\"\\%".contains(sign) || sign == ' ' { sign } else { '_' };
     let extended = ExtendedValue {
@@ -32,7 +32,7 @@ pub(super) fn disposition(name: &str, media: MediaType) -> ContentDisposition {
     }
 }
 
-/// What every answer about a content has: how long it may be kept, and that nothing in it runs.
+/// Adds the headers of every response about a file content. They set caching and forbid scripts in the content.
 pub(super) fn framed(mut answer: HttpResponseBuilder, file: &StoredFile, tag: &EntityTag) -> HttpResponseBuilder {
     let keep = if file.file_type.is_public() { "public, max-age=31536000, immutable" } else { "private, no-cache" };
     answer

@@ -1,11 +1,11 @@
-//! What both surfaces tell of a customer alike.
+//! Customer records that both surfaces share.
 
 use chrono::{DateTime, Utc};
 use kontor_customers::model::{CustomerKind, Manager};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Person or company, of the dictionary of customer types.
+/// Customer type: person or company.
 #[derive(Serialize, ToSchema)]
 pub struct CustomerType {
     id: i64,
@@ -19,7 +19,7 @@ impl From<CustomerKind> for CustomerType {
     }
 }
 
-/// The employee who looks after a customer.
+/// Employee responsible for a customer.
 #[derive(Serialize, ToSchema)]
 pub struct ManagerRecord {
     id: i64,

@@ -1,10 +1,10 @@
-//! How an order can be received, as both surfaces tell it.
+//! Delivery types and subtypes, shared by both surfaces.
 
 use kontor_organization::model::{DeliverySubtype, DeliveryType};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A delivery type or subtype.
+/// Delivery type or subtype.
 #[derive(Serialize, ToSchema)]
 pub struct DeliveryOptionRecord {
     id: i64,

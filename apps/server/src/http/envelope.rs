@@ -1,28 +1,28 @@
-//! What handlers answer, and what stands around the records in it.
+//! Response types of handlers, and the envelopes around records.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Json;
 
 use super::ApiError;
 
-/// `200` with a body, or a refusal.
+/// `200` with a body, or an error.
 pub type Answer<T> = Result<Json<T>, ApiError>;
 
-/// `201` with a body, or a refusal.
+/// `201` with a body, or an error.
 pub type Created<T> = Result<(Json<T>, StatusCode), ApiError>;
 
-/// What there is.
+/// Returns a `200` response.
 pub fn answer<T>(body: impl Into<T>) -> Answer<T> {
     Ok(Json(body.into()))
 }
 
-/// What was created.
+/// Returns a `201` response.
 pub fn created<T>(body: impl Into<T>) -> Created<T> {
     Ok((Json(body.into()), StatusCode::CREATED))
 }
 
-/// One record under its name: `one!(OneBrand { brand: BrandRecord });` answers `{"brand": {...}}`. It comes from whatever
-/// the record comes from.
+/// Envelope of one record: `one!(OneBrand { brand: BrandRecord });` serializes as `{"brand": {...}}`. It converts from
+/// every type that converts into the record.
 macro_rules! one {
     ($(#[$meta:meta])* $visibility:vis $name:ident { $key:ident: $record:ty }) => {
         $(#[$meta])*
@@ -41,11 +41,11 @@ macro_rules! one {
 }
 pub(crate) use one;
 
-/// Records under their name, and how many there are:
-/// - `list!(BrandList { brands: [BrandRecord], brands_count });` for all there are, from a `Vec`;
-/// - `list!(OrderList { orders: [OrderRecord], orders_count of all });` for a page, with the number on all pages, from a
-///   `Page`;
-/// - `list!(JobList { jobs: [JobRecord], jobs_count of all, pagination });` for one that says which page it is, too.
+/// Envelope of a list of records with their count:
+/// - `list!(BrandList { brands: [BrandRecord], brands_count });` for a complete list, from a `Vec`;
+/// - `list!(OrderList { orders: [OrderRecord], orders_count of all });` for a page with the total count, from a `Page`;
+/// - `list!(JobList { jobs: [JobRecord], jobs_count of all, pagination });` for a page that also describes its
+///   position.
 macro_rules! list {
     ($(#[$meta:meta])* $visibility:vis $name:ident { $key:ident: [$record:ty], $count:ident }) => {
         $(#[$meta])*

@@ -1,4 +1,4 @@
-//! The one table from refusals to answers.
+//! Mapping from refusals to HTTP responses.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,10 +15,11 @@ use super::{NamedError, NextAction};
 
 const OVERLOADED: &str = "The service is overloaded, try again later.";
 
-/// Told when the storage was lost while it committed. Never that nothing was done.
+/// Message for a storage connection lost during a commit. The outcome is unknown, so it must not claim that nothing
+/// happened.
 const OUTCOME_UNKNOWN: &str = "The connection to the storage was lost at the last moment: the change may have been stored. Look before sending it again.";
 
-/// Everything a handler can answer instead of success. Bodies follow the contract's "Errors".
+/// Every error response of a handler. Bodies follow the contract's "Errors".
 #[derive(Debug)]
 pub enum ApiError {
     /// `{message}` with a status.
@@ -27,16 +28,16 @@ pub enum ApiError {
     Invalid(Violations),
     /// `429` with `Retry-After` and the state of the counter.
     Throttled(Quota),
-    /// `503 {message}` with `Retry-After`: too much is asked at once.
+    /// `503 {message}` with `Retry-After`: too many requests at once.
     Overloaded(Duration),
-    /// `401 {message}` with the question for Basic credentials.
+    /// `401 {message}` with a challenge for Basic credentials.
     Challenge(&'static str),
-    /// The structured body of the flows with named codes.
+    /// Structured body of the flows with named codes.
     Named(NamedError),
 }
 
 impl ApiError {
-    /// `400`: understood, but the flow does not fit.
+    /// `400`: well formed, but not valid in this flow.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::Message(StatusCode::BAD_REQUEST, message.into())
     }
@@ -61,7 +62,7 @@ impl ApiError {
         Self::Invalid(Violations::one(field, message))
     }
 
-    /// `500`, with the reason in the log only.
+    /// `500`. The reason goes to the log only.
     pub fn internal(error: &dyn std::fmt::Display) -> Self {
         tracing::error!(%error, "request failed");
         Self::Message(StatusCode::INTERNAL_SERVER_ERROR, "Server Error".to_owned())
@@ -69,7 +70,8 @@ impl ApiError {
 }
 
 impl NamedError {
-    /// The refusal of an App Token in a flow with named codes: its `message` is fixed, the structure comes beside it.
+    /// Converts the refusal of an App Token in a flow with named codes. Its `message` is fixed; the structured error is
+    /// added to it.
     pub fn of_application(error: ApiError) -> ApiError {
         match error {
             ApiError::Message(StatusCode::UNAUTHORIZED, text) => {
@@ -81,7 +83,7 @@ impl NamedError {
         }
     }
 
-    /// The error of a flow with named codes: wrong fields are told in its structured body, too.
+    /// Converts an error in a flow with named codes, so that wrong fields also use the structured body.
     pub fn in_its_flow(error: ApiError) -> ApiError {
         match error {
             ApiError::Invalid(errors) => ApiError::Named(Self::fix_input(errors)),
@@ -136,7 +138,7 @@ impl From<Infallible> for ApiError {
     }
 }
 
-/// What all records refuse; a resource adds only what it refuses by itself.
+/// Conversion of the refusals that all records share. A resource adds only its own.
 impl<R: Refusal + Into<Self>> From<RecordError<R>> for ApiError {
     fn from(error: RecordError<R>) -> Self {
         match error {
@@ -167,7 +169,7 @@ impl std::fmt::Display for ApiError {
     }
 }
 
-/// The headers that tell the state of a counter, as Laravel's throttle names them.
+/// Returns the headers with the state of a counter, named as in Laravel's throttle.
 pub fn quota_headers(quota: &Quota) -> [(HeaderName, HeaderValue); 2] {
     [
         (HeaderName::from_static("x-ratelimit-limit"), HeaderValue::from(quota.limit)),

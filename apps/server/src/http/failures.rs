@@ -1,4 +1,4 @@
-//! Which structured refusals are logged: some of each kind, so that a flood of them cannot fill the log.
+//! Log of structured refusals. A limited number of each kind is logged, so that a flood of them cannot fill the log.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,19 +18,19 @@ struct Logged {
     code: &'static str,
 }
 
-/// The refusals that were logged within the last minute.
+/// Refusals logged within the last minute.
 pub struct FailureLog {
     clock: Arc<dyn Clock>,
     logged: Mutex<VecDeque<Logged>>,
 }
 
 impl FailureLog {
-    /// An empty log.
+    /// Creates an empty log.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, logged: Mutex::new(VecDeque::with_capacity(MOST)) }
     }
 
-    /// Logs a refusal of a route, unless enough of its kind, or of all kinds, were logged within the last minute.
+    /// Logs a refusal of a route, unless the limit of its kind or of all kinds is reached within the last minute.
     pub fn record(&self, stage: &str, refusal: &NamedError, request_id: &str) {
         if self.admits(stage, refusal.code) {
             let (code, status) = (refusal.code, refusal.status.as_u16());
@@ -38,10 +38,10 @@ impl FailureLog {
         }
     }
 
-    /// Whether one more may be logged; it counts as logged then.
+    /// Returns `true` if one more may be logged, and counts it as logged.
     fn admits(&self, stage: &str, code: &'static str) -> bool {
         let now = self.clock.now();
-        // What a panic elsewhere leaves behind is still a list of moments.
+        // A panic elsewhere leaves a valid list of times behind.
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back must not silence the log until it has caught up.
         logged.retain(|entry| entry.at <= now && now - entry.at < WINDOW);

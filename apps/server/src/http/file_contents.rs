@@ -1,4 +1,4 @@
-//! Contents of files: `/files/{key}`, outside of `/api`, where browsers fetch pictures from.
+//! Contents of files: `/files/{key}`, outside of `/api`, where browsers load images from.
 
 use std::ops::Range as Part;
 
@@ -22,27 +22,27 @@ use super::resized_pictures::{self, ResizeQueue};
 use super::scopes::{Admitted, admit};
 use crate::config::Config;
 
-/// Whoever sees a file that is not public must prove that.
+/// Access needed for files that are not public.
 const STAFF: Access = Access::Staff(&[Permission::view(Resource::Files)]);
 
-/// Where the content of a file is, as its users see it.
+/// Returns the public URL of a file content.
 pub fn url_of(key: &FileKey, config: &Config) -> String {
     format!("{}/files/{key}", config.public_url.trim_end_matches('/'))
 }
 
-/// The picture of a person, or `null`.
+/// Returns the picture of a person, if any.
 pub fn avatar(key: Option<&FileKey>, config: &Config) -> Option<Picture> {
     key.map(|key| Picture { url: url_of(key, config) })
 }
 
-/// What is shown where there is no picture.
+/// File name of the placeholder image.
 const PLACEHOLDER: &str = "placeholder.svg";
 const PLACEHOLDER_SVG: &str = concat!(
     r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3" width="400" height="300" role="img" aria-label="No picture">"##,
     r##"<path fill="#e5e7eb" d="M0 0h4v3H0z"/><path fill="#9ca3af" d="M.8 2.4 1.7 1.2l.6.8.4-.5.7.9z"/></svg>"##,
 );
 
-/// Where the picture is that is shown where there is none.
+/// Returns the URL of the placeholder image.
 pub fn placeholder_url(config: &Config) -> String {
     format!("{}/files/{PLACEHOLDER}", config.public_url.trim_end_matches('/'))
 }
@@ -78,16 +78,16 @@ async fn wrong_method() -> HttpResponse {
     answer
 }
 
-/// What of a content is asked for.
+/// Range of a content that a request selects.
 #[derive(Debug, PartialEq, Eq)]
 enum Asked {
     Whole,
     Part(Part<u64>),
-    /// A part that begins behind the end.
+    /// Range that begins beyond the end.
     Beyond,
 }
 
-/// One part is given; of several, and of what cannot be read, the whole is, as HTTP allows.
+/// Reads the requested range. Several ranges and malformed ones select the whole content, as HTTP allows.
 fn asked(request: &HttpRequest, tag: &EntityTag, length: u64) -> Asked {
     if request.method() != Method::GET {
         return Asked::Whole;
@@ -109,7 +109,7 @@ fn asked(request: &HttpRequest, tag: &EntityTag, length: u64) -> Asked {
     }
 }
 
-/// The width of the smaller copy that is asked for, if one is.
+/// Returns the requested width of a smaller copy, if any.
 fn width_of(request: &HttpRequest) -> Result<Option<PictureWidth>, ApiError> {
     let query = form_urlencoded::parse(request.query_string().as_bytes());
     let widths: Vec<_> = query.filter(|(name, _)| name == "w").map(|(_, text)| PictureWidth::parse(&text)).collect();
@@ -157,7 +157,7 @@ async fn serve_whole(request: &HttpRequest, service: &FileService, file: StoredF
         Asked::Beyond => {
             let mut answer = HttpResponse::RangeNotSatisfiable();
             answer.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
-            // Nothing of the file is in it, so nobody need keep it.
+            // Contains nothing of the file, so it needs no caching.
             return Ok(answer.insert_header((CACHE_CONTROL, "no-store")).finish());
         }
     };

@@ -1,4 +1,4 @@
-//! Histories of records on the wire.
+//! Wire form of histories.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Author, FieldChange, HistoryEntry};
@@ -8,10 +8,10 @@ use utoipa::ToSchema;
 
 use super::paging::Pagination;
 
-/// One field of a change.
+/// Changed field.
 #[derive(Serialize, ToSchema)]
 struct FieldChangeRecord {
-    /// The field by its name in requests.
+    /// Name of the field in requests.
     field: String,
     old: Option<String>,
     new: Option<String>,
@@ -23,15 +23,15 @@ impl From<FieldChange> for FieldChangeRecord {
     }
 }
 
-/// Who did something.
+/// Author of a change.
 #[derive(Serialize, ToSchema)]
 struct AuthorRecord {
     id: i64,
     name: Option<String>,
 }
 
-/// One line of a history. `user` is the employee or agent, `counterparty` the customer who did it; the service itself
-/// is neither.
+/// History entry. `user` is the employee or agent who made the change, `counterparty` the customer. Both are `null` for
+/// changes by the service itself.
 #[derive(Serialize, ToSchema)]
 pub struct HistoryRecord {
     id: i64,
@@ -63,7 +63,7 @@ impl From<HistoryEntry> for HistoryRecord {
     }
 }
 
-/// A page of a history, the latest first.
+/// Page of a history, newest first.
 #[derive(Serialize, ToSchema)]
 pub struct HistoryList {
     histories: Vec<HistoryRecord>,

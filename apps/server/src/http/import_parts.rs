@@ -1,4 +1,4 @@
-//! The parts of an import beside its file.
+//! Parts of an import request beside its file.
 
 use kontor_catalog::bulk::JobOptions;
 use kontor_catalog::spreadsheet::{ColumnMap, ImportKind, ImportMode, ReadOptions};
@@ -7,24 +7,24 @@ use serde_json::Value;
 
 use super::upload::Texts;
 
-/// Wishes of the sender of an import.
+/// Options of an import request.
 #[derive(Debug, Clone)]
 pub struct Wishes {
     /// `partial` and `dry_run`.
     pub options: JobOptions,
-    /// `async`: a job is wanted, however small the file is.
+    /// `async`: create a job, even for a small file.
     pub background: bool,
-    /// `sheet`, `header_row`, `keep_empty` and, if they are sent, `columns`.
+    /// `sheet`, `header_row`, `keep_empty` and, if sent, `columns`.
     pub reading: ReadOptions,
-    /// `true` if the part `columns` was sent; otherwise the saved columns count.
+    /// `true` if the part `columns` was sent; otherwise the saved columns apply.
     pub has_columns: bool,
 }
 
 impl Wishes {
-    /// The names of the parts.
+    /// Names of the parts.
     pub const PARTS: [&str; 7] = ["partial", "dry_run", "async", "keep_empty", "sheet", "header_row", "columns"];
 
-    /// Reads the parts, naming all wrong ones.
+    /// Reads the parts and reports all wrong ones together.
     pub fn of(kind: ImportKind, texts: Texts) -> Result<Self, Violations> {
         let flags = ["partial", "dry_run", "async", "keep_empty"].map(|name| (name, flag(texts.get(name))));
         let given = |name: &str| texts.get(name).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -61,7 +61,7 @@ fn row(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|row| *row > 0).ok_or_else(|| "must be a whole number from 1".to_owned())
 }
 
-/// A JSON object of headers and the names of their columns.
+/// Parses a JSON object of headers and column names.
 fn mapping(kind: ImportKind, text: &str) -> Result<ColumnMap, Vec<String>> {
     let Ok(Value::Object(object)) = serde_json::from_str(text) else {
         return Err(vec!["must be a JSON object of headers and the names of their columns".to_owned()]);

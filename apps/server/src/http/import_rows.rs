@@ -1,4 +1,4 @@
-//! The table of an import as it was found, and its first rows as they will be.
+//! Header row of an import as found in the file, and a preview of its first rows.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use kontor_kernel::Word as _;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A header of the file.
+/// Header of the file.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct HeaderRecord {
-    /// As it stands in the file.
+    /// Text of the header in the file.
     header: String,
-    /// The name of the column it is taken for; `null` if it is ignored.
+    /// Name of the matching column; `null` if the header is ignored.
     column: Option<String>,
 }
 
@@ -22,25 +22,25 @@ impl From<HeaderColumn> for HeaderRecord {
     }
 }
 
-/// A row as it will be written.
+/// Preview of a row.
 #[derive(Serialize, ToSchema)]
 pub struct RowRecord {
-    /// As the spreadsheet counts, from 1.
+    /// Row number in the spreadsheet, from 1.
     row: u32,
     /// `create`, `update`, `unchanged` or `skip`.
     action: &'static str,
     article: Option<String>,
-    /// The item, or the stock; `null` for a new one.
+    /// Id of the item or stock level; `null` for a new record.
     id: Option<i64>,
-    /// The warehouse as the file has it; only of stock.
+    /// Warehouse as written in the file; only for stock levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, nullable = false)]
     warehouse: Option<String>,
-    /// Values by column, as an export writes them, cut at 200 characters: of a new record those that are not empty, of a
-    /// known one those that change.
+    /// Values by column, formatted as in an export and cut at 200 characters. A new record has its non-empty values, an
+    /// existing one the values that change.
     #[schema(value_type = Object)]
     fields: BTreeMap<&'static str, Option<String>>,
-    /// The values of a known record that change, as they are.
+    /// Current values of the columns that change.
     #[schema(value_type = Object)]
     before: BTreeMap<&'static str, Option<String>>,
 }

@@ -1,4 +1,4 @@
-//! Reads the body of a request into memory, before its handler runs: whole, within bounds of size, time and memory.
+//! Reads the request body into memory before the handler runs, within limits of size, time and memory.
 
 use std::time::Duration;
 
@@ -16,40 +16,40 @@ use super::body_budget::{BodyBudget, BodyShare};
 use super::pace::{Pace, Paced, is_late};
 use crate::config::Config;
 
-/// What takes longer did not come at once: the caller may have lost their rights meanwhile.
+/// Maximum time of a body that counts as immediate. During a longer transfer the caller may lose their rights.
 const AT_ONCE: Duration = Duration::from_millis(20);
-/// When a client whose body had to give way may send it again.
+/// Time after which a client whose body was displaced may send it again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The bounds of bodies.
+/// Limits of request bodies.
 pub struct Intake {
     limit: usize,
     pace: Pace,
     budget: BodyBudget,
 }
 
-/// A body that was read.
+/// Body that was read.
 pub struct Taken {
-    /// `false` when the caller must prove themselves again.
+    /// `false` if the caller must authenticate again.
     pub came_at_once: bool,
-    /// The part of the budget that it takes until this is dropped.
+    /// Share of the memory budget that the body occupies until this is dropped.
     pub share: BodyShare,
 }
 
 impl Intake {
-    /// The bounds that are configured.
+    /// Creates the configured limits.
     pub fn new(config: &Config) -> Self {
         let memory = usize::try_from(config.body_memory_mb).unwrap_or(usize::MAX).saturating_mul(1 << 20);
         let pace = Pace::in_memory(Duration::from_secs(config.body_seconds.into()));
         Self { limit: config.body_limit, pace, budget: BodyBudget::new(memory) }
     }
 
-    /// The bytes that bodies take now.
+    /// Returns the bytes that bodies occupy now.
     pub fn bytes(&self) -> usize {
         self.budget.bytes()
     }
 
-    /// Reads the body, and puts it where extractors find it. `None` when the request has none.
+    /// Reads the body and makes it available to extractors. Returns `None` if the request has no body.
     pub async fn take(&self, request: &mut ServiceRequest) -> Result<Option<Taken>, ApiError> {
         let payload = request.take_payload();
         if matches!(payload, Payload::None) {
@@ -57,7 +57,7 @@ impl Intake {
         }
         let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         if announced.is_some_and(|bytes: usize| bytes > self.limit) {
-            // Put back, for the connection is closed when the answer finds it unread.
+            // Restored, because the connection is closed only if the response finds the body unread.
             request.set_payload(payload);
             return Err(too_large());
         }
@@ -88,7 +88,7 @@ impl Intake {
                 first = piece;
             } else {
                 if whole.is_empty() {
-                    // At once what it will need: growing step by step would leave memory behind at each.
+                    // Reserves the announced size at once: each step of growth would leave an unused block behind.
                     whole.reserve(announced);
                 }
                 whole.extend_from_slice(&std::mem::take(&mut first));
@@ -103,7 +103,7 @@ fn too_large() -> ApiError {
     ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned())
 }
 
-/// `408` for a body that is late.
+/// Returns `408` for a body that is late.
 pub fn too_late() -> ApiError {
     ApiError::Message(StatusCode::REQUEST_TIMEOUT, "The body did not come in time.".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Every rate limit, in one table. A handler names its rules from here; docs/operations.md shows the same rows.
+//! Table of all rate limits. Handlers name their rules from here; docs/operations.md shows the same rows.
 
 use std::time::Duration;
 
@@ -14,85 +14,85 @@ const fn per(window: Duration, limit: u32, name: &'static str) -> RateRule {
     RateRule { name, limit, window }
 }
 
-/// Signing in of staff, by address.
+/// Login of staff, by address.
 pub const STAFF_LOGIN_IP: RateRule = per(MINUTE, 30, "staff-login-ip");
-/// Sign-in of staff, by address and login. Whoever goes on is blocked for longer: see the two rules that follow.
+/// Login of staff, by address and login. Continued attempts are blocked for longer by the two rules that follow.
 pub const STAFF_LOGIN: RateRule = per(MINUTE, 5, "staff-login");
-/// Sign-in of staff, by address and login, in an hour.
+/// Login of staff, by address and login, per hour.
 pub const STAFF_LOGIN_HOUR: RateRule = per(HOUR, 60, "staff-login-hour");
-/// Sign-in of staff, by address and login, in a day. Addresses where the employee has signed in before are exempt.
+/// Login of staff, by address and login, per day. Addresses from which the employee has logged in before are exempt.
 pub const STAFF_LOGIN_DAY: RateRule = per(DAY, 200, "staff-login-day");
-/// Sign-in of staff, by login, from all addresses where the employee has not signed in before. A few addresses cannot reach
-/// it, so they cannot lock the employee out.
+/// Login of staff, by login, from all addresses from which the employee has not logged in before. A few addresses
+/// cannot reach it, so they cannot lock the employee out.
 pub const STAFF_LOGIN_ACCOUNT: RateRule = per(MINUTE, 100, "staff-login-account");
-/// Requests of agents for access, by address and minute.
+/// Access requests of agents, by address, per minute.
 pub const AGENT_ACCESS_MINUTE: RateRule = per(MINUTE, 5, "agent-access-minute");
-/// Requests of agents for access, by address and hour.
+/// Access requests of agents, by address, per hour.
 pub const AGENT_ACCESS_HOUR: RateRule = per(HOUR, 20, "agent-access-hour");
-/// Looks at what became of a request for access.
+/// Status checks of an access request.
 pub const AGENT_ACCESS_STATUS: RateRule = per(MINUTE, 30, "agent-access-status");
-/// Tries to fetch the token of a request for access.
+/// Attempts to fetch the token of an access request.
 pub const AGENT_ACCESS_CONSUME: RateRule = per(MINUTE, 30, "agent-access-consume");
-/// Temporary passwords to staff, by address.
+/// Temporary passwords for staff, by address.
 pub const STAFF_PASSWORD_IP: RateRule = per(HOUR, 20, "staff-password-ip");
-/// Temporary passwords to staff, by login.
+/// Temporary passwords for staff, by login.
 pub const STAFF_PASSWORD_LOGIN: RateRule = per(HOUR, 3, "staff-password-login");
-/// Signing in of customers, by address.
+/// Login of customers, by address.
 pub const CUSTOMER_LOGIN_IP: RateRule = per(MINUTE, 30, "customer-login-ip");
-/// Signing in of customers, by contact.
+/// Login of customers, by contact.
 pub const CUSTOMER_LOGIN_CONTACT: RateRule = per(MINUTE, 5, "customer-login-contact");
-/// Codes to customers, by address.
+/// Codes for customers, by address.
 pub const SEND_CODE_IP: RateRule = per(HOUR, 20, "send-code-ip");
-/// Codes to customers, by contact.
+/// Codes for customers, by contact.
 pub const SEND_CODE_CONTACT: RateRule = per(HOUR, 3, "send-code-contact");
 /// Token introspection, by address.
 pub const INTROSPECT_IP: RateRule = per(MINUTE, 60, "introspect-ip");
 /// Token introspection, by backend client.
 pub const INTROSPECT_CLIENT: RateRule = per(MINUTE, 300, "introspect-client");
-/// Signs of life of a customer's session.
+/// Heartbeats of a customer's session.
 pub const HEARTBEAT_SESSION: RateRule = per(MINUTE, 6, "heartbeat-session");
 /// Codes by call and SMS, and checks by a call, of a project: each costs money. The limit is the setting
 /// `phone_codes_per_hour`.
 pub const PHONE_CODES_PROJECT: RateRule = per(HOUR, 1_000, "phone-codes-project");
-/// Signing in from a mini-app.
+/// Login from a mini-app.
 pub const MINIAPP_CONTACT: RateRule = per(MINUTE, 5, "miniapp-contact");
-/// Beginning to sign in by calling a number, by address.
+/// Started logins by callback, by address.
 pub const CALLBACK_INIT_IP: RateRule = per(MINUTE, 60, "callback-init-ip");
-/// Beginning to sign in by calling a number, by phone.
+/// Started logins by callback, by phone.
 pub const CALLBACK_INIT_PHONE: RateRule = per(HOUR, 10, "callback-init-phone");
-/// Verifications by payment: asking again is how a client learns the outcome.
+/// Verifications by payment. Clients poll for the outcome with the same request.
 pub const VERIFICATION_CUSTOMER: RateRule = per(MINUTE, 60, "verification-customer");
-/// First payments of subscriptions and payments tried again, together: each may ask the acquirer.
+/// First payments of subscriptions and retried payments together: each may call the acquirer.
 pub const SUBSCRIPTION_PAYMENTS: RateRule = per(MINUTE, 60, "subscription-payments");
-/// What customers were told: clients ask again and again.
+/// Notifications of customers: clients poll for them.
 pub const NOTIFICATIONS: RateRule = per(MINUTE, 60, "notifications");
-/// Orders of those who have not signed in, by address.
+/// Orders of customers who are not logged in, by address.
 pub const CONTACT_FORM_IP: RateRule = per(HOUR, 20, "contact-form-ip");
-/// Orders of those who have not signed in, by phone.
+/// Orders of customers who are not logged in, by phone.
 pub const CONTACT_FORM_PHONE: RateRule = per(HOUR, 5, "contact-form-phone");
-/// Every write of a signed-in customer. The limit is the setting `customer_writes_per_minute`.
+/// All writes of a logged-in customer. The limit is the setting `customer_writes_per_minute`.
 pub const CUSTOMER_WRITES: RateRule = per(MINUTE, 120, "customer-writes");
-/// What a cart costs, and orders with a promo code: each try may guess one.
+/// Cart calculations, and orders with a promo code: each may be a guess at a code.
 pub const PRECALCULATE: RateRule = per(MINUTE, 30, "precalculate");
-/// Suggested addresses to customers: people type, a letter at a time.
+/// Address suggestions for customers: one request per typed letter.
 pub const SUGGEST_ADDRESS: RateRule = per(MINUTE, 120, "suggest-address");
-/// Tickets at the door, one by one: more than people come through one.
+/// Single ticket scans at the door. The limit is above the number of people that pass one door.
 pub const REDEEM: RateRule = per(MINUTE, 600, "redeem");
-/// Scans made offline, in batches.
+/// Batches of offline scans.
 pub const REDEEM_BATCH: RateRule = per(MINUTE, 30, "redeem-batch");
-/// Suggestions to staff, whatever they look for.
+/// Suggestions of all kinds for staff.
 pub const SUGGEST_STAFF: RateRule = per(MINUTE, 120, "suggest-staff");
-/// Notifications from an address of the acquirer: more than it sends, less than would trouble it, for each of them is answered by
-/// reading a payment.
+/// Notifications from an address of the acquirer. The limit is above its usual traffic and below its own limits,
+/// because each notification causes a read of a payment.
 pub const ACQUIRER_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "acquirer-notifications");
 /// Notifications from an address that is not the acquirer's: each may cause a read at the acquirer.
 pub const ACQUIRER_STRANGER: RateRule = per(MINUTE, 60, "acquirer-stranger");
 /// Notifications from all such addresses together.
 pub const ACQUIRER_STRANGERS: RateRule = per(MINUTE, 300, "acquirer-strangers");
-/// Messages of the telephony provider: more than it sends, less than would trouble us.
+/// Messages of the telephony provider. The limit is above its usual traffic and below a harmful load.
 pub const TELEPHONY_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "telephony-notifications");
 
-/// Rules of one-time codes, temporary passwords and calls: those that the setting `code_limit_factor` multiplies.
+/// Rules of one-time codes, temporary passwords and calls, which the setting `code_limit_factor` multiplies.
 pub const OF_CODES: [RateRule; 9] = [
     STAFF_PASSWORD_IP,
     STAFF_PASSWORD_LOGIN,
@@ -108,11 +108,11 @@ pub const OF_CODES: [RateRule; 9] = [
 /// Settings that change limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitSettings {
-    /// `code_limit_factor`: multiplies the limits of [`OF_CODES`].
+    /// `code_limit_factor`: factor for the limits of [`OF_CODES`].
     pub code_factor: u32,
-    /// `phone_codes_per_hour`: the limit of [`PHONE_CODES_PROJECT`].
+    /// `phone_codes_per_hour`: limit of [`PHONE_CODES_PROJECT`].
     pub phone_codes: u32,
-    /// `customer_writes_per_minute`: the limit of [`CUSTOMER_WRITES`].
+    /// `customer_writes_per_minute`: limit of [`CUSTOMER_WRITES`].
     pub customer_writes: u32,
 }
 
@@ -127,7 +127,7 @@ impl From<&Config> for LimitSettings {
 }
 
 impl LimitSettings {
-    /// The rule with the limit that counts.
+    /// Returns the rule with the configured limit.
     pub fn effective(&self, rule: RateRule) -> RateRule {
         let limit = if rule == PHONE_CODES_PROJECT {
             self.phone_codes
@@ -142,14 +142,14 @@ impl LimitSettings {
     }
 }
 
-/// One row of the table.
+/// Row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
     /// Method and path template.
     pub operation: &'static str,
-    /// The rule.
+    /// Rate limit rule.
     pub rule: RateRule,
-    /// Whom it counts, in words.
+    /// Counted subject, in words.
     pub subject: &'static str,
 }
 
@@ -157,7 +157,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
     Limit { operation, rule, subject }
 }
 
-/// The whole table. The rules of one operation stand in the order in which they count.
+/// All rows. The rules of one operation are in the order in which they count.
 pub const TABLE: [Limit; 51] = [
     row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
@@ -217,7 +217,7 @@ pub const TABLE: [Limit; 51] = [
 ];
 
 impl Limit {
-    /// The setting that changes the limit, if any.
+    /// Returns the setting that changes the limit, if any.
     pub fn setting(&self) -> &'static str {
         match self.rule {
             PHONE_CODES_PROJECT => "`phone_codes_per_hour`",
@@ -227,7 +227,7 @@ impl Limit {
         }
     }
 
-    /// The number and the window as people say them.
+    /// Returns the number and the window as readable text.
     pub fn words(&self) -> String {
         let window = match self.rule.window {
             HOUR => "hour".to_owned(),

@@ -1,4 +1,4 @@
-//! Everything HTTP that is not an endpoint.
+//! HTTP infrastructure shared by all endpoints.
 
 pub mod as_read;
 pub mod blocking;

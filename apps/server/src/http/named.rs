@@ -1,4 +1,4 @@
-//! The structured refusals of the flows with named codes (contract, "Errors").
+//! Structured refusals of the flows with named codes (contract, "Errors").
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// What a client does next. The contract has exactly these.
+/// Next action of a client. The contract has exactly these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NextAction {
@@ -17,7 +17,7 @@ pub enum NextAction {
     FixInput,
     /// Stop, and show the request id to the support.
     ContactSupport,
-    /// A new attempt with a new nonce.
+    /// Start a new attempt with a new nonce.
     Restart,
     /// Keep checking the same attempt.
     Poll,
@@ -25,55 +25,55 @@ pub enum NextAction {
     Wait,
 }
 
-/// A refusal with a machine-readable code. The request id is put in where the answer leaves the server.
+/// Refusal with a machine-readable code. The request id is added when the response leaves the server.
 #[derive(Debug, Clone)]
 pub struct NamedError {
-    /// The status of the answer.
+    /// Status of the response.
     pub status: StatusCode,
-    /// The machine-readable code; `message` of the body repeats it.
+    /// Machine-readable code, repeated in `message` of the body.
     pub code: &'static str,
-    /// The same for people.
+    /// Human-readable text.
     pub message: String,
-    /// What the client does next.
+    /// Next action of the client.
     pub next_action: NextAction,
-    /// When another try makes sense, in seconds; also sent as `Retry-After`.
+    /// Seconds until a retry makes sense; also sent as `Retry-After`.
     pub retry_after_seconds: Option<u64>,
-    /// The wrong fields of a `422`.
+    /// Wrong fields of a `422`.
     pub errors: Option<Violations>,
-    /// A `message` that is not the code, where the contract fixes its text.
+    /// `message` that differs from the code, where the contract fixes its text.
     pub fixed_message: Option<Box<str>>,
-    /// What else the body tells, by name.
+    /// Additional field of the body, with its name.
     pub told: Option<Box<(&'static str, Value)>>,
 }
 
 impl NamedError {
-    /// A refusal without a time to wait and without wrong fields.
+    /// Creates a refusal without a time to wait and without wrong fields.
     pub fn new(status: StatusCode, code: &'static str, next_action: NextAction, message: impl Into<String>) -> Self {
         let message = message.into();
         let (retry_after_seconds, errors, fixed_message, told) = (None, None, None, None);
         Self { status, code, message, next_action, retry_after_seconds, errors, fixed_message, told }
     }
 
-    /// Wrong fields, in the structured body of a flow with named codes.
+    /// Reports wrong fields in the structured body of a flow with named codes.
     pub fn fix_input(errors: Violations) -> Self {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         let named = Self::new(status, "invalid_input", NextAction::FixInput, "Some fields are wrong.");
         Self { errors: Some(errors), ..named }
     }
 
-    /// Tells when another try makes sense.
+    /// Sets the seconds until a retry makes sense.
     #[must_use]
     pub fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after_seconds: Some(seconds), ..self }
     }
 
-    /// Tells something else in the body.
+    /// Adds a field to the body.
     #[must_use]
     pub fn telling(self, name: &'static str, value: Value) -> Self {
         Self { told: Some(Box::new((name, value))), ..self }
     }
 
-    /// The body, `{message, error: {code, message, next_action, retry_after_seconds, request_id}, errors?}`.
+    /// Returns the body, `{message, error: {code, message, next_action, retry_after_seconds, request_id}, errors?}`.
     pub fn body(&self, request_id: Option<&str>) -> Value {
         let mut body = json!({
             "message": self.fixed_message.as_deref().unwrap_or(self.code),
@@ -95,30 +95,30 @@ impl NamedError {
     }
 }
 
-/// The body of a structured refusal, for the description.
+/// Body of a structured error.
 #[derive(Serialize, ToSchema)]
 pub struct NamedErrorBody {
-    /// The code again. A refused App Token is told by the same text as everywhere.
+    /// Same as `error.code`. An invalid App Token has the same text as everywhere.
     message: String,
     error: NamedErrorDetails,
-    /// The wrong fields of a `422`: messages by dotted path.
+    /// Wrong fields of a `422`: messages by dotted path.
     #[schema(nullable = false)]
     errors: Option<BTreeMap<String, Vec<String>>>,
-    /// What a `412` tells of the record as it is now.
+    /// Current version of the record, in a `412`.
     #[schema(nullable = false)]
     current: Option<CurrentVersion>,
 }
 
-/// The version of a record, and where it comes from.
+/// Version of a record and its origin.
 #[derive(Serialize, ToSchema)]
 struct CurrentVersion {
     version: Option<i64>,
-    /// `null` where no history is kept.
+    /// `null` if the record has no history.
     changed_at: Option<DateTime<Utc>>,
     changed_by: Option<ChangedBy>,
 }
 
-/// Who changed a record last. Customers are not told who an employee is.
+/// Author of the last change. Customers do not see the identity of employees.
 #[derive(Serialize, ToSchema)]
 struct ChangedBy {
     /// `user` (an employee or agent), `counterparty` or `system`
@@ -134,6 +134,6 @@ struct NamedErrorDetails {
     next_action: NextAction,
     /// `null` does not mean that a retry makes sense now.
     retry_after_seconds: Option<u64>,
-    /// The same as in the header `X-Request-ID`.
+    /// Same as the header `X-Request-ID`.
     request_id: String,
 }

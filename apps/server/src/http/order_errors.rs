@@ -1,4 +1,4 @@
-//! What orders refuse, as it is told on both surfaces.
+//! Error responses of orders, shared by both surfaces.
 
 use actix_web::http::StatusCode;
 use kontor_orders::lines::LinesRefused;

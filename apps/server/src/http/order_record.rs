@@ -1,4 +1,4 @@
-//! An order on the wire, as far as both surfaces show the same of it.
+//! Wire form of an order, shared by both surfaces.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use utoipa::openapi::schema::Type;
 use super::records::{Picture, picture};
 use super::wire::{In, NamedRecord, Scalar, WireValue};
 
-/// A computed amount: a JSON number of major units. Two decimals survive the way through a double.
+/// Converts an amount to a JSON number of major units. Two decimals survive the conversion to a double.
 pub fn number(amount: Money) -> f64 {
     amount.to_string().parse().unwrap_or_default()
 }
@@ -38,15 +38,15 @@ impl WireValue for OrderStatus {
     }
 }
 
-/// The id of an order status.
+/// Identifier of an order status.
 pub type OrderStatusId = In<OrderStatus>;
 
-/// A delivery type or subtype of an order.
+/// Delivery type or subtype of an order.
 #[derive(Serialize, ToSchema)]
 pub struct OrderDeliveryRecord {
     id: i64,
     name: String,
-    /// Decimal string: its price today. `delivery_price` of the order is the price when the order was placed.
+    /// Current price as a decimal string. `delivery_price` of the order is the price at the time of the order.
     price: String,
     /// `1` or `0`.
     is_active: u8,
@@ -58,7 +58,7 @@ impl<Id: Into<i64>> From<DeliveryWay<Id>> for OrderDeliveryRecord {
     }
 }
 
-/// A shop or a pickup point of an order.
+/// Shop or pickup point of an order.
 #[derive(Serialize, ToSchema)]
 pub struct OrderPlaceRecord {
     id: i64,
@@ -72,7 +72,7 @@ impl<Id: Into<i64>> From<Place<Id>> for OrderPlaceRecord {
     }
 }
 
-/// The payment type of an order.
+/// Payment type of an order.
 #[derive(Serialize, ToSchema)]
 pub struct OrderPaymentTypeRecord {
     id: i64,
@@ -87,18 +87,18 @@ impl From<PaymentType> for OrderPaymentTypeRecord {
     }
 }
 
-/// An item of an order.
+/// Item of an order.
 #[derive(Serialize, ToSchema)]
 pub struct OrderProductRecord {
     id: i64,
     name: String,
-    /// Decimal string: one piece before discounts.
+    /// Price of one unit before discounts, as a decimal string.
     price: String,
     quantity: u32,
     photos: Vec<Picture>,
 }
 
-/// An item that comes from several warehouses stands once for each price.
+/// Merges order lines: an item from several warehouses appears once for each price.
 fn products(lines: &[OrderLine]) -> Vec<OrderProductRecord> {
     let mut products: Vec<OrderProductRecord> = Vec::with_capacity(lines.len());
     for line in lines {
@@ -117,12 +117,12 @@ fn products(lines: &[OrderLine]) -> Vec<OrderProductRecord> {
     products
 }
 
-/// What both surfaces show of an order.
+/// Fields of an order that both surfaces show.
 #[derive(Serialize, ToSchema)]
 pub struct OrderRecord {
     id: i64,
     status: NamedRecord,
-    /// Decimal string, as `final_price`.
+    /// Decimal string, equal to `final_price`.
     price: String,
     promo_code: Option<String>,
     original_price: f64,
@@ -131,25 +131,25 @@ pub struct OrderRecord {
     total_discount_amount: f64,
     /// Price of the products.
     final_price: f64,
-    /// Delivery price; 0 unless the project charges delivery.
+    /// Delivery price; 0 unless the project charges for delivery.
     delivery_price: f64,
-    /// What the customer pays: `final_price` and `delivery_price`.
+    /// Amount to pay: `final_price` plus `delivery_price`.
     amount_due: f64,
     delivery_type: OrderDeliveryRecord,
     delivery_subtype: Option<OrderDeliveryRecord>,
     delivery_subtype_param: Option<OrderPlaceRecord>,
     payment_type: Option<OrderPaymentTypeRecord>,
     acquirer_payment_method_type: Option<&'static str>,
-    /// Where the goods are handed over.
+    /// Address of the handover.
     address: String,
     shop: Option<OrderPlaceRecord>,
     products: Vec<OrderProductRecord>,
-    /// Where the customer pays, while he can.
+    /// URL of the payment page, while the order can be paid.
     payment_link: Option<String>,
     created_at: DateTime<Utc>,
-    /// How many tickets have been redeemed.
+    /// Number of redeemed tickets.
     redeemed_count: u32,
-    /// How many tickets it has, less those that were taken back.
+    /// Number of tickets, without those that were returned.
     total_tickets: u32,
     last_redeemed_at: Option<DateTime<Utc>>,
 }

@@ -1,4 +1,4 @@
-//! The pace at which a request body has to come: a body that is late ends with an error.
+//! Minimum pace of a request body. A late body ends with an error.
 
 use std::io;
 use std::pin::Pin;
@@ -10,47 +10,47 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// A minimum rate after a grace period, and a time limit for the whole body.
+/// Minimum rate after a grace period, and a time limit for the whole body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// The time that every body has.
+    /// Time before the minimum rate applies.
     pub grace: Duration,
-    /// The rate that it needs beyond that.
+    /// Minimum rate after the grace period, in bytes per second.
     pub bytes_per_second: u32,
-    /// The time that no body exceeds.
+    /// Maximum time for the whole body.
     pub whole: Duration,
 }
 
 impl Pace {
-    /// The pace of files, which are written to disk as they come.
+    /// Pace of files, which are written to disk as they arrive.
     pub const FILES: Self =
         Self { grace: Duration::from_secs(30), bytes_per_second: 4 * 1024, whole: Duration::from_hours(2) };
 
-    /// The pace of a body that is read into memory.
+    /// Returns the pace of a body that is read into memory.
     pub const fn in_memory(whole: Duration) -> Self {
         let grace = Duration::from_secs(10);
         Self { grace: if whole.as_secs() < grace.as_secs() { whole } else { grace }, bytes_per_second: 1024, whole }
     }
 
-    /// The time by which a body of which this much has come must go on.
+    /// Returns the time since the start by which the next bytes must arrive after `received` bytes.
     fn allows(self, received: u64) -> Duration {
         let earned = Duration::from_secs(received / u64::from(self.bytes_per_second.max(1)));
         self.grace.saturating_add(earned).min(self.whole)
     }
 }
 
-/// A body that ends with an error of kind `TimedOut` when it is late.
+/// Body that ends with an error of kind `TimedOut` when it is late.
 pub struct Paced<S> {
     body: S,
     pace: Pace,
     began: Instant,
     received: u64,
-    /// Set when the body keeps its reader waiting for the first time: most never do for long.
+    /// Set when the reader has to wait for the first time: most bodies never need it.
     alarm: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Paced<S> {
-    /// The time of the body begins now.
+    /// Starts the clock of the body.
     pub fn new(body: S, pace: Pace) -> Self {
         Self { body, pace, began: Instant::now(), received: 0, alarm: None }
     }
@@ -64,7 +64,7 @@ impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Paced<S> 
         let next = this.body.poll_next_unpin(context);
         let due = this.began + this.pace.allows(this.received);
         match next {
-            // A body may be late without ever keeping its reader waiting.
+            // A body can be late even if its reader never waits.
             Poll::Ready(Some(Ok(bytes))) if this.alarm.is_none() || Instant::now() < due => {
                 this.received = this.received.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
                 return Poll::Ready(Some(Ok(bytes)));
@@ -85,7 +85,7 @@ fn late() -> PayloadError {
     PayloadError::Io(io::ErrorKind::TimedOut.into())
 }
 
-/// Whether a body was late.
+/// Returns `true` if the error means that a body was late.
 pub fn is_late(error: &PayloadError) -> bool {
     matches!(error, PayloadError::Io(error) if error.kind() == io::ErrorKind::TimedOut)
 }
@@ -99,7 +99,7 @@ mod tests {
         Pace { grace: Duration::from_millis(grace), bytes_per_second: 1_000, whole: Duration::from_millis(whole) }
     }
 
-    /// Pieces of this size, one every so many milliseconds; nothing comes after the last.
+    /// Returns chunks of this size, one every `every` milliseconds; the stream stays open after the last.
     fn drip(pieces: usize, size: usize, every: u64) -> impl Stream<Item = Result<Bytes, PayloadError>> + Unpin {
         let body = stream::iter(0..pieces).then(move |_| async move {
             tokio::time::sleep(Duration::from_millis(every)).await;
@@ -108,7 +108,7 @@ mod tests {
         Box::pin(body.chain(stream::pending()))
     }
 
-    /// How many pieces came before the body was late, and when that was.
+    /// Returns the number of chunks before the body was late, and the time of the error.
     async fn until_late(
         pace: Pace,
         body: impl Stream<Item = Result<Bytes, PayloadError>> + Unpin,

@@ -1,10 +1,10 @@
-//! What both surfaces tell of pages.
+//! Content page records that both surfaces share.
 
 use kontor_content::model::PageTag;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A tag of a page.
+/// Tag of a content page.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PageTagRecord {
     id: i64,

@@ -1,4 +1,4 @@
-//! Pages on the wire.
+//! Wire form of pagination.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,17 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::wire::{self, InputErrors, Scalar, WireValue};
 
-/// Which page, counted from 1.
+/// Page number, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number(i64);
 
-/// How many records on a page: 1 to `MOST`.
+/// Number of records on a page: 1 to `MOST`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size<const MOST: u32>(i64);
 
-/// `page`, checked with the other fields of a query string.
+/// `page`, validated together with the other fields of a query string.
 pub type PageNumber = wire::In<Number>;
-/// `per_page` of up to 100 records, checked with the other fields of a query string.
+/// `per_page` up to 100 records, validated together with the other fields of a query string.
 pub type PageSize = wire::In<Size<100>>;
 
 macro_rules! wire_bounds {
@@ -51,7 +51,7 @@ wire_bounds! {
     (const MOST: u32) Size<MOST> = |size| PageRequest::page_size(size, MOST), format!("PageSize{MOST}"), MOST;
 }
 
-/// The page that checked fields ask for.
+/// Returns the page that validated fields request.
 pub fn page_of<const MOST: u32>(
     page: Option<&PageNumber>,
     size: Option<&wire::In<Size<MOST>>>,
@@ -61,7 +61,7 @@ pub fn page_of<const MOST: u32>(
     PageRequest::new(page.map_or(1, |page| page.0.0), size, MOST).map_err(|error| Violations::one("per_page", error))
 }
 
-/// Which page of a list that cannot be filtered.
+/// Page of a list without filters.
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -69,20 +69,20 @@ pub struct PageQuery {
     #[deserr(default)]
     #[param(inline)]
     page: Option<PageNumber>,
-    /// 15 unless told.
+    /// Default 15.
     #[deserr(default)]
     #[param(inline)]
     per_page: Option<PageSize>,
 }
 
 impl PageQuery {
-    /// The page asked for.
+    /// Returns the requested page.
     pub fn page(&self) -> Result<PageRequest, Violations> {
         page_of(self.page.as_ref(), self.per_page.as_ref(), 15)
     }
 }
 
-/// Where a page lies in its list.
+/// Position of a page in its list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Pagination {
     total: u64,
@@ -106,8 +106,9 @@ impl<T> From<&Page<T>> for Pagination {
     }
 }
 
-/// A page of the client surface: the records with the numbers beside them, `paginated!(ProductPage [ProductRecord]);`. It comes
-/// from a page of whatever the record comes from. A type of its own for each, so that the description names the record.
+/// Page of the client surface: the records and their counts, `paginated!(ProductPage [ProductRecord]);`. It converts
+/// from a page of any type that converts into the record. Each has its own type, so that the API description names the
+/// record.
 macro_rules! paginated {
     ($(#[$meta:meta])* $visibility:vis $name:ident [$record:ty]) => {
         $(#[$meta])*

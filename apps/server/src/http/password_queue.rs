@@ -1,5 +1,5 @@
-//! The queue before a password is compared. It is bounded as a whole and by address, and so is the time in it: nobody waits
-//! for ever, and no address takes all of its places. Some are kept for those who come from where they have signed in before.
+//! Queue for password checks. Its length and waiting time are bounded, also per address, so that no address can occupy
+//! all places. Some places are reserved for addresses from which the employee has logged in before.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,26 +11,26 @@ use tokio::time::timeout;
 
 use super::ApiError;
 
-/// When a refused caller may try again: by then the queue has moved on.
+/// Time after which a rejected caller may retry: by then the queue has moved on.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// How large the queue is.
+/// Size of the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueBounds {
-    /// How many are compared at once.
+    /// Number of passwords checked at the same time.
     pub at_once: usize,
-    /// How many may wait or be compared.
+    /// Maximum number of callers that wait or are being checked.
     pub places: u32,
-    /// How many of these may be of one address.
+    /// Maximum number of these places for one address.
     pub places_per_address: u32,
-    /// Places that only addresses take from which the employee has signed in before.
+    /// Places reserved for addresses from which the employee has logged in before.
     pub kept_places: u32,
-    /// How long somebody waits at most.
+    /// Maximum waiting time.
     pub patience: Duration,
 }
 
 impl QueueBounds {
-    /// For this many cores. A whole queue is worked off within seconds.
+    /// Returns bounds for this many cores, with which a full queue is processed within seconds.
     pub fn of_cores(cores: usize) -> Self {
         let places = u32::try_from(cores.saturating_mul(16)).unwrap_or(u32::MAX).max(32);
         let quarter = places / 4;
@@ -57,17 +57,17 @@ impl Shared {
     }
 }
 
-/// The queue of the process.
+/// Password queue of the process.
 pub struct PasswordQueue(Arc<Shared>);
 
-/// A place in the queue, until it is dropped.
+/// Place in the queue, released on drop.
 #[must_use]
 pub struct Place {
     shared: Arc<Shared>,
     address: String,
 }
 
-/// The right to compare a password, until this is dropped.
+/// Permit to check a password, released on drop.
 #[must_use]
 pub struct Permit {
     _permit: OwnedSemaphorePermit,
@@ -75,14 +75,14 @@ pub struct Permit {
 }
 
 impl PasswordQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(bounds: QueueBounds) -> Self {
         let permits = Arc::new(Semaphore::new(bounds.at_once));
         Self(Arc::new(Shared { bounds, permits, places: Mutex::default() }))
     }
 
-    /// Takes a place for an address: `429` when the address has its share already, `503` when the queue is full. An address
-    /// is known if the employee has signed in from there before.
+    /// Takes a place for an address: `429` if the address has used its share, `503` if the queue is full. An address is
+    /// known if the employee has logged in from it before.
     pub fn place(&self, address: String, is_known: bool) -> Result<Place, ApiError> {
         let bounds = self.0.bounds;
         let mut places = self.0.places();
@@ -103,7 +103,7 @@ impl PasswordQueue {
 }
 
 impl Place {
-    /// Waits for a permit, first come, first served: `503` when it takes too long.
+    /// Waits for a permit in order of arrival: `503` if it takes too long.
     pub async fn acquire(self) -> Result<Permit, ApiError> {
         let permits = Arc::clone(&self.shared.permits);
         match timeout(self.shared.bounds.patience, permits.acquire_owned()).await {

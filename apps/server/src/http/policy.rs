@@ -1,4 +1,4 @@
-//! What a row of the table of policies says: an endpoint, and what it takes to call it.
+//! Row of the policy table: an endpoint and the requirements for calling it.
 
 use std::sync::Arc;
 
@@ -8,115 +8,118 @@ use kontor_kernel::{Permission, RateRule};
 
 use super::traffic::Traffic;
 
-/// What a caller must prove before the handler runs.
+/// Credentials that a caller must present before the handler runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing. What the call carries (a password, a signature, the secret of a request) is the handler's business.
+    /// None. The handler checks what the request carries (a password, a signature, a secret).
     Public,
-    /// An App Token: header `Token`.
+    /// App Token: header `Token`.
     App,
-    /// An App Token. A customer's Bearer may come along and make the answer his; one that names no customer of the
-    /// application is passed over, so that a token that has ended does not close a shop.
+    /// App Token. A customer's Bearer token may personalize the response. A Bearer token that identifies no customer of
+    /// the application is ignored, so that an expired token does not block the shop.
     Visitor,
-    /// An App Token and a customer's Bearer together.
+    /// App Token and a customer's Bearer token together.
     Customer,
-    /// A customer's Bearer; an App Token may be left out, but one that is sent must be right.
+    /// Bearer token of a customer. An App Token is optional, but must be valid if sent.
     CustomerAlone,
-    /// A Bearer of an employee or agent, with all of these permissions.
+    /// Bearer token of an employee or agent with all of these permissions.
     Staff(&'static [Permission]),
-    /// Client credentials of a backend, well formed; the handler has them proved together with what it looks up.
+    /// Well-formed client credentials of a backend. The handler verifies them together with its lookup.
     Backend,
 }
 
-/// How far a write may be carried out under a key that was used before.
+/// Extent to which a write may run under a key that was used before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rerun {
-    /// Not at all: its key is looked for first.
+    /// Not at all: the key is looked up first.
     Never,
-    /// Until its first commit, which stores the key and so finds it: before that it only reads.
+    /// Up to its first commit, which stores the key and so detects the repetition. Before that it only reads.
     UntilCommit,
-    /// To its end, where the answer is lost: its body names what it does, and it answers alike.
+    /// To its end, if the response is lost: its body identifies its effect, and it returns the same response.
     Whole,
 }
 
-/// One row: an endpoint and what it takes to call it.
+/// Endpoint and the requirements for calling it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// The method.
+    /// HTTP method.
     pub method: Method,
-    /// The template of the path, as the route declares it.
+    /// Path template, as the route declares it.
     pub path: &'static str,
-    /// What a caller must prove.
+    /// Required credentials.
     pub access: Access,
-    /// A limit by address that counts before the caller proves anything, so that who fails to counts, too.
+    /// Rate limit by address. It counts before authentication, so that failed attempts count too.
     pub limited: Option<RateRule>,
-    /// Whether its answers may be remembered: they are the same for every caller with this App Token, and depend on what
-    /// the project shows alone.
+    /// `true` if the response cache may store its responses. They are the same for every caller with this App Token,
+    /// and depend only on the published data of the project.
     pub server_cached: bool,
-    /// Whether a refused App Token is told in the structured body, as the other `401` of the endpoint.
+    /// `true` if an invalid App Token is reported in the structured body, like the other `401` responses of the
+    /// endpoint.
     pub structured: bool,
-    /// The `GET` that shows what a write did, where it does not follow from the path.
+    /// `GET` endpoint that shows the result of a write, if it does not follow from the path.
     pub told_by: Option<&'static str>,
-    /// How far it may be carried out under a key that was used before.
+    /// Extent to which it may run under a key that was used before.
     pub rerun: Rerun,
-    /// `true` if the handler reads the body as it comes: it holds a file.
+    /// `true` if the handler reads the body as a stream: it holds a file.
     pub streamed: bool,
-    /// The record that its path names, or its caller is, where that has a version: answers carry it as `ETag`, and writes
-    /// heed `If-Match`.
+    /// Versioned record that the path or the caller identifies. Responses carry its version as `ETag`, and writes honor
+    /// `If-Match`.
     pub versioned: Option<VersionedRecord>,
 }
 
 impl Policy {
-    /// Every call counts toward its address, whatever it proves.
+    /// Counts every call toward its address, before authentication.
     #[must_use]
     pub const fn limited(mut self, rule: RateRule) -> Self {
         self.limited = Some(rule);
         self
     }
 
-    /// Answers may be remembered.
+    /// Allows the response cache to store responses.
     #[must_use]
     pub const fn server_cached(mut self) -> Self {
         self.server_cached = true;
         self
     }
 
-    /// What it does is shown by this endpoint, in the form of its answer; what an answer may leave out may be missing.
+    /// Names the endpoint that shows the result in the form of the write's response. Optional fields of the response
+    /// may be missing.
     #[must_use]
     pub const fn told_by(mut self, path: &'static str) -> Self {
         self.told_by = Some(path);
         self
     }
 
-    /// Carried out again it does nothing and answers alike: its body names what it does.
+    /// Declares that a repeated request has no effect and returns the same response: its body identifies its effect.
     #[must_use]
     pub const fn repeats(mut self) -> Self {
         self.rerun = Rerun::Whole;
         self
     }
 
-    /// Until its first commit, which stores its key, it only reads: it counts nothing, and asks nobody outside.
+    /// Declares that the endpoint only reads until its first commit, which stores its key. It counts nothing and calls
+    /// no outside service before.
     #[must_use]
     pub const fn commits_first(mut self) -> Self {
         self.rerun = Rerun::UntilCommit;
         self
     }
 
-    /// Its body holds a file, which the handler writes to disk as it comes.
+    /// Declares that the body holds a file, which the handler streams to disk.
     #[must_use]
     pub const fn streamed(mut self) -> Self {
         self.streamed = true;
         self
     }
 
-    /// It shows, makes, changes or deletes a record that has a version.
+    /// Declares that it shows, creates, changes or deletes a versioned record.
     #[must_use]
     pub const fn versioned(mut self, record: VersionedRecord) -> Self {
         self.versioned = Some(record);
         self
     }
 
-    /// An endpoint whose every `401` has the structured body.
+    /// Gives every `401` of the endpoint the structured body.
     #[must_use]
     pub const fn structured(mut self) -> Self {
         self.structured = true;
@@ -152,34 +155,34 @@ rows! {
     delete => DELETE,
 }
 
-/// How what a write did is told anew.
+/// Source of the result of a write whose response is lost.
 #[derive(Clone)]
 pub enum Telling {
-    /// An endpoint shows the record, in the same form as the write.
+    /// An endpoint shows the record in the same form as the write.
     Record {
-        /// The endpoint.
+        /// Endpoint that shows the record.
         by: Arc<Endpoint>,
-        /// The status of the write when it succeeds.
+        /// Status of the successful write.
         status: StatusCode,
     },
-    /// The record is gone, and a message says so.
+    /// The record is deleted; the response is a message.
     Gone,
-    /// It is carried out again, which does nothing and answers alike.
+    /// The request runs again, which has no effect and returns the same response.
     Again,
 }
 
-/// A row of the policies, and what is counted of its requests.
+/// Policy of an endpoint with its request counters.
 pub struct Endpoint {
-    /// The row.
+    /// Policy of the endpoint.
     pub policy: &'static Policy,
-    /// The counters.
+    /// Request counters.
     pub traffic: Traffic,
-    /// Where what it writes can be read in the form of its own answer.
+    /// Source of the result of a write, in the form of its own response.
     pub telling: Option<Telling>,
 }
 
 impl Endpoint {
-    /// Of a row that nobody has called yet.
+    /// Creates an endpoint with empty counters.
     pub fn of(policy: &'static Policy, telling: Option<Telling>) -> Arc<Self> {
         Arc::new(Self { policy, traffic: Traffic::new(policy.method.as_str(), policy.path), telling })
     }

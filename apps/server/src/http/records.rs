@@ -1,4 +1,4 @@
-//! Small records that several answers share.
+//! Small records that several responses share.
 
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -12,14 +12,14 @@ use utoipa::ToSchema;
 
 use super::wire::{self, InputErrors};
 
-/// A picture.
+/// Picture.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Picture {
-    /// Where it is.
+    /// URL of the picture.
     pub url: String,
 }
 
-/// A picture, or `null`.
+/// Returns a picture, or `None` without a URL.
 pub fn picture(url: Option<String>) -> Option<Picture> {
     url.map(|url| Picture { url })
 }
@@ -43,25 +43,25 @@ impl From<organization::StorageUnit> for StorageUnitRecord {
     }
 }
 
-/// What was done, for people.
+/// Result of the operation in human-readable form.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Message {
     message: &'static str,
 }
 
 impl Message {
-    /// The answer of operations that return no record.
+    /// Creates the response of an operation that returns no record.
     pub const fn new(message: &'static str) -> Self {
         Self { message }
     }
 }
 
-/// A new bearer token, shown this once.
+/// New Bearer token. It is shown only once.
 #[derive(Serialize, ToSchema)]
 pub struct AccessTokenRecord {
-    /// `<id>|<secret>`, to be sent whole.
+    /// Token to send unchanged, in the form `<id>|<secret>`.
     value: String,
-    /// The end of its validity.
+    /// Expiry time.
     expires_at: DateTime<Utc>,
 }
 
@@ -71,11 +71,11 @@ impl From<AccessToken> for AccessTokenRecord {
     }
 }
 
-/// How far logging out goes.
+/// Extent of a logout.
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub struct Logout {
-    /// Whether every token of the person ends; by default only the token of the call.
+    /// `true` ends all sessions of the customer or employee. By default only the token of the request is revoked.
     #[deserr(default)]
     from_all_devices: Option<wire::Flag>,
 }

@@ -6,22 +6,23 @@ use std::sync::Arc;
 use kontor_kernel::Random;
 use uuid::{Builder, Uuid};
 
-/// The identifier of a request, in the request.
+/// Identifier of a request, stored in its extensions.
 pub struct RequestId(pub String);
 
-/// Identifiers ahead of the requests of one HTTP thread: the operating system is asked for the randomness of many at once.
+/// Source of identifiers for one HTTP thread. It reads randomness for many identifiers from the operating system at
+/// once.
 pub struct RequestIds {
     random: Arc<dyn Random>,
     drawn: Cell<Vec<[u8; 16]>>,
 }
 
 impl RequestIds {
-    /// Nothing is drawn yet.
+    /// Creates a source without reading randomness yet.
     pub fn new(random: Arc<dyn Random>) -> Self {
         Self { random, drawn: Cell::default() }
     }
 
-    /// A random (version 4) UUID that was never given before.
+    /// Returns a new random UUID (version 4).
     pub fn next(&self) -> Uuid {
         let mut drawn = self.drawn.take();
         let bytes = drawn.pop().unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! Smaller copies of pictures: `/files/{key}?w=320`. A copy is made once, by the first request for it, and stored beside the
+//! Smaller copies of pictures: `/files/{key}?w=320`. The first request for a copy creates it and stores it beside the
 //! content.
 
 use std::sync::Arc;
@@ -19,22 +19,22 @@ use super::ApiError;
 use super::blocking::blocking;
 use super::content_headers::{disposition, framed, is_known};
 
-/// Requests that may wait while a copy is made: enough for one page of new pictures.
+/// Number of requests that may wait while a copy is made: enough for one page of new pictures.
 const PLACES: usize = 64;
-/// The longest that a request waits.
+/// Maximum waiting time of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// When a refused caller may try again: by then the queue has moved on.
+/// Time after which a rejected caller may retry: by then the queue has moved on.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// The queue of requests that make smaller copies. The process makes one at a time, so callers can exhaust neither memory nor
-/// processors.
+/// Queue of requests that make smaller copies. The process makes one at a time, so callers can exhaust neither memory
+/// nor processors.
 pub struct ResizeQueue {
     places: Arc<Semaphore>,
     turns: Arc<Semaphore>,
     patience: Duration,
 }
 
-/// The right to make a copy, until this is dropped.
+/// Exclusive right to make a copy, released on drop.
 #[must_use]
 struct Turn {
     _place: OwnedSemaphorePermit,
@@ -49,11 +49,11 @@ impl Default for ResizeQueue {
 
 impl ResizeQueue {
     fn new(places: usize, patience: Duration) -> Self {
-        // One place is that of the request whose turn it is.
+        // One additional place for the request that is being processed.
         Self { places: Arc::new(Semaphore::new(places + 1)), turns: Arc::new(Semaphore::new(1)), patience }
     }
 
-    /// Waits, first come, first served: `503` when the queue is full, or the wait too long.
+    /// Waits in order of arrival: `503` if the queue is full or the wait is too long.
     async fn enter(&self) -> Result<Turn, ApiError> {
         let overloaded = || ApiError::Overloaded(RETRY_AFTER);
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| overloaded())?;
@@ -65,7 +65,7 @@ impl ResizeQueue {
     }
 }
 
-/// Answers with a picture within a width. Parts of it are not given: it is small.
+/// Responds with a picture of limited width. Range requests are not supported, because the copy is small.
 pub(super) async fn serve(
     request: &HttpRequest,
     service: Data<FileService>,
@@ -98,7 +98,7 @@ pub(super) async fn serve(
     Ok(answer.streaming(picture.pieces.map_err(std::io::Error::other).boxed()))
 }
 
-/// Makes a copy when its turn comes, unless another request has made it by then.
+/// Makes a copy in turn, unless another request has made it in the meantime.
 async fn make(
     service: Arc<FileService>,
     queue: &ResizeQueue,

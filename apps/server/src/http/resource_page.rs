@@ -1,11 +1,11 @@
-//! Lists that tell their neighbours by address: `{data, links, meta}`.
+//! Lists with links to adjacent pages: `{data, links, meta}`.
 
 use actix_web::HttpRequest;
 use kontor_kernel::Page;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Where the other pages are. The rest of the query string is kept.
+/// URLs of other pages. They keep the rest of the query string.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PageLinks {
     first: String,
@@ -16,29 +16,29 @@ pub struct PageLinks {
     next: Option<String>,
 }
 
-/// Where the page lies in its list.
+/// Position of the page in its list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PageMeta {
     current_page: u32,
-    /// The number of the first record, counted from 1; `null` when the page is empty.
+    /// Number of the first record, from 1; `null` if the page is empty.
     from: Option<u64>,
     last_page: u64,
-    /// The address of the list without a query string.
+    /// URL of the list without a query string.
     path: String,
     per_page: u32,
-    /// The number of the last record; `null` when the page is empty.
+    /// Number of the last record; `null` if the page is empty.
     to: Option<u64>,
     total: u64,
 }
 
-/// The address of a list and what else was asked of it.
+/// URL of a list and the rest of its query string.
 pub struct ListAddress {
     path: String,
     rest: String,
 }
 
 impl ListAddress {
-    /// The address under which the service is known, `public_url`, with the path and the query of a request.
+    /// Combines `public_url` with the path and the query string of a request.
     pub fn of(request: &HttpRequest, public_url: &str) -> Self {
         let others = form_urlencoded::parse(request.query_string().as_bytes()).filter(|(key, _)| key != "page");
         let rest = form_urlencoded::Serializer::new(String::new()).extend_pairs(others).finish();
@@ -50,19 +50,19 @@ impl ListAddress {
         format!("{}?{}{separator}page={number}", self.path, self.rest)
     }
 
-    /// The addresses of the neighbours of a page.
+    /// Returns the links of a page.
     pub fn links<T>(&self, page: &Page<T>) -> PageLinks {
         let (current, last) = (u64::from(page.request.page()), page.last_page());
         PageLinks {
             first: self.page(1),
             last: self.page(last),
-            // From beyond the end the way back leads to the last page.
+            // Beyond the end of the list, the previous page is the last page.
             prev: (current > 1).then(|| self.page((current - 1).min(last))),
             next: (current < last).then(|| self.page(current + 1)),
         }
     }
 
-    /// Where a page lies.
+    /// Returns the position of a page.
     pub fn meta<T>(&self, page: &Page<T>) -> PageMeta {
         PageMeta {
             current_page: page.request.page(),

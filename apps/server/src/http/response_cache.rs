@@ -1,15 +1,15 @@
-//! Answers of the storefront, cached as they were sent.
+//! Response cache of the storefront.
 //!
-//! **Which**: those of endpoints whose row in the policies says so, asked with an App Token and nobody's Bearer, with
-//! status 200. One answer belongs to one App Token, path and query string.
+//! **Eligible**: responses with status 200 of endpoints that the policies mark, requested with an App Token and without
+//! a Bearer token. The cache key is App Token, path and query string.
 //!
-//! **How long**: as long as nothing that the project shows has changed. What a commit of this process changed is never
-//! answered from memory again; what another process changed at most a second longer; see
-//! `kontor_adapter_diesel::CacheVersions`.
-//! Nor is an answer used beyond the moment at which a discount starts or ends. What depends on how often products were
-//! viewed ends when views are stored, the rest does not.
+//! **Validity**: an entry is valid until published data of the project changes. A change committed by this process
+//! invalidates it at once, a change by another process within one second; see `kontor_adapter_diesel::CacheVersions`.
+//! An entry also ends when a discount starts or ends. Only responses that depend on view counts end when views are
+//! stored.
 //!
-//! **What still happens**: a view of a product or page is counted, and the number of views in the answer is the present one.
+//! **Side effects**: a hit still counts the view of a product or content page, and the response has the current number
+//! of views.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write as _;
@@ -33,17 +33,17 @@ use quick_cache::sync::Cache;
 use super::ClientIp;
 use super::throttle::TightestQuota;
 
-/// What was looked at.
+/// Viewed record.
 #[derive(Debug, Clone, Copy)]
 pub enum Viewed {
-    /// A product.
+    /// Product.
     Product(NomenclatureId),
-    /// A page.
+    /// Content page.
     Page(PageId),
 }
 
 impl Viewed {
-    /// Counts a view by whoever sends the request. Returns the views that are not stored yet.
+    /// Counts a view by the sender of the request. Returns the number of views that are not stored yet.
     async fn look(self, request: &HttpRequest) -> Option<u64> {
         let viewer = ClientIp::of(request).subject();
         Some(match self {
@@ -53,28 +53,28 @@ impl Viewed {
     }
 }
 
-/// A handler leaves this in the request when its answer tells how often something was looked at, in a field
-/// `views_count` that stands there once.
+/// Request extension that a handler sets if its response contains a number of views. The body must have exactly one
+/// field `views_count`.
 #[derive(Debug, Clone, Copy)]
 pub struct ShownViews {
-    /// What was looked at.
+    /// Viewed record.
     pub viewed: Viewed,
-    /// The number of views in the answer.
+    /// Number of views in the response.
     pub shown: u64,
-    /// Of these, views that are not stored yet.
+    /// Part of `shown` that is not stored yet.
     pub unstored: u64,
 }
 
-/// A handler leaves this in the request when its answer is sorted by how often products were looked at.
+/// Request extension that a handler sets if its response is sorted by product views.
 #[derive(Debug, Clone, Copy)]
 pub struct RankedByViews;
 
-/// Two independent keyed hashes of what the answer depends on.
+/// Two independent keyed hashes of the request data.
 type Key = (u64, u64);
 
 enum Body {
     Whole(Bytes),
-    /// Between the two parts stands how often it was looked at.
+    /// The number of views is inserted between the two parts.
     Counting {
         viewed: Viewed,
         stored: u64,
@@ -91,7 +91,7 @@ impl Body {
         let mut places = text.match_indices(&field).map(|(place, _)| place + "\"views_count\":".len());
         let (place, None) = (places.next()?, places.next()) else { return None };
         let end = place + field.len() - "\"views_count\":".len();
-        // A longer number that begins alike is another one.
+        // A longer number with the same beginning is a different number.
         if text.get(end..).is_none_or(|rest| rest.starts_with(|next: char| next.is_ascii_digit())) {
             return None;
         }
@@ -110,14 +110,14 @@ impl Body {
 struct CachedResponse {
     project: ProjectId,
     version: CacheVersion,
-    /// The version of the views, if it depends on them.
+    /// Version of the views, if the response depends on them.
     views: Option<CacheVersion>,
     until: Option<DateTime<Utc>>,
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Body,
 }
 
-/// What an answer weighs beside its body: the entry, its headers, its place in the tables.
+/// Estimated size of an entry without its body, in bytes: the entry, its headers, its place in the tables.
 const OVERHEAD: usize = 512;
 
 #[derive(Clone)]
@@ -129,7 +129,7 @@ impl Weighter<Key, Arc<CachedResponse>> for ByBytes {
     }
 }
 
-/// When what a project shows changes next by itself.
+/// Time of the next change that happens without a write.
 #[derive(Clone, Copy)]
 struct Horizon {
     version: CacheVersion,
@@ -137,12 +137,12 @@ struct Horizon {
     until: Option<DateTime<Utc>>,
 }
 
-/// Projects whose horizon is remembered at most.
+/// Maximum number of projects with a cached expiry.
 const MOST_HORIZONS: usize = 4_096;
-/// A guess at how many answers there will be; more find room, too.
+/// Estimated number of entries; the cache can hold more.
 const USUAL_ANSWERS: usize = 4_096;
 
-/// What became of a request that might have been answered from memory.
+/// Counters of cache outcomes.
 #[derive(Default)]
 struct Outcomes {
     hit: OnceLock<Counter>,
@@ -157,7 +157,7 @@ impl Outcomes {
     }
 }
 
-/// The answers that are remembered.
+/// Response cache of the process.
 pub struct ResponseCache {
     kept: Option<Cache<Key, Arc<CachedResponse>, ByBytes>>,
     horizons: Cache<ProjectId, Horizon>,
@@ -167,14 +167,14 @@ pub struct ResponseCache {
     clock: Arc<dyn Clock>,
 }
 
-/// A request whose answer may be remembered.
+/// Request that may be answered from the cache.
 pub struct Question {
     key: Key,
     asked: DateTime<Utc>,
     access: Option<CacheVersion>,
 }
 
-/// A request whose answer may be remembered, and where its project stood before it was worked on.
+/// Cache miss, with the version of the project before the request is processed.
 pub struct Pending {
     question: Question,
     project: ProjectId,
@@ -182,13 +182,13 @@ pub struct Pending {
     views: Option<CacheVersion>,
 }
 
-/// Room for so many bytes of answers: what was not asked for lately makes way.
+/// Creates a cache of this many bytes that evicts rarely used entries.
 fn room(bytes: u64) -> Cache<Key, Arc<CachedResponse>, ByBytes> {
     Cache::with_weighter(USUAL_ANSWERS, bytes, ByBytes)
 }
 
 impl ResponseCache {
-    /// A memory of so many megabytes; `0` remembers nothing.
+    /// Creates a cache of this many megabytes; `0` disables it.
     pub fn new(megabytes: u32, database: Database, clock: Arc<dyn Clock>) -> Self {
         Self {
             kept: (megabytes > 0).then(|| room(u64::from(megabytes) * 1024 * 1024)),
@@ -200,7 +200,7 @@ impl ResponseCache {
         }
     }
 
-    /// How many bytes are remembered.
+    /// Returns the size of all entries in bytes.
     pub fn bytes(&self) -> u64 {
         self.kept.as_ref().map_or(0, Cache::weight)
     }
@@ -209,7 +209,7 @@ impl ResponseCache {
         self.database.cache_versions()
     }
 
-    /// Whether the answer to this request may come from memory.
+    /// Returns the cache key, if the request is eligible.
     pub fn question(&self, request: &HttpRequest) -> Option<Question> {
         let token = request.headers().get("token");
         let eligible = self.kept.is_some() && !request.headers().contains_key(AUTHORIZATION);
@@ -231,7 +231,7 @@ impl ResponseCache {
         (in_time && shows).then_some(answer)
     }
 
-    /// The answer, when it is remembered and still so.
+    /// Returns the cached response, if it is still valid.
     pub async fn recall(&self, question: &Question, request: &HttpRequest) -> Option<HttpResponse> {
         let Some(answer) = self.find(question) else {
             Outcomes::count(&self.outcomes.miss, "miss");
@@ -256,8 +256,8 @@ impl ResponseCache {
         Some(response.body(body))
     }
 
-    /// Reads the version of the project before the request is worked on. Nothing when a commit is under way, or somebody was
-    /// shut out while the application proved itself: who it is was read before its project was known.
+    /// Reads the version of the project before the request is processed. Returns `None` while a commit is in progress,
+    /// or if access was revoked during authentication: the application was read before its project was known.
     pub fn begin(&self, question: Question, app: &AppScope) -> Option<Pending> {
         let version = self.versions().version(Topic::Storefront, app.project_id)?;
         let undisturbed =
@@ -266,7 +266,7 @@ impl ResponseCache {
         undisturbed.then_some(Pending { question, project: app.project_id, version, views })
     }
 
-    /// Whether nothing that the answer was made of has changed since its request began.
+    /// Returns `true` if the underlying data has not changed since the request began.
     fn is_unchanged(&self, pending: &Pending, by_views: bool) -> bool {
         let version = |topic| self.versions().version(topic, pending.project);
         let views = !by_views || pending.views.is_some() && version(Topic::Views) == pending.views;
@@ -288,13 +288,13 @@ impl ResponseCache {
         Some(horizon)
     }
 
-    /// Remembers an answer, unless what it was made of has changed meanwhile.
+    /// Stores a response, unless the underlying data has changed in the meantime.
     pub async fn remember<B: MessageBody + 'static>(
         &self,
         pending: Pending,
         response: ServiceResponse<B>,
     ) -> ServiceResponse<EitherBody<B>> {
-        // What a counter of requests says belongs to one request alone.
+        // Rate limit headers belong to a single request.
         let counted = response.request().extensions().contains::<TightestQuota>();
         if response.status() != StatusCode::OK || counted {
             return response.map_into_left_body();
@@ -321,7 +321,7 @@ impl ResponseCache {
     }
 }
 
-/// The memory of the process, when this request's endpoint may use it.
+/// Returns the response cache of the process.
 pub fn memory(request: &ServiceRequest) -> Option<web::Data<ResponseCache>> {
     request.app_data::<web::Data<ResponseCache>>().cloned()
 }
@@ -342,7 +342,7 @@ mod tests {
         const ROOM: u64 = 1024 * 1024;
         let kept = room(ROOM);
         let mut heaviest = 0;
-        // Forty times the room, in small and large answers; some replace others.
+        // Inserts forty times the capacity in small and large entries; some replace others.
         for number in 0_u64..3_000 {
             let bytes = usize::try_from(number * 7_919 % 28_000).unwrap();
             kept.insert((number % 2_500, 0), answer(bytes));

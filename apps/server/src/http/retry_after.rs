@@ -1,15 +1,15 @@
-//! How long whoever was refused has to wait, in whole seconds.
+//! Waiting time of a rejected client in whole seconds.
 
 use std::time::Duration;
 
 use kontor_kernel::Quota;
 
-/// The whole seconds of a time to wait, at least one: who waits this long is let in.
+/// Rounds a waiting time up to whole seconds, at least one, so that a retry after it is not too early.
 pub fn whole_seconds(wait: Duration) -> u64 {
     u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1)
 }
 
-/// How long a refused client has to wait, in whole seconds.
+/// Returns the time until the quota resets, in whole seconds.
 pub fn seconds_to_wait(quota: &Quota) -> u64 {
     whole_seconds(quota.resets_in)
 }

@@ -1,5 +1,5 @@
-//! The page on which an employee decides about an agent's request in a browser. It is the same for every request: what
-//! there is to see it fetches itself, with the employee's token, and puts into the page as text.
+//! Page on which an employee decides on an agent's access request in a browser. It is the same for every request: it
+//! loads the details itself with the employee's token and inserts them as text.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use uuid::Uuid;
 use super::ApiError;
 
 const PAGE: &str = include_str!("review_page.html");
-/// Stands in the page where the nonce belongs.
+/// Placeholder of the nonce.
 const NONCE: &str = "{{nonce}}";
-/// Stands where the look of all pages belongs.
+/// Placeholder of the style that all pages share.
 const STYLE: &str = "{{style}}";
 
-/// Where the page of a request is, below the address of the service.
+/// Returns the path of the page for an access request.
 pub fn path_of(public_id: Uuid) -> String {
     format!("/agent-access/{public_id}")
 }
 
-/// `GET /agent-access/{publicId}`. Only the page's own style and script run, and only this service can be called from it.
+/// `GET /agent-access/{publicId}`. Only the page's own style and script run, and it may only call this service.
 #[get("/agent-access/{public_id}")]
 pub async fn review_page(random: Data<Arc<dyn Random>>, path: Path<String>) -> Result<HttpResponse, ApiError> {
     Uuid::parse_str(&path).map_err(|_| ApiError::not_found())?;

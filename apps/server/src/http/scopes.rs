@@ -1,5 +1,5 @@
-//! Guards as extractors: a handler that takes one of these types has its proof. What it takes to get one stands in the
-//! table of policies; a handler whose guard is not the one of its row answers nobody.
+//! Guards as extractors: a handler with one of these types has an authenticated caller. The policy table names the
+//! credentials. A handler whose guard does not match its policy rejects every request.
 
 use std::future::{Ready, ready};
 use std::ops::Deref;
@@ -17,24 +17,24 @@ use kontor_organization::ApplicationService;
 use super::ApiError;
 use super::policy::{Access, Endpoint};
 
-/// A signed-in employee: `Authorization: Bearer <ERP_TOKEN>`.
+/// Logged-in employee: `Authorization: Bearer <ERP_TOKEN>`.
 pub struct SignedInStaff(pub Staff);
 
-/// The calling application: header `Token`.
+/// Calling application: header `Token`.
 pub struct CallingApp(pub AppScope);
 
-/// The calling application, with the customer when one is signed in there: header `Token`, and perhaps a Bearer.
+/// Calling application, with the logged-in customer if any: header `Token` and an optional Bearer token.
 pub struct CallingVisitor(pub Visitor);
 
-/// A signed-in customer inside the calling application: both headers together.
+/// Logged-in customer of the calling application: both headers are required.
 pub struct SignedInCustomer(pub CustomerScope);
 
-/// A signed-in customer, for operations that need no application: the header `Token` may be left out, but one that is
-/// sent must be right.
+/// Logged-in customer, for operations that need no application. The header `Token` is optional, but must be valid if
+/// sent.
 pub struct BearerCustomer(pub CustomerScope);
 
-/// A backend, as it presents itself: `Authorization: Basic <base64(client_id:client_secret)>`. Whether it is the one is
-/// found out together with what it asks.
+/// Credentials of a backend: `Authorization: Basic <base64(client_id:client_secret)>`. They are verified together with
+/// the lookup of the handler.
 pub struct Backend(pub ClientCredentials);
 
 macro_rules! derefs {
@@ -127,28 +127,28 @@ async fn staff(request: &HttpRequest, permissions: &[Permission]) -> Result<Staf
     Ok(staff)
 }
 
-/// The project of the employee who calls. Unlike the proof it stays in the request: by it is found out what the employee's
-/// words mean, such as where a day begins.
+/// Project of the calling employee. Unlike the guard it stays in the request. The interpretation of values depends on
+/// it, such as the start of a day.
 #[derive(Clone, Copy)]
 pub struct StaffProject(pub ProjectId);
 
-/// What a caller has proved. Guards take it out of the request.
+/// Authenticated caller. Guards take it out of the request.
 pub enum Admitted {
-    /// The endpoint is open to anybody.
+    /// No credentials required.
     Anybody,
-    /// An application.
+    /// Application.
     App(AppScope),
-    /// An application, perhaps with a customer.
+    /// Application, with a customer if logged in.
     Visitor(Visitor),
-    /// A customer.
+    /// Customer.
     Customer(CustomerScope),
-    /// An employee or agent with the permissions of the row.
+    /// Employee or agent with the permissions of the policy.
     Staff(Staff),
-    /// A backend, so far by its own word.
+    /// Credentials of a backend, not verified yet.
     Backend(ClientCredentials),
 }
 
-/// Has the caller prove what a row of the policies asks for.
+/// Authenticates the caller as the policy requires.
 pub async fn admit(request: &HttpRequest, access: Access) -> Result<Admitted, ApiError> {
     Ok(match access {
         Access::Public => Admitted::Anybody,
@@ -161,7 +161,7 @@ pub async fn admit(request: &HttpRequest, access: Access) -> Result<Admitted, Ap
     })
 }
 
-/// Has the employee of a request prove once more what its row asks for.
+/// Authenticates the employee of a request again, with the permissions of its policy.
 pub async fn admit_staff(request: &HttpRequest) -> Result<SignedInStaff, ApiError> {
     let policy = request.extensions().get::<Arc<Endpoint>>().map(|endpoint| endpoint.policy);
     match policy.map(|policy| policy.access) {
@@ -170,7 +170,7 @@ pub async fn admit_staff(request: &HttpRequest) -> Result<SignedInStaff, ApiErro
     }
 }
 
-/// `FromRequest` for a guard: what it is made of, under which rows.
+/// Implements `FromRequest` for a guard: accepted policies and the admitted caller.
 macro_rules! guard {
     ($guard:ident: $access:pat => $admitted:ident) => {
         impl FromRequest for $guard {
@@ -180,7 +180,7 @@ macro_rules! guard {
             fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
                 let mut extensions = request.extensions_mut();
                 let policy = extensions.get::<Arc<Endpoint>>().map(|endpoint| endpoint.policy);
-                // What is routed a second time (`idempotency::recovery`) has no pattern.
+                // A request routed a second time (`idempotency::recovery`) has no pattern.
                 let fits = |pattern: String| policy.is_some_and(|policy| policy.path == pattern);
                 debug_assert!(request.match_pattern().is_none_or(fits));
                 let fits = policy.is_some_and(|policy| matches!(policy.access, $access));

@@ -1,4 +1,4 @@
-//! What imports answer, and files that are sent.
+//! Responses of imports, and downloads of spreadsheets.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,12 +21,12 @@ use super::ApiError;
 use super::import_rows::{HeaderRecord, RowRecord};
 use super::wire::{self, InputErrors};
 
-/// A wrong cell.
+/// Error in a cell.
 #[derive(Serialize, ToSchema)]
 pub struct RowProblemRecord {
-    /// As the spreadsheet counts, from 1.
+    /// Row number in the spreadsheet, from 1.
     row: u32,
-    /// Its name; `*` when the row as a whole is wrong.
+    /// Name of the column; `*` if the whole row is wrong.
     column: String,
     reason: String,
 }
@@ -37,24 +37,24 @@ impl From<&RowProblem> for RowProblemRecord {
     }
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Serialize, ToSchema)]
 pub struct ImportAnswer {
     message: String,
     created: usize,
     updated: usize,
     unchanged: usize,
-    /// Rows left out because of a problem; only with `partial`.
+    /// Number of rows left out because of an error; only with `partial`.
     skipped: usize,
     errors: Vec<RowProblemRecord>,
     ignored_columns: Vec<String>,
-    /// The sheet that was read; `null` for csv.
+    /// Sheet that was read; `null` for csv.
     sheet: Option<String>,
-    /// The row of headers as the spreadsheet counts.
+    /// Number of the header row in the spreadsheet.
     header_row: u32,
-    /// The headers from left to right.
+    /// Headers from left to right.
     columns: Vec<HeaderRecord>,
-    /// The first 20 rows as they will be; only of a dry run.
+    /// Preview of the first 20 rows; only in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, nullable = false)]
     rows: Option<Vec<RowRecord>>,
@@ -82,10 +82,11 @@ impl ImportAnswer {
     }
 }
 
-/// How many problems stand under `errors.file` in words.
+/// Maximum number of errors listed as text under `errors.file`.
 const IN_WORDS: usize = 20;
 
-/// The answer of an import. Bad rows have a body of their own: the readable messages of every `422` and the rows beside.
+/// Returns the response of an import. Wrong rows have their own body: the readable messages of every `422`, and the
+/// list of rows.
 pub fn import_answer(outcome: Result<ImportReport, ImportError>, layout: Layout) -> Result<HttpResponse, ApiError> {
     match outcome {
         Ok(report) => Ok(HttpResponse::Ok().json(ImportAnswer::new(report, layout))),
@@ -94,26 +95,26 @@ pub fn import_answer(outcome: Result<ImportReport, ImportError>, layout: Layout)
     }
 }
 
-/// Why nothing was imported.
+/// Reason why nothing was imported.
 #[derive(Serialize, ToSchema)]
 pub struct ImportRefusal {
     message: &'static str,
-    /// Messages by the part of the body; of wrong rows the first ones in words, below `file`.
+    /// Messages by part of the body. Of wrong rows, the first errors are listed under `file`.
     #[schema(value_type = Object)]
     errors: BTreeMap<&'static str, Vec<String>>,
-    /// The wrong rows, at most 1,000 problems. Missing when the file as a whole is refused, or another part.
+    /// Wrong rows, at most 1,000 errors. Absent if the whole file or another part is rejected.
     #[schema(required = false)]
     rows: Vec<RowProblemRecord>,
-    /// How many problems there are.
+    /// Total number of errors.
     #[schema(required = false)]
     rows_total: usize,
-    /// The sheet that was read; `null` for csv.
+    /// Sheet that was read; `null` for csv.
     #[schema(required = false)]
     sheet: Option<String>,
-    /// The row of headers as the spreadsheet counts.
+    /// Number of the header row in the spreadsheet.
     #[schema(required = false)]
     header_row: u32,
-    /// The headers from left to right.
+    /// Headers from left to right.
     #[schema(required = false)]
     columns: Vec<HeaderRecord>,
 }
@@ -171,7 +172,7 @@ impl From<ExportFailed> for ApiError {
     }
 }
 
-/// The answer of an import that was only to be tried.
+/// Returns the response of a dry run of an import.
 pub fn trial_answer(
     outcome: Result<ImportReport, ImportError>,
     layout: Layout,
@@ -187,7 +188,7 @@ pub fn trial_answer(
     }
 }
 
-/// Which file an export makes.
+/// Format of an export.
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -199,16 +200,16 @@ pub struct ExportQuery {
 }
 
 impl ExportQuery {
-    /// The format asked for.
+    /// Returns the requested format.
     pub fn format(&self) -> Result<SheetFormat, ApiError> {
         format_of(self.format.as_ref()).map_err(|wrong| ApiError::invalid("format", wrong))
     }
 }
 
-/// The name of a format, as it was sent.
+/// Name of a format, as sent.
 pub type SheetFormatName = wire::Line64;
 
-/// The format of this name; xlsx without a name.
+/// Returns the format with this name; xlsx by default.
 pub fn format_of(name: Option<&SheetFormatName>) -> Result<SheetFormat, &'static str> {
     match name.map(|name| name.0.as_str()) {
         None | Some("xlsx") => Ok(SheetFormat::Xlsx),
@@ -217,7 +218,7 @@ pub fn format_of(name: Option<&SheetFormatName>) -> Result<SheetFormat, &'static
     }
 }
 
-/// The headers of a file that is sent.
+/// Returns a response with the headers of a download.
 fn attachment(name: &str, format: SheetFormat) -> HttpResponseBuilder {
     let (media, ending) = match format {
         SheetFormat::Xlsx => ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
@@ -230,7 +231,7 @@ fn attachment(name: &str, format: SheetFormat) -> HttpResponseBuilder {
     response
 }
 
-/// Sends text with commas as it is made. Nothing more is made when nobody takes it.
+/// Streams a csv file while it is created. Creation stops if the client disconnects.
 pub fn send_csv<S>(name: &str, pieces: S) -> HttpResponse
 where
     S: stream::Stream<Item = Result<web::Bytes, std::io::Error>> + 'static,
@@ -238,7 +239,7 @@ where
     attachment(name, SheetFormat::Csv).streaming(pieces)
 }
 
-/// Sends a file piece by piece.
+/// Streams a file in chunks.
 pub fn download(file: File, name: &str, format: SheetFormat) -> Result<HttpResponse, ApiError> {
     let size = file.metadata().map_err(|error| ApiError::internal(&error))?.len();
     let pieces = stream::try_unfold(file, |mut file| async {

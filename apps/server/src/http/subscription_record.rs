@@ -1,4 +1,4 @@
-//! Subscriptions and their payments on the wire.
+//! Wire form of subscriptions and their payments.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, SavedMethodId, Word as _};
@@ -7,24 +7,24 @@ use kontor_subscriptions::{ConsentedTerms, Terms};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An attempt to charge a period.
+/// Attempt to charge a period.
 #[derive(Serialize, ToSchema)]
 pub struct SubscriptionPaymentRecord {
     id: i64,
-    /// `processing`, `needs_reconciliation` (whether it was made is being found out), `succeeded` or `failed`.
+    /// `processing`, `needs_reconciliation` (unknown outcome, being resolved), `succeeded` or `failed`.
     status: &'static str,
     #[schema(examples("990.00"))]
     amount: String,
     #[schema(examples("RUB"))]
     currency: String,
-    /// The number of the period, from 1.
+    /// Number of the period, from 1.
     period: u32,
-    /// Its place among the attempts of the period, from 1.
+    /// Number of the attempt within the period, from 1.
     attempt: u32,
-    /// The acquirer's reason, of one that failed.
+    /// Acquirer's reason of a failed attempt.
     reason: Option<String>,
     created_at: DateTime<Utc>,
-    /// The order that it pays.
+    /// Order that the attempt pays for.
     order_id: i64,
 }
 
@@ -44,13 +44,13 @@ impl From<Attempt> for SubscriptionPaymentRecord {
     }
 }
 
-/// The plan of a subscription as the customer agreed on it.
+/// Plan of a subscription as the customer agreed to it.
 #[derive(Serialize, ToSchema)]
 pub struct TermsRecord {
     plan_slug: String,
     nomenclature_id: i64,
     billing_period_months: u8,
-    /// What one period costs.
+    /// Price of one period.
     #[schema(examples("990.00"))]
     amount: String,
     #[schema(examples("RUB"))]
@@ -69,15 +69,15 @@ impl From<Terms> for TermsRecord {
     }
 }
 
-/// What a customer consented to, and how.
+/// Terms that a customer consented to, and the circumstances of the consent.
 #[derive(Serialize, ToSchema)]
 pub struct ConsentRecord {
     #[serde(flatten)]
     terms: TermsRecord,
     saved_payment_method_id: Option<i64>,
-    /// Which text they were shown.
+    /// Version of the text shown to the customer.
     text_version: String,
-    /// The network address it came from; `null` where it is not known, or the customer has left.
+    /// Network address of the customer; `null` if it is unknown or the customer was deleted.
     address: Option<String>,
     application_id: Option<i64>,
     created_at: DateTime<Utc>,
@@ -96,31 +96,31 @@ impl From<ConsentedTerms> for ConsentRecord {
     }
 }
 
-/// A subscription as its customer sees it.
+/// Subscription as shown to its customer.
 #[derive(Serialize, ToSchema)]
 pub struct SubscriptionRecord {
     id: i64,
-    /// `null` of one that the project has as a whole.
+    /// `null` if the subscription belongs to the whole project.
     application_id: Option<i64>,
     #[serde(flatten)]
     terms: TermsRecord,
-    /// What was agreed on from the next period on, where that differs.
+    /// Terms from the next period on, if they differ.
     next_terms: Option<TermsRecord>,
-    /// `active`, `charging`, `past_due` or `canceled`. It opens something only while it is `active` and
-    /// `current_period_end` lies ahead.
+    /// `active`, `charging`, `past_due` or `canceled`. The subscription gives access only while it is `active` and
+    /// `current_period_end` is in the future.
     status: &'static str,
     /// `null` until the first payment.
     current_period_start: Option<DateTime<Utc>>,
     current_period_end: Option<DateTime<Utc>>,
-    /// Not before then; `null` when nothing will be charged.
+    /// Earliest time of the next charge; `null` if none is planned.
     next_charge_at: Option<DateTime<Utc>>,
     canceled_at: Option<DateTime<Utc>>,
     latest_payment: Option<SubscriptionPaymentRecord>,
-    /// Whether the latest payment may be retried.
+    /// `true` if the latest payment may be retried.
     can_retry_payment: bool,
-    /// `available`, or why not: `canceled`, `processing`, `needs_reconciliation`, `already_paid`, `charge_planned`,
-    /// `daily_limit`, `no_payment`, `not_last`, `not_failed`, `terms_changed`, `plan_unavailable`, `method_inactive`, `parked` or
-    /// `too_many_tries`.
+    /// `available`, or the reason why not: `canceled`, `processing`, `needs_reconciliation`, `already_paid`,
+    /// `charge_planned`, `daily_limit`, `no_payment`, `not_last`, `not_failed`, `terms_changed`, `plan_unavailable`,
+    /// `method_inactive`, `parked` or `too_many_tries`.
     retry_payment_reason: &'static str,
 }
 

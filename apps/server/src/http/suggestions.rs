@@ -1,4 +1,4 @@
-//! Suggested records, the same on both surfaces.
+//! Suggested addresses and companies, shared by both surfaces.
 
 use actix_web::http::StatusCode;
 use deserr::Deserr;
@@ -26,7 +26,7 @@ impl From<SuggestionError> for ApiError {
     }
 }
 
-/// What is looked for.
+/// Search input of a suggestion.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 pub struct SuggestionInput {
@@ -34,7 +34,7 @@ pub struct SuggestionInput {
     pub query: wire::Line300,
 }
 
-/// A suggested address.
+/// Suggested address.
 #[derive(Serialize, ToSchema)]
 pub struct AddressRecord {
     value: String,
@@ -75,6 +75,6 @@ impl From<AddressSuggestion> for AddressRecord {
 }
 
 list!(
-    /// Suggested addresses, the likeliest first.
+    /// Suggested addresses, the most likely first.
     pub AddressList { addresses: [AddressRecord], addresses_count }
 );

@@ -8,31 +8,32 @@ use kontor_kernel::{Quota, RateLimiter, RateRule};
 use super::ApiError;
 use super::limits::LimitSettings;
 
-/// The limiter of the process.
+/// Rate limiter of the process.
 #[derive(Clone)]
 pub struct Throttle {
     limiter: Arc<dyn RateLimiter>,
     settings: LimitSettings,
 }
 
-/// The counter that the headers of the answer tell: the one that refused, else the one with the fewest hits left.
+/// Counter shown in the response headers: the exhausted counter, otherwise the one with the fewest hits left.
 #[derive(Clone, Copy)]
 pub struct TightestQuota(pub Quota);
 
 impl Throttle {
-    /// Wires the port.
+    /// Creates the throttle from a limiter.
     pub fn new(limiter: Arc<dyn RateLimiter>, settings: LimitSettings) -> Self {
         Self { limiter, settings }
     }
 
-    /// Counts one hit against each rule, in this order, up to the first that is exhausted: that one refuses, the ones
-    /// before it have counted, the ones behind it have not. So put the address first: who is refused by his address
-    /// uses up nobody's contact.
+    /// Counts one hit against each rule in order, up to the first exhausted rule, which rejects the request. The rules
+    /// before it have counted, the rules after it have not. Put the rule by address first: callers rejected by address
+    /// then use up no contact's quota.
     pub async fn hit(&self, request: &HttpRequest, hits: &[(RateRule, impl AsRef<str>)]) -> Result<(), ApiError> {
         self.count(request, hits).await.map_err(ApiError::Throttled)
     }
 
-    /// The same for flows that name their refusals: gives the exhausted counter, see [`super::retry_after`].
+    /// Counts like [`Self::hit`], for flows with named codes: returns the exhausted counter, see
+    /// [`super::retry_after`].
     pub async fn count(&self, request: &HttpRequest, hits: &[(RateRule, impl AsRef<str>)]) -> Result<(), Quota> {
         for (rule, subject) in hits {
             let quota = self.limiter.hit(self.settings.effective(*rule), subject.as_ref()).await;

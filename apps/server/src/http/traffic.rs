@@ -1,5 +1,5 @@
-//! Counters of requests. Their labels come from closed sets: routes that are declared, the methods below, and statuses that
-//! are usual here or their class. Nothing that a client sends becomes a label, since a series is kept until the process ends.
+//! Request counters. Their labels come from closed sets: declared routes, the methods below, and usual statuses or
+//! status classes. Client input never becomes a label, since a series is kept until the process ends.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use actix_web::http::Method;
 use metrics::{Counter, Histogram};
 
-/// The counters of one endpoint. They are looked up by their labels once: that costs more than many a request.
+/// Counters of one endpoint. Their lookup by labels happens once, because it costs more than many requests.
 pub struct Traffic {
     method: &'static str,
     route: &'static str,
@@ -15,16 +15,16 @@ pub struct Traffic {
     answers: [OnceLock<Counter>; STATUSES.len()],
 }
 
-/// What endpoints usually answer. Others are looked up each time, and counted by their class.
+/// Usual statuses of endpoints. Others are looked up each time, and counted by their class.
 const STATUSES: [u16; 16] = [200, 201, 202, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 500, 502, 503];
 
 impl Traffic {
-    /// Of an endpoint nobody has called yet.
+    /// Creates the counters of an endpoint.
     pub const fn new(method: &'static str, route: &'static str) -> Self {
         Self { method, route, seconds: OnceLock::new(), answers: [const { OnceLock::new() }; STATUSES.len()] }
     }
 
-    /// Counts one answer.
+    /// Counts one response.
     pub fn count(&self, status: u16, elapsed: Duration) {
         let seconds = self.seconds.get_or_init(|| histogram(self.method, self.route));
         seconds.record(elapsed.as_secs_f64());
@@ -36,13 +36,14 @@ impl Traffic {
     }
 }
 
-/// Counts one answer to a request that no endpoint took. `route` is a template that is declared, or one word for the rest.
+/// Counts one response to a request without an endpoint. `route` is a declared template, or one fixed word for the
+/// rest.
 pub fn count_apart(method: &'static str, route: &str, status: u16, elapsed: Duration) {
     histogram(method, route).record(elapsed.as_secs_f64());
     counter_of(method, route, status).increment(1);
 }
 
-/// The label of a method: its name when HTTP defines it, else `other`.
+/// Returns the label of a method: its name if HTTP defines it, otherwise `other`.
 pub fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -56,7 +57,7 @@ pub fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// The label of a status: the usual ones are told apart, of others the class.
+/// Returns the label of a status: the number of a usual status, otherwise the class.
 fn status_label(status: u16) -> String {
     if STATUSES.contains(&status) { status.to_string() } else { format!("{}xx", status / 100) }
 }

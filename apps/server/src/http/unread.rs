@@ -1,5 +1,5 @@
-//! Closes a connection when the answer finds the body of its request unread. actix does so for a body of announced length; one
-//! that comes in chunks it would read to the end, however long that takes.
+//! Closes a connection if the body of its request is unread when the response is sent. actix does so for a body of
+//! announced length. It would read a chunked body to the end, however long that takes.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -14,12 +14,12 @@ use actix_web::http::header::TRANSFER_ENCODING;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 
-/// The body of a request, which lives as long as its answer.
+/// Request body that lives as long as its response.
 #[derive(Clone)]
 pub struct Kept(Rc<RefCell<Payload>>);
 
 impl Kept {
-    /// The body of the request, if it comes in chunks.
+    /// Keeps the body of the request, if it is chunked.
     pub fn of(request: &mut ServiceRequest) -> Option<Self> {
         if !request.headers().contains_key(TRANSFER_ENCODING) {
             return None;
@@ -38,7 +38,7 @@ impl Stream for Kept {
     }
 }
 
-/// An answer that holds the body of its request until it is sent.
+/// Response body that holds the request body until it is sent.
 pub struct Holding {
     answer: BoxBody,
     _kept: Kept,
@@ -56,7 +56,7 @@ impl MessageBody for Holding {
     }
 }
 
-/// The answer, with the body of the request if that is kept.
+/// Combines a response with the kept request body, if any.
 pub fn holding<B: MessageBody + 'static>(
     response: ServiceResponse<B>,
     kept: Option<Kept>,

@@ -1,4 +1,4 @@
-//! Uploaded files: multipart bodies, received into a temporary file of bounded size.
+//! File uploads: multipart bodies, received into a temporary file of bounded size.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,18 +23,18 @@ use super::policy::Endpoint;
 use super::scopes::{SignedInStaff, admit_staff};
 use crate::config::Config;
 
-/// The longest text beside a file, in bytes.
+/// Maximum length of a text part, in bytes.
 const LONGEST_TEXT: usize = 1024;
-/// The longest mapping of columns, in bytes.
+/// Maximum length of the part `columns`, in bytes.
 const LONGEST_COLUMNS: usize = 32 << 10;
-/// The most parts of a body.
+/// Maximum number of parts of a body.
 const MOST_PARTS: usize = 20;
-/// The most that a body has beside its file, in bytes.
+/// Maximum size of a body without its file, in bytes.
 const BESIDE: u64 = 64 << 10;
-/// How much of the name of an unknown part is told.
+/// Maximum number of characters of an unknown part's name in an error.
 const LONGEST_NAME: usize = 100;
 
-/// A multipart body that is not read yet.
+/// Multipart body that is not read yet.
 pub struct Upload {
     request: HttpRequest,
     parts: Multipart,
@@ -42,28 +42,28 @@ pub struct Upload {
     announced: Option<u64>,
 }
 
-/// What came.
+/// Received upload.
 pub struct Received {
-    /// The part `file`. It disappears with the value.
+    /// Part `file`. Dropping the value deletes it.
     pub file: NamedTempFile,
-    /// What the sender calls it.
+    /// File name given by the sender.
     pub file_name: Option<String>,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// The other parts.
+    /// Other parts.
     pub texts: Texts,
 }
 
-/// The parts beside a file, each known and once.
+/// Text parts beside a file. Each is known and occurs once.
 #[derive(Default)]
 pub struct Texts {
     values: BTreeMap<String, String>,
-    /// What is wrong with the parts themselves. Whoever reads the values adds to it.
+    /// Errors of the parts themselves. Readers of the values add theirs.
     pub violations: Violations,
 }
 
 impl Texts {
-    /// The text of a part.
+    /// Returns the trimmed text of a part.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(|text| text.trim())
     }
@@ -96,38 +96,38 @@ impl FromRequest for Upload {
     }
 }
 
-/// What came, whether it is enough or not.
+/// Received parts, complete or not.
 pub struct Parts<F> {
-    /// The part `file`.
+    /// Part `file`.
     pub file: Option<F>,
-    /// What its sender calls it.
+    /// File name given by the sender.
     pub file_name: Option<String>,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// The other parts.
+    /// Other parts.
     pub texts: Texts,
 }
 
 impl Upload {
-    /// With another limit of the file, in bytes.
+    /// Sets another size limit of the file, in bytes.
     #[must_use]
     pub fn up_to(self, limit: u64) -> Self {
         Self { limit, ..self }
     }
 
-    /// With this limit of the file, in bytes, unless no upload may be as large.
+    /// Lowers the size limit of the file to this many bytes, unless it is lower already.
     #[must_use]
     pub fn within(self, limit: u64) -> Self {
         Self { limit: self.limit.min(limit), ..self }
     }
 
-    /// Whether the body announces so much that the file must be larger than this.
+    /// Returns `true` if the announced length implies a file larger than this.
     pub fn announces_more_than(&self, bytes: u64) -> bool {
         self.announced.is_some_and(|announced| announced > bytes.saturating_add(BESIDE))
     }
 
-    /// Reads the body: the file, and parts with these names. A handler calls it after it knows that the caller may upload
-    /// at all; they prove themselves again when the file has come, and lose what they lost meanwhile.
+    /// Reads the file and the parts with these names. The handler calls it after a permission check. The caller is
+    /// authenticated again after the transfer, so that access revoked in the meantime takes effect.
     pub async fn receive(self, staff: &mut SignedInStaff, known: &[&str]) -> Result<Received, ApiError> {
         let named = || -> io::Result<_> {
             let file = NamedTempFile::new()?;
@@ -142,8 +142,8 @@ impl Upload {
         Ok(Received { file, file_name: file_name.as_deref().and_then(plain_name), size, texts })
     }
 
-    /// Reads the body into a file that has no name, so that nothing of it outlives the process. That the file is missing
-    /// is the caller's to say, together with what else is wrong.
+    /// Reads the body into an unnamed file, which cannot outlive the process. The caller reports a missing file
+    /// together with its other errors.
     pub async fn receive_unnamed(self, staff: &mut SignedInStaff, known: &[&str]) -> Result<Parts<File>, ApiError> {
         let unnamed = || -> io::Result<_> {
             let file = tempfile::tempfile()?;
@@ -187,7 +187,7 @@ impl Upload {
     }
 }
 
-/// The disk for temporary files is full, or fails.
+/// Returns the error of temporary storage that is full or fails.
 fn no_place(error: io::Error) -> ApiError {
     StoreError::Unavailable(format!("a temporary file: {error}")).into()
 }
@@ -196,13 +196,13 @@ fn too_large() -> ApiError {
     ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The file is too large.".to_owned())
 }
 
-/// What people read as the name of a file; a path before it tells of the sender's machine.
+/// Returns a readable file name without its path, which would reveal the sender's directories.
 fn plain_name(name: &str) -> Option<String> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     Line::<255>::parse(name).ok().map(Into::into)
 }
 
-/// Writes where blocking is allowed: other requests of this thread go on. Returns the size.
+/// Writes on the thread pool for blocking work, so that other requests of this thread continue. Returns the size.
 async fn save(
     content: &mut (impl Stream<Item = Result<Bytes, MultipartError>> + Unpin),
     limit: u64,
@@ -260,7 +260,7 @@ mod tests {
     #[tokio::test]
     async fn a_slow_disk_holds_up_no_other_request() {
         let (mut reader, writer) = io::pipe().unwrap();
-        // Nothing is taken from the pipe for a while, and it holds no mebibyte.
+        // Nothing reads the pipe for a while, and its buffer is smaller than a mebibyte.
         let disk = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(300));
             let mut content = Vec::new();

@@ -1,6 +1,6 @@
-//! Writes in the background what requests only buffer, every few seconds and many at a time: views of products and pages, searches,
-//! uses of tokens, and answers to requests with keys, which wait for less;
-//! and sorts measured times into their buckets.
+//! Background writes of data that requests only buffer: views of products and content pages, searches, uses of tokens.
+//! They are stored in batches every few seconds, replayable responses sooner. The same task sorts measured times into
+//! their histogram buckets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,16 +16,16 @@ use super::startup_memory::release_freed_memory;
 use super::supervision::{Supervised, Supervisor, sleep};
 use crate::http::idempotency::Desk;
 
-/// How long a write may wait.
+/// Maximum delay of a write.
 const WAIT: Duration = Duration::from_secs(5);
-/// How long an answer may wait, of which a process that dies leaves the effect alone.
+/// Maximum delay of a response. If the process dies before, only the effect of the request is stored.
 const ANSWERS_WAIT: Duration = Duration::from_millis(250);
 
-/// The buffers that requests write to.
+/// Buffers that requests write to.
 pub struct BufferedWrites {
     /// Views of products.
     pub storefront: Arc<StorefrontService>,
-    /// Views of pages.
+    /// Views of content pages.
     pub pages: Arc<PageShelf>,
     /// Searches of customers.
     pub searches: Arc<SearchHistory>,
@@ -33,18 +33,18 @@ pub struct BufferedWrites {
     pub staff: Arc<StaffGuard>,
     /// Uses of customers' tokens.
     pub customers: Arc<CustomerGuard>,
-    /// Answers to requests with keys.
+    /// Responses to requests with idempotency keys.
     pub answers: Arc<Desk>,
 }
 
-/// The task that empties the buffers.
+/// Task that stores the buffers.
 pub struct BackgroundWriter {
     stop: CancellationToken,
     running: [JoinHandle<()>; 2],
 }
 
 impl BackgroundWriter {
-    /// Starts storing.
+    /// Starts the background writes.
     pub fn start(left: BufferedWrites, metrics: PrometheusHandle, supervisor: &Supervisor) -> Self {
         let stop = CancellationToken::new();
         let answers = keep_answers(Arc::clone(&left.answers), supervisor.task("answers"), stop.clone());
@@ -53,7 +53,7 @@ impl BackgroundWriter {
         Self { stop, running: [answers, others] }
     }
 
-    /// Stores what is left, ends.
+    /// Stores the remaining data and stops.
     pub async fn stop(self) {
         self.stop.cancel();
         for running in self.running {
@@ -68,7 +68,7 @@ async fn keep_answers(answers: Arc<Desk>, mut supervised: Supervised, stop: Canc
     let mut pause = ANSWERS_WAIT;
     loop {
         sleep(pause, &stop).await;
-        // What was buffered before the end is stored by a round that begins after it.
+        // The last round begins after the stop signal, so it stores everything buffered before.
         let is_last = stop.is_cancelled();
         let round = async {
             if let Err(error) = answers.store().await {
@@ -95,7 +95,7 @@ async fn run(left: BufferedWrites, metrics: PrometheusHandle, mut supervised: Su
 }
 
 async fn store(left: &BufferedWrites, metrics: &PrometheusHandle) {
-    // Every single time that was measured is kept until it is put into its bucket here, or read by somebody.
+    // Measured times stay in memory until they are sorted into buckets here or read.
     metrics.run_upkeep();
     release_freed_memory();
     let stored = [

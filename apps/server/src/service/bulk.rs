@@ -1,4 +1,4 @@
-//! Jobs: the thread that reads or writes the file, and the runtime it waits for.
+//! Jobs: a thread that reads or writes the file, and the runtime that it waits for.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use kontor_catalog::bulk::{ExportRunner, JobRunner, LeasedExport, LeasedJob, Pro
 use kontor_kernel::StoreError;
 use tokio::runtime::Handle;
 
-/// A thread that may block waits for the runtime it came from.
+/// Waits on a blocking thread for the runtime that started it.
 pub struct OnRuntime(pub Handle);
 
 impl Waits for OnRuntime {
@@ -15,7 +15,7 @@ impl Waits for OnRuntime {
     }
 }
 
-/// Works on a job until it is over, or until `watch` wants no more.
+/// Runs an import until it ends or `watch` returns `false`.
 pub async fn work(
     runner: Arc<JobRunner>,
     leased: LeasedJob,
@@ -26,7 +26,7 @@ pub async fn work(
     done.await.unwrap_or_else(|error| Err(StoreError::Failed(error.to_string())))
 }
 
-/// Makes the file of an export, until `watch` wants no more.
+/// Creates the file of an export until it ends or `watch` returns `false`.
 pub async fn export(
     runner: Arc<ExportRunner>,
     leased: LeasedExport,

@@ -1,4 +1,4 @@
-//! Where rate limits are counted.
+//! Storage of rate limit counters.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,17 +8,17 @@ use kontor_kernel::{Clock, RateLimiter, SecretCipher};
 
 use crate::config::{Config, ConfigError};
 
-/// The counters that the configuration asks for.
+/// Configured storage of the counters.
 #[derive(Clone)]
 pub enum Counters {
-    /// In the memory of this process.
+    /// Memory of this process.
     Memory(Arc<MemoryLimiter>),
-    /// In Redis, and in memory while there is none.
+    /// Redis, or memory while Redis is unavailable.
     Redis(Arc<RedisLimiter>),
 }
 
 impl Counters {
-    /// Takes the adapter that is configured.
+    /// Creates the configured adapter.
     pub fn new(config: &Config, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Result<Self, ConfigError> {
         Ok(match config.redis()? {
             None => Self::Memory(Arc::new(MemoryLimiter::new(clock))),
@@ -30,14 +30,14 @@ impl Counters {
         })
     }
 
-    /// Connects, if there is anything to connect to. Needs a tokio runtime.
+    /// Connects to Redis, if configured. Needs a tokio runtime.
     pub fn start(&self) {
         if let Self::Redis(limiter) = self {
             limiter.start();
         }
     }
 
-    /// The port.
+    /// Returns the port.
     pub fn limiter(&self) -> Arc<dyn RateLimiter> {
         match self {
             Self::Memory(limiter) => limiter.clone(),
@@ -45,7 +45,7 @@ impl Counters {
         }
     }
 
-    /// `memory`, `redis`, or `fallback` while memory stands in for Redis.
+    /// Returns `memory`, `redis`, or `fallback` while memory replaces Redis.
     pub fn place(&self) -> &'static str {
         match self {
             Self::Memory(_) => "memory",

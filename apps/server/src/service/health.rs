@@ -1,4 +1,4 @@
-//! Whether the process lives, whether it can serve, and what it counts.
+//! Liveness, readiness and metrics.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError, get, web};
@@ -15,27 +15,27 @@ use crate::http::Intake;
 use crate::http::blocking::blocking;
 use crate::http::response_cache::ResponseCache;
 
-/// `GET /healthz`: the process answers.
+/// `GET /healthz`: the process responds.
 #[get("/healthz")]
 pub async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(json!({ "status": "ok" }))
 }
 
-/// What runs in this process beside the API.
+/// Background tasks of this process.
 #[derive(Clone)]
 pub struct BackgroundTasks {
-    /// Knows which tasks are down.
+    /// Reports the tasks that are down.
     pub supervisor: Supervisor,
-    /// `true` if the process has a worker of its own.
+    /// `true` if the process has its own worker.
     pub has_worker: bool,
 }
 
-/// `GET /readyz`: database reachable, migrations applied and, where the process has a worker of its own, a worker alive;
-/// `503` names what is missing. An API alone can serve without one: whether a worker lives is told and decides nothing
-/// there, so that no balancer takes every API away when the workers are gone.
+/// `GET /readyz`: the database is reachable and migrated and, if the process has its own worker, a worker is alive.
+/// `503` names what is missing. An API process can serve without a worker: there the worker's state is reported but
+/// ignored, so that load balancers do not remove every API process when the workers are down.
 ///
-/// `degraded` is `200`: the process serves, but a background task is down (`down` names it), or rate limits are counted in
-/// memory instead of Redis.
+/// `degraded` is `200`: the process serves, but a background task is down (`down` names it), or rate limits are counted
+/// in memory instead of Redis.
 #[get("/readyz")]
 pub async fn readyz(
     database: web::Data<Database>,
@@ -73,7 +73,7 @@ pub async fn readyz(
     }))
 }
 
-/// Says, once in a process, that a newer binary has migrated the database.
+/// Logs, once in a process, that a newer binary has migrated the database.
 pub fn tell_of_newer(state: &MigrationState) {
     static TOLD: Once = Once::new();
     if !state.unknown.is_empty() {
@@ -86,7 +86,7 @@ pub fn tell_of_newer(state: &MigrationState) {
     }
 }
 
-/// `GET /metrics`: the Prometheus text. It is put together off the threads that answer requests.
+/// `GET /metrics`: metrics in the Prometheus text format. The text is created outside the threads that serve requests.
 #[get("/metrics")]
 pub async fn metrics_text(
     database: web::Data<Database>,
@@ -102,7 +102,7 @@ pub async fn metrics_text(
     metrics::gauge!("kontor_pool_connections", "state" => "idle").set(f64::from(pool.idle));
     let fallback = if counters.place() == "fallback" { 1.0 } else { 0.0 };
     metrics::gauge!("kontor_rate_limits_fallback").set(fallback);
-    // Without the database the other figures are still told.
+    // Without the database the other figures are still reported.
     match database.count_parked().await {
         Ok(parked) => {
             for (queue, rows) in parked {

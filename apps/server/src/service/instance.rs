@@ -1,4 +1,4 @@
-//! One running service: HTTP and worker over one database.
+//! Running service: HTTP and worker over one database.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, OnceLock};
@@ -23,7 +23,7 @@ use super::wiring::{Services, Surroundings, SurroundingsError, delivery_worker};
 use super::worker::{RunningWorker, Worker};
 use crate::config::Config;
 
-/// A running service. [`Instance::stop`] lets requests in flight finish.
+/// Running service. [`Instance::stop`] lets requests in flight finish.
 pub struct Instance {
     api: Option<Api>,
     worker: Option<RunningWorker>,
@@ -39,7 +39,7 @@ struct Api {
     _watch: Watch,
 }
 
-/// The recorder is global to the process; several instances in one test process share it.
+/// Returns the metrics recorder. It is global to the process; several instances in one test process share it.
 fn prometheus() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     HANDLE
@@ -57,38 +57,38 @@ fn prometheus() -> PrometheusHandle {
         .clone()
 }
 
-/// Which parts of the service a process runs.
+/// Parts of the service that a process runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Roles {
-    /// HTTP alone.
+    /// HTTP only.
     Api,
-    /// Events and payments alone.
+    /// Worker only.
     Worker,
     /// Both in one process.
     Both,
 }
 
-/// What a demo has and a service in production has not.
+/// Parts that only a demo has.
 pub struct DemoParts {
-    /// Whose turn it is while time is moved.
+    /// Lock that stops the worker while time is moved.
     pub turns: Turns,
-    /// What the first page says to visitors.
+    /// Text for visitors of the first page.
     pub welcome: Welcome,
 }
 
-/// Why an instance cannot be started.
+/// Reason why an instance cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The HTTP server cannot be started.
     #[error(transparent)]
     Serve(#[from] ServeError),
-    /// The outside cannot be reached with this configuration.
+    /// The adapters of outside services cannot be created with this configuration.
     #[error(transparent)]
     Surroundings(#[from] SurroundingsError),
     /// Messages cannot be sent.
     #[error(transparent)]
     Messaging(#[from] MessagingError),
-    /// What other processes change cannot be watched.
+    /// Changes of other processes cannot be watched.
     #[error(transparent)]
     Watch(#[from] StoreError),
 }
@@ -105,7 +105,7 @@ impl Instance {
         Self::start_with(config, database, clock, listener, roles, None)
     }
 
-    /// Starts all parts for visitors, beside somebody who moves the time.
+    /// Starts all parts of a demo, beside a component that moves the time.
     pub fn start_demo(
         config: &Config,
         database: &Database,
@@ -171,22 +171,22 @@ impl Instance {
         Ok(Self { api, worker, ended })
     }
 
-    /// The address the API listens on.
+    /// Returns the address that the API listens on.
     pub fn address(&self) -> Option<SocketAddr> {
         self.api.as_ref().map(|api| api.address)
     }
 
-    /// The address of `/metrics` and `/docs/`, where that is another one.
+    /// Returns the address of `/metrics` and `/docs/`, if it is a separate one.
     pub fn monitoring_address(&self) -> Option<SocketAddr> {
         self.api.as_ref()?.monitoring
     }
 
-    /// Waits until the HTTP server or the worker ends. Before [`Instance::stop`] neither does, unless it breaks down.
+    /// Waits until the HTTP server or the worker ends. Before [`Instance::stop`] this happens only on a failure.
     pub async fn broke_down(&self) {
         self.ended.cancelled().await;
     }
 
-    /// Stops accepting, waits for requests in flight, gives leases back, ends.
+    /// Stops accepting requests, waits for those in flight, releases leases, and ends.
     pub async fn stop(self) {
         if let Some(api) = self.api {
             for (handle, serving) in api.servers {
@@ -203,7 +203,7 @@ impl Instance {
     }
 }
 
-/// The socket of `/metrics` and `/docs/`, where that is another one than the main one.
+/// Binds the socket of `/metrics` and `/docs/`, if it is a separate one.
 fn monitoring_socket(config: &Config) -> Result<Option<TcpListener>, ServeError> {
     let bind = |address| TcpListener::bind(address).map_err(|error| ServeError::Monitoring(address, error));
     config.monitoring()?.map(bind).transpose()

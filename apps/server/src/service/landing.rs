@@ -1,4 +1,4 @@
-//! `GET /`: what this is, and where to go on.
+//! `GET /`: landing page with links.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -11,23 +11,22 @@ use kontor_html::{Width, page};
 
 use crate::config::Config;
 
-/// In production it usually has an address of its own.
+/// Path of the API reference. In production it usually has an address of its own.
 const VIEWER: &str = "/docs/";
 
-/// Where the page leads, and what is there.
+/// Links of the page: target, title and description.
 const LINKS: [(&str, &str, &str); 3] = [
     (VIEWER, "API reference", "every operation with examples, to be tried out"),
     ("/openapi.json", "OpenAPI 3.1 description", "for generators and agents"),
     ("/readyz", "State", "whether the database, its migrations and a worker are there"),
 ];
 
-/// What the page says beyond that to visitors on this machine: nothing, unless whoever started the service has visitors to
-/// welcome. It may hold credentials.
+/// Additional markup for visitors on this machine, set at the start of the service. It may hold credentials.
 #[derive(Debug, Clone, Default)]
 pub struct Welcome(Arc<OnceLock<String>>);
 
 impl Welcome {
-    /// Adds markup to the page; the first call counts.
+    /// Adds markup to the page. Only the first call has an effect.
     pub fn say(&self, markup: String) {
         let _ = self.0.set(markup);
     }
@@ -41,12 +40,12 @@ impl Welcome {
     }
 }
 
-/// Shown instead of the welcome to visitors who use another name or address of this machine.
+/// Shown instead of the markup to visitors who use another name or address of this machine.
 const ELSEWHERE: &str = "<p>The demo shows its credentials on this page only under <code>localhost</code> or \
      <code>127.0.0.1</code>. They are also in <code>demo.json</code>.</p>";
 
-/// `true` if the `Host` header is a loopback name. A page of a stranger whose name leads here (DNS rebinding) has another
-/// one. Headers of proxies do not count.
+/// Returns `true` if the `Host` header is a loopback name. It differs for a foreign page whose name resolves to this
+/// machine (DNS rebinding). Headers of proxies are ignored.
 fn names_this_machine(request: &HttpRequest) -> bool {
     let mut hosts = request.headers().get_all(HOST);
     let (host, more) = (hosts.next(), hosts.next());

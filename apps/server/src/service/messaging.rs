@@ -1,4 +1,4 @@
-//! What the configuration makes of the messages out: deliveries, calls and mail.
+//! Adapters of outgoing messages from the configuration: webhook deliveries, calls and e-mails.
 
 use kontor_adapter_messaging::{
     CallChecks, CallSettings, ClientError, CodeMessenger, FlashCalls, Mailer, MailerError, PhoneCodes, SmsCodes,
@@ -8,18 +8,18 @@ use kontor_webhooks::model::OutboundPolicy;
 
 use crate::config::{self, Config};
 
-/// Why messages cannot be sent at all with this configuration.
+/// Reason why messages cannot be sent with this configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum MessagingError {
-    /// There is no HTTP client.
+    /// The HTTP client cannot be created.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// There is no mailer.
+    /// The mailer cannot be created.
     #[error(transparent)]
     Mailer(#[from] MailerError),
 }
 
-/// Where webhooks may lead.
+/// Returns the policy for webhook targets.
 pub fn outbound_policy(config: &Config) -> OutboundPolicy {
     if config.webhook_allow_internal { OutboundPolicy::unrestricted() } else { OutboundPolicy::default() }
 }
@@ -28,12 +28,12 @@ fn telephony(config: &Config) -> CallSettings {
     CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() }
 }
 
-/// What proves phones by a call from them.
+/// Returns the adapter that verifies phones by an incoming call.
 pub fn call_checks(config: &Config) -> Result<CallChecks, MessagingError> {
     Ok(CallChecks::new(telephony(config))?)
 }
 
-/// What brings one-time codes to customers.
+/// Returns the adapter that sends one-time codes to customers.
 pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> {
     let phones = match config.phone_codes {
         config::PhoneCodes::Call => PhoneCodes::Calls(FlashCalls::new(telephony(config))?),
@@ -42,7 +42,7 @@ pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> 
     Ok(CodeMessenger::new(phones, mailer(config)?))
 }
 
-/// What sends mail.
+/// Returns the adapter that sends e-mails.
 pub fn mailer(config: &Config) -> Result<Mailer, MessagingError> {
     let account = SmtpCredentials { user: config.smtp_user.clone(), password: config.smtp_password.clone() };
     let mail = SmtpSettings {

@@ -1,4 +1,4 @@
-//! The running service: what gathers the surfaces, wires their services and runs them.
+//! Running service: gathers the surfaces, wires their services and runs them.
 
 pub mod background_writes;
 pub mod bulk;

@@ -1,4 +1,4 @@
-//! What every request gets: an identifier, a log line, metrics, and bounded headers.
+//! Outermost middleware: request id, log line, metrics, and a limit on the size of headers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,16 +23,16 @@ use crate::http::unread::{Kept, holding};
 use crate::http::{ApiError, FailureLog};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Browsers take an answer for what its type says, and guess nothing.
+/// Forbids browsers to guess a content type.
 const NO_GUESSING: HeaderValue = HeaderValue::from_static("nosniff");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
-/// The name by which the filter of the log knows these lines.
+/// Log target of these lines.
 const TARGET: &str = "kontor::request";
 const MOST_HEADER_BYTES: usize = 16 * 1024;
-/// What takes longer is logged even when it succeeds.
+/// Requests slower than this are logged even on success.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// When a blocked caller is let in again, in Unix seconds.
+/// Returns the time at which a blocked caller may retry, in Unix seconds.
 fn reset_of(response: &ServiceResponse<impl MessageBody>) -> Option<i64> {
     let seconds: i64 = response.headers().get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
     let clock = response.request().app_data::<web::Data<Arc<dyn Clock>>>()?;
@@ -43,19 +43,19 @@ fn endpoint_of(response: &ServiceResponse<impl MessageBody>) -> Option<Arc<Endpo
     response.request().extensions().get().cloned()
 }
 
-/// The template of a route that has no row in the policies, never the path: a path may carry identifiers, and a query
-/// string anything at all.
+/// Returns the template of a route without a policy. It is never the path: a path may contain identifiers, and a query
+/// string arbitrary data.
 fn other_route(response: &ServiceResponse<impl MessageBody>) -> String {
     response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned())
 }
 
-/// Structured refusals name the request in their body, too, and some of them are logged.
+/// Adds the request id to the body of a structured refusal, and logs some of them.
 fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &str) -> ServiceResponse<EitherBody<B>> {
     let Some(ApiError::Named(named)) = response.response().error().and_then(|error| error.as_error::<ApiError>())
     else {
         return response.map_into_left_body();
     };
-    // Calls without an application belong to no flow; counted, they would crowd out those that do.
+    // Calls without an application belong to no flow. Counting them would displace the refusals of flows.
     if named.fixed_message.is_none()
         && let Some(failures) = response.request().app_data::<web::Data<FailureLog>>()
     {
@@ -68,7 +68,7 @@ fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &
     response.map_body(|_, _| EitherBody::Right { body: BoxBody::new(body) })
 }
 
-/// The outermost middleware.
+/// Outermost middleware.
 pub async fn observe(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -78,8 +78,8 @@ pub async fn observe(
     let mut spelled = Uuid::encode_buffer();
     let id: &str = id.hyphenated().encode_lower(&mut spelled);
     let method = method_label(request.method());
-    // Answered as `GET`. The connection knows what was asked and leaves the body out. Contents of files answer it themselves,
-    // without opening any.
+    // Handled as `GET`; the connection omits the body. Handlers of file contents answer `HEAD` themselves without
+    // opening a file.
     if request.method() == Method::HEAD && !request.path().starts_with("/files/") {
         request.head_mut().method = Method::GET;
     }
@@ -94,7 +94,7 @@ pub async fn observe(
         if has_key(request.headers()) {
             request.extensions_mut().insert(RequestId(id.to_owned()));
         }
-        // Errors of handlers and extractors are responses by now; the request must not be held while it is routed.
+        // Errors of handlers and extractors are responses here. The request must not be held while it is routed.
         with_request_id(next.call(request).await?, id)
     };
 
@@ -106,7 +106,7 @@ pub async fn observe(
         response.headers_mut().insert(RATE_RESET, HeaderValue::from(reset));
     }
     let quota = response.request().extensions().get::<TightestQuota>().copied();
-    // A 429 that is not ours (a provider's) says nothing about our counters.
+    // A provider's 429 does not describe our counters.
     if let Some(TightestQuota(quota)) = quota
         && (!quota.allowed || response.status() != StatusCode::TOO_MANY_REQUESTS)
     {
@@ -130,8 +130,8 @@ pub async fn observe(
     Ok(holding(response, kept))
 }
 
-/// One line per request. What went well and quickly is counted, and told only to who asks for it: writing a line costs
-/// more than many an answer.
+/// Writes one line per request. Fast, successful requests are logged only at the debug level, because writing a line
+/// costs more than many responses.
 fn log(method: &'static str, route: &str, status: StatusCode, elapsed: Duration, request_id: &str) {
     let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
     let code = status.as_u16();

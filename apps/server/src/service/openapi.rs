@@ -1,4 +1,4 @@
-//! The machine-readable description, from the handlers' own declarations.
+//! OpenAPI description, built from the declarations of the handlers.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ use super::policies::describe;
 use super::routes::routes;
 use super::{openapi_examples, openapi_keys, openapi_preconditions, openapi_required, openapi_tags, openapi_webhooks};
 
-/// The whole description.
+/// Returns the whole description.
 pub fn description() -> OpenApi {
     let base = OpenApiBuilder::new()
         .info(
@@ -83,23 +83,23 @@ fn components() -> utoipa::openapi::Components {
         .build()
 }
 
-/// The description as text, two spaces deep, with a final line break: the form that is pinned.
+/// Returns the description as text with an indent of two spaces and a final line break: the form that is committed.
 pub fn pinned_text(api: &OpenApi) -> Result<String, serde_json::Error> {
-    // Through a value: its maps are sorted, so the text does not depend on declaration order.
+    // A `Value` sorts its maps, so the text does not depend on declaration order.
     let mut value = serde_json::to_value(api)?;
     openapi_required::complete(&mut value);
     serde_json::to_string_pretty(&value).map(|text| text + "\n")
 }
 
-/// The description and its text.
+/// Description and its text.
 pub struct Published {
-    /// The whole description.
+    /// Whole description.
     pub api: OpenApi,
-    /// As it is pinned and served.
+    /// Text as committed and served.
     pub text: String,
 }
 
-/// What every server of this process serves, made once.
+/// Returns the description that every server of this process serves. It is built once.
 pub fn published() -> Result<&'static Published, serde_json::Error> {
     static PUBLISHED: OnceLock<Published> = OnceLock::new();
     if let Some(known) = PUBLISHED.get() {

@@ -1,4 +1,4 @@
-//! Examples in the description: requests that a test sends to the demo, and what the demo answers.
+//! Examples in the description: requests that a test sends to the demo, and its responses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,52 +7,52 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::{OpenApi, RefOr};
 
-/// One request and its answer. Words such as `<redeem_token>` stand for values that no two runs have in common; every moment is
-/// told as the same one, and of a list the first records.
+/// Request and its response. Placeholders such as `<redeem_token>` replace values that differ in each run. All times
+/// are replaced by the same one, and lists are cut to their first records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Example {
-    /// `POST /api/orders/{id}/nomenclatures`
+    /// Operation, such as `POST /api/orders/{id}/nomenclatures`.
     pub operation: String,
-    /// `/api/orders/3/nomenclatures`
+    /// Path, such as `/api/orders/3/nomenclatures`.
     pub path: String,
-    /// `nobody`, `application`, `customer`, `staff`, `backend` or the name of a token that was kept. Two are no calls of the
-    /// service and no examples: `outside` asks the sandbox, and as `payer` the customer pays what waits for them.
+    /// `nobody`, `application`, `customer`, `staff`, `backend` or the name of a kept token. Two more do not call the
+    /// service and give no examples: `outside` calls the sandbox, and with `payer` the customer pays the open payments.
     pub caller: String,
-    /// The body that is sent.
+    /// Body of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Value>,
-    /// The fields of the form that is sent in the place of a body.
+    /// Form fields sent instead of a body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<BTreeMap<String, String>>,
-    /// The file that is sent in the place of a body.
+    /// File sent instead of a body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<Upload>,
-    /// Values of the answer that later requests name as `<name>`, by their JSON pointer.
+    /// Values of the response by JSON pointer. Later requests refer to them as `<name>`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep: BTreeMap<String, String>,
-    /// The request is repeated until the answer has these values, by JSON pointer.
+    /// Expected values by JSON pointer. The request is repeated until the response has them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub until: BTreeMap<String, Value>,
-    /// What is answered.
+    /// Status of the response.
     pub status: u16,
-    /// The body of the answer.
+    /// Body of the response.
     #[serde(default)]
     pub answer: Value,
 }
 
-/// A file, and the fields sent with it.
+/// File, and the fields sent with it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Upload {
-    /// The name of the file.
+    /// File name.
     pub file: String,
-    /// Its text.
+    /// Text of the file.
     pub content: String,
-    /// The other fields.
+    /// Other fields.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, String>,
 }
 
-/// The files that hold them, in the order in which they are played: later ones build on what earlier ones made.
+/// Example files in the order in which they run: later ones depend on the records of earlier ones.
 pub const FILES: [(&str, &str); 9] = [
     ("client-orders", include_str!("../../examples/client-orders.json")),
     ("orders", include_str!("../../examples/orders.json")),
@@ -65,15 +65,15 @@ pub const FILES: [(&str, &str); 9] = [
     ("client", include_str!("../../examples/client.json")),
 ];
 
-/// The examples of a file.
+/// Parses the examples of a file.
 pub fn read(text: &str) -> Result<Vec<Example>, serde_json::Error> {
     serde_json::from_str(text)
 }
 
-/// Puts the first example of each operation and status into the description.
+/// Adds the first example of each operation and status to the description.
 pub(super) fn illustrate(api: &mut OpenApi) {
     let mut named = BTreeSet::new();
-    // A file that cannot be read shows nothing, and fails the test that plays it.
+    // A file that cannot be parsed adds no examples, and fails the test that runs it.
     for example in FILES.iter().flat_map(|(_, text)| read(text).unwrap_or_default()) {
         let Some((method, template)) = example.operation.split_once(' ') else { continue };
         let operation = api.paths.paths.get_mut(template).and_then(|item| operation_of(item, method));
@@ -97,7 +97,7 @@ fn operation_of<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Oper
     }
 }
 
-/// Shows which records the path of an example names. What no two runs have in common is not shown.
+/// Adds the ids in the path of an example as parameter examples. Values that differ in each run are left out.
 fn name_records(operation: &mut Operation, template: &str, path: &str) {
     let path = path.split_once('?').map_or(path, |(path, _)| path);
     for (place, segment) in template.split('/').zip(path.split('/')) {

@@ -1,5 +1,5 @@
-//! What an operation's declaration implies, so that no handler has to repeat it: its id, the numbers in its path, and the
-//! refusals that follow from who may call it and from what it reads.
+//! Parts of an operation that follow from its declaration, so that no handler has to repeat them: its id, the ids in
+//! its path, and the errors that follow from its access and its input.
 
 use actix_web::http::Method;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
@@ -14,7 +14,7 @@ use crate::http::routes::lies_below;
 const MESSAGE: &str = "Message";
 const ERRORS: &str = "ValidationErrors";
 
-/// Completes the description of an operation. What is declared at the handler stays.
+/// Completes the description of an operation. Declarations of the handler stay.
 pub fn complete(operation: &mut Operation, policy: &Policy) {
     if lies_below(policy.path, "/api/counterparty") {
         operation.operation_id = operation.operation_id.take().map(|id| format!("counterparty_{id}"));
@@ -49,7 +49,7 @@ fn is_declared(operation: &Operation, name: &str) -> bool {
     })
 }
 
-/// What stands in a path is the number of a record, unless a handler declares something else.
+/// Returns a path parameter as a record id, the default if a handler declares nothing else.
 fn number(name: &str) -> RefOr<Parameter> {
     let number =
         ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));
@@ -57,7 +57,7 @@ fn number(name: &str) -> RefOr<Parameter> {
     parameter.schema(Some(number)).build().into()
 }
 
-/// A declared answer may leave out its description, a refusal its body: it is the usual one.
+/// Fills in the usual description of a response, and the usual body of an error, if they are not declared.
 fn fill(status: &str, response: &mut Response) {
     if response.description.is_empty() {
         let usual = match status {
@@ -82,7 +82,7 @@ fn implied(operation: &Operation, policy: &Policy) -> Vec<(&'static str, &'stati
         })
         .any(|place| *place == ParameterIn::Query);
     let body = operation.request_body.is_some();
-    // Outside services are read whatever they call their body, and name no fields.
+    // Callbacks of outside services accept any content type, and report no wrong fields.
     let checked_body = body && !lies_below(policy.path, "/callbacks");
     let mut implied = Vec::new();
     if body {

@@ -1,16 +1,16 @@
-//! What every write that heeds an `Idempotency-Key` takes and answers besides.
+//! Parameter and errors of every write that accepts an `Idempotency-Key`.
 
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{AnyOfBuilder, Type};
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder};
 
-/// The name of the parameter among the components.
+/// Name of the parameter among the components.
 pub const PARAMETER: &str = "IdempotencyKey";
 
 const NAMED: &str = "NamedErrorBody";
 const ERRORS: &str = "ValidationErrors";
 
-/// The header of a request.
+/// Returns the request header.
 pub fn parameter() -> Parameter {
     let key = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -37,7 +37,7 @@ fn is_of_fields(schema: Option<&RefOr<utoipa::openapi::Schema>>) -> bool {
     matches!(schema, Some(RefOr::Ref(reference)) if reference.ref_location.ends_with(ERRORS))
 }
 
-/// Adds the header and the refusals to the description of a write.
+/// Adds the header and the errors to the description of a write.
 pub fn complete(operation: &mut Operation) {
     let header = RefOr::Ref(Ref::new(format!("#/components/parameters/{PARAMETER}")));
     operation.parameters.get_or_insert_default().push(header);
@@ -52,7 +52,7 @@ pub fn complete(operation: &mut Operation) {
             ResponseBuilder::new().description(description).content("application/json", content).build().into()
         });
         let RefOr::T(response) = response else { continue };
-        // Wrong fields and a key of another body have the same status and other bodies.
+        // Validation errors and a key reused with another body have the same status, but different bodies.
         for content in response.content.values_mut() {
             if let RefOr::T(content) = content
                 && is_of_fields(content.schema.as_ref())

@@ -1,4 +1,4 @@
-//! What every endpoint about a record with a version takes and answers besides.
+//! Headers and errors of every endpoint with a versioned record.
 
 use actix_web::http::Method;
 use utoipa::openapi::header::{Header, HeaderBuilder};
@@ -9,11 +9,11 @@ use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Respo
 use crate::http::policy::Policy;
 use crate::http::preconditions::{heeds_if_match, heeds_if_none_match, makes_versioned, may_require_if_match};
 
-/// The name of the parameter of writes among the components.
+/// Component name of the parameter of writes.
 pub const IF_MATCH: &str = "IfMatch";
-/// Of the parameter of reads.
+/// Component name of the parameter of reads.
 pub const IF_NONE_MATCH: &str = "IfNoneMatch";
-/// Of the header of answers.
+/// Component name of the response header.
 pub const TAG: &str = "ETag";
 
 fn header(name: &str, description: &str) -> Parameter {
@@ -26,19 +26,19 @@ fn header(name: &str, description: &str) -> Parameter {
         .build()
 }
 
-/// The header of a write.
+/// Returns the request header of a write.
 pub fn if_match() -> Parameter {
     let text = "The `ETag` that was read, or several: only a record that still has such a version is changed. The `version` \
                 of a table's row in quotation marks will do; `*` takes any version. A project can require the header.";
     header("If-Match", text)
 }
 
-/// The header of a read.
+/// Returns the request header of a read.
 pub fn if_none_match() -> Parameter {
     header("If-None-Match", "The `ETag` of an answer that was kept: while it would be the same, the answer is `304`.")
 }
 
-/// The header of an answer.
+/// Returns the response header.
 pub fn tag() -> Header {
     let text = ObjectBuilder::new().schema_type(Type::String);
     HeaderBuilder::new()
@@ -57,7 +57,7 @@ fn tell(response: &mut Response) {
     response.headers.insert("ETag".to_owned(), RefOr::Ref(tag));
 }
 
-/// Adds headers and answers to the description of an endpoint whose row names a record.
+/// Adds headers and errors to the description of an endpoint whose policy names a versioned record.
 pub fn complete(operation: &mut Operation, policy: &Policy) {
     const READING: &[(&str, &str)] = &[("400", "The header If-None-Match is malformed.")];
     const WRITING: &[(&str, &str)] = &[

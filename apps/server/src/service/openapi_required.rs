@@ -1,5 +1,5 @@
-//! What an answer always carries. A field that is empty is sent as `null`, never left out, so every field of an answer that may
-//! be `null` is required; one that may be missing is declared without `null`.
+//! Required fields of responses. An empty field is sent as `null` and never left out, so every nullable field of a
+//! response is required. A field that may be absent is declared without `null`.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 const SCHEMAS: &str = "#/components/schemas/";
 
-/// Marks what is always sent in the whole description. Schemas of requests stay as they are: a field that is left out of one
-/// keeps its value.
+/// Marks the required fields in the whole description. Schemas of requests stay unchanged: an absent field keeps its
+/// value.
 pub fn complete(document: &mut Value) {
     let asked = of_requests(document);
     let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
@@ -39,7 +39,7 @@ fn admits_null(schema: &Value) -> bool {
         || ["oneOf", "anyOf"].into_iter().any(|of| schema[of].as_array().is_some_and(|of| of.iter().any(admits_null)))
 }
 
-/// The names of the schemas that callers send, or that are sent to receivers of webhooks.
+/// Returns the names of the schemas that callers send, or that webhook receivers get.
 fn of_requests(document: &Value) -> BTreeSet<String> {
     let operations = document["paths"].as_object().into_iter().flatten().filter_map(|(_, path)| path.as_object());
     let mut sent = BTreeSet::new();

@@ -1,11 +1,11 @@
-//! The areas that the operations of the description fall into, in the order in which somebody new meets them.
+//! Tags of the operations, in the order in which a newcomer needs them.
 
 use serde_json::json;
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::extensions::{Extensions, ExtensionsBuilder};
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
-/// A surface, and its areas with what they are for.
+/// Surface, and its tags with their descriptions.
 type Surface = (&'static str, &'static [(&'static str, &'static str)]);
 
 const SURFACES: [Surface; 3] = [
@@ -62,13 +62,13 @@ const SURFACES: [Surface; 3] = [
     ("Callbacks", &[("Callbacks", "What the acquirer and the telephony provider send; nobody else calls these.")]),
 ];
 
-/// Every area with its text.
+/// Returns every tag with its description.
 pub(super) fn tags() -> Vec<Tag> {
     let areas = SURFACES.iter().flat_map(|(_, areas)| areas.iter());
     areas.map(|(name, text)| TagBuilder::new().name(*name).description(Some(*text)).build()).collect()
 }
 
-/// Which area belongs to which surface, for the viewers that show it.
+/// Groups the tags by surface, for viewers that support it.
 pub(super) fn group(api: &mut OpenApi) {
     let groups = SURFACES.iter().map(|(surface, areas)| {
         let names: Vec<_> = areas.iter().map(|(name, _)| *name).collect();

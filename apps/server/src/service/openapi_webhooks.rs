@@ -1,4 +1,4 @@
-//! What the service sends to webhooks, for the description.
+//! Webhook events in the description.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -12,10 +12,10 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-/// The body of `order.paid`.
+/// Body of `order.paid`.
 #[derive(Serialize, ToSchema)]
 pub struct OrderPaidEvent {
-    /// The event, as in `X-Webhook-Event-Id`.
+    /// Id of the event, as in `X-Webhook-Event-Id`.
     id: Uuid,
     /// `order.paid`
     event: String,
@@ -23,7 +23,7 @@ pub struct OrderPaidEvent {
     data: OrderPaidData,
 }
 
-/// What `order.paid` is about. It is no proof: read the order again before granting anything.
+/// Data of `order.paid`. It is no proof: read the order again before granting anything.
 #[derive(Serialize, ToSchema)]
 pub struct OrderPaidData {
     #[schema(minimum = 1)]
@@ -34,14 +34,14 @@ pub struct OrderPaidData {
     project_id: i64,
     #[schema(minimum = 1)]
     status_id: i64,
-    /// A decimal number with two places.
+    /// Decimal number with two places.
     amount: String,
-    /// Three letters.
+    /// Currency code of three letters.
     currency: String,
     paid_at: DateTime<Utc>,
 }
 
-/// The schemas that webhooks use.
+/// Returns the schemas that webhooks use.
 pub fn schemas() -> [(String, RefOr<Schema>); 2] {
     [
         (OrderPaidEvent::name().into_owned(), OrderPaidEvent::schema()),
@@ -49,7 +49,7 @@ pub fn schemas() -> [(String, RefOr<Schema>); 2] {
     ]
 }
 
-/// The events.
+/// Returns the webhook events.
 pub fn webhooks() -> Paths {
     let operation = OperationBuilder::new()
         .operation_id(Some("order_paid_webhook"))

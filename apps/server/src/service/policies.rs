@@ -1,4 +1,5 @@
-//! Who may call what: one row per endpoint. A middleware enforces it, the description shows it, a test walks it.
+//! Access policies: one per endpoint. A middleware enforces them, the API description shows them, and a test checks
+//! each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,12 +28,12 @@ use crate::http::scopes::{Admitted, admit};
 use crate::http::{ApiError, ClientIp, NamedError, Throttle};
 use crate::{callbacks, client, platform};
 
-/// Every row of every surface.
+/// Returns every policy of every surface.
 pub fn all() -> impl Iterator<Item = &'static Policy> {
     [client::POLICIES, platform::POLICIES, callbacks::POLICIES].into_iter().flatten()
 }
 
-/// Endpoints and rows that do not belong together.
+/// Mismatch of endpoints and policies.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "policies and routes differ: without a policy {without_policy:?}, without a route {without_route:?}, twice {twice:?}"
@@ -44,16 +45,16 @@ pub struct PoliciesIncomplete {
     ambiguous: Vec<String>,
 }
 
-/// The rows, found by path. A literal segment goes before a placeholder, in whatever order they are declared.
+/// Policies by path. A literal segment has priority over a placeholder, independent of the order of declaration.
 pub struct Policies(Router<Vec<Arc<Endpoint>>>);
 
-/// Placeholders are named alike, since one place of a path may have several names.
+/// Returns the path with all placeholders renamed alike, since the same segment may have several names.
 fn shape(path: &str) -> String {
     let segments = path.split('/').map(|segment| if segment.starts_with('{') { "{_}" } else { segment });
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Whether one shape takes every path of the other: `/{_}` those of `/export`.
+/// Returns `true` if one shape matches every path of the other: `/{_}` those of `/export`.
 fn takes(wide: &str, narrow: &str) -> bool {
     let (mut wide, mut narrow) = (wide.split('/'), narrow.split('/'));
     loop {
@@ -65,7 +66,8 @@ fn takes(wide: &str, narrow: &str) -> bool {
     }
 }
 
-/// A path that has no row of a method is left by the routes to the placeholder that takes it, too.
+/// Adds the policies of matching placeholders to each literal path. The routes fall back to the placeholder if the
+/// literal path lacks a method.
 fn fill_from_placeholders(by_shape: &mut BTreeMap<String, Vec<Arc<Endpoint>>>) {
     let with_placeholders = by_shape.iter().filter(|(shape, _)| shape.contains("{_}"));
     let mut wide: Vec<_> = with_placeholders.map(|(shape, rows)| (shape.clone(), rows.clone())).collect();
@@ -80,7 +82,8 @@ fn fill_from_placeholders(by_shape: &mut BTreeMap<String, Vec<Arc<Endpoint>>>) {
 }
 
 impl Policies {
-    /// Every endpoint of the description must have exactly one row: the server does not start otherwise.
+    /// Collects the policies. Every endpoint of the description must have exactly one; otherwise the server does not
+    /// start.
     pub fn of(api: &OpenApi) -> Result<Self, PoliciesIncomplete> {
         let paths = api.paths.paths.iter();
         let mut routes: BTreeSet<String> =
@@ -118,7 +121,7 @@ impl Policies {
     }
 }
 
-/// The status of success of an operation, and the name of its schema.
+/// Returns the success status of an operation and the reference of its schema.
 fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str)> {
     let item = api.paths.paths.get(policy.path)?;
     let operation = match policy.method {
@@ -130,7 +133,7 @@ fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str
         _ => None,
     };
     let responses = &operation?.responses.responses;
-    // What is made is told by `201`, even where `200` answers a look.
+    // A created record is described by `201`, even if `200` is declared for a preview.
     let made = responses.get_key_value("201");
     let (status, response) = made.or_else(|| responses.iter().find(|(status, _)| status.starts_with('2')))?;
     let RefOr::T(response) = response else { return None };
@@ -141,7 +144,7 @@ fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str
     }
 }
 
-/// Where what a write did can be read: an endpoint that shows it in the form of the write's own answer.
+/// Returns the source of the result of a write: an endpoint with the same schema as the write's response.
 fn telling(api: &OpenApi, write: &'static Policy) -> Option<Telling> {
     if write.rerun == Rerun::Whole {
         return Some(Telling::Again);
@@ -150,13 +153,13 @@ fn telling(api: &OpenApi, write: &'static Policy) -> Option<Telling> {
     if write.method == Method::DELETE && write.told_by.is_none() {
         return schema.ends_with("/Message").then_some(Telling::Gone);
     }
-    // A row that names its endpoint vouches for the form: what is left out may be left out.
+    // A policy that names its endpoint guarantees the form: optional fields may be missing.
     let is_alike = |shown: &str| shown == schema || write.told_by.is_some();
     let shows = |read: &&Policy| may_tell(write, read) && success(api, read).is_some_and(|(_, shown)| is_alike(shown));
     all().find(shows).map(|read| Telling::Record { by: Endpoint::of(read, None), status })
 }
 
-/// The application, when nobody in particular asks.
+/// Returns the application of a caller without a customer.
 fn nobody(admitted: &Admitted) -> Option<&AppScope> {
     match admitted {
         Admitted::App(app) | Admitted::Visitor(Visitor { app, counterparty_id: None }) => Some(app),
@@ -164,7 +167,7 @@ fn nobody(admitted: &Admitted) -> Option<&AppScope> {
     }
 }
 
-/// The customer whose write it is, if it is one.
+/// Returns the id of the customer, if the request is a customer's write.
 fn writing_customer(policy: &Policy, admitted: &Admitted) -> Option<String> {
     match admitted {
         Admitted::Customer(customer) if policy.method != Method::GET => Some(customer.counterparty_id.to_string()),
@@ -178,7 +181,7 @@ async fn count(request: &HttpRequest, rule: RateRule, subject: String) -> Result
     throttle.hit(request, &[(rule, subject)]).await
 }
 
-/// Has the caller prove what the row asks for. Every write of a signed-in customer counts.
+/// Authenticates the caller as the policy requires. Every write of a logged-in customer counts toward their rate limit.
 async fn admit_counted(request: &HttpRequest, policy: &Policy) -> Result<Admitted, ApiError> {
     let admitted = admit(request, policy.access).await?;
     if let Some(customer) = writing_customer(policy, &admitted) {
@@ -187,8 +190,8 @@ async fn admit_counted(request: &HttpRequest, policy: &Policy) -> Result<Admitte
     Ok(admitted)
 }
 
-/// Reads the body, unless the handler does. A caller whose body took its time proves themselves again: they may have been
-/// banned, have lost a permission or have signed out since.
+/// Reads the body, unless the handler does. After a slow transfer the caller is authenticated again: they may have been
+/// banned, have lost a permission or have logged out since.
 async fn take_body(
     request: &mut ServiceRequest,
     policy: &Policy,
@@ -204,7 +207,7 @@ async fn take_body(
     }
     let intake = request.app_data::<web::Data<Intake>>().cloned();
     let intake = intake.ok_or_else(|| ApiError::internal(&"no intake is wired"))?;
-    // In a box: most requests have no body, and need no room for reading one.
+    // Boxed, because most requests have no body and need no space for reading one.
     match Box::pin(intake.take(request)).await? {
         None => Ok((admitted, None)),
         Some(Taken { came_at_once: true, share }) => Ok((admitted, Some(share))),
@@ -212,8 +215,8 @@ async fn take_body(
     }
 }
 
-/// The innermost middleware: whoever the row of the endpoint refuses is refused before anything else of the request is
-/// looked at. Extractors run side by side, so a guard among them could be overtaken by the answer to a wrong body.
+/// Innermost middleware: it checks access before anything else of the request. Extractors run concurrently, so a guard
+/// among them could lose to the error of a wrong body.
 pub async fn enforce(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -279,7 +282,7 @@ fn methods(item: &PathItem) -> impl Iterator<Item = Method> {
     all.into_iter().filter_map(|(method, present)| present.then_some(method))
 }
 
-/// The operation of a row.
+/// Returns the operation of a policy.
 fn operation_of<'a>(api: &'a mut OpenApi, policy: &Policy) -> Option<&'a mut Operation> {
     let item = api.paths.paths.get_mut(policy.path)?;
     match policy.method {
@@ -292,8 +295,8 @@ fn operation_of<'a>(api: &'a mut OpenApi, policy: &Policy) -> Option<&'a mut Ope
     }
 }
 
-/// Writes the rows into the description, and what follows from them and from what an operation reads: schemes of one
-/// requirement are sent together, requirements are alternatives.
+/// Adds the policies to the description, and what follows from them and from the input of an operation. Schemes of one
+/// requirement are sent together; requirements are alternatives.
 pub fn describe(api: &mut OpenApi) {
     for policy in all() {
         let Some(operation) = operation_of(api, policy) else { continue };

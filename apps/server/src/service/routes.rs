@@ -1,4 +1,4 @@
-//! Every endpoint of the contract, registered once: the route and its description come from the same declaration.
+//! All endpoints of the contract. The route and its description come from the same declaration.
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -1,4 +1,4 @@
-//! The HTTP server: middleware, routes, limits of connections.
+//! HTTP server: middleware, routes, connection limits.
 
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
@@ -31,19 +31,19 @@ use crate::http::review_page::review_page;
 use crate::http::routes::lies_below;
 use crate::http::{ApiError, Intake, ResizeQueue, file_contents};
 
-/// Why the server cannot be started.
+/// Reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The configuration is unfit.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The description cannot be written.
+    /// The description cannot be serialized.
     #[error("the API description cannot be written: {0}")]
     Description(#[from] serde_json::Error),
     /// An endpoint has no policy, or a policy no endpoint.
     #[error(transparent)]
     Policies(#[from] PoliciesIncomplete),
-    /// The address of `/metrics` is taken or not of this machine.
+    /// The address of `/metrics` is in use or does not belong to this machine.
     #[error("monitoring_bind: {0}: {1}; every process of a machine needs its own")]
     Monitoring(SocketAddr, std::io::Error),
     /// The socket cannot be used.
@@ -51,7 +51,7 @@ pub enum ServeError {
     Listen(#[from] std::io::Error),
 }
 
-/// Browsers may call the client surface from the configured origins. No cookies take part, so `*` is safe.
+/// Allows browsers to call the client surface from the configured origins. It uses no cookies, so `*` is safe.
 fn cors(origins: &[String]) -> Cors {
     let any = origins.iter().any(|origin| origin == "*");
     let origins: Vec<String> = origins.to_vec();
@@ -84,15 +84,15 @@ fn cors(origins: &[String]) -> Cors {
         .max_age(3600)
 }
 
-/// The sockets of a process.
+/// Sockets of a process.
 pub struct Sockets {
-    /// Where the surfaces are served.
+    /// Socket of the surfaces.
     pub main: TcpListener,
-    /// Where `/metrics` and `/docs/` are served, unless that is the main one.
+    /// Socket of `/metrics` and `/docs/`, if it is separate.
     pub monitoring: Option<TcpListener>,
 }
 
-/// What is read by operators alone.
+/// Registers the endpoints for operators.
 fn monitoring(config: &mut ServiceConfig) {
     config
         .service(metrics_text)

@@ -1,4 +1,5 @@
-//! Background tasks that survive a panic: the round is given up, counted and logged, and the next one follows after a pause.
+//! Background tasks that survive a panic: the round is aborted, counted and logged, and the next one follows after a
+//! pause.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -9,16 +10,16 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
-/// The pause after the first panic. It doubles with every further one in a row.
+/// Pause after the first panic. It doubles with each further panic in a row.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
-/// The background tasks of one instance that panicked and have not completed a round since.
+/// Background tasks of one instance that panicked and have not completed a round since.
 #[derive(Clone, Default)]
 pub struct Supervisor(Arc<Mutex<BTreeMap<&'static str, u32>>>);
 
 impl Supervisor {
-    /// Names of the tasks that are down.
+    /// Returns the names of the tasks that are down.
     pub fn down(&self) -> Vec<&'static str> {
         self.tasks().keys().copied().collect()
     }
@@ -47,16 +48,16 @@ impl Supervisor {
     }
 }
 
-/// One loop of a background task.
+/// Loop of a background task.
 pub struct Supervised {
     name: &'static str,
     supervisor: Supervisor,
-    /// Panics in a row.
+    /// Number of consecutive panics.
     panics: u32,
 }
 
 impl Supervised {
-    /// Runs one round. `Err` holds the pause before the next round, after a panic.
+    /// Runs one round. After a panic, `Err` holds the pause before the next round.
     pub async fn round<T>(&mut self, round: impl Future<Output = T>) -> Result<T, Duration> {
         match AssertUnwindSafe(round).catch_unwind().await {
             Ok(done) => {
@@ -89,7 +90,7 @@ impl Supervised {
 }
 
 impl Drop for Supervised {
-    /// A loop that has ended is not down.
+    /// Removes an ended loop from the tasks that are down.
     fn drop(&mut self) {
         if self.panics > 0 {
             self.supervisor.is_back(self.name);
@@ -97,7 +98,7 @@ impl Drop for Supervised {
     }
 }
 
-/// Sleeps, but not longer than until `stop` is cancelled.
+/// Sleeps, at most until `stop` is cancelled.
 pub(super) async fn sleep(time: Duration, stop: &CancellationToken) {
     tokio::select! {
         () = tokio::time::sleep(time) => {}

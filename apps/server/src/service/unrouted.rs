@@ -1,4 +1,4 @@
-//! Requests that no route takes: `405` when the path exists with another method, else `404`.
+//! Requests without a matching route: `405` if the path exists with another method, otherwise `404`.
 
 use actix_web::dev::ResourceDef;
 use actix_web::http::StatusCode;
@@ -24,7 +24,7 @@ fn methods(item: &PathItem) -> Vec<&'static str> {
 }
 
 impl KnownPaths {
-    /// Reads the paths off the same description that the routes are declared by.
+    /// Reads the paths from the API description, which has the same source as the routes.
     pub fn of(api: &OpenApi) -> Self {
         Self(api.paths.paths.iter().map(|(path, item)| (ResourceDef::new(path.as_str()), methods(item))).collect())
     }
@@ -32,7 +32,7 @@ impl KnownPaths {
     fn allowed(&self, path: &str) -> Vec<&'static str> {
         let matching = self.0.iter().filter(|(pattern, _)| pattern.is_match(path));
         let mut allowed = Vec::new();
-        // A path may be one of two forms.
+        // A path may match several patterns.
         for method in matching.flat_map(|(_, methods)| methods.iter().copied()) {
             if !allowed.contains(&method) {
                 allowed.push(method);
@@ -42,7 +42,7 @@ impl KnownPaths {
     }
 }
 
-/// The default service.
+/// Default handler.
 pub async fn unrouted(request: HttpRequest, known: web::Data<KnownPaths>) -> HttpResponse {
     let allowed = known.allowed(request.path());
     if allowed.is_empty() {

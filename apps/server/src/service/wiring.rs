@@ -1,4 +1,4 @@
-//! Which adapter stands behind which port.
+//! Wiring of adapters to ports.
 
 mod make;
 mod runners;
@@ -68,60 +68,60 @@ use crate::http::limits::LimitSettings;
 use crate::http::response_cache::ResponseCache;
 use crate::http::{FailureLog, Throttle};
 
-/// The ports that are not persistence.
+/// Adapters of all ports except persistence.
 #[derive(Clone)]
 pub struct Surroundings {
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
     pub random: Arc<dyn Random>,
-    /// Hashing and sealing of secrets.
+    /// Hashing and encryption of secrets.
     pub cipher: Arc<dyn SecretCipher>,
-    /// Where rate limits are counted.
+    /// Storage of rate limit counters.
     pub counters: Counters,
-    /// The same as a port.
+    /// Same storage as a port.
     pub limiter: Arc<dyn RateLimiter>,
     /// Settings that change limits.
     pub limits: LimitSettings,
-    /// Where webhooks may lead.
+    /// Policy for webhook targets.
     pub outbound: OutboundPolicy,
     /// Hashing of passwords.
     pub hasher: Arc<dyn PasswordHasher>,
-    /// One-time codes to customers.
+    /// Sending of one-time codes to customers.
     pub codes: Arc<dyn CodeSender>,
-    /// Temporary passwords to employees.
+    /// Sending of temporary passwords to employees.
     pub passwords: Arc<dyn PasswordSender>,
-    /// What employees are told of tasks.
+    /// E-mails to employees about tasks.
     pub task_mail: Arc<dyn TaskMailSender>,
-    /// Calls that prove a phone.
+    /// Calls that verify a phone.
     pub calls: Arc<dyn CallVerifier>,
-    /// What the telephony provider says by itself.
+    /// Notifications of the telephony provider.
     pub call_notices: Arc<dyn CallNotices>,
-    /// How long tokens live.
+    /// Lifetimes of tokens.
     pub lifetimes: TokenLifetimes,
-    /// How old a contact signed by a messenger may be.
+    /// Maximum age of a contact signed by a messenger.
     pub contact_lifetime: TimeDelta,
-    /// The acquirer.
+    /// Acquirer.
     pub acquirer: Arc<dyn PaymentGateway>,
-    /// Where payers come back to.
+    /// Page that payers return to.
     pub payment_page: PaymentPage,
-    /// What a verification costs until the money is back.
+    /// Price of a verification, which is refunded.
     pub verification: VerificationTerms,
-    /// Which text of the consent to recurring charges customers are shown.
+    /// Version of the text of consent to recurring charges that customers are shown.
     pub consent_text: String,
-    /// How many subscriptions a worker charges in a second, at most.
+    /// Maximum number of subscriptions that a worker charges per second.
     pub charges_per_second: u32,
-    /// What takes scripts and styles out of what staff wrote.
+    /// Removal of scripts and styles from HTML that staff write.
     pub cleaner: Arc<dyn HtmlCleaner>,
-    /// Who knows addresses, banks and companies.
+    /// Provider of addresses, banks and companies.
     pub suggestions: Arc<dyn SuggestionProvider>,
-    /// Contents of files.
+    /// Storage of file contents.
     pub files: FileStorage,
-    /// Where files of jobs are kept.
+    /// Storage of the files of jobs.
     pub uploads: Arc<dyn UploadStore>,
 }
 
-/// Why the surroundings cannot be had.
+/// Reason why the adapters cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SurroundingsError {
     /// Messages cannot be sent.
@@ -130,7 +130,7 @@ pub enum SurroundingsError {
     /// Passwords cannot be hashed.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
-    /// A setting is unfit.
+    /// A setting is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The acquirer cannot be called.
@@ -142,7 +142,7 @@ pub enum SurroundingsError {
 }
 
 impl Surroundings {
-    /// The adapters that the configuration asks for.
+    /// Creates the configured adapters.
     pub fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, SurroundingsError> {
         let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
         let calls = Arc::new(call_checks(config)?);
@@ -185,49 +185,49 @@ impl Surroundings {
         })
     }
 
-    /// The use cases of charges, for requests and for the worker.
+    /// Returns the use cases of charges, for requests and for the worker.
     pub fn charges(&self, database: &Database) -> Arc<ChargeService> {
         let Self { acquirer: gateway, clock, random, .. } = self.clone();
         Arc::new(ChargeService { charges: Arc::new(database.clone()), gateway, clock, random })
     }
 
-    /// The use cases of refunds, for the worker and for notifications.
+    /// Returns the use cases of refunds, for the worker and for notifications.
     pub fn refunds(&self, database: &Database) -> RefundService {
         let Self { acquirer: gateway, clock, random, .. } = self.clone();
         RefundService { refunds: Arc::new(database.clone()), gateway, clock, random }
     }
 
-    /// What charges subscriptions whose time has come, for the worker.
+    /// Returns the scheduler that charges due subscriptions, for the worker.
     pub fn subscription_scheduler(&self, database: &Database) -> SubscriptionScheduler {
         let Self { clock, random, .. } = self.clone();
         let (charges, pace) = (self.charges(database), Arc::new(Pace::per_second(self.charges_per_second)));
         SubscriptionScheduler { store: Arc::new(database.clone()), charges, clock, random, pace }
     }
 
-    /// What is to come of subscriptions.
+    /// Returns the forecasts of subscriptions.
     pub fn subscription_forecasts(database: &Database) -> Arc<dyn SubscriptionForecasts> {
         Arc::new(database.clone())
     }
 
-    /// The use cases of receipts, for the worker.
+    /// Returns the use cases of receipts, for the worker.
     pub fn receipts(&self, database: &Database) -> ReceiptService {
         let Self { acquirer: gateway, clock, .. } = self.clone();
         ReceiptService { receipts: Arc::new(database.clone()), gateway, clock }
     }
 
-    /// The use cases of temporary passwords, for requests and for the worker.
+    /// Returns the use cases of temporary passwords, for requests and for the worker.
     pub fn temporary_passwords(&self, database: &Database) -> Arc<TemporaryPasswords> {
         let Self { hasher, passwords: sender, clock, random, .. } = self.clone();
         Arc::new(TemporaryPasswords { requests: Arc::new(database.clone()), hasher, sender, clock, random })
     }
 
-    /// What tells employees of their tasks.
+    /// Returns the sender of e-mails about tasks.
     pub fn task_mails(&self, database: &Database) -> TaskMails {
         let Self { task_mail: sender, clock, .. } = self.clone();
         TaskMails { queue: Arc::new(database.clone()), sender, clock }
     }
 
-    /// What removes contents that nobody has any more.
+    /// Returns the sweeper that deletes unused file contents.
     pub fn file_sweeper(&self, database: &Database) -> FileSweeper {
         FileSweeper {
             files: Arc::new(database.clone()),
@@ -237,7 +237,7 @@ impl Surroundings {
     }
 }
 
-/// What turns events into deliveries and sends them.
+/// Returns the worker that creates deliveries from events and sends them.
 pub fn delivery_worker(
     config: &Config,
     database: &Database,
@@ -249,10 +249,10 @@ pub fn delivery_worker(
     Ok(DeliveryWorker { queue, sender, signer: Arc::new(HmacSigner), cipher, random, clock })
 }
 
-/// The services that handlers and extractors find by their type.
+/// Declares the services that handlers and extractors find by type.
 macro_rules! services {
     ($($name:ident: $service:ty,)+) => {
-        /// Every service of every domain, shared by the HTTP threads.
+        /// Services of all domains, shared by the HTTP threads.
         #[derive(Clone)]
         pub struct Services {
             $($name: Data<$service>,)+
@@ -354,7 +354,7 @@ services! {
 }
 
 impl Services {
-    /// Wires everything.
+    /// Creates all services.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
         let charges = around.charges(database);
         let Surroundings { clock, random, cipher, counters, limiter, .. } = around.clone();
@@ -456,32 +456,32 @@ impl Services {
         }
     }
 
-    /// The use cases of jobs.
+    /// Returns the use cases of jobs.
     pub fn bulk(&self) -> Arc<BulkService> {
         self.bulk.clone().into_inner()
     }
 
-    /// The use cases of spreadsheets.
+    /// Returns the use cases of spreadsheets.
     pub fn spreadsheets(&self) -> Arc<SpreadsheetService> {
         self.spreadsheets.clone().into_inner()
     }
 
-    /// The use cases of the saved columns of imports.
+    /// Returns the use cases of saved import columns.
     pub fn import_columns(&self) -> Arc<ImportColumns> {
         self.import_columns.clone().into_inner()
     }
 
-    /// The source of randomness.
+    /// Returns the source of randomness.
     pub fn random(&self) -> Arc<dyn Random> {
         self.random.get_ref().clone()
     }
 
-    /// A memory of answers, of so many megabytes.
+    /// Creates a response cache of this many megabytes.
     pub fn answers(&self, megabytes: u32) -> ResponseCache {
         ResponseCache::new(megabytes, self.database.get_ref().clone(), self.clock.get_ref().clone())
     }
 
-    /// What requests leave to be written in the background.
+    /// Returns the buffers that are written in the background.
     pub fn left_behind(&self) -> BufferedWrites {
         BufferedWrites {
             storefront: self.storefront.clone().into_inner(),

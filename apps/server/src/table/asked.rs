@@ -1,5 +1,5 @@
-//! What a query string asks of a table: `page`, `per_page`, `order_by`, `query`, `date_from`, `date_to`, and the filters
-//! that the table declares, `field=v`, `field[]=v1&field[]=v2`, `field_gt=n`, `field_lt=n`. Anything else is refused.
+//! Query strings of tables: `page`, `per_page`, `order_by`, `query`, `date_from`, `date_to`, and the filters that the
+//! table declares, `field=v`, `field[]=v1&field[]=v2`, `field_gt=n`, `field_lt=n`. Other parameters are rejected.
 
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, dev::Payload};
@@ -18,10 +18,10 @@ use crate::http::paging::{PageNumber, PageSize, page_of};
 use crate::http::wire::{In, Scalar, WireValue};
 use crate::http::{ApiError, StaffProject};
 
-/// A query string, not yet compared with what a table declares, and where the days in it begin.
+/// Query string before validation by a table, and the time zone of the days in it.
 pub struct Asked(Map<String, Value>, Zone);
 
-/// The parameters that name days.
+/// Parameters with days.
 const DAYS: [&str; 2] = ["date_from", "date_to"];
 
 impl FromRequest for Asked {
@@ -33,7 +33,7 @@ impl FromRequest for Asked {
         Box::pin(async move {
             let pairs = pairs_of(request.query_string().as_bytes()).map_err(ApiError::Invalid)?;
             let names_days = DAYS.iter().any(|name| pairs.contains_key(*name));
-            // Without days it makes no difference, and is not looked up.
+            // Without days the zone has no effect, so it is not read.
             let zone = if names_days { zone_of_caller(&request).await? } else { Zone::UTC };
             Ok(Self(pairs, zone))
         })
@@ -49,7 +49,7 @@ async fn zone_of_caller(request: &HttpRequest) -> Result<Zone, ApiError> {
     }
 }
 
-/// One filter of a table.
+/// Filter of a table.
 pub struct Filter {
     field: &'static str,
     about: &'static str,
@@ -59,19 +59,19 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Records that refer to one of these, or have one of these numbers: `field=1`, `field[]=1&field[]=2`.
+    /// Creates a filter by referenced or own ids: `field=1`, `field[]=1&field[]=2`.
     pub const fn id<T: WireValue + Into<i64>>(field: &'static str, about: &'static str) -> Self {
         let parse = |scalar| T::from_scalar(scalar).map(|id| FilterValue::Number(id.into()));
         Self { field, about, parse, schema: T::schema, ranges: false }
     }
 
-    /// Yes or no: `field=true`.
+    /// Creates a filter by a flag: `field=true`.
     pub const fn flag(field: &'static str, about: &'static str) -> Self {
         let parse = |scalar| bool::from_scalar(scalar).map(FilterValue::Flag);
         Self { field, about, parse, schema: <bool as WireValue>::schema, ranges: false }
     }
 
-    /// One of some words that a domain type reads: `field=held`, `field[]=held&field[]=sold`.
+    /// Creates a filter by words of a domain type: `field=held`, `field[]=held&field[]=sold`.
     pub const fn word<T: WireValue + Into<&'static str>>(field: &'static str, about: &'static str) -> Self {
         let parse = |scalar| {
             let word: Result<&'static str, _> = T::from_scalar(scalar).map(Into::into);
@@ -80,13 +80,13 @@ impl Filter {
         Self { field, about, parse, schema: T::schema, ranges: false }
     }
 
-    /// A count: `field=5`, `field_gt=5`, `field_lt=5`.
+    /// Creates a filter by a count: `field=5`, `field_gt=5`, `field_lt=5`.
     pub const fn count(field: &'static str, about: &'static str) -> Self {
         let parse = |scalar| i64::from_scalar(scalar).map(FilterValue::Number);
         Self { field, about, parse, schema: <i64 as WireValue>::schema, ranges: true }
     }
 
-    /// Money: `field=5.00`, `field_gt=5.00`, `field_lt=5.00`.
+    /// Creates a filter by an amount: `field=5.00`, `field_gt=5.00`, `field_lt=5.00`.
     pub const fn money(field: &'static str, about: &'static str) -> Self {
         let parse = |scalar| kontor_kernel::Money::from_scalar(scalar).map(|money| FilterValue::Number(money.minor()));
         Self { field, about, parse, schema: <kontor_kernel::Money as WireValue>::schema, ranges: true }
@@ -109,7 +109,7 @@ fn single<T: WireValue>(asked: &mut Map<String, Value>, name: &str, wrong: &mut 
 }
 
 impl<R> Table<R> {
-    /// What is asked for, or everything that is wrong with the question.
+    /// Returns the requested listing, or all errors of the query string.
     pub fn listing(&self, asked: Asked, default_per_page: i64) -> Result<Listing, Violations> {
         let Asked(mut asked, zone) = asked;
         let mut wrong = Violations::default();
@@ -141,7 +141,7 @@ impl<R> Table<R> {
             let from = single::<NaiveDate>(&mut asked, "date_from", &mut wrong);
             conditions.extend(from.map(|day| Condition { field, comparison: Comparison::From(start_of(day, zone)) }));
             let to = single::<NaiveDate>(&mut asked, "date_to", &mut wrong);
-            // Nothing lies behind the last day there is.
+            // There are no records after the last supported day.
             let next = to.and_then(|day| day.checked_add_days(Days::new(1))).filter(|day| day.year() <= 9999);
             conditions.extend(next.map(|day| Condition { field, comparison: Comparison::Below(start_of(day, zone)) }));
         }
@@ -161,7 +161,7 @@ impl<R> Table<R> {
         wrong.into_result()?;
         match (page, sort) {
             (Ok(page), Some(sort)) => Ok(Listing { conditions, text, sort, unsorted, page }),
-            // Both were noted among what is wrong.
+            // Unreachable: both errors are among those returned above.
             _ => Err(Violations::default()),
         }
     }
@@ -180,7 +180,7 @@ impl<R> Table<R> {
         })
     }
 
-    /// The parameters of the query string, for the description.
+    /// Returns the parameters of the query string for the API description.
     pub fn parameters(&self) -> Vec<Parameter> {
         let parameter = |name: String, about: &str, schema: ObjectBuilder| {
             let about = (!about.is_empty()).then(|| about.to_owned());
@@ -233,7 +233,7 @@ fn start_of(day: NaiveDate, zone: Zone) -> FilterValue {
     FilterValue::Moment(zone.start_of(day))
 }
 
-/// Declares the parameters that a handler names for the description: those of a table.
+/// Declares a type with the query parameters of a table, for the API description of a handler.
 macro_rules! list_params {
     ($(#[$doc:meta])* $name:ident of $table:expr) => {
         $(#[$doc])*

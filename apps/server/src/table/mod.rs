@@ -15,29 +15,29 @@ pub(crate) use self::asked::list_params;
 pub use self::asked::{Asked, Filter};
 use crate::http::paging::Pagination;
 
-/// One table: everything about it stands in its declaration. The rows stand under the name of the resource.
+/// Table, defined completely by its declaration. The response has the rows under the name of the resource.
 pub struct Table<R: 'static> {
-    /// The number of the table; `table_id` of its columns.
+    /// Number of the table; `table_id` of its columns.
     pub id: i64,
-    /// The last segment of its path and the key of its rows.
+    /// Last segment of its path and key of its rows.
     pub resource: &'static str,
-    /// The version of the record that a row is about, where it has one: `version` of the row, which is no column.
+    /// Version of the record in a row, if it has one: `version` of the row, which is no column.
     pub version: Option<fn(&R) -> Value>,
-    /// Its columns, in their order.
+    /// Columns in display order.
     pub columns: &'static [Column<R>],
-    /// The fields it can be sorted by: `order_by=<field>_asc` and `<field>_desc`.
+    /// Sortable fields: `order_by=<field>_asc` and `<field>_desc`.
     pub sorts: &'static [&'static str],
-    /// What it can be filtered by.
+    /// Available filters.
     pub filters: &'static [Filter],
-    /// Where `query` looks, for the description; without it there is no `query`.
+    /// Description of the fields that `query` searches. Without it there is no `query`.
     pub search: Option<&'static str>,
-    /// The field of `date_from` and `date_to`; without it there are none.
+    /// Field of `date_from` and `date_to`. Without it there are none.
     pub period: Option<&'static str>,
-    /// Its order while nothing else is asked for.
+    /// Default order.
     pub order: Sort,
 }
 
-/// One column: how it is named and what a row shows in it.
+/// Column: its name, and the value that a row shows in it.
 pub struct Column<R> {
     key: &'static str,
     text: &'static str,
@@ -46,44 +46,44 @@ pub struct Column<R> {
 }
 
 impl<R> Column<R> {
-    /// The field of the row, the heading, and the cell of a row, which is a bare value.
+    /// Creates a column from the field of the row, the heading, and the cell of a row, which is a bare value.
     pub const fn new(key: &'static str, text: &'static str, cell: fn(&R) -> Cell) -> Self {
         Self { key, text, has_icon: false, cell }
     }
 
-    /// As [`Column::new`], with cells that are objects with a place for an icon: [`Cell::linked`].
+    /// Like [`Column::new`], with cells that are objects and may have an icon: [`Cell::linked`].
     pub const fn with_icon(key: &'static str, text: &'static str, cell: fn(&R) -> Cell) -> Self {
         Self { key, text, has_icon: true, cell }
     }
 }
 
-/// What stands in a cell.
+/// Content of a cell.
 pub enum Cell {
-    /// A bare value.
+    /// Bare value.
     Plain(Value),
     /// `{icon, value, link}`: the raw value is `row.<field>.value`.
     Linked {
-        /// The value.
+        /// Displayed value.
         value: Value,
-        /// An image, or `null`.
+        /// URL of an image, or `null`.
         icon: Option<String>,
-        /// Where the value leads, or `null`.
+        /// Link of the value, or `null`.
         link: Option<String>,
     },
 }
 
 impl Cell {
-    /// A bare value.
+    /// Creates a cell with a bare value.
     pub fn plain(value: impl Into<Value>) -> Self {
         Self::Plain(value.into())
     }
 
-    /// A moment, ISO 8601, or `null`.
+    /// Creates a cell with a time in ISO 8601, or `null`.
     pub fn moment(at: impl Into<Option<DateTime<Utc>>>) -> Self {
         Self::Plain(json!(at.into()))
     }
 
-    /// A value that leads to a record.
+    /// Creates a cell with a link to a record.
     pub fn linked(value: impl Into<Value>, link: String) -> Self {
         Self::Linked { value: value.into(), icon: None, link: Some(link) }
     }
@@ -106,7 +106,7 @@ struct ColumnRecord {
     text: &'static str,
 }
 
-/// The envelope of a table. Beside `columns` and `pagination` it carries the rows under the name of the resource.
+/// Envelope of a table. Beside `columns` and `pagination` it has the rows under the name of the resource.
 #[derive(Serialize, ToSchema)]
 pub struct TableAnswer {
     columns: Vec<ColumnRecord>,

@@ -1,4 +1,4 @@
-//! The service as the employee of the demo reaches it.
+//! API client of the demo's employee.
 
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use crate::cli::Failure;
 
-/// An employee who has signed in.
+/// Logged-in employee.
 pub struct Desk<'a> {
-    /// Without the proxies of the environment: everything is on this machine.
+    /// Client that ignores proxy settings, because everything runs on this machine.
     pub http: Client,
     base_url: &'a str,
     bearer: String,
 }
 
 impl<'a> Desk<'a> {
-    /// Signs in; `None` when the service does not know this login with this password, or knows it no more.
+    /// Logs in. Returns `None` if the service rejects the login or password.
     pub async fn open(base_url: &'a str, login: &str, password: &str) -> Result<Option<Self>, Failure> {
         let http = Client::builder().no_proxy().build()?;
         let body = json!({ "login": login, "password": password });
@@ -28,12 +28,12 @@ impl<'a> Desk<'a> {
         Ok(Some(Self { http, base_url, bearer }))
     }
 
-    /// Sends a body.
+    /// Sends a body by `POST`.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         self.send(Method::POST, path, |request| request.json(body)).await
     }
 
-    /// Makes a record and gives its number, which stands at the pointer of the answer.
+    /// Creates a record and returns its id, which the response has at the JSON pointer.
     pub async fn make(&self, path: &str, body: &Value, pointer: &str) -> Result<i64, Failure> {
         let made = self.post(path, body).await?;
         at(&made, pointer)?.as_i64().ok_or_else(|| format!("{path}: {pointer} is no number").into())
@@ -45,7 +45,7 @@ impl<'a> Desk<'a> {
         self.send(Method::POST, path, |request| request.multipart(form)).await
     }
 
-    /// Asks, and fails unless the answer is a success.
+    /// Sends a request, and fails unless the response is a success.
     pub async fn send(
         &self,
         method: Method,
@@ -63,7 +63,7 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// What stands at a JSON pointer.
+/// Returns the value at a JSON pointer.
 pub fn at<'v>(value: &'v Value, pointer: &str) -> Result<&'v Value, Failure> {
     value.pointer(pointer).ok_or_else(|| format!("an answer lacks {pointer}: {value}").into())
 }

@@ -1,4 +1,4 @@
-//! `kontor demo`: the newcomer's one command.
+//! `kontor demo`: a complete shop with one command.
 
 mod desk;
 mod restore;
@@ -31,92 +31,92 @@ use travel::Traveller;
 
 pub use tour::tour;
 
-/// How long tokens live: the clock may be moved by years, and whoever signed in before goes on.
+/// Lifetime of tokens. The clock may be moved by years, and earlier logins must stay valid.
 const TOKEN_HOURS: u32 = 50 * 366 * 24;
 
 /// Settings of the demo.
 #[derive(Debug, Clone, Args)]
 pub struct DemoArguments {
-    /// The address of the API [default: 127.0.0.1:8080].
+    /// Address of the API [default: 127.0.0.1:8080].
     #[arg(long)]
     pub bind: Option<SocketAddr>,
-    /// The address of the emulated outside world.
+    /// Address of the emulated outside services.
     #[arg(long, default_value = "127.0.0.1:8090")]
     pub sandbox_bind: SocketAddr,
-    /// Where the database and demo.json are kept.
+    /// Folder of the database and demo.json.
     #[arg(long, default_value = "./kontor-demo")]
     pub data: PathBuf,
-    /// Another database than DIR/kontor.db.
+    /// Database other than DIR/kontor.db.
     #[arg(long)]
     pub database: Option<String>,
 }
 
 impl DemoArguments {
-    /// Those of them that are settings of every command.
+    /// Returns the settings that every command has.
     fn flags(&self) -> Flags {
         Flags { bind: self.bind, database_url: self.database.clone() }
     }
 }
 
-/// The contents of demo.json: everything a visitor needs.
+/// Contents of demo.json: addresses and credentials for visitors.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DemoFile {
-    /// The API.
+    /// URL of the API.
     pub base_url: String,
-    /// Its interactive description.
+    /// URL of the API reference.
     pub docs_url: String,
-    /// The emulated outside world.
+    /// URL of the emulated outside services.
     pub sandbox_url: String,
-    /// The demo project.
+    /// Demo project.
     pub project_id: i64,
-    /// Its application.
+    /// Application of the project.
     pub application_id: i64,
-    /// The application's token.
+    /// App Token of the application.
     pub app_token: String,
-    /// An employee with every permission.
+    /// Employee with every permission.
     pub staff: DemoStaff,
-    /// A customer.
+    /// Customer.
     pub customer: DemoCustomer,
-    /// The application's webhook, which leads to the sandbox.
+    /// Webhook of the application, which targets the sandbox.
     pub webhook: DemoWebhook,
 }
 
-/// How the employee signs in.
+/// Credentials of the employee.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DemoStaff {
-    /// His login.
+    /// Login of the employee.
     pub login: String,
-    /// His password.
+    /// Password of the employee.
     pub password: String,
 }
 
-/// How the customer signs in.
+/// Login data of the customer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DemoCustomer {
-    /// Her phone.
+    /// Phone of the customer.
     pub phone: String,
 }
 
-/// Where paid orders are announced.
+/// Webhook for paid orders.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DemoWebhook {
-    /// The webhook.
+    /// Id of the webhook.
     pub id: i64,
-    /// The sandbox's receiver behind it; a new one on every start.
+    /// Receiver in the sandbox; a new one on every start.
     pub hook_id: String,
 }
 
-/// A running demo.
+/// Running demo.
 pub struct Demo {
-    /// What demo.json says.
+    /// Contents of demo.json.
     pub file: DemoFile,
     instance: Instance,
     sandbox: SandboxHandle,
 }
 
 impl Demo {
-    /// Starts everything. `file` is read in the place of `kontor.toml`; what the operator leaves out is the demo's own.
-    /// What its project lacks is made or restored.
+    /// Starts everything. `file` is read instead of `kontor.toml`; missing settings get the demo's defaults. Missing
+    /// records of its project are created or restored.
     pub async fn start(arguments: &DemoArguments, file: Option<PathBuf>) -> Result<Self, Failure> {
         let layers = Layers::read(file, arguments.flags());
         let own = own(arguments)?;
@@ -160,7 +160,8 @@ impl Demo {
             Some(known) => {
                 let reopened = visit.reopen(known, read(&made_path)?.unwrap_or_default()).await?;
                 if reopened.is_none() {
-                    // Its project may be in another database, and nobody else knows its secrets.
+                    // The file is kept: its project may be in another database, and its secrets are stored nowhere
+                    // else.
                     std::fs::rename(&path, path.with_extension("json.old"))?;
                 }
                 reopened
@@ -184,7 +185,7 @@ impl Demo {
     }
 }
 
-/// Runs the command until told to end.
+/// Runs the command until a termination signal.
 pub fn run(arguments: DemoArguments, file: Option<PathBuf>) -> Result<(), Failure> {
     let (layers, own) = (Layers::read(file.clone(), arguments.flags()), own(&arguments)?);
     development(&layers, &own)?;
@@ -199,7 +200,7 @@ pub fn run(arguments: DemoArguments, file: Option<PathBuf>) -> Result<(), Failur
     })
 }
 
-/// A demo moves time, and takes whatever code it rings up itself: it is for development alone.
+/// Proves that the demo runs in development. It moves time, and accepts any code that it calls up itself.
 fn development(layers: &Layers, own: &Config) -> Result<Development, Failure> {
     let proof = layers.environment(own)?.development();
     proof.ok_or_else(|| {
@@ -209,7 +210,7 @@ fn development(layers: &Layers, own: &Config) -> Result<Development, Failure> {
     })
 }
 
-/// The demo's own settings, as far as they are known before anything runs: a layer below all others.
+/// Returns the demo's own settings that are known before the start, as the lowest layer.
 fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
     std::fs::create_dir_all(&arguments.data).map_err(|error| format!("{}: {error}", arguments.data.display()))?;
     let sandbox = SandboxConfig::new(Arc::new(SystemClock));
@@ -223,9 +224,9 @@ fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
         log_format: "text".into(),
         code_limit_factor: 100,
         customer_writes_per_minute: 10_000,
-        // The sandbox.
+        // Addresses of the sandbox.
         acquirer_addresses: vec!["127.0.0.0/8".into(), "::1".into()],
-        // While time is moved it stands still, and nothing may wait for it.
+        // The clock does not advance while time is moved, so nothing may wait for it.
         subscription_charges_per_second: 1_000_000,
         staff_token_hours: TOKEN_HOURS,
         customer_token_hours: TOKEN_HOURS,
@@ -240,7 +241,7 @@ fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
     })
 }
 
-/// The same with the addresses of what runs by now. They and credentials tell the demo from a service in production.
+/// Adds the addresses of the started services. Only these and the credentials differ from a production service.
 fn connected(own: Config, sandbox: &SandboxHandle, base_url: &str) -> Config {
     let return_url = format!("{base_url}/docs/");
     Config {
@@ -257,7 +258,7 @@ fn connected(own: Config, sandbox: &SandboxHandle, base_url: &str) -> Config {
     }
 }
 
-/// Where somebody on this machine reaches what listens there: an address that stands for all of them is none.
+/// Returns an address that is reachable from this machine: the unspecified address is not.
 fn reachable(bound: SocketAddr) -> SocketAddr {
     let ip = match bound.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -275,8 +276,8 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
     }
 }
 
-/// Whole or not at all: a killed first run starts again, with a project of its own. It holds credentials, so its owner alone
-/// may read it.
+/// Writes the file completely or not at all: an aborted first run starts again with its own project. Only the owner may
+/// read the file, because it holds credentials.
 fn write(path: &Path, file: &impl Serialize) -> Result<(), Failure> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut draft = tempfile::NamedTempFile::new_in(folder)?;

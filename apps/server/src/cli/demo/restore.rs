@@ -1,4 +1,4 @@
-//! What the project of the demo sells: made the first time, made good later. What is there stays as somebody left it.
+//! Catalog of the demo project: created on the first run, completed on later runs. Changes by visitors are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,10 +18,10 @@ use crate::cli::Failure;
 
 const WAREHOUSE: &str = "Main warehouse";
 const PROMO_CODE: &str = "HANSE10";
-/// The article and the slug of the plan that customers subscribe to.
+/// Article and slug of the plan that customers subscribe to.
 const PLAN: (&str, &str) = ("CLUB-001", "club");
 
-/// Which records the demo has made, so that one with another name is known again and one that is gone is missed.
+/// Ids of the records that the demo created. They identify renamed records and reveal deleted ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MadeRecords {
@@ -37,13 +37,13 @@ pub struct MadeRecords {
 }
 
 impl MadeRecords {
-    /// What it says about this project: nothing, when it is about another.
+    /// Returns the records of this project; empty if they belong to another one.
     pub fn of(self, project: ProjectId) -> Self {
         if self.project == project.get() { self } else { Self { project: project.get(), ..Self::default() } }
     }
 }
 
-/// One restoration.
+/// Restoration of the catalog.
 pub struct Restoration<'a> {
     pub database: &'a Database,
     pub clock: &'a dyn Clock,
@@ -54,7 +54,7 @@ pub struct Restoration<'a> {
     pub application: i64,
 }
 
-/// Categories and brands: which record stands for which name of the sheets, how it is called now, and which are new.
+/// Categories and brands: record id by name in the sheets, current names, and ids of new records.
 #[derive(Default)]
 struct MatchedRecords {
     ids: BTreeMap<String, i64>,
@@ -67,25 +67,25 @@ impl MatchedRecords {
         self.ids.get(name).copied()
     }
 
-    /// How what the sheets call so is called now.
+    /// Returns the current name of a record from the sheets.
     fn name<'n>(&'n self, name: &'n str) -> &'n str {
         self.names.get(name).map_or(name, String::as_str)
     }
 
-    /// The number of a record that was made anew.
+    /// Returns the id of a record that was recreated.
     fn made_anew(&self, name: &str) -> Option<i64> {
         self.id(name).filter(|id| self.made.contains(id))
     }
 }
 
-/// The record that was made for it if there still is one, else one of the same name.
+/// Returns the record that was created for a name if it still exists, otherwise a record with that name.
 fn match_record(known: Option<i64>, there: &[NamedRow], name: &str) -> Option<i64> {
     let by_number = there.iter().find(|(id, _)| Some(*id) == known);
     by_number.or_else(|| there.iter().find(|(_, called)| called == name)).map(|(id, _)| *id)
 }
 
 impl Restoration<'_> {
-    /// Makes good whatever is missing, and tells what stands for what now.
+    /// Restores all missing records, and returns the current ids.
     pub async fn run(&self, known: MadeRecords) -> Result<MadeRecords, Failure> {
         let there = self.look().await?;
         let AddedDemoData { shop, pickup_point } =
@@ -128,7 +128,7 @@ impl Restoration<'_> {
         self.desk.make("/api/warehouses", &body, "/warehouse/id").await
     }
 
-    /// Has the application sell from the warehouse, beside those that do.
+    /// Adds the warehouse to those that the application sells from.
     async fn serve(&self, warehouse: i64, there: &DemoProject) -> Result<(), Failure> {
         let of_warehouse = there.served.iter().filter(|(served, _)| *served == warehouse);
         let mut applications: BTreeSet<i64> = of_warehouse.map(|(_, application)| *application).collect();
@@ -194,7 +194,7 @@ impl Restoration<'_> {
         Ok(matched)
     }
 
-    /// Brings in the cards that are missing, and puts those whose category or brand was deleted under the new one.
+    /// Imports the missing items, and moves items of deleted categories or brands to the new ones.
     async fn cards(
         &self,
         known: &MadeRecords,
@@ -246,7 +246,7 @@ impl Restoration<'_> {
             let body = json!({
                 "warehouse_id": warehouse, "nomenclature_id": card, "quantity": quantity, "price": price,
             });
-            // A card that somebody made a service takes no stock; the rest of the demo does.
+            // An item that was changed to a service accepts no stock. The rest of the demo does.
             if let Err(error) = self.desk.post("/api/inventories", &body).await {
                 tracing::warn!(article, %error, "the demo cannot restore the stock");
             }
@@ -273,7 +273,7 @@ impl Restoration<'_> {
         self.desk.make("/api/discounts", &body, "/discount/id").await
     }
 
-    /// A card that is charged each month, on offer in the application.
+    /// Creates the item that is charged each month, and offers it in the application.
     async fn plan(&self, known: &MadeRecords, there: &DemoProject) -> Result<i64, Failure> {
         let (article, slug) = PLAN;
         let cards: Vec<NamedRow> = there.cards.iter().map(|card| (card.id, card.article.clone())).collect();
@@ -290,7 +290,7 @@ impl Restoration<'_> {
             return Ok(card);
         }
         let path = format!("/api/applications/{}/subscription-nomenclatures", self.application);
-        // A card that somebody made something else is no plan; the rest of the demo is there.
+        // An item that was changed to another kind cannot be a plan. The rest of the demo is complete.
         if let Err(error) = self.desk.post(&path, &json!({ "nomenclature_id": card, "plan_slug": slug })).await {
             tracing::warn!(slug, %error, "the demo cannot restore the plan");
         }
@@ -298,7 +298,7 @@ impl Restoration<'_> {
     }
 }
 
-/// The names from the top down to a category.
+/// Returns the names from the root down to a category.
 fn path_of(tree: &[(i64, Option<i64>, String)], id: i64) -> String {
     let (mut names, mut next) = (Vec::new(), Some(id));
     while let Some((_, parent, name)) = next.and_then(|next| tree.iter().find(|(id, ..)| *id == next)) {

@@ -1,4 +1,4 @@
-//! Who and what the demo is: its project, employee, application and webhook. Made the first time, made good later.
+//! Project, employee, application and webhook of the demo: created on the first run, completed on later runs.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const NAME: &str = "Hanse Kontor";
 const EMAIL: &str = "owner@example.com";
 const PHONE: &str = "79001234567";
 
-/// One start of the demo.
+/// Start of the demo.
 pub struct Visit<'a> {
     pub config: &'a Config,
     pub database: &'a Database,
@@ -32,7 +32,7 @@ pub struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// The first run: a project, and everything in it.
+    /// Creates the project and everything in it, on the first run.
     pub async fn found(&self) -> Result<(DemoFile, MadeRecords), Failure> {
         let created = project::create(self.config, self.database, NAME, &self.login(), EMAIL).await?;
         // The demo is in English.
@@ -52,7 +52,7 @@ impl Visit<'_> {
         made.ok_or_else(|| "the new project is gone already".into())
     }
 
-    /// Makes good what is missing, and leaves alone what is there. `None` when the project is gone, or is in another
+    /// Restores missing records and keeps existing ones. Returns `None` if the project was deleted, or is in another
     /// database.
     pub async fn reopen(&self, known: DemoFile, made: MadeRecords) -> Result<Option<(DemoFile, MadeRecords)>, Failure> {
         let project = ProjectId::new(known.project_id)?;
@@ -94,7 +94,7 @@ impl Visit<'_> {
         format!("owner-{}", self.around.random.digits(6))
     }
 
-    /// The employee, or another one when they can no longer do everything with their password.
+    /// Returns the employee, or a new one if the password or permissions have changed.
     async fn employee(
         &self,
         project: ProjectId,
@@ -118,7 +118,7 @@ impl Visit<'_> {
         Ok((desk, DemoStaff { login, password }))
     }
 
-    /// Another application: the token of the first opens nothing any more.
+    /// Creates another application, because the token of the first no longer works.
     async fn application(&self, desk: &Desk<'_>, there: &DemoProject) -> Result<(i64, String), Failure> {
         let branch = match there.branch {
             Some(branch) => branch,
@@ -129,8 +129,8 @@ impl Visit<'_> {
         Ok((id, at(&made, "/application/token")?.as_str().unwrap_or_default().to_owned()))
     }
 
-    /// The sandbox remembers no receivers, so a webhook that led to one is led to a new one. One that somebody led
-    /// elsewhere is theirs; the demo gets another.
+    /// Redirects the webhook to a new receiver, because the sandbox does not store receivers. If a visitor changed its
+    /// target, it stays, and the demo creates another.
     async fn webhook(&self, desk: &Desk<'_>, there: &DemoProject, known: &DemoFile) -> Result<DemoWebhook, Failure> {
         let request = desk.http.post(format!("{}/control/hooks", self.sandbox_url)).json(&json!({}));
         let hook: Value = request.send().await?.error_for_status()?.json().await?;

@@ -1,14 +1,14 @@
-//! The sheets that the demo sells from.
+//! Sheets of the demo's catalog.
 
 use crate::cli::Failure;
 
 const CATALOGUE: &str = include_str!("catalogue.csv");
 const STOCK: &str = include_str!("stock.csv");
 
-/// What stands between a category and the one below it.
+/// Separator between a category and its subcategory.
 pub const BELOW: &str = " / ";
 
-/// A line of the catalogue. Only the name and what follows the brand may be quoted.
+/// Line of the catalog. Only the name and the fields after the brand may be quoted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub article: String,
@@ -32,14 +32,14 @@ impl Row {
         Some(Self { article, category, brand, before: format!("{before}{kind}"), after })
     }
 
-    /// The line with other names of the category and the brand.
+    /// Returns the line with other names of the category and the brand.
     pub fn line(&self, category: &str, brand: &str) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         format!("{}{},{},{}\n", self.before, quoted(category), quoted(brand), self.after)
     }
 }
 
-/// The lines of the catalogue, with pictures from the sandbox.
+/// Returns the lines of the catalog, with pictures from the sandbox.
 pub fn catalogue(sandbox_url: &str) -> Result<Vec<Row>, Failure> {
     let pictures = format!("{sandbox_url}/pictures");
     let line = |line: &str| {
@@ -48,12 +48,12 @@ pub fn catalogue(sandbox_url: &str) -> Result<Vec<Row>, Failure> {
     CATALOGUE.lines().skip(1).map(line).collect()
 }
 
-/// Lines as a catalogue of their own.
+/// Returns lines as a catalog with a header row.
 pub fn with_heading(lines: &str) -> String {
     format!("{}\n{lines}", CATALOGUE.lines().next().unwrap_or_default())
 }
 
-/// Article, pieces and price.
+/// Returns article, quantity and price.
 pub fn stock() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     STOCK.lines().skip(1).filter_map(|line| {
         let mut cells = line.split(',');
@@ -62,7 +62,7 @@ pub fn stock() -> impl Iterator<Item = (&'static str, &'static str, &'static str
     })
 }
 
-/// A path and all above it, from the top down.
+/// Returns a path and all its ancestors, from the root down.
 pub fn paths(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices(BELOW).map(|(end, _)| end).chain([path.len()]);
     ends.filter_map(move |end| path.get(..end))

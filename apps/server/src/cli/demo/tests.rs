@@ -48,7 +48,7 @@ fn the_demo_takes_what_every_command_takes() {
         assert!(settings(&arguments).unwrap_err().contains("webhook_allow_internal"), "a demo is no production");
         let refused = || development(&Layers::read(None, arguments.flags()), &own(&arguments).unwrap());
         assert!(refused().unwrap_err().to_string().contains("refused in production"));
-        // However fit its settings are.
+        // Even if all other settings are valid.
         jail.set_env("KONTOR_WEBHOOK_ALLOW_INTERNAL", "false");
         assert!(settings(&arguments).is_ok() && refused().is_err());
         jail.set_env("KONTOR_COLOUR", "red");
@@ -67,7 +67,7 @@ async fn addresses_of_the_sandbox_are_defaults_too() {
     let arguments = arguments(folder.path());
     let defaults = connected(own(&arguments).unwrap(), &sandbox, "http://127.0.0.1:1");
     let mut read = None;
-    // Other tests set variables of this process meanwhile.
+    // Other tests set variables of this process at the same time.
     figment::Jail::expect_with(|jail| {
         jail.clear_env();
         read = Some(Layers::read(Some(file), arguments.flags()).over(&defaults));

@@ -1,9 +1,9 @@
-//! The copy-paste tour.
+//! Guided tour by copy and paste.
 
 use super::DemoFile;
 
-/// Shell commands, in order, from the first look to the paid order, the received webhook, a refund, a
-/// subscription, and what a shop shows besides goods. They need `sh` and `curl`.
+/// Returns shell commands in order: from the first request to the paid order, the received webhook, a refund, a
+/// subscription, and other content of a shop. They need `sh` and `curl`.
 pub fn tour(file: &DemoFile) -> String {
     let DemoFile { base_url, sandbox_url, application_id, app_token, docs_url, .. } = file;
     let (phone, hook) = (&file.customer.phone, &file.webhook.hook_id);

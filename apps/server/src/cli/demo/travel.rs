@@ -1,4 +1,4 @@
-//! Moving the time of the demo: moment by moment, and everything that is due at one happens before the next.
+//! Moving the time of the demo in steps: everything due at one time happens before the next.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use crate::config::Development;
 use crate::service::turns::Turns;
 use crate::service::wiring::Surroundings;
 
-/// So many charges are told; there may be more.
+/// Maximum number of charges in the result; there may be more.
 const MOST_TOLD: u32 = 1_000;
-/// So many moments are a journey: what is due ever again must not be waited for by somebody for ever.
+/// Maximum number of steps in one request, so that tasks that are due again and again cannot block the caller.
 const MOST_MOMENTS: u32 = 20_000;
-/// So often it is looked whether anything is left to be done at a moment.
+/// Maximum number of checks for remaining work at one time.
 const MOST_ROUNDS: u32 = 100;
-/// So many subscriptions are looked at in a round, or read at once.
+/// Number of subscriptions processed in a round, or read at once.
 const AT_ONCE: u32 = 200;
 
 /// Moves the time of the demo.
@@ -33,11 +33,11 @@ pub struct Traveller {
     forecasts: Arc<dyn SubscriptionForecasts>,
     charges: Arc<ChargeService>,
     refunds: RefundService,
-    /// Names it in leases.
+    /// Name of the traveller in leases.
     name: String,
 }
 
-/// Why a journey ended early. The clock stands where it got.
+/// Reason why time was moved only partly. The clock stays at the time it reached.
 #[derive(Debug, thiserror::Error)]
 enum Stranded {
     #[error("too much happens: {MOST_MOMENTS} moments have come, and it is {0}; ask again to go on")]
@@ -49,7 +49,7 @@ enum Stranded {
 }
 
 impl Traveller {
-    /// Whoever moves time proves that it is nobody's real one.
+    /// Creates a traveller. The proof ensures that nothing runs in production.
     pub fn new(
         _proof: Development,
         clock: Arc<AdjustableClock>,
@@ -68,7 +68,7 @@ impl Traveller {
         }
     }
 
-    /// Lets everything happen that is due at the moment at which the clock stands.
+    /// Processes everything due at the current time of the clock.
     async fn settle(&self, outside: &dyn Outside) -> Result<(), Stranded> {
         for _ in 0..MOST_ROUNDS {
             let ran = self.subscriptions.run(AT_ONCE).await?;
@@ -89,7 +89,7 @@ impl Traveller {
         Ok(self.forecasts.next_moment().await?.into_iter().chain(outside.next_moment()).min())
     }
 
-    /// Goes from moment to moment; answers how many there were.
+    /// Moves the clock step by step. Returns the number of steps.
     async fn go(&self, to: DateTime<Utc>, outside: &dyn Outside) -> Result<u32, Stranded> {
         self.settle(outside).await?;
         let mut moments = 0;

@@ -1,10 +1,10 @@
-//! What the first page says to the visitors of the demo.
+//! Landing page text for visitors of the demo.
 
 use kontor_html::{escape, rows};
 
 use super::{DemoFile, tour};
 
-/// The credentials, the way to the sandbox and the tour, as markup.
+/// Returns the credentials, the sandbox links and the tour as markup.
 pub fn welcome(file: &DemoFile) -> String {
     let credentials = [
         (file.app_token.as_str(), "App Token, the header Token of every call of the client surface"),

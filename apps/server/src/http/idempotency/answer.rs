@@ -1,4 +1,4 @@
-//! An answer that can be given again.
+//! Stored responses that can be replayed.
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::ServiceResponse;
@@ -11,22 +11,22 @@ use super::{EXPIRES, REPLAYED};
 use crate::http::ApiError;
 use crate::http::request_id::RequestId;
 
-/// Longer answers are not kept: what they tell can be read.
+/// Maximum size of a stored body, in bytes. The content of a longer response can be read again.
 const LONGEST: usize = 256 << 10;
-/// What else of an answer is kept.
+/// Headers stored with a response.
 const HEADERS: [HeaderName; 3] = [CONTENT_TYPE, LOCATION, ETAG];
 
-/// What is kept of an answer.
+/// Stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KeptAnswer {
     status: StatusCode,
-    /// By place in [`HEADERS`].
+    /// Values in the order of [`HEADERS`].
     headers: [Option<HeaderValue>; 3],
     body: Bytes,
 }
 
 impl KeptAnswer {
-    /// The same answer, marked as a repeated one.
+    /// Returns the same response, marked as replayed.
     pub fn replayed(&self, end: HeaderValue) -> HttpResponse {
         let mut response = HttpResponse::build(self.status);
         for (name, value) in HEADERS.into_iter().zip(&self.headers) {
@@ -38,7 +38,7 @@ impl KeptAnswer {
         response.body(self.body.clone())
     }
 
-    /// As bytes: status, a line for each header, the body.
+    /// Encodes as bytes: status, one line for each header, the body.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.status.as_str().as_bytes().to_vec();
         for value in &self.headers {
@@ -50,7 +50,7 @@ impl KeptAnswer {
         bytes
     }
 
-    /// From the same bytes.
+    /// Decodes the bytes of [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut parts = bytes.splitn(2 + HEADERS.len(), |byte| *byte == b'\n');
         let status = StatusCode::from_bytes(parts.next()?).ok()?;
@@ -63,7 +63,7 @@ impl KeptAnswer {
     }
 }
 
-/// Reads an answer without taking it. One that is streamed, or too long, cannot be kept.
+/// Copies a response for storage. A streamed response, or one that is too long, is not stored.
 pub(super) fn capture<B: MessageBody + 'static>(
     response: ServiceResponse<B>,
 ) -> (ServiceResponse<BoxBody>, Option<KeptAnswer>) {
@@ -73,7 +73,7 @@ pub(super) fn capture<B: MessageBody + 'static>(
         Ok(body) => body,
         Err(body) => return (ServiceResponse::new(request, response.set_body(BoxBody::new(body))), None),
     };
-    // A structured refusal gets the number of its request only where it leaves.
+    // A structured refusal gets its request id only when it leaves the server, so the stored copy needs it here.
     let named = match response.error().and_then(|error| error.as_error::<ApiError>()) {
         Some(ApiError::Named(named)) => {
             let extensions = request.extensions();

@@ -1,4 +1,4 @@
-//! The requests with keys that this process works on, and their answers until they are stored.
+//! Idempotency store: keyed requests in progress in this process, and responses that are not stored yet.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -14,11 +14,11 @@ use tokio::sync::watch;
 use super::answer::KeptAnswer;
 use crate::adapters::AnswerSeal;
 
-/// How long others wait for the answer of a process that may have died.
+/// Lease of a running request. After it other processes assume that its process died.
 const LEASE: TimeDelta = TimeDelta::seconds(10);
-/// Answers of one commit.
+/// Responses stored in one commit.
 const BATCH: usize = 500;
-/// Answers that wait to be stored while the database does not take them. Beyond these the oldest are given up.
+/// Maximum number of responses that wait while the database is unavailable. Beyond it the oldest are dropped.
 const MOST_WAITING: usize = 10_000;
 
 enum Case {
@@ -26,19 +26,19 @@ enum Case {
     Answered { fingerprint: String, answer: Arc<KeptAnswer>, until: DateTime<Utc> },
 }
 
-/// What a request with a key finds.
+/// State of the key of a request in this process.
 pub(super) enum Turn {
-    /// Nobody here works on it: it may be looked for, and carried out.
+    /// This process does not work on it. The caller may look it up and execute it.
     Mine(Ticket),
-    /// The same request is being worked on.
+    /// The same request is in progress.
     Wait(watch::Receiver<()>),
-    /// It has its answer, for so long.
+    /// The response is known, with the expiry of its key.
     Answered(Arc<KeptAnswer>, DateTime<Utc>),
-    /// The key is another request's.
+    /// The key belongs to a different request.
     Reused,
 }
 
-/// Where requests with keys are kept apart.
+/// Store of keyed requests and their responses.
 pub struct Desk {
     database: Database,
     clock: Arc<dyn Clock>,
@@ -50,28 +50,28 @@ pub struct Desk {
     waiting: Mutex<VecDeque<SavedAnswer>>,
 }
 
-/// The right to carry a request out. Without an answer the next one has it.
+/// Exclusive right to execute a request. Dropped without a response, it passes to the next request.
 pub(super) struct Ticket {
     desk: Arc<Desk>,
     id: String,
     is_answered: bool,
-    /// Whoever waits hears when it is dropped.
+    /// Dropping it notifies the waiting requests.
     _ended: watch::Sender<()>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done while it is held.
+    // Each critical section leaves a consistent state, so a poisoned lock is safe to use.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// When a key is free again, for the header.
+/// Formats the expiry of a key for the header.
 pub(super) fn end_of(moment: DateTime<Utc>) -> HeaderValue {
     let text = moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string();
     HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
 impl Desk {
-    /// An empty one, of a process that nobody else is.
+    /// Creates an empty store with a random process id.
     pub fn new(
         database: Database,
         clock: Arc<dyn Clock>,
@@ -91,7 +91,7 @@ impl Desk {
         }
     }
 
-    /// What a request stores of itself. The key goes into it as a hash alone.
+    /// Returns the claim that a request stores. It contains only a hash of the key.
     pub(super) fn claim(&self, scope: &str, key: &str, owner: KeyOwner, body: &[u8]) -> KeyClaim {
         let at = self.clock.now();
         let mut random = [0; 4];
@@ -126,22 +126,22 @@ impl Desk {
         }
     }
 
-    /// The time.
+    /// Returns the current time.
     pub(super) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
 
-    /// What is stored under the key.
+    /// Returns the entry stored under the key, if any.
     pub(super) async fn kept(&self, claim: &KeyClaim) -> Result<Option<KeptKey>, StoreError> {
         self.database.kept_key(&claim.id, self.clock.now()).await
     }
 
-    /// Whether anything is stored under the key.
+    /// Returns `true` if an entry is stored under the key.
     pub(super) async fn is_kept(&self, claim: &KeyClaim) -> bool {
         self.kept(claim).await.is_ok_and(|kept| kept.is_some())
     }
 
-    /// Makes the key free.
+    /// Deletes the entry of the key.
     pub(super) async fn free(&self, claim: &KeyClaim) {
         if let Err(error) = self.database.free_key(&claim.id).await {
             tracing::warn!(%error, "an idempotency key stays taken");
@@ -152,13 +152,13 @@ impl Desk {
         AnswerSeal::new(&self.cipher.keyed_fingerprint("idempotent answer", &claim.id), key)
     }
 
-    /// An answer that was sealed under the same key.
+    /// Decrypts a response that was sealed with the same key.
     pub(super) fn open(&self, claim: &KeyClaim, key: &str, sealed: &[u8]) -> Option<KeptAnswer> {
         self.seal_of(claim, key).open(sealed).and_then(|plain| KeptAnswer::from_bytes(&plain))
     }
 
-    /// Stores the answers that are waiting. Those that come meanwhile wait for the next time: under load every commit would
-    /// be another few of them.
+    /// Stores the waiting responses in batches. Responses that arrive while it runs wait for the next call, unless the
+    /// last batch was full: otherwise each commit would hold only a few under load.
     pub async fn store(&self) -> Result<(), StoreError> {
         let mut full = true;
         while full {
@@ -203,7 +203,7 @@ impl Desk {
 }
 
 impl Ticket {
-    /// The request has its answer: it is given to whoever asks from now on, and stored soon.
+    /// Publishes the response to later requests, and queues it for storage.
     pub(super) fn answered(mut self, answer: KeptAnswer, claim: &KeyClaim, key: &str, is_stored: bool) {
         let sealed = self.desk.seal_of(claim, key).seal(&self.desk.random, answer.to_bytes());
         let (fingerprint, answer, until) = (claim.fingerprint.clone(), Arc::new(answer), claim.expires_at());

@@ -1,4 +1,4 @@
-//! The key of a request, and within what it is one.
+//! Idempotency key of a request, and its scope.
 
 use actix_web::dev::ServiceRequest;
 use actix_web::http::StatusCode;
@@ -10,14 +10,14 @@ use super::KEY;
 use crate::http::scopes::Admitted;
 use crate::http::{ApiError, NamedError, NextAction};
 
-/// The longest key, in characters.
+/// Maximum length of a key, in characters.
 const LONGEST: usize = 255;
 
-/// A key as it came.
+/// Key of a request with its owner and scope.
 pub(super) struct Presented {
     pub key: String,
     pub owner: KeyOwner,
-    /// Everything that the key is one within.
+    /// Values that a key is unique within, joined by line breaks.
     pub scope: String,
 }
 
@@ -25,7 +25,7 @@ fn refused(text: &str) -> ApiError {
     NamedError::new(StatusCode::BAD_REQUEST, "idempotency_key_invalid", NextAction::FixInput, text).into()
 }
 
-/// The one key of a request, well formed.
+/// Returns the key of a request. Exactly one well-formed key is allowed.
 fn key(request: &ServiceRequest) -> Result<String, ApiError> {
     let mut keys = request.headers().get_all(KEY);
     let (Some(key), None) = (keys.next(), keys.next()) else {
@@ -38,7 +38,7 @@ fn key(request: &ServiceRequest) -> Result<String, ApiError> {
     Ok(key.iter().copied().map(char::from).collect())
 }
 
-/// Owner of a key, and the project, the application and the token within which it is one.
+/// Returns the owner of a key, and the project, application and token that it is unique within.
 fn owner(admitted: &Admitted) -> (KeyOwner, [String; 3]) {
     let of = |guard, id: Option<i64>, within| (KeyOwner { guard, id }, within);
     let none = String::new;
@@ -47,7 +47,7 @@ fn owner(admitted: &Admitted) -> (KeyOwner, [String; 3]) {
     match admitted {
         Admitted::Anybody => of("anybody", None, [none(), none(), none()]),
         Admitted::App(app) => application(app),
-        // Nothing that a visitor calls writes.
+        // No endpoint for visitors writes.
         Admitted::Visitor(Visitor { app, counterparty_id }) => match counterparty_id {
             Some(customer) => of("counterparty", Some(customer.get()), in_application(app)),
             None => application(app),
@@ -60,12 +60,12 @@ fn owner(admitted: &Admitted) -> (KeyOwner, [String; 3]) {
             let within = [staff.project_id.to_string(), none(), staff.token_id.to_string()];
             of("user", Some(staff.user_id.get()), within)
         }
-        // The name that a backend gives itself is in its credentials; nothing that a backend calls writes.
+        // The `Authorization` header identifies the backend. No endpoint for backends writes.
         Admitted::Backend(_) => of("backend", None, [none(), none(), none()]),
     }
 }
 
-/// The key with its scope, or what is wrong with it.
+/// Returns the key with its owner and scope, or the error of a malformed one.
 pub(super) fn presented(request: &ServiceRequest, admitted: &Admitted) -> Result<Presented, ApiError> {
     let key = key(request)?;
     let content_type = request.headers().get(CONTENT_TYPE).map(|value| value.as_bytes().to_ascii_lowercase());
@@ -75,7 +75,7 @@ pub(super) fn presented(request: &ServiceRequest, admitted: &Admitted) -> Result
     let (owner, [project, application, token]) = owner(admitted);
     let path = request.uri().path_and_query().map_or("", |path| path.as_str());
     let id = owner.id.map(|id| id.to_string()).unwrap_or_default();
-    // None of these has a line break in it.
+    // None of these contains a line break.
     let within = [&project, &application, owner.guard, &id, &token, request.method().as_str(), path];
     let scope = within.join("\n");
     Ok(Presented { key, owner, scope })

@@ -1,13 +1,14 @@
-//! `Idempotency-Key`: a write that is sent again under its key is carried out once, and answered alike.
+//! `Idempotency-Key`: a write that is repeated under its key is carried out once and gets the same response.
 //!
-//! **Where it stands.** After the caller has proved themselves and their address was counted, before anything else of the
-//! request is looked at: of two equal requests the second is answered by the first, whatever became of the records since.
-//! An endpoint whose first deed is a commit ([`Rerun::UntilCommit`]) is spared the look: the second request is carried out as
-//! far as that, rolled back or refused before, and then answered by the first.
+//! **Position.** The middleware runs after authentication and the rate limit by address, before any other check of the
+//! request. A repeated request gets the stored response, even if the records have changed since. An endpoint that
+//! commits first ([`Rerun::UntilCommit`]) skips the lookup: the repeated request runs up to its first commit, is rolled
+//! back or refused there, and then gets the stored response.
 //!
-//! **How it holds.** The key is stored in the commit of what the request does ([`kontor_adapter_diesel::IdempotentRequest`]).
-//! The answer follows within a second, in a commit that many share; until then it is in memory. When the process dies in
-//! between, the key says what was done, and the answer is read anew ([`recovery`]).
+//! **Storage.** The key is stored in the transaction of the request's own change
+//! ([`kontor_adapter_diesel::IdempotentRequest`]). The response follows within a second in a batch commit; until then
+//! it is in memory. If the process dies in between, the key records what was done, and the response is read from the
+//! record ([`recovery`]).
 
 mod answer;
 mod desk;
@@ -40,29 +41,30 @@ use super::routes::lies_below;
 use super::scopes::Admitted;
 use super::{ApiError, NamedError, NextAction};
 
-/// The header of a request.
+/// Request header with the key.
 pub const KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// Says that an answer is not the first to its request.
+/// Response header that marks a replayed response.
 pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-/// Says until when the same request has the same answer.
+/// Response header with the time at which the key expires.
 pub const EXPIRES: HeaderName = HeaderName::from_static("idempotency-key-expires");
 
-/// How long a request waits for the answer to the same request.
+/// Maximum time that a request waits for the response to the same request.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often the answer of another process is looked for.
+/// Polling interval for the response of another process.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Whether an endpoint heeds keys: whatever it is that a client writes. Providers have their own ways to repeat.
+/// Returns `true` if an endpoint accepts keys: every write of a client. Providers have their own ways to repeat
+/// callbacks.
 pub fn heeds_keys(policy: &Policy) -> bool {
     policy.method != Method::GET && !lies_below(policy.path, "/callbacks")
 }
 
-/// Whether a request has a key, be it a good one.
+/// Returns `true` if a request has a key, valid or not.
 pub fn has_key(headers: &HeaderMap) -> bool {
     headers.contains_key(KEY)
 }
 
-/// Refuses a request whose first one still runs, or may: `lease` is how long a process that does not answer is waited for.
+/// Rejects a request while the first one is in progress. `lease` is the remaining lease of the other process.
 fn in_progress(lease: TimeDelta) -> ApiError {
     let text = "The same request is still being worked on. Send it again with the same key.";
     let wait = whole_seconds(lease.to_std().unwrap_or_default());
@@ -74,7 +76,7 @@ fn reused() -> ApiError {
     NamedError::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", NextAction::FixInput, text).into()
 }
 
-/// A request on its way: everything that it takes to answer it.
+/// Request with a key, and everything needed to answer it.
 struct Errand<B> {
     desk: Arc<Desk>,
     next: Rc<Next<B>>,
@@ -97,17 +99,17 @@ impl<B> Clone for Errand<B> {
     }
 }
 
-/// What a look for a key that this process is not working on comes to.
+/// Outcome of the lookup of a key that this process does not work on.
 enum Looked {
-    /// The key tells the answer.
+    /// The lookup produced the response.
     Answered(ServiceResponse<BoxBody>),
-    /// There is no such key.
+    /// The key is not stored.
     Nothing(ServiceRequest),
-    /// Another process works on it, or has died. After its lease nobody waits for it.
+    /// Another process works on it, or died. After its lease the request stops waiting.
     Elsewhere { request: ServiceRequest, lease: TimeDelta },
 }
 
-/// Answers a request with a key. The caller has proved themselves.
+/// Answers a request with a key. The caller is authenticated.
 pub async fn serve<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: Next<B>,
@@ -186,18 +188,19 @@ impl<B: MessageBody + 'static> Errand<B> {
                 return Ok(Looked::Answered(request.into_response(answer.replayed(end))));
             }
         } else if kept.process != self.claim.process {
-            // This process would know if it were still at it.
+            // A request that this process works on would be in memory, so only other processes matter.
             let lease = kept.leased_until - self.desk.now();
             if lease > TimeDelta::zero() {
                 return Ok(Looked::Elsewhere { request, lease });
             }
         }
-        // It was carried out, and the answer is lost.
+        // The request was carried out, but its response is lost.
         let response = recovery::recover(request, &self.next, &self.endpoint, &kept).await?;
         Ok(Looked::Answered(marked(response, end)))
     }
 
-    /// Whoever sent the request may hang up: what has begun is brought to its end, and its answer is kept.
+    /// Executes the request in a task of its own, so that it finishes and its response is stored even if the client
+    /// disconnects.
     async fn carry_out(self, request: ServiceRequest, ticket: Ticket) -> Result<ServiceResponse<BoxBody>, Error> {
         let running = actix_web::rt::spawn(async move {
             let work = IdempotentRequest::new(self.claim.clone());
@@ -214,10 +217,11 @@ impl<B: MessageBody + 'static> Errand<B> {
         ticket: Ticket,
     ) -> Result<ServiceResponse<BoxBody>, Error> {
         let status = response.status();
-        // After a fault it may be this request's own commit that is kept, whose outcome it does not know: the next one is told.
+        // Server errors are excluded: the stored key may belong to this request's own commit, whose outcome is unknown.
+        // The next request resolves it.
         let refused_without_effect = !work.is_stored() && !status.is_success() && !status.is_server_error();
         if work.is_overtaken() || refused_without_effect && self.desk.is_kept(&self.claim).await {
-            // Nobody else holds the request, now that its answer is dropped.
+            // The response is dropped, so this is the only reference to the request.
             let (request, _) = response.into_parts();
             drop(ticket);
             return self.of_another(ServiceRequest::from_request(request)).await;
@@ -232,7 +236,7 @@ impl<B: MessageBody + 'static> Errand<B> {
         Ok(response)
     }
 
-    /// The answer of whoever was faster.
+    /// Returns the response of the request that finished first.
     async fn of_another(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         loop {
             let lease;
@@ -249,36 +253,36 @@ impl<B: MessageBody + 'static> Errand<B> {
     }
 }
 
-/// What is kept of a request that has ended.
+/// Data to keep of a request that has ended.
 enum Keeping {
-    /// Its answer.
+    /// The response.
     Answer,
-    /// What it did alone: the next one reads how that stands.
+    /// The stored change only. The next request reads the state of its record.
     State,
-    /// Nothing: the next one is carried out.
+    /// Nothing. The next request is executed.
     Nothing,
 }
 
 fn keeping(status: StatusCode, work: &IdempotentRequest) -> Keeping {
     match status {
-        // What is not known yet will be; a fault of ours is no answer.
+        // The outcome is not known yet; an internal error must not be replayed.
         StatusCode::ACCEPTED => Keeping::State,
-        // The acquirer's refusal is the outcome of what was done: the order is canceled, and stays so.
+        // The acquirer's refusal is the final outcome: the order is canceled and stays canceled.
         StatusCode::BAD_GATEWAY if work.is_stored() => Keeping::Answer,
         status if status.is_server_error() => Keeping::State,
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS if work.is_stored() => {
             Keeping::Nothing
         }
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => Keeping::State,
-        // The next one may come with the tag that was read since.
+        // The next request may send a newer tag.
         StatusCode::PRECONDITION_FAILED if !work.is_stored() => Keeping::State,
-        // Wrong fields are found before anything is written.
+        // Validation errors are found before anything is written.
         _ if work.is_stored() || work.has_begun() && !status.is_success() => Keeping::Answer,
         _ => Keeping::State,
     }
 }
 
-/// An answer that is not the first.
+/// Marks a response as replayed.
 fn marked(mut response: ServiceResponse<BoxBody>, end: HeaderValue) -> ServiceResponse<BoxBody> {
     response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     response.headers_mut().insert(EXPIRES, end);

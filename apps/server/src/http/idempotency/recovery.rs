@@ -1,4 +1,4 @@
-//! What was done, read anew, when the answer to it is lost.
+//! Recovery of a lost response: the result is read from the record.
 
 use std::sync::Arc;
 
@@ -20,12 +20,13 @@ fn is_placeholder(segment: &str) -> bool {
     segment.starts_with('{')
 }
 
-/// The last word of a path that is no placeholder: what its records are called.
+/// Returns the last segment of a path that is no placeholder: the resource name.
 fn kind(path: &str) -> Option<&str> {
     path.rsplit('/').find(|segment| !is_placeholder(segment))
 }
 
-/// Whether an endpoint may show what another one writes. Whether it does in the same form, its description says.
+/// Returns `true` if the `GET` endpoint may show the result of the write. The API description decides if the form is
+/// the same.
 pub fn may_tell(write: &Policy, read: &Policy) -> bool {
     let is_item_of = |collection: &str, item: &str| {
         item.strip_prefix(collection)
@@ -40,7 +41,7 @@ pub fn may_tell(write: &Policy, read: &Policy) -> bool {
     }
     match write.method {
         Method::PUT | Method::PATCH => read.path == write.path,
-        // A new record of a list, or something that is done to a record.
+        // Creates a record in a list, or acts on a record.
         Method::POST => {
             let acted_on = write.path.rsplit_once('/').map(|(record, _)| record);
             is_item_of(write.path, read.path)
@@ -50,7 +51,8 @@ pub fn may_tell(write: &Policy, read: &Policy) -> bool {
     }
 }
 
-/// The path to read: as far as both templates are the same, as the write was sent; beyond, the record that it names.
+/// Returns the path to read. Segments that both templates share come from the sent path; further placeholders take the
+/// id of `record`.
 fn path(template: &str, write: &str, sent: &str, record: Option<&(String, i64)>) -> Option<String> {
     let (mut written, mut sent) = (write.split('/'), sent.split('/'));
     let mut is_same = true;
@@ -75,7 +77,7 @@ fn lost(kept: &KeptKey) -> ApiError {
     NamedError::new(StatusCode::CONFLICT, "idempotency_result_lost", NextAction::ContactSupport, text).into()
 }
 
-/// Answers a request that was carried out before with what it did.
+/// Answers a request that was already executed with its result.
 pub(super) async fn recover<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: &Next<B>,
@@ -96,7 +98,7 @@ pub(super) async fn recover<B: MessageBody + 'static>(
     let mut parts = request.uri().clone().into_parts();
     parts.path_and_query = Some(path);
     let uri = Uri::from_parts(parts).map_err(|error| ApiError::internal(&error))?;
-    // It may have been routed before.
+    // The request may already have been routed.
     request.match_info_mut().reset();
     request.match_info_mut().get_mut().update(&uri);
     request.head_mut().uri = uri;

@@ -1,11 +1,10 @@
-//! `ETag`, `If-Match` and `If-None-Match`: nobody overwrites what he has not seen.
+//! Optimistic concurrency: `ETag`, `If-Match` and `If-None-Match` prevent lost updates.
 //!
-//! **Where it stands.** After the caller has proved themselves, was counted and had no answer under an `Idempotency-Key`,
-//! before the handler and so before validation: the innermost middleware. Which record an endpoint is about, its row of the
-//! policies says.
+//! **Position.** The innermost middleware. It runs after authentication, rate limits and the idempotency lookup, before
+//! the handler and so before validation. The policy of an endpoint names its versioned record.
 //!
-//! **How it holds.** The version is compared once before the handler, for a quick answer, and once more in the transaction of
-//! what the handler writes, where the record is locked ([`kontor_adapter_diesel::VersionedRequest`]).
+//! **Checks.** The version is compared twice: before the handler, for a quick response, and in the transaction of the
+//! handler's write, where the record is locked ([`kontor_adapter_diesel::VersionedRequest`]).
 
 mod tag;
 
@@ -27,47 +26,47 @@ use super::policy::{Endpoint, Policy};
 use super::scopes::Admitted;
 use super::{ApiError, NamedError, NextAction};
 
-/// Whether an endpoint makes a record with a version: the path of its row lacks the number of it.
+/// Returns `true` if an endpoint creates a versioned record: its path lacks the id of the record.
 pub fn makes_versioned(policy: &Policy) -> bool {
     let numbers = policy.path.matches('{').count();
     policy.method == Method::POST && policy.versioned.is_some_and(|record| record.numbers() == numbers + 1)
 }
 
-/// Whether an endpoint does something to a record with a version.
+/// Returns `true` if an endpoint writes to an existing versioned record.
 pub fn heeds_if_match(policy: &Policy) -> bool {
     policy.versioned.is_some() && policy.method != Method::GET && !makes_versioned(policy)
 }
 
-/// Whether a project may require that it is told the version. What is done to a record by `POST` needs none.
+/// Returns `true` if a project may require `If-Match`. Actions on a record by `POST` do not need it.
 pub fn may_require_if_match(policy: &Policy) -> bool {
     heeds_if_match(policy) && policy.method != Method::POST
 }
 
-/// Whether an endpoint shows a record with a version.
+/// Returns `true` if an endpoint shows a versioned record.
 pub fn heeds_if_none_match(policy: &Policy) -> bool {
     policy.versioned.is_some() && policy.method == Method::GET
 }
 
-/// The record that a request is about.
+/// Record of a request.
 struct Target {
     database: web::Data<Database>,
     record: VersionedRecord,
     project: ProjectId,
     numbers: Vec<i64>,
-    /// Kind and numbers, as they stand in tags.
+    /// Kind and ids, as in entity tags.
     name: String,
-    /// Whether a customer asks: what employees are called is not theirs to know.
+    /// `true` if the caller is a customer. Customers do not see the identity of employees.
     by_customer: bool,
 }
 
-/// The numbers in a path, where its template has placeholders; nothing when one of them is no number.
+/// Returns the numbers at the placeholders of a path, or `None` if a segment is no number.
 fn numbers(template: &str, path: &str) -> Option<Vec<i64>> {
     let placeholders = template.split('/').zip(path.split('/')).filter(|(segment, _)| segment.starts_with('{'));
     placeholders.map(|(_, sent)| sent.parse().ok().filter(|_| sent.bytes().all(|byte| byte.is_ascii_digit()))).collect()
 }
 
 impl Target {
-    /// The record of the request, if its row names one and its path has the numbers.
+    /// Returns the record of the request, if its policy names one and its path has the numbers.
     fn of(request: &ServiceRequest, policy: &Policy) -> Option<Self> {
         let record = policy.versioned?;
         let (project, customer) = match request.extensions().get::<Admitted>()? {
@@ -76,9 +75,9 @@ impl Target {
             _ => return None,
         };
         let mut numbers = numbers(policy.path, request.path())?;
-        // What is done to a part of a record is done to the record.
+        // A write to a part of a record counts as a write to the record.
         numbers.truncate(record.numbers());
-        // A path without numbers is about the caller.
+        // A path without numbers refers to the calling customer.
         numbers.extend(customer.filter(|_| !policy.path.contains('{')));
         let name = numbers.iter().fold(record.kind().to_owned(), |name, number| format!("{name}-{number}"));
         let database = request.app_data::<web::Data<Database>>()?.clone();
@@ -93,7 +92,7 @@ impl Target {
         Ok(self.database.version_of(self.row()).await?)
     }
 
-    /// What is told of the version that is there now.
+    /// Returns the current version and the error that describes it.
     async fn refusal(&self) -> Result<(Option<i64>, ApiError), ApiError> {
         let current = self.version().await?;
         let last = match self.numbers.as_slice() {
@@ -121,7 +120,7 @@ impl Target {
         json!({ "version": version, "changed_at": at, "changed_by": by })
     }
 
-    /// `412`
+    /// Responds with `412`.
     async fn refuse(&self, request: HttpRequest) -> ServiceResponse<BoxBody> {
         let (current, refusal) = self.refusal().await.unwrap_or_else(|error| (None, error));
         let mut response = ServiceResponse::from_err(refusal, request);
@@ -149,7 +148,7 @@ fn required() -> ApiError {
     NamedError::new(status, "precondition_required", NextAction::FixInput, text).into()
 }
 
-/// The body of an answer, and the answer with it.
+/// Reads the body of a response and returns both. A streamed body is not read.
 fn with_body<B: MessageBody + 'static>(response: ServiceResponse<B>) -> (ServiceResponse<BoxBody>, Option<web::Bytes>) {
     let (request, response) = response.into_parts();
     let (response, body) = response.into_parts();
@@ -159,7 +158,7 @@ fn with_body<B: MessageBody + 'static>(response: ServiceResponse<B>) -> (Service
     }
 }
 
-/// A middleware within the one that enforces the policies.
+/// Middleware inside the one that enforces the policies.
 pub async fn heed(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -174,7 +173,7 @@ pub async fn heed(
     }
 }
 
-/// Shows a record: the version is read before the record is, so that a tag is never newer than what it is about.
+/// Shows a record. The version is read before the record, so that a tag is never newer than its content.
 async fn show(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -196,7 +195,7 @@ async fn show(
     let is_known = match asked {
         None => false,
         Some(Tags::Any) => true,
-        // Whether a tag is weak does not matter here.
+        // Weak comparison, as for every `If-None-Match`.
         Some(Tags::These(tags)) => tags.iter().any(|sent| tag.trim_matches('"') == sent.opaque),
     };
     if is_known {
@@ -209,7 +208,7 @@ async fn show(
     Ok(response)
 }
 
-/// Changes or deletes a record, if it still has a version that the client names.
+/// Changes or deletes a record, if `If-Match` names its current version.
 async fn change(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -240,12 +239,12 @@ async fn change(
     if work.is_stale() {
         return Ok(target.refuse(response.into_parts().0).await);
     }
-    // What wrote nothing left what was there before it.
+    // A request that wrote nothing leaves the previous version.
     let left = work.left().map(|left| left.version).or(known.filter(|_| policy.method != Method::DELETE));
     Ok(answered(response, &target.name, left))
 }
 
-/// Tells the version that a write left behind.
+/// Adds the version after a write to the response.
 fn answered(
     response: ServiceResponse<impl MessageBody + 'static>,
     name: &str,
@@ -258,7 +257,7 @@ fn answered(
     response
 }
 
-/// Makes a record.
+/// Creates a record.
 async fn make(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,

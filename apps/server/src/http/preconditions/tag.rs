@@ -3,39 +3,39 @@
 use actix_web::http::header::{HeaderMap, HeaderName};
 use ring::digest;
 
-/// How much of the hash is told: enough that two bodies of one version differ.
+/// Bytes of the hash in a tag: enough to distinguish two bodies of one version.
 const HASH: usize = 8;
 
-/// A tag as a client sent it: `W/` or not, and what stands between the quotation marks.
+/// Tag sent by a client: weakness flag (`W/`) and the text between the quotation marks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SentTag {
     pub is_weak: bool,
     pub opaque: String,
 }
 
-/// What a header of conditions says.
+/// Value of a precondition header.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Tags {
     /// `*`
     Any,
-    /// A list of one or more.
+    /// List of one or more tags.
     These(Vec<SentTag>),
 }
 
-/// The tag of a version without a body: enough to write by.
+/// Returns the tag of a version without a body. It is sufficient for a write.
 pub(super) fn of_version(record: &str, version: i64) -> String {
     format!("\"{record}-{version}\"")
 }
 
-/// The tag of an answer that shows a version.
+/// Returns the tag of a response that shows a version.
 pub(super) fn of_body(record: &str, version: i64, body: &[u8]) -> String {
     let hash = digest::digest(&digest::SHA256, body);
     let hash = kontor_kernel::hex(hash.as_ref().get(..HASH).unwrap_or_default());
     format!("\"{record}-{version}.{hash}\"")
 }
 
-/// The version that a tag names, when it is one of this record: a whole tag, one without the hash, or the bare number that
-/// stands in the rows of tables. A weak one names none.
+/// Returns the version of this record that a tag names. The tag may be complete, lack the hash, or be the bare version
+/// number from the rows of a table. A weak tag names none.
 pub(super) fn version(sent: &SentTag, record: &str) -> Option<i64> {
     let text = Some(&*sent.opaque).filter(|_| !sent.is_weak)?;
     let number = match text.strip_prefix(record).and_then(|rest| rest.strip_prefix('-')) {
@@ -45,7 +45,7 @@ pub(super) fn version(sent: &SentTag, record: &str) -> Option<i64> {
     number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok()).flatten()
 }
 
-/// The tags of a header, which may come in several lines. `Err` when they are malformed.
+/// Returns the tags of a header, which may have several lines. `Err` if they are malformed.
 pub(super) fn sent(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, ()> {
     let lines: Vec<&str> = headers.get_all(name).map(|line| line.to_str().map_err(|_| ())).collect::<Result<_, _>>()?;
     if lines.is_empty() {

@@ -1,4 +1,4 @@
-//! The wire form of permissions and what goes with them.
+//! Wire form of permissions and related values.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ impl WireValue for kernel::Permission {
     }
 }
 
-/// A permission by its name.
+/// Permission by name.
 pub type SystemPermission = In<kernel::Permission>;
 
 impl WireValue for auth::PermissionRef {
@@ -61,10 +61,10 @@ impl WireValue for auth::PermissionRef {
     }
 }
 
-/// A permission by its number or its name.
+/// Permission by number or name.
 pub type PermissionRef = In<auth::PermissionRef>;
 
-/// At least one permission, by name.
+/// One or more permissions, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemPermissions(pub BTreeSet<kernel::Permission>);
 
@@ -101,5 +101,5 @@ impl WireValue for DateTime<Utc> {
     }
 }
 
-/// A moment, ISO 8601 with its timezone.
+/// Time in ISO 8601 with its timezone.
 pub type Moment = In<DateTime<Utc>>;

@@ -1,4 +1,4 @@
-//! The wire form of numbers and lists that belong to one domain.
+//! Wire form of numbers and lists that belong to one domain.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use utoipa::openapi::ObjectBuilder;
 use super::types::{PhotoUrl, integer, integer_schema, listed_at};
 use super::{In, InputErrors, Scalar, WireValue};
 
-/// The photos of a card, by address.
+/// Photos of an item, by URL.
 #[derive(Debug, Clone)]
 pub struct Gallery(pub catalog::Gallery);
 
@@ -57,16 +57,16 @@ macro_rules! wire_numbers {
 }
 
 wire_numbers! {
-    /// The number staff know a category by.
+    /// Number by which staff identify a category.
     CategoryCode = catalog::CategoryCode, catalog::CategoryCode::new,
         integer_schema().minimum(Some(1)).maximum(Some(catalog::CategoryCode::LARGEST));
     /// Months between two charges.
     BillingPeriod = catalog::BillingPeriod, catalog::BillingPeriod::months,
         integer_schema().minimum(Some(1)).maximum(Some(36));
-    /// Where a plan stands among those of its application.
+    /// Position of a plan among those of its application.
     PlanPosition = catalog::PlanPosition, catalog::PlanPosition::new,
         integer_schema().minimum(Some(0)).maximum(Some(catalog::PlanPosition::LAST));
-    /// The number an application knows a block or a menu item by.
+    /// Number by which an application identifies a block or a menu item.
     PartCode = content::PartCode, content::PartCode::new,
         integer_schema().minimum(Some(1)).maximum(Some(content::PartCode::LARGEST));
     /// `1` new, `2` in progress, `3` done, `4` canceled.

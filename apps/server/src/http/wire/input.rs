@@ -1,4 +1,4 @@
-//! Collects everything that is wrong with a request.
+//! Collection of all errors in a request.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, MergeWithError, ValueKind, ValuePointerRef};
 use kontor_kernel::Violations;
 
-/// The violations found while a request is read. Reading goes on after each, so that all are reported together.
+/// Errors found while a request is read. Reading continues after each, so that all are reported together.
 #[derive(Debug, Default)]
 pub struct InputErrors(Violations);
 
-/// Reads a value, or reports every field that is wrong.
+/// Reads a value, or reports every wrong field.
 pub fn violations_of<T: Deserr<InputErrors>>(value: serde_json::Value) -> Result<T, Violations> {
     deserr::deserialize::<T, _, InputErrors>(value).map_err(|errors| errors.0)
 }

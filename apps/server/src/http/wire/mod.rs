@@ -1,7 +1,7 @@
-//! How values cross the wire: one declaration per type gives its parsing, its error text and its OpenAPI schema.
+//! Wire form of values: one declaration per type defines its parsing, its error text and its OpenAPI schema.
 //!
-//! Request structs are built from these types and derive `Deserr`; every wrong field is reported at once, by its dotted
-//! path. A value that came through is already the domain's own checked type.
+//! Request structs consist of these types and derive `Deserr`. Every wrong field is reported at once, by its dotted
+//! path. A parsed value already has the domain's own validated type.
 
 mod access;
 mod catalog;
@@ -25,39 +25,40 @@ use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ObjectBuilder, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
-/// A single value as it came, from JSON or from a query string.
+/// Single value from JSON or from a query string.
 pub enum Scalar {
     /// `true` or `false`
     Flag(bool),
-    /// A whole number that fits.
+    /// Whole number in the range of `i64`.
     Integer(i64),
     /// Any other number.
     Float(f64),
-    /// A text.
+    /// Text.
     Text(String),
 }
 
-/// A domain type that crosses the wire as one value.
+/// Domain type with a single wire value.
 pub trait WireValue: Sized {
-    /// Parses the value, or says what is wrong with it.
+    /// Parses the value, or returns its error.
     fn from_scalar(scalar: Scalar) -> Result<Self, String>;
 
-    /// What the field must be, for values of another shape.
+    /// Returns the requirement on the field, for values of another shape.
     fn expected() -> Cow<'static, str>;
 
-    /// The member of the object that reads have in its place: `id` of `{"id": 3, "name": "Main"}`.
+    /// Returns the member of the object that responses have in place of this value: `id` of `{"id": 3, "name":
+    /// "Main"}`.
     fn member() -> Option<&'static str> {
         None
     }
 
-    /// The name of the schema.
+    /// Returns the name of the schema.
     fn schema_name() -> Cow<'static, str>;
 
-    /// The schema.
+    /// Returns the schema.
     fn schema() -> ObjectBuilder;
 }
 
-/// A value of a domain type that came over the wire.
+/// Value of a domain type from a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct In<T>(pub T);
 
@@ -86,7 +87,7 @@ impl<T: WireValue> Deserr<InputErrors> for In<T> {
     }
 }
 
-/// A text that may be sent as the record that reads have in its place, by the name of that.
+/// Text that may also be sent as the record that responses have in its place; the record's name counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named<T>(pub T);
 
@@ -106,7 +107,7 @@ impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Named<T> {
     }
 }
 
-/// `2.0` is a whole number: some languages write all numbers so.
+/// Converts `2.0` to a whole number: some languages write all numbers so.
 fn whole(number: f64) -> Option<i64> {
     format!("{number}").parse().ok().filter(|whole: &i64| whole.unsigned_abs() < 1 << 53)
 }
@@ -123,7 +124,7 @@ impl<T: WireValue> ToSchema for In<T> {
     }
 }
 
-/// An optional field of an update: absent keeps the stored value, `null` clears it.
+/// Optional field of an update: absent keeps the stored value, `null` clears it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Patch<T> {
     /// The field was not sent.
@@ -144,7 +145,7 @@ impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Patch<T> {
     }
 }
 
-/// A field of an update that has no empty state: absent keeps the stored value, and `null` is refused.
+/// Field of an update that cannot be cleared: absent keeps the stored value, and `null` is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given<T>(pub Option<T>);
 
@@ -163,7 +164,7 @@ impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Given<T> {
     }
 }
 
-/// A filter that takes one value, `?field=v`, or several, `?field[]=v1&field[]=v2`. Absent is the empty list.
+/// Filter with one value, `?field=v`, or several, `?field[]=v1&field[]=v2`. Absent is the empty list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Many<T>(pub Vec<T>);
 
@@ -185,7 +186,7 @@ impl<T: WireValue> Deserr<InputErrors> for Many<In<T>> {
     }
 }
 
-/// An optional reference for which `0` and `"0"` mean `null` (`false` does not). Operations that use it carry the
+/// Optional reference for which `0` and `"0"` mean `null` (`false` does not). Operations that use it carry the
 /// extension `x-zero-to-null`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZeroIsNull<T>(pub Option<T>);

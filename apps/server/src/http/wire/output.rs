@@ -1,4 +1,4 @@
-//! Records that stand inside other records.
+//! Records nested in other records.
 
 use kontor_auth::model as auth;
 use kontor_catalog::model::{PhotoUrl, Reference};
@@ -6,7 +6,7 @@ use kontor_orders::model::Named;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A photo. Photos that staff named by address have no number.
+/// Photo. Photos given by URL have no id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PhotoRecord {
     id: Option<i64>,
@@ -25,7 +25,7 @@ impl From<&PhotoUrl> for PhotoRecord {
     }
 }
 
-/// Another record, by number and name.
+/// Reference to another record, by id and name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct NamedRecord {
     id: i64,
@@ -33,7 +33,7 @@ pub struct NamedRecord {
 }
 
 impl NamedRecord {
-    /// From the parts.
+    /// Creates a reference.
     pub fn new(id: impl Into<i64>, name: impl Into<String>) -> Self {
         Self { id: id.into(), name: name.into() }
     }

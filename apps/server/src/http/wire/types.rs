@@ -1,4 +1,4 @@
-//! The wire form of every shared domain type.
+//! Wire form of every shared domain type.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 
 use super::{In, Scalar, WireValue};
 
-/// A text as it came. Fields that end in the domain use its own bounded types instead.
+/// Accepts a text. Text fields of the domain use its own bounded types instead.
 pub(super) fn text(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Text(text) => Ok(text),
@@ -25,7 +25,7 @@ pub(super) fn text(scalar: Scalar) -> Result<String, String> {
     }
 }
 
-/// A text of digits, which some clients send as a number: a phone, a code.
+/// Accepts a text of digits, which some clients send as a number: a phone, a code.
 fn digits(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Integer(number) => Ok(number.to_string()),
@@ -33,7 +33,7 @@ fn digits(scalar: Scalar) -> Result<String, String> {
     }
 }
 
-/// A number as it came, or as a text.
+/// Accepts a number, or a text with a number.
 fn decimal(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Float(number) => Ok(number.to_string()),
@@ -41,7 +41,7 @@ fn decimal(scalar: Scalar) -> Result<String, String> {
     }
 }
 
-/// The digits of a whole number, as they came.
+/// Accepts the digits of a whole number.
 fn whole_digits(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Integer(number) => Ok(number.to_string()),
@@ -50,7 +50,7 @@ fn whole_digits(scalar: Scalar) -> Result<String, String> {
     }
 }
 
-/// A password or a code, kept as it was typed.
+/// Accepts a password or a code without changes.
 fn secret(text: &str) -> Result<kernel::SecretString, &'static str> {
     if text.is_empty() { Err("must not be empty") } else { Ok(text.into()) }
 }
@@ -71,7 +71,7 @@ pub(super) fn integer_schema() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
-/// A number that a list of the service gives. It is no enum: lists may grow.
+/// Declares a number from a dictionary of the service. It is no enum, because dictionaries may grow.
 pub(super) fn listed_at(schema: ObjectBuilder, dictionary: &str) -> ObjectBuilder {
     schema.extensions(Some(ExtensionsBuilder::new().add("x-service-dictionary", dictionary).build()))
 }
@@ -263,23 +263,23 @@ impl<const MAX: usize> WireValue for kernel::Line<MAX> {
     }
 }
 
-/// A name: one line of at most 255 characters.
+/// Name: one line of at most 255 characters.
 pub type Name = In<kernel::Name>;
-/// A postal address: one line of at most 500 characters.
+/// Postal address: one line of at most 500 characters.
 pub type Line500 = In<kernel::Line<500>>;
-/// A reason: one line of at most 250 characters.
+/// Reason: one line of at most 250 characters.
 pub type Line250 = In<kernel::Line<250>>;
-/// What suggestions are looked for by: one line of at most 300 characters.
+/// Search text of suggestions: one line of at most 300 characters.
 pub type Line300 = In<kernel::Line<300>>;
-/// An article: one line of at most 100 characters.
+/// Article: one line of at most 100 characters.
 pub type Line100 = In<kernel::Line<100>>;
-/// The value of a setting: one line of at most 2,000 characters.
+/// Value of a setting: one line of at most 2,000 characters.
 pub type Line2000 = In<kernel::Line<2000>>;
 /// One line of at most 64 characters.
 pub type Line64 = In<kernel::Line<64>>;
 
 impl WireValue for kernel::Money {
-    /// Takes the decimal string of the contract and, from people who write JSON by hand, a number.
+    /// Accepts the decimal string of the contract and, for hand-written JSON, a number.
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
         let text = match scalar {
             Scalar::Text(text) => text,
@@ -303,7 +303,7 @@ impl WireValue for kernel::Money {
     }
 }
 
-/// An amount of money.
+/// Amount of money.
 pub type Money = In<kernel::Money>;
 
 macro_rules! wire_counts {
@@ -354,11 +354,11 @@ impl WireValue for i64 {
     }
 }
 
-/// A whole number.
+/// Whole number.
 pub type Integer = In<i64>;
 
 impl WireValue for bool {
-    /// New fields are `true`/`false`; legacy ones carry `0`/`1`, and a query string can only carry texts.
+    /// Accepts `true`/`false` of new fields and `0`/`1` of legacy fields. A query string has only texts.
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
         match scalar {
             Scalar::Flag(flag) => Ok(flag),
@@ -383,16 +383,17 @@ impl WireValue for bool {
     }
 }
 
-/// True or false.
+/// `true` or `false`.
 pub type Flag = In<bool>;
 
-/// Other years have a sign or more digits: SQLite compares moments as texts, and PostgreSQL does not know them all.
+/// Supported years. Others have a sign or more digits: SQLite compares times as texts, and PostgreSQL does not support
+/// all of them.
 pub(super) const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
 impl WireValue for chrono::NaiveDate {
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
         let text = text(scalar)?;
-        // Parsing alone takes years of other lengths, signs and days without their zeros.
+        // Parsing alone accepts years of other lengths, signs and days without leading zeros.
         let day = text.parse::<Self>().ok().filter(|day| day.to_string() == text);
         day.filter(|day| YEARS.contains(&day.year())).ok_or_else(|| Self::expected().into_owned())
     }
@@ -410,5 +411,5 @@ impl WireValue for chrono::NaiveDate {
     }
 }
 
-/// A date.
+/// Date.
 pub type Date = In<chrono::NaiveDate>;

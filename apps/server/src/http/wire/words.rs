@@ -1,4 +1,4 @@
-//! The wire form of types whose values are a few words.
+//! Wire form of types with a few fixed words.
 
 use std::borrow::Cow;
 
@@ -14,12 +14,12 @@ use utoipa::openapi::ObjectBuilder;
 use super::types::{string_schema, text};
 use super::{In, Scalar, WireValue};
 
-/// As a text; what is none, such as a number, is none of the words either.
+/// Accepts a text. Other values, such as a number, become an empty text, which matches no word.
 fn word(scalar: Scalar) -> Result<String, String> {
     text(scalar).or(Ok(String::new()))
 }
 
-/// Every word of a type with its value.
+/// Returns every word of a type with its value.
 fn all<T: Word>() -> impl Iterator<Item = (&'static str, T)> {
     T::all().iter().map(|value| (value.word(), *value))
 }
@@ -55,44 +55,44 @@ macro_rules! wire_words {
     )+};
 }
 
-/// Whether a new discount is in force at once.
+/// Status of a new discount: active or paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstStatus(pub DiscountStatus);
 
 wire_words! {
-    /// How a customer is reached.
+    /// Contact type of a customer.
     ContactKind = customers::ContactKind, text, all();
-    /// By what a company is looked for.
+    /// Search field of a company.
     CompanyField = organization::CompanyField, word, all();
-    /// What a discount is now.
+    /// Current state of a discount.
     DiscountState = catalog::DiscountState, text, all();
-    /// What kind of thing a discount is for.
+    /// Target type of a discount.
     DiscountTargetKind = catalog::TargetKind, text, all();
-    /// How the number of a discount is meant.
+    /// Meaning of the number of a discount.
     DiscountType = catalog::DiscountKind, text, all();
-    /// What a job does.
+    /// Job type.
     JobKind = bulk::JobKind, text, all();
-    /// How far a job is.
+    /// Job state.
     JobState = bulk::JobState, text, all();
-    /// What becomes of periods that went by during a pause of the service.
+    /// Handling of periods missed during a pause of the service.
     MissedPeriodsWord = subscriptions::MissedPeriods, text, all();
-    /// The status of a new discount.
+    /// Status of a new discount.
     NewDiscountStatus = FirstStatus, text, [
         ("active", FirstStatus(DiscountStatus::Active)),
         ("paused", FirstStatus(DiscountStatus::Paused)),
     ];
-    /// How an employee took money by hand.
+    /// Method of a payment recorded by an employee.
     HandMethodWord = kontor_orders::change::HandMethod, word, all();
-    /// In which order customers see pages.
+    /// Sort order of content pages for customers.
     PageOrder = content::PageOrder, text, all();
-    /// In which order a storefront lists its products.
+    /// Sort order of the products of a storefront.
     ProductOrder = storefront::ProductOrder, text, all();
-    /// What became of the goods of an order line.
+    /// State of the goods of an order line.
     ReservationState = orders::ReservationState, text,
         [orders::ReservationState::Held, orders::ReservationState::Released, orders::ReservationState::Sold]
             .map(|state| (state.word(), state));
-    /// Why a subscription is parked.
+    /// Reason why a subscription is parked.
     ParkedWord = subscriptions::Park, text, all();
-    /// The state of a subscription.
+    /// State of a subscription.
     SubscriptionState = subscriptions::SubscriptionStatus, text, all();
 }

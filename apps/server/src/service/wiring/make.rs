@@ -1,4 +1,4 @@
-//! The services with many ports.
+//! Services with many ports.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use kontor_webhooks::{DeliveryService, WebhookService};
 
 use super::Surroundings;
 
-/// Makes services of one database.
+/// Factory of the services of one database.
 pub struct Make<'a> {
     pub store: Arc<Database>,
     pub around: &'a Surroundings,

@@ -9,7 +9,7 @@ use kontor_catalog::bulk::{ExportRunner, JobRunner};
 use super::Surroundings;
 
 impl Surroundings {
-    /// Runner of imports, for the worker and for the command line.
+    /// Returns the runner of imports, for the worker and for the command line.
     pub fn job_runner(&self, database: &Database) -> Arc<JobRunner> {
         let store = Arc::new(database.clone());
         let reader = Arc::new(Spreadsheets::with_limits(Limits::large()));
@@ -17,7 +17,7 @@ impl Surroundings {
         Arc::new(JobRunner { reader, cards: store.clone(), stock: store.clone(), jobs: store, uploads, clock })
     }
 
-    /// Runner of exports, for the worker and for the command line.
+    /// Returns the runner of exports, for the worker and for the command line.
     pub fn export_runner(&self, database: &Database) -> Arc<ExportRunner> {
         let store = Arc::new(database.clone());
         let (files, clock) = (self.uploads.clone(), self.clock.clone());

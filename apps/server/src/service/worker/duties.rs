@@ -1,4 +1,4 @@
-//! What a worker does, as one table, and the loop that runs it.
+//! Table of the worker's duties, and the loop that runs them.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -10,24 +10,24 @@ use super::step_context::{IDLE, StepContext, Trouble};
 use super::{Worker, steps};
 use crate::service::supervision::sleep;
 
-/// Something a worker does again and again.
+/// Recurring task of a worker.
 pub(super) struct Duty {
-    /// Its name in the log and in `/metrics`.
+    /// Name in the log and in `/metrics`.
     pub name: &'static str,
-    /// How many steps run at the same time: one that takes long holds up no other.
+    /// Number of steps that run concurrently, so that a slow one does not block others.
     pub at_once: u32,
-    /// How long it waits after a step that found nothing. Several at once look as often together as one alone would.
+    /// Pause after a step without work. Concurrent steps share it: together they poll as often as one step alone.
     pub pause: Duration,
-    /// Whether it holds still while somebody moves the time.
+    /// `true` if it pauses while the time is moved.
     pub by_time: bool,
-    /// One step.
+    /// Function that runs one step.
     pub step: Step,
 }
 
-/// Answers whether there was anything to do: then the next step follows at once.
+/// Returns `true` if there was work: then the next step follows at once.
 pub(super) type Step = for<'a> fn(&'a Worker, StepContext<'a>) -> BoxFuture<'a, Result<bool, Trouble>>;
 
-/// Every duty. They run side by side: one that fails, panics or takes long stops no other.
+/// All duties. They run concurrently: one that fails, panics or is slow stops no other.
 pub(super) const DUTIES: &[Duty] = &[
     Duty {
         name: "life",
@@ -81,7 +81,7 @@ pub(super) const DUTIES: &[Duty] = &[
     },
     Duty {
         name: "subscriptions",
-        // So many wait for the acquirer at the same time.
+        // Number of charges that wait for the acquirer at the same time.
         at_once: 4,
         pause: Duration::from_millis(500),
         by_time: true,
@@ -108,7 +108,7 @@ pub(super) const DUTIES: &[Duty] = &[
         by_time: true,
         step: |worker, context| Box::pin(steps::send_task_mails(worker, context)),
     },
-    // Of different projects: a large one holds up no other.
+    // Concurrent imports belong to different projects: a large project blocks no other.
     Duty {
         name: "imports",
         at_once: 2,
@@ -146,10 +146,10 @@ pub(super) const DUTIES: &[Duty] = &[
     },
 ];
 
-/// How often the leases of a step are renewed: several times within the shortest, which takes half a minute.
+/// Interval for renewing the leases of a step: several times within the shortest lease of half a minute.
 const RENEW_EVERY: Duration = Duration::from_secs(10);
 
-/// Renews the leases of a step, so that none runs out while it works.
+/// Renews the leases of a step, so that none expires while it runs.
 async fn renew(worker: &Worker, owner: &str) -> Infallible {
     loop {
         tokio::time::sleep(RENEW_EVERY).await;
@@ -160,7 +160,7 @@ async fn renew(worker: &Worker, owner: &str) -> Infallible {
 }
 
 impl Duty {
-    /// Makes one step after the other until told to stop.
+    /// Runs step after step until `stop` is cancelled.
     pub(super) async fn attend(&self, worker: &Worker, slot: u32, stop: &CancellationToken) {
         sleep(self.pause * slot, stop).await;
         let mut supervised = worker.supervisor.task(self.name);
@@ -176,7 +176,7 @@ impl Duty {
             round += 1;
             let owner = format!("{}:{}:{slot}:{round}", worker.name, self.name);
             let context = StepContext { slot, round, owner: &owner, stop };
-            // The call, too, may panic.
+            // The call itself may also panic.
             let work = async {
                 tokio::select! {
                     outcome = (self.step)(worker, context) => outcome,

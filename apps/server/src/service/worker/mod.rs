@@ -1,4 +1,5 @@
-//! The worker: everything that happens without a request. Any number of processes may run one; leases keep them apart.
+//! Worker: everything that happens without a request. Several processes may run a worker; leases prevent duplicate
+//! work.
 
 mod duties;
 mod step_context;
@@ -24,50 +25,50 @@ use super::supervision::Supervisor;
 use super::turns::Turns;
 use duties::DUTIES;
 
-/// What a worker works with.
+/// Dependencies of a worker.
 pub struct Worker {
-    /// Names this process in leases; no other process may have the same name.
+    /// Unique name of this process in leases.
     pub name: String,
-    /// The database, for the proof of life.
+    /// Database, for the heartbeat.
     pub database: Database,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Events and webhook deliveries.
     pub deliveries: DeliveryWorker,
-    /// Charges whose outcome is not known yet.
+    /// Charges with an unknown outcome.
     pub charges: Arc<ChargeService>,
-    /// Refunds whose outcome is not known yet.
+    /// Refunds with an unknown outcome.
     pub refunds: RefundService,
-    /// Subscriptions whose time has come.
+    /// Due subscriptions.
     pub subscriptions: SubscriptionScheduler,
     /// Receipts that are not registered yet.
     pub receipts: ReceiptService,
-    /// How long what is over is kept.
+    /// Retention time of finished records.
     pub retention: TimeDelta,
-    /// Temporary passwords that employees asked for.
+    /// Temporary passwords that employees requested.
     pub passwords: Arc<TemporaryPasswords>,
-    /// What employees are to be told of tasks.
+    /// E-mails to employees about tasks.
     pub task_mails: TaskMails,
-    /// Contents of files that nobody has any more.
+    /// Unused file contents.
     pub files: FileSweeper,
-    /// Imports in the background.
+    /// Background imports.
     pub jobs: Arc<JobRunner>,
-    /// Exports in the background.
+    /// Background exports.
     pub exports: Arc<ExportRunner>,
-    /// Whom the steps that depend on the time take turns with, where somebody moves it.
+    /// Lock shared with a component that moves the time, if any.
     pub turns: Option<Turns>,
-    /// Knows which duties are down.
+    /// Reports the duties that are down.
     pub supervisor: Supervisor,
 }
 
-/// A worker that runs in the background.
+/// Worker that runs in the background.
 pub struct RunningWorker {
     stop: CancellationToken,
     running: JoinHandle<()>,
 }
 
 impl RunningWorker {
-    /// Lets the step in progress end, gives the leases back, ends.
+    /// Lets the current steps finish, releases the leases, and ends.
     pub async fn stop(self) {
         self.stop.cancel();
         if let Err(error) = self.running.await {
@@ -77,7 +78,7 @@ impl RunningWorker {
 }
 
 impl Worker {
-    /// Starts working in the background. `ended` is cancelled when the worker ends, whatever the reason.
+    /// Starts the worker in the background. `ended` is cancelled when the worker ends for any reason.
     pub fn start(self, ended: DropGuard) -> RunningWorker {
         let stop = CancellationToken::new();
         let until = stop.clone();
@@ -88,7 +89,7 @@ impl Worker {
         RunningWorker { stop, running }
     }
 
-    /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
+    /// Runs until `stop` is cancelled. The duties run concurrently: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
         let slots = DUTIES.iter().flat_map(|duty| (0..duty.at_once).map(move |slot| (duty, slot)));
         join_all(slots.map(|(duty, slot)| duty.attend(&self, slot, &stop))).await;

@@ -1,4 +1,4 @@
-//! What a step of a duty is told, and how it pauses.
+//! Context of a step, and its pauses.
 
 use std::time::Duration;
 
@@ -6,26 +6,26 @@ use tokio_util::sync::CancellationToken;
 
 use crate::service::supervision::sleep;
 
-/// How long a duty with nothing to do waits before it looks again.
+/// Pause of a duty without work before it polls again.
 pub(super) const IDLE: Duration = Duration::from_millis(200);
 
-/// Why a step failed. The log has it; the duty goes on.
+/// Error of a failed step. It is logged, and the duty continues.
 pub(super) type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
-/// Whose step it is.
+/// Context of a step.
 #[derive(Clone, Copy)]
 pub(super) struct StepContext<'a> {
-    /// Which of those that run at once, from 0.
+    /// Index among the concurrent steps, from 0.
     pub slot: u32,
-    /// How many steps it has made, this one included.
+    /// Number of steps so far, including this one.
     pub round: u64,
-    /// Names this step in leases, unlike all others. They are renewed while it runs.
+    /// Unique name of this step in leases, which are renewed while it runs.
     pub owner: &'a str,
-    /// Told when the worker is to end.
+    /// Cancelled when the worker must end.
     pub stop: &'a CancellationToken,
 }
 
-/// How long free slots of deliveries wait before they look again.
+/// Pauses a free delivery slot before it polls again.
 pub(super) async fn pause(stop: &CancellationToken) {
     sleep(IDLE, stop).await;
 }

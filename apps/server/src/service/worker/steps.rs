@@ -1,4 +1,4 @@
-//! One step of each duty. A step answers whether there was anything to do.
+//! Steps of the duties. Each returns `true` if there was work.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use super::Worker;
 use super::step_context::{StepContext, Trouble, pause};
 use crate::service::bulk;
 
-/// So many subscriptions are a step: a worker that is to end does not keep others waiting.
+/// Maximum number of subscriptions in a step, so that a worker that is stopping does not keep others waiting.
 const MOST_SUBSCRIPTIONS: u32 = 200;
 
-/// Shows that the worker lives, and how long work waits.
+/// Records the heartbeat of the worker and the age of waiting work.
 pub(super) async fn live(worker: &Worker) -> Result<bool, Trouble> {
     worker.database.worker_seen(&worker.name, worker.clock.now()).await?;
     let backlog = worker.deliveries.backlog().await?;
@@ -30,19 +30,19 @@ pub(super) async fn live(worker: &Worker) -> Result<bool, Trouble> {
     Ok(false)
 }
 
-/// Turns events into deliveries.
+/// Creates deliveries from events.
 pub(super) async fn fan_out(worker: &Worker) -> Result<bool, Trouble> {
     Ok(worker.deliveries.dispatch().await?.events > 0)
 }
 
-/// Sends what is due for as long as anything is.
+/// Sends due deliveries until none is left.
 pub(super) async fn deliver(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let stop = context.stop;
     let round = worker.deliveries.deliver_while(&worker.name, || !stop.is_cancelled(), || pause(stop)).await?;
     Ok(round.leased > 0)
 }
 
-/// Finds out how a charge stands.
+/// Resolves the unknown outcome of a charge.
 pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.charges.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
@@ -51,7 +51,7 @@ pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result
     Ok(round.checked > 0)
 }
 
-/// Asks for a refund, or how it stands.
+/// Requests a refund, or reads its state.
 pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.refunds.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
@@ -60,7 +60,7 @@ pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result
     Ok(round.checked > 0)
 }
 
-/// Compares, once an hour, with the refunds that the acquirer lists: somebody may have made one in its own console.
+/// Compares hourly with the refunds that the acquirer lists: an operator may have made one in its console.
 pub(super) async fn compare_refunds(worker: &Worker) -> Result<bool, Trouble> {
     let Some(compared) = worker.refunds.compare_when_due().await? else { return Ok(false) };
     for (purpose, why) in compared.suspicious {
@@ -75,7 +75,7 @@ pub(super) async fn compare_refunds(worker: &Worker) -> Result<bool, Trouble> {
     Ok(false)
 }
 
-/// Charges subscriptions whose time has come, tries them again, or ends them.
+/// Charges due subscriptions, retries failed charges, or ends the subscriptions.
 pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
     let round = worker.subscriptions.run(MOST_SUBSCRIPTIONS).await?;
     for (id, why) in round.failed {
@@ -84,7 +84,7 @@ pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
     Ok(round.found > 0)
 }
 
-/// Asks for a receipt, or how it stands.
+/// Requests a receipt, or reads its state.
 pub(super) async fn receipts(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.receipts.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
@@ -93,7 +93,7 @@ pub(super) async fn receipts(worker: &Worker, context: StepContext<'_>) -> Resul
     Ok(round.checked > 0)
 }
 
-/// Sends a temporary password. The log names no login: whether it is known is nobody's business.
+/// Sends a temporary password. The log names no login, so that it does not reveal which ones exist.
 pub(super) async fn send_passwords(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.passwords.send_due(context.owner).await?;
     if let PasswordRound::Failed(error) = &round {
@@ -102,7 +102,7 @@ pub(super) async fn send_passwords(worker: &Worker, context: StepContext<'_>) ->
     Ok(round != PasswordRound::Idle)
 }
 
-/// Tells an employee of tasks.
+/// Sends an employee an e-mail about tasks.
 pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.task_mails.send_due(context.owner).await?;
     match &round {
@@ -113,10 +113,10 @@ pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -
     Ok(round != TaskMailRound::Idle)
 }
 
-/// Works on an import.
+/// Runs an import.
 pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let tidied = worker.jobs.tidy().await?;
-    // A lease that ran out is lost even to the process that had it.
+    // An expired lease cannot be used again, even by the process that held it.
     let owner = format!("{}:{}:{}", worker.name, context.slot, context.round);
     let Some(leased) = worker.jobs.lease(None, &owner).await? else { return Ok(tidied > 0) };
     let (job, stop) = (leased.job.id, context.stop.clone());
@@ -125,7 +125,7 @@ pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<
     Ok(true)
 }
 
-/// Makes the file of an export.
+/// Creates the file of an export.
 pub(super) async fn export(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let tidied = worker.exports.tidy().await?;
     let owner = format!("{}:export:{}:{}", worker.name, context.slot, context.round);
@@ -136,7 +136,7 @@ pub(super) async fn export(worker: &Worker, context: StepContext<'_>) -> Result<
     Ok(true)
 }
 
-/// Removes contents of deleted files, and of uploads that broke off.
+/// Removes the contents of deleted files and of aborted uploads.
 pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.files.sweep(context.owner).await?;
     for (leftover, error) in &round.failed {
@@ -145,7 +145,8 @@ pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<b
     Ok(round.removed > 0)
 }
 
-/// Cancels orders whose payment nobody asks for any more, and orders from the contact form that nobody confirmed in time.
+/// Cancels orders whose payment was canceled and not requested again, and contact form orders that were not confirmed
+/// in time.
 pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, Trouble> {
     let unasked = worker.database.give_up_unasked(worker.clock.now()).await?;
     if unasked > 0 {
@@ -158,16 +159,16 @@ pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, Trouble> {
     Ok(unasked + unconfirmed > 0)
 }
 
-/// Goes on with what is shown of warehouses.
+/// Continues the refresh of warehouse offers.
 pub(super) async fn refresh_offers(worker: &Worker) -> Result<bool, Trouble> {
     Ok(worker.database.refresh_offers_next().await?)
 }
 
-/// Deletes what has had its time, batch after batch; others write in between.
+/// Deletes expired rows in batches with pauses for other writers.
 pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let mut trouble = None;
     for swept in SWEPT_TABLES {
-        // One table that cannot be swept keeps no other from it.
+        // A table that cannot be swept does not stop the sweep of the others.
         loop {
             match worker.database.sweep(swept, worker.clock.now(), worker.retention).await {
                 Ok(deleted) if deleted >= BATCH && !context.stop.is_cancelled() => pause(context.stop).await,
