@@ -68,7 +68,7 @@ pub enum Action {
     Edit,
 }
 
-/// A permission, named `view-<resource>`, `create-<resource>` or `edit-<resource>`.
+/// Permission, named `view-<resource>`, `create-<resource>` or `edit-<resource>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Permission {
     /// Kind of access.

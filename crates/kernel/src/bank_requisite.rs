@@ -12,7 +12,7 @@ pub struct BankRequisite {
     pub id: BankRequisiteId,
     /// Editable fields.
     pub content: BankRequisiteDraft,
-    /// When it was noted.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
     /// Time of the last change.
     pub updated_at: DateTime<Utc>,

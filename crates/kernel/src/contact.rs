@@ -6,13 +6,13 @@ use std::ops::Deref;
 /// Reason why a text is not a contact of the requested kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ContactError {
-    /// Not eleven digits starting with 7 after normalization.
+    /// The text does not have eleven digits starting with 7 after normalization.
     #[error("must be a phone such as 79001234567")]
     Phone,
-    /// Not an address of the form `local@domain`.
+    /// The text is not an address of the form `local@domain`.
     #[error("must be an e-mail address")]
     Email,
-    /// Neither a phone nor an e-mail address.
+    /// The text is neither a phone nor an e-mail address.
     #[error("must be a phone such as 79001234567 or an e-mail address")]
     Neither,
 }
@@ -118,9 +118,9 @@ impl fmt::Display for Email {
 /// Contact of a customer: the `phone` field of the login endpoints accepts either kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Contact {
-    /// A phone.
+    /// Phone.
     Phone(Phone),
-    /// An e-mail address.
+    /// E-mail address.
     Email(Email),
 }
 

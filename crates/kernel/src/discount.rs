@@ -66,7 +66,7 @@ pub enum DiscountTarget {
     Cart,
     /// Lines of items in this category or below it.
     Category(CategoryId),
-    /// The line of this item.
+    /// Line of this item.
     Product(NomenclatureId),
 }
 

@@ -5,7 +5,7 @@ pub enum Edit<T> {
     /// The field keeps its value.
     #[default]
     Keep,
-    /// The new value.
+    /// New value.
     Set(T),
 }
 

@@ -67,9 +67,9 @@ ids! {
     DepartmentId;
     /// Customer.
     CounterpartyId;
-    /// Additional contact of a customer, stored beside the customer record.
+    /// Additional contact of a customer.
     CustomerContactId;
-    /// Bank account, stored beside the record it belongs to.
+    /// Bank account of a customer or of a business.
     BankRequisiteId;
     /// Issued access token (the part before the `|`).
     TokenId;

@@ -22,7 +22,7 @@ pub enum MoneyError {
     /// The number has more than two decimals.
     #[error("must have at most two decimals")]
     TooPrecise,
-    /// Beyond [`Money::MAX`].
+    /// The amount exceeds [`Money::MAX`].
     #[error("must be at most 10000000000.00")]
     TooLarge,
 }

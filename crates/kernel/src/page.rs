@@ -30,7 +30,7 @@ impl PageRequest {
         Ok(Self { page: Self::page_number(page)?, per_page: Self::page_size(per_page, most)? })
     }
 
-    /// Checks a page number alone.
+    /// Checks only a page number.
     pub fn page_number(page: i64) -> Result<u32, PageError> {
         if page < 1 {
             return Err(PageError::PageBelowOne);
@@ -38,7 +38,7 @@ impl PageRequest {
         u32::try_from(page).ok().filter(|p| *p <= 1_000_000_000).ok_or(PageError::PageTooLarge)
     }
 
-    /// Checks a page size alone.
+    /// Checks only a page size.
     pub fn page_size(per_page: i64, most: u32) -> Result<u32, PageError> {
         if per_page < 1 {
             return Err(PageError::PerPageBelowOne);

@@ -1,4 +1,4 @@
-//! Randomness as a port.
+//! Random bytes as a port.
 
 use uuid::Uuid;
 

@@ -97,7 +97,7 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
         staff.own(self.records.find(id).await?)
     }
 
-    /// Adds a record to the employee's project.
+    /// Creates a record in the employee's project.
     pub async fn create(&self, staff: &Staff, draft: T::Draft) -> Result<T, ErrorOf<T>> {
         staff.require(Permission::create(T::RESOURCE))?;
         let now = self.clock.now();

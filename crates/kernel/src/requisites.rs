@@ -6,19 +6,19 @@ use std::ops::Deref;
 /// Reason why a number is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequisiteError {
-    /// Neither 10 nor 12 digits.
+    /// The number has neither 10 nor 12 digits.
     #[error("must have 10 digits, or 12 of a person")]
     InnForm,
     /// The check digits are wrong.
     #[error("has a wrong check digit")]
     InnCheck,
-    /// Not four digits, two digits or capital letters, three digits.
+    /// The number does not have four digits, two digits or capital letters, three digits.
     #[error("must have 9 characters such as 770701001")]
     Kpp,
-    /// Not nine digits that begin with 0.
+    /// The number does not have nine digits beginning with 0.
     #[error("must have 9 digits and begin with 0")]
     Bik,
-    /// Not twenty digits.
+    /// The number does not have twenty digits.
     #[error("must have 20 digits")]
     Account,
     /// The check digit does not fit the BIK.

@@ -113,7 +113,7 @@ impl SecretCipher for PlainCipher {
     }
 }
 
-/// An employee of project 1 with these permissions.
+/// Returns an employee of project 1 with these permissions.
 ///
 /// # Panics
 /// Never: the identifiers are valid.

@@ -40,7 +40,7 @@ pub struct ExportRunner {
     pub writers: Arc<dyn SheetWriters>,
     /// Storage of finished files.
     pub files: Arc<dyn UploadStore>,
-    /// Current time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 

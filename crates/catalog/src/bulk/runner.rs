@@ -55,9 +55,9 @@ enum PartSheet {
 pub struct JobRunner {
     /// Reads the files.
     pub reader: Arc<dyn SheetReader>,
-    /// Where cards are kept.
+    /// Storage of catalog items.
     pub cards: Arc<dyn CardBook>,
-    /// Where stock is kept.
+    /// Storage of stock levels.
     pub stock: Arc<dyn StockBook>,
     /// Storage of jobs.
     pub jobs: Arc<dyn JobBook>,

@@ -19,7 +19,7 @@ pub fn quotable(text: &str) -> String {
 /// Problem of a cell or of a whole row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowProblem {
-    /// The row as the spreadsheet counts, from 1.
+    /// Row number as the spreadsheet counts, from 1.
     pub row: u32,
     /// Name of the column; [`RowProblem::WHOLE_ROW`] if the whole row cannot be read.
     pub column: &'static str,
@@ -108,9 +108,9 @@ pub struct ImportReport {
     pub created: usize,
     /// Number of changed records.
     pub updated: usize,
-    /// Records that already were as the file says.
+    /// Number of records that already match the file.
     pub unchanged: usize,
-    /// Rows that were left out because of a problem.
+    /// Number of rows skipped because of a problem.
     pub skipped: usize,
     /// Problems of the skipped rows.
     pub problems: RowProblems,

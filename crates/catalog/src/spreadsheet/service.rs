@@ -14,9 +14,9 @@ pub struct SpreadsheetService {
     pub reader: Arc<dyn SheetReader>,
     /// Writes files.
     pub writers: Arc<dyn SheetWriters>,
-    /// Where cards are kept.
+    /// Storage of catalog items.
     pub cards: Arc<dyn CardBook>,
-    /// Where stock is kept.
+    /// Storage of stock levels.
     pub stock: Arc<dyn StockBook>,
     /// Clock.
     pub clock: Arc<dyn Clock>,

@@ -285,7 +285,7 @@ mod tests {
     use super::super::{Cell, StockSheet};
     use super::*;
 
-    /// A line `...` stands for work on the file before its next row.
+    /// Line `...` means work on the file before its next row.
     struct Lines(&'static str);
 
     impl SheetReader for Lines {

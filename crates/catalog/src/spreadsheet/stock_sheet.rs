@@ -145,7 +145,7 @@ impl StockTarget {
         self.warehouses.add(warehouse.id, warehouse.name, None);
     }
 
-    /// Adds an item: `true` if it can have stock, and its own price.
+    /// Adds an item with its own price. `is_stocked` is `true` if it can have stock.
     pub fn add_item(
         &mut self,
         article: Option<Line<100>>,
