@@ -129,7 +129,7 @@ pub trait ExportSource: Send + Sync {
     /// Returns the number of rows.
     async fn total(&self, project: ProjectId, scope: ExportScope) -> Result<u64, StoreError>;
 
-    /// Returns the next rows after this position, at most the given number. An empty page is the end.
+    /// Returns the next rows after this position, at most `limit`. An empty page is the end.
     async fn rows(
         &self,
         project: ProjectId,
