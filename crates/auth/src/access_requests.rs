@@ -15,33 +15,33 @@ use crate::model::{
 };
 use crate::ports::AccessRequestRepository;
 
-/// A request that has just been made.
+/// Access request that was just created.
 #[derive(Debug)]
 pub struct OpenedAccessRequest {
-    /// How it is addressed.
+    /// Public identifier.
     pub public_id: Uuid,
-    /// What the asker proves himself with, shown this once.
+    /// Secret that authenticates the requester. It is returned only once.
     pub secret: SecretString,
-    /// When it ends.
+    /// Expiry time.
     pub expires_at: DateTime<Utc>,
 }
 
-/// A program asks for access without any credential, an employee decides, the program fetches its token: the asker
-/// proves himself by the secret of the request, the employee by his token.
+/// Access requests of programs without credentials. An employee decides, and the program fetches its token. The
+/// requester authenticates with the secret of the request, the employee with their token.
 pub struct AccessRequestService {
-    /// Where they are kept.
+    /// Storage of the requests.
     pub requests: Arc<dyn AccessRequestRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for secrets, identifiers and logins.
+    /// Source of random secrets, identifiers and logins.
     pub random: Arc<dyn Random>,
-    /// Fingerprints of secrets.
+    /// Computes fingerprints of secrets.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl AccessRequestService {
-    /// Asks for access. Nothing is granted and nobody is told; the asker shows the address of the request to an
-    /// employee himself.
+    /// Creates an access request. It grants nothing and sends no notification; the requester gives the address of the
+    /// request to an employee.
     pub async fn open(&self, details: AccessRequestDraft) -> Result<OpenedAccessRequest, StoreError> {
         let secret = self.random.alphanumeric(48);
         let (public_id, created_at) = (self.random.uuid(), self.clock.now());
@@ -51,7 +51,7 @@ impl AccessRequestService {
         Ok(OpenedAccessRequest { public_id, secret: secret.into(), expires_at })
     }
 
-    /// What became of a request, for the asker. A wrong secret is like an unknown request.
+    /// Returns the status of a request to the requester. A wrong secret is reported like an unknown request.
     pub async fn status(
         &self,
         public_id: Uuid,
@@ -65,7 +65,7 @@ impl AccessRequestService {
         Ok((stored.request, status))
     }
 
-    /// Fetches the token of an approved request, once.
+    /// Issues the token of an approved request, once.
     pub async fn consume(
         &self,
         public_id: Uuid,
@@ -79,7 +79,7 @@ impl AccessRequestService {
         Ok((token.into_token(id, expires_at), agent))
     }
 
-    /// A request as an employee sees it, unless another project's employee dealt with it.
+    /// Returns a request to an employee, unless an employee of another project has already handled it.
     pub async fn show(
         &self,
         staff: &Staff,
@@ -91,7 +91,7 @@ impl AccessRequestService {
         Ok(self.dated(request.ok_or(AccessRequestError::NotFound)?))
     }
 
-    /// Takes a request on for the employee's project and, if told so, leaves only a part of its permissions.
+    /// Assigns a request to the employee's project and optionally narrows its permissions.
     pub async fn review(
         &self,
         staff: &Staff,
@@ -104,7 +104,7 @@ impl AccessRequestService {
         Ok(self.dated(self.requests.review(review).await?))
     }
 
-    /// Agrees: makes an agent with what is left of the request, or a part of that.
+    /// Approves a request: creates an agent with the remaining permissions of the request, or with a part of them.
     pub async fn approve(
         &self,
         staff: &Staff,
@@ -130,7 +130,7 @@ impl AccessRequestService {
         Ok((request, status, agent))
     }
 
-    /// Refuses.
+    /// Declines a request.
     pub async fn decline(
         &self,
         staff: &Staff,

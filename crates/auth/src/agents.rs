@@ -13,49 +13,49 @@ use crate::model::{
 use crate::ports::AgentRepository;
 use crate::{AgentError, AgentRefusal};
 
-/// A token of an agent that has just been issued.
+/// Agent token that was just issued.
 #[derive(Debug)]
 pub struct IssuedAgentToken {
-    /// As it is listed from now on.
+    /// Record of the token, as lists show it.
     pub record: AgentToken,
-    /// The value, shown this once.
+    /// Value of the token. It is returned only once.
     pub token: AccessToken,
 }
 
-/// A login and an address for an account that nobody signs in to. Logins are looked up among employees only, and an
-/// address under `.invalid` takes no mail (RFC 2606).
+/// Creates a login and an e-mail address for an account that cannot sign in. Logins are searched among employees only,
+/// and an address under `.invalid` accepts no mail (RFC 2606).
 pub(crate) fn unusable_account(random: &dyn Random) -> Result<(Login, Email), StoreError> {
     let login = Login::parse(&format!("agent-{}", random.uuid())).map_err(StoreError::corrupt)?;
     let email = Email::parse(&format!("{login}@agents.invalid")).map_err(StoreError::corrupt)?;
     Ok((login, email))
 }
 
-/// Agents of a project and their tokens. An agent acts through this service like an employee: whoever comes, hands on
-/// no more than he has at the moment himself.
+/// Agents of a project and their tokens. Agents use this service like employees do. Callers cannot grant permissions
+/// they do not hold at that time.
 pub struct AgentService {
-    /// Where they are kept.
+    /// Storage of agents.
     pub agents: Arc<dyn AgentRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for secrets and logins.
+    /// Source of random secrets and logins.
     pub random: Arc<dyn Random>,
-    /// Fingerprints of secrets.
+    /// Computes fingerprints of secrets.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl AgentService {
-    /// The agents of the employee's project.
+    /// Returns one page of the agents of the employee's project.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Agent>, AgentError> {
         staff.require(Permission::view(Resource::Agents))?;
         Ok(self.agents.list(staff.project_id, listing).await?)
     }
 
-    /// One agent of the employee's project.
+    /// Returns one agent of the employee's project.
     pub async fn read(&self, staff: &Staff, agent: UserId) -> Result<Agent, AgentError> {
         self.require_own(staff, agent, Permission::view(Resource::Agents)).await
     }
 
-    /// Adds an agent.
+    /// Creates an agent.
     pub async fn create(&self, staff: &Staff, draft: AgentDraft) -> Result<Agent, AgentError> {
         staff.require(Permission::create(Resource::Agents))?;
         let permissions = self.resolve(&draft.permissions).await?;
@@ -75,7 +75,7 @@ impl AgentService {
         Ok(self.agents.insert(new).await?)
     }
 
-    /// Changes an agent; its tokens follow at once.
+    /// Changes an agent. The change applies to its tokens at once.
     pub async fn update(&self, staff: &Staff, agent: UserId, change: AgentChange) -> Result<Agent, AgentError> {
         self.require_own(staff, agent, Permission::edit(Resource::Agents)).await?;
         let permissions = match &change.permissions {
@@ -98,19 +98,19 @@ impl AgentService {
         self.agents.update(update).await
     }
 
-    /// Removes an agent; its tokens end at once.
+    /// Deletes an agent. Its tokens are revoked at once.
     pub async fn delete(&self, staff: &Staff, agent: UserId) -> Result<(), AgentError> {
         self.require_own(staff, agent, Permission::edit(Resource::Agents)).await?;
         self.agents.delete(agent, staff.permissions.clone(), self.clock.now()).await
     }
 
-    /// The tokens of an agent, without their secrets.
+    /// Returns the tokens of an agent, without their secrets.
     pub async fn tokens(&self, staff: &Staff, agent: UserId) -> Result<Vec<AgentToken>, AgentError> {
         self.require_own(staff, agent, Permission::view(Resource::Agents)).await?;
         Ok(self.agents.tokens(agent).await?)
     }
 
-    /// Issues a token of an agent, for everything the agent may do or for a part of it.
+    /// Issues an agent token with all or a part of the agent's permissions.
     pub async fn issue_token(
         &self,
         staff: &Staff,
@@ -142,7 +142,8 @@ impl AgentService {
         Ok(IssuedAgentToken { record, token })
     }
 
-    /// Ends a token of an agent. Whoever may edit agents may do so, even if the agent may do more than he.
+    /// Revokes an agent token. The permission to edit agents is enough, even if the agent holds more permissions than
+    /// the caller.
     pub async fn revoke_token(&self, staff: &Staff, agent: UserId, token: TokenId) -> Result<(), AgentError> {
         self.require_own(staff, agent, Permission::edit(Resource::Agents)).await?;
         if self.agents.delete_token(agent, token).await? { Ok(()) } else { Err(AgentError::NotFound) }

@@ -11,38 +11,38 @@ use crate::model::{
 use crate::ports::{CodeRepository, CodeSender, CustomerAccounts, TokenRepository};
 use crate::{CustomerLoginError, LogoutExtent, SendCodeError};
 
-/// What signing in gives a customer.
+/// Result of a customer login.
 #[derive(Debug)]
 pub struct IssuedCustomerToken {
-    /// Who he is, in the application he signed in to.
+    /// Customer, in the application they signed in to.
     pub scope: CustomerScope,
-    /// His token.
+    /// Access token.
     pub token: AccessToken,
 }
 
-/// Signing in and out of customers, by one-time code.
+/// Login and logout of customers by one-time code.
 pub struct CustomerSessions {
-    /// Where customers are found by their contacts.
+    /// Finds customers by their contacts.
     pub accounts: Arc<dyn CustomerAccounts>,
-    /// Where codes are kept.
+    /// Storage of codes.
     pub codes: Arc<dyn CodeRepository>,
-    /// Their tokens.
+    /// Storage of tokens.
     pub tokens: Arc<dyn TokenRepository>,
-    /// Who brings codes to people.
+    /// Sends codes to customers.
     pub sender: Arc<dyn CodeSender>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for secrets.
+    /// Source of random secrets.
     pub random: Arc<dyn Random>,
-    /// Fingerprints of secrets.
+    /// Computes fingerprints of secrets.
     pub cipher: Arc<dyn SecretCipher>,
-    /// How long tokens are valid.
+    /// Validity of issued tokens.
     pub lifetimes: TokenLifetimes,
 }
 
 impl CustomerSessions {
-    /// Finds or creates the customer of a contact and sends him a code, to his phone or by mail. A code that the provider
-    /// did not accept is not stored and leaves an earlier one as it was.
+    /// Finds or creates the customer of a contact and sends them a code by phone or e-mail. If the provider does not
+    /// accept the code, it is not stored and an earlier code stays valid.
     pub async fn send_code(&self, app: AppScope, contact: &Contact, ip: Option<IpAddr>) -> Result<(), SendCodeError> {
         self.accounts.find_or_create(app.project_id, contact, self.clock.now()).await?;
         let own = self.random.digits(OWN_DIGITS);
@@ -64,7 +64,7 @@ impl CustomerSessions {
         Ok(self.codes.replace(app.project_id, contact, code).await?)
     }
 
-    /// Turns a code into a token of the calling application.
+    /// Exchanges a code for a token of the calling application.
     pub async fn log_in(
         &self,
         app: AppScope,
@@ -93,7 +93,7 @@ impl CustomerSessions {
         }
     }
 
-    /// Ends the token he came with, or all his tokens in every application of the project.
+    /// Revokes the token of the call, or all tokens of the customer in every application of the project.
     pub async fn log_out(&self, customer: CustomerScope, extent: LogoutExtent) -> Result<(), StoreError> {
         let owner = TokenOwner::Customer(customer.counterparty_id);
         match extent {

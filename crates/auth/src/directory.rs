@@ -5,14 +5,14 @@ use kontor_kernel::{Page, PageRequest, Permission, RecordError, Resource, Staff}
 use crate::model::{Colleague, Employee, EmployeeFilter};
 use crate::ports::DirectoryRepository;
 
-/// Who works in a project. Agents are not among them.
+/// Employees of a project, without agents.
 pub struct StaffDirectory {
-    /// Who tells.
+    /// Storage of employees.
     pub directory: Arc<dyn DirectoryRepository>,
 }
 
 impl StaffDirectory {
-    /// The employees of the project, with everything about them.
+    /// Returns one page of the project's employees with all their fields.
     pub async fn employees(
         &self,
         staff: &Staff,
@@ -23,7 +23,7 @@ impl StaffDirectory {
         Ok(self.directory.employees(staff.project_id, filter, page).await?)
     }
 
-    /// The employees that something can be given to: those who are not banned.
+    /// Returns one page of the employees that can be assigned work: those who are not banned.
     pub async fn colleagues(
         &self,
         staff: &Staff,

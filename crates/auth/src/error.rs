@@ -6,337 +6,337 @@ use crate::miniapp::Doubt;
 use crate::model::{BeyondReach, ExpiryError, RequestStatus};
 use crate::ports::{CallCheckError, HashingFailed, SendError};
 
-/// Why an employee is not signed in.
+/// Error of an employee login.
 #[derive(Debug, thiserror::Error)]
 pub enum StaffLoginError {
-    /// The login is unknown, the password wrong or the employee banned; which of them is not said.
+    /// The login is unknown, the password is wrong or the employee is banned. The response does not say which.
     #[error("the login or the password is wrong")]
     WrongCredentials,
-    /// The password could not be compared.
+    /// The password could not be verified.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why an employee is not added or changed.
+/// Error of creating or changing an employee.
 #[derive(Debug, thiserror::Error)]
 pub enum StaffRegistryError {
-    /// Another employee has this login.
+    /// The login is in use.
     #[error("the login is already in use")]
     LoginTaken,
-    /// There is no such project.
+    /// The project does not exist.
     #[error("there is no such project")]
     UnknownProject,
-    /// There is no such employee.
+    /// The employee does not exist.
     #[error("there is no such employee")]
     UnknownEmployee,
-    /// The named branch is not one of the project.
+    /// The branch does not belong to the project.
     #[error("there is no such branch")]
     UnknownBranch,
-    /// The named role is not one of the project's staff.
+    /// The role does not belong to the staff roles of the project.
     #[error("there is no such role")]
     UnknownRole,
-    /// The named department is not one of the project.
+    /// The department does not belong to the project.
     #[error("there is no such department")]
     UnknownDepartment,
-    /// The named file is no avatar of the project.
+    /// The file is not an avatar of the project.
     #[error("there is no such avatar")]
     UnknownAvatar,
-    /// Without him nobody could do everything in the project.
+    /// The employee is the last owner of the project.
     #[error("he is the last owner of the project")]
     LastOwner,
     /// The password could not be hashed.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why no one-time code is on its way.
+/// Error of sending a one-time code.
 #[derive(Debug, thiserror::Error)]
 pub enum SendCodeError {
-    /// The provider did not accept it; it counts as not requested.
+    /// The provider did not accept the code. It counts as not requested.
     #[error("the code could not be sent")]
     CodeNotSent(#[from] SendError),
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a customer is not signed in.
+/// Error of a customer login.
 #[derive(Debug, thiserror::Error)]
 pub enum CustomerLoginError {
     /// No customer of the project has this contact.
     #[error("there is no customer with this phone or e-mail address")]
     UnknownContact,
-    /// No code was requested, or it was used, expired or tried too often.
+    /// No valid code: it was not requested, was used, has expired or has no attempts left.
     #[error("no valid code: request a new one")]
     CodeNotRequested,
-    /// The code is wrong.
+    /// Wrong code.
     #[error("the code is wrong")]
     WrongCode,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a sign of life is not taken.
+/// Error of a heartbeat.
 #[derive(Debug, thiserror::Error)]
 pub enum HeartbeatError {
-    /// The token ended meanwhile.
+    /// The token was revoked in the meantime.
     #[error("the customer has signed out")]
     SignedOut,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a customer is not signed in with a contact from a mini-app.
+/// Error of a login with a contact from a mini-app.
 #[derive(Debug, thiserror::Error)]
 pub enum ContactLoginError {
-    /// The messenger does not prove whose phone it is.
+    /// The messenger does not prove who owns a phone.
     #[error("this messenger does not prove whose phone it is")]
     NotSupported,
     /// The application has no bot at this messenger.
     #[error("the application has no bot at this messenger")]
     NotConfigured,
-    /// The stored token of the bot was sealed with another service key.
+    /// The stored bot token was sealed with another service key.
     #[error(transparent)]
     Unsealable(#[from] Unsealable),
-    /// The contact is not proven, or too old.
+    /// The contact is not proven, or is too old.
     #[error("the contact is not proven: {0}")]
     NotProven(#[from] Doubt),
-    /// The phone is the customer's, but none that can be used here.
+    /// The phone is proven but cannot be used as a login.
     #[error("the phone {0}")]
     UnusablePhone(#[from] ContactError),
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a backend learns nothing about a token.
+/// Error of token introspection.
 #[derive(Debug, thiserror::Error)]
 pub enum IntrospectionError {
-    /// The client is unknown or shut out, its application is inactive, or the secret is wrong; which of them is not
-    /// said.
+    /// The client is unknown or disabled, its application is inactive, or the secret is wrong. The response does not
+    /// say which.
     #[error("the client credentials are wrong")]
     WrongCredentials,
     /// The client was issued for another audience.
     #[error("the client was not issued for this audience")]
     WrongAudience,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a client for introspection is not issued or changed.
+/// Error of issuing or changing an introspection client.
 #[derive(Debug, thiserror::Error)]
 pub enum IntrospectionRegistryError {
-    /// There is no such application.
+    /// The application does not exist.
     #[error("there is no such application")]
     UnknownApplication,
-    /// The application has a client for this audience.
+    /// The application already has a client for this audience.
     #[error("the application has a client for this audience; rotate its secret instead")]
     AlreadyIssued,
-    /// There is no such client.
+    /// The client does not exist.
     #[error("there is no such client")]
     UnknownClient,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why the bot of an application is not set or removed.
+/// Error of setting or removing the bot of an application.
 #[derive(Debug, thiserror::Error)]
 pub enum MiniAppRegistryError {
-    /// The messenger does not prove whose phone it is.
+    /// The messenger does not prove who owns a phone.
     #[error("this messenger does not sign contacts, so nobody can sign in with it")]
     NotSupported,
-    /// There is no such application.
+    /// The application does not exist.
     #[error("there is no such application")]
     UnknownApplication,
-    /// There is nothing to remove.
+    /// The application has no bot at this messenger.
     #[error("the application has no bot at this messenger")]
     NotSet,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why an agent or its token stays as it is.
+/// Error of a use case of agents and their tokens.
 pub type AgentError = RecordError<AgentRefusal>;
 
-/// What only agents and their tokens refuse.
+/// Refusals specific to agents and their tokens.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AgentRefusal {
-    /// The actor has less than he would grant, or less than the agent has.
+    /// The caller holds fewer permissions than they would grant, or fewer than the agent has.
     #[error(transparent)]
     BeyondReach(#[from] BeyondReach),
-    /// These places of the list name no permission.
+    /// Positions in the list that name no permission.
     #[error("some of these are no permissions")]
     UnknownPermissions(Vec<usize>),
-    /// The token would be held to something that the agent may not do.
+    /// The token would be limited to permissions that the agent does not have.
     #[error("the agent does not have these permissions")]
     BeyondAgent(BTreeSet<Permission>),
-    /// The token would end at an impossible moment.
+    /// The expiry time is not valid.
     #[error(transparent)]
     Expiry(#[from] ExpiryError),
-    /// The agent has as many tokens as it may have.
+    /// The agent has the maximum number of tokens.
     #[error("the agent has as many tokens as it may have")]
     TooManyTokens,
 }
 
 impl Refusal for AgentRefusal {}
 
-/// Why a request for access does not go on. It is not found, either, by whoever has another secret, or is of another
-/// project than the one that deals with it.
+/// Error of a use case of access requests. A wrong secret and a request handled by another project are reported as not
+/// found.
 pub type AccessRequestError = RecordError<AccessRequestRefusal>;
 
-/// What only requests for access refuse.
+/// Refusals specific to access requests.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccessRequestRefusal {
-    /// The employee has less than the agent would get.
+    /// The employee holds fewer permissions than the agent would get.
     #[error(transparent)]
     BeyondReach(#[from] BeyondReach),
-    /// These were not asked for, or an earlier review took them away.
+    /// The request does not ask for these permissions, or an earlier review removed them.
     #[error("the request does not ask for these permissions")]
     NotRequested(BTreeSet<Permission>),
-    /// The request has come to where this step cannot be taken.
+    /// The status of the request does not allow this.
     #[error("the request is {}", .0.word())]
     State(RequestStatus),
 }
 
 impl Refusal for AccessRequestRefusal {}
 
-/// Why a use case of roles is refused.
+/// Error of a use case of roles.
 pub type RoleError = RecordError<RoleRefusal>;
 
-/// What only roles refuse.
+/// Refusals specific to roles.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RoleRefusal {
-    /// The role, as it is or would be, has permissions that the employee lacks.
+    /// The role, before or after the change, has permissions that the employee lacks.
     #[error(transparent)]
     BeyondReach(#[from] BeyondReach),
-    /// The role that allows everything is as it is.
+    /// The owner role cannot be changed or deleted.
     #[error("the owner's role cannot be changed or deleted")]
     OwnerRole,
-    /// The named permissions at these places do not exist in the project.
+    /// Positions in the list of permissions that do not exist in the project.
     #[error("there are no such permissions")]
     UnknownPermissions(Vec<usize>),
-    /// Somebody has the role.
+    /// Employees have the role.
     #[error("there are employees with the role")]
     InUse,
-    /// The role was changed meanwhile.
+    /// The role was changed in the meantime.
     #[error("the role was changed meanwhile, look at it again")]
     Stale,
 }
 
 impl Refusal for RoleRefusal {}
 
-/// Why a use case of permissions and screens is refused.
+/// Error of a use case of permissions and screens.
 pub type PermissionError = RecordError<PermissionRefusal>;
 
-/// What only permissions refuse.
+/// Refusals specific to permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionRefusal {
-    /// The service's own permissions are as they are.
+    /// Permissions of the service cannot be changed.
     #[error("the permission is the service's own")]
     OfTheService,
     /// The project has a permission of this name.
     #[error("the name is already in use")]
     NameTaken,
-    /// There is no such screen.
+    /// The screen does not exist.
     #[error("there is no such screen")]
     UnknownScreen,
-    /// A role has the permission.
+    /// Roles have the permission.
     #[error("there are roles with the permission")]
     InUse,
 }
 
 impl Refusal for PermissionRefusal {}
 
-/// Why requests for temporary passwords are not answered.
+/// Error of sending temporary passwords.
 #[derive(Debug, thiserror::Error)]
 pub enum SendPasswordError {
     /// The password could not be hashed.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a step of the login by calling a number does not succeed.
+/// Error of a login by calling a number.
 #[derive(Debug, thiserror::Error)]
 pub enum CallbackLoginError {
-    /// An attempt of the application had this nonce: begin anew with a new one.
+    /// The application has already used this nonce: start again with a new nonce.
     #[error("the nonce was used")]
     SessionAlreadyStarted,
     /// Another attempt of the project holds the phone.
     #[error("the phone is held until {until}")]
     ChallengeAlreadyActive {
-        /// When the phone is free again at the latest.
+        /// Latest time at which the phone becomes free.
         until: DateTime<Utc>,
     },
-    /// The provider did not take the attempt on.
+    /// The provider did not accept the attempt.
     #[error(transparent)]
     NotStarted(CallCheckError),
-    /// There is no such attempt of this application, or the nonce is another one; which of them is not said.
+    /// The application has no such attempt, or the nonce is wrong. The response does not say which.
     #[error("there is no such attempt")]
     UnknownAttempt,
-    /// The call has not come.
+    /// The expected call has not arrived.
     #[error("the call has not come")]
     NotVerified,
-    /// The provider could not be asked whether the call came; the attempt goes on.
+    /// The provider could not be queried. The attempt continues.
     #[error("the call cannot be verified now: {0}")]
     VerificationUnavailable(CallCheckError),
-    /// The attempt is of no more use: begin anew with a new nonce.
+    /// The attempt has ended: start again with a new nonce.
     #[error("the attempt is over")]
     Expired,
     /// Several customers of the project have the phone.
     #[error("several customers have this phone")]
     PhoneIdentityConflict,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a message of the telephony provider is not taken.
+/// Error of processing a notification of the telephony provider.
 #[derive(Debug, thiserror::Error)]
 pub enum CallNoticeError {
-    /// The signature is not the provider's.
+    /// The signature is wrong.
     #[error("the signature is wrong")]
     Forged,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a customer does not get another phone.
+/// Error of a phone change.
 #[derive(Debug, thiserror::Error)]
 pub enum PhoneChangeError {
-    /// It is his first phone already.
+    /// The phone is already the customer's first phone.
     #[error("is your phone already")]
     Unchanged,
-    /// Another customer of the project has it.
+    /// Another customer of the project has the phone.
     #[error("belongs to another customer")]
     Taken,
-    /// The provider did not accept the code; it counts as not requested.
+    /// The provider did not accept the code. It counts as not requested.
     #[error("the code could not be sent")]
     CodeNotSent(#[from] SendError),
-    /// No code was requested for this phone, or it was used, expired or tried too often.
+    /// No valid code for this phone: it was not requested, was used, has expired or has no attempts left.
     #[error("no valid code: request a new one")]
     CodeNotRequested,
-    /// The code is wrong.
+    /// Wrong code.
     #[error("the code is wrong")]
     WrongCode,
-    /// The customer has left.
+    /// The customer was deleted.
     #[error("there is no such customer")]
     Gone,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -6,7 +6,7 @@ use crate::model::{BearerToken, StoredCustomerToken};
 use crate::ports::TokenRepository;
 use crate::uses::PendingUses;
 
-/// Tells which employee a bearer token names.
+/// Authenticates employees and agents by bearer token.
 pub struct StaffGuard {
     tokens: Arc<dyn TokenRepository>,
     clock: Arc<dyn Clock>,
@@ -15,18 +15,18 @@ pub struct StaffGuard {
 }
 
 impl StaffGuard {
-    /// Wires the ports.
+    /// Creates the service from its ports.
     pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
         Self { tokens, clock, cipher, uses: PendingUses::default() }
     }
 
-    /// Stores the uses of tokens recorded since the last time. They stay recorded when the storage fails. Returns how many
-    /// tokens were used. Called by one task at a time.
+    /// Stores the recorded uses of tokens. They stay recorded if the storage fails. Returns the number of used tokens.
+    /// Must not be called concurrently.
     pub async fn store_uses(&self) -> Result<usize, StoreError> {
         self.uses.store(&*self.tokens).await
     }
 
-    /// The employee behind a bearer; `None` for a malformed, unknown or expired token, a customer's token, or a
+    /// Returns the employee of a bearer token; `None` for a malformed, unknown or expired token, a customer token, or a
     /// banned employee.
     pub async fn authenticate(&self, bearer: &str) -> Result<Option<Staff>, StoreError> {
         let Some(presented) = BearerToken::parse(bearer) else { return Ok(None) };
@@ -45,18 +45,18 @@ impl StaffGuard {
     }
 }
 
-/// What a bearer token proves inside the calling application.
+/// Result of authenticating a customer's bearer token in the calling application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CustomerAuthentication {
     /// The customer is signed in to this application.
     SignedIn(CustomerScope),
-    /// No valid customer's token.
+    /// No valid customer token.
     Unauthenticated,
-    /// A valid token of another application or project. The client surface answers as if nothing were there (`404`).
+    /// Valid token of another application or project. The client surface answers `404`.
     OtherApplication,
 }
 
-/// Tells which customer a bearer token names.
+/// Authenticates customers by bearer token.
 pub struct CustomerGuard {
     tokens: Arc<dyn TokenRepository>,
     clock: Arc<dyn Clock>,
@@ -65,13 +65,13 @@ pub struct CustomerGuard {
 }
 
 impl CustomerGuard {
-    /// Wires the ports.
+    /// Creates the service from its ports.
     pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
         Self { tokens, clock, cipher, uses: PendingUses::default() }
     }
 
-    /// Stores the uses of tokens recorded since the last time. They stay recorded when the storage fails. Returns how many
-    /// tokens were used. Called by one task at a time.
+    /// Stores the recorded uses of tokens. They stay recorded if the storage fails. Returns the number of used tokens.
+    /// Must not be called concurrently.
     pub async fn store_uses(&self) -> Result<usize, StoreError> {
         self.uses.store(&*self.tokens).await
     }
@@ -86,7 +86,7 @@ impl CustomerGuard {
         Ok(proved)
     }
 
-    /// The customer behind a bearer, seen from the calling application. An employee's token is no token here.
+    /// Authenticates a bearer token for the calling application. An employee's token is not accepted.
     pub async fn authenticate(&self, app: AppScope, bearer: &str) -> Result<CustomerAuthentication, StoreError> {
         Ok(match self.proved(bearer).await? {
             None => CustomerAuthentication::Unauthenticated,
@@ -103,8 +103,8 @@ impl CustomerGuard {
         })
     }
 
-    /// The customer behind a bearer, in the application he logged in to, for calls that name no application. `None`
-    /// also when that application is no longer active.
+    /// Authenticates a bearer token for calls without an App Token, in the application the customer logged in to.
+    /// `None` also if that application is no longer active.
     pub async fn authenticate_alone(&self, bearer: &str) -> Result<Option<CustomerScope>, StoreError> {
         let proved = self.proved(bearer).await?.filter(|(_, stored)| stored.app_is_active);
         Ok(proved.map(|(token_id, stored)| {

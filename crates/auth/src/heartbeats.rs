@@ -7,28 +7,29 @@ use crate::HeartbeatError;
 use crate::model::{ClientSession, SessionStep};
 use crate::ports::{ClientSessions, SessionStart};
 
-/// A sign of life can be overtaken by others of the same token; after so many the storage counts as overloaded.
+/// Maximum attempts to store a heartbeat when other heartbeats of the same token interfere. After that the storage
+/// counts as overloaded.
 const TRIES: usize = 16;
 
-/// The session after a sign of life.
+/// Session after a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// The session that goes on.
+    /// Current session.
     pub session: ClientSession,
-    /// When the sign was taken.
+    /// Time of the heartbeat.
     pub taken_at: DateTime<Utc>,
 }
 
-/// Signs of life of customers.
+/// Heartbeats of customers.
 pub struct Heartbeats {
-    /// Where sessions are kept.
+    /// Storage of sessions.
     pub sessions: Arc<dyn ClientSessions>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Heartbeats {
-    /// Takes a sign of life: the session of the token goes on, or a new one starts.
+    /// Records a heartbeat: continues the session of the token or starts a new one.
     pub async fn beat(&self, customer: CustomerScope) -> Result<Heartbeat, HeartbeatError> {
         let taken_at = self.clock.now();
         for _ in 0..TRIES {

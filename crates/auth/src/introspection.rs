@@ -9,20 +9,20 @@ use crate::model::{
 use crate::ports::IntrospectionClients;
 use crate::{IntrospectionError, IntrospectionRegistryError};
 
-/// Letters and digits of a client's secret.
+/// Length of a client secret, in letters and digits.
 const SECRET_LENGTH: usize = 48;
 
-/// Tells backends what a customer's token is worth.
+/// Token introspection for backends.
 pub struct Introspection {
-    /// Where the clients are kept.
+    /// Storage of the clients.
     pub clients: Arc<dyn IntrospectionClients>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Fingerprints of secrets.
+    /// Computes fingerprints of secrets.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
-/// A question of a client that has proved who it is.
+/// Introspection request of an authenticated client.
 #[derive(Debug)]
 pub struct Inquiry {
     client_id: Uuid,
@@ -31,20 +31,20 @@ pub struct Inquiry {
 }
 
 impl Inquiry {
-    /// Who asks.
+    /// Returns the client that sent the request.
     pub fn client_id(&self) -> Uuid {
         self.client_id
     }
 
-    /// The answer for an audience, which must be the one the client was issued for.
+    /// Returns the token state for an audience, which must be the client's audience.
     pub fn answer(self, audience: &Audience) -> Result<TokenState, IntrospectionError> {
         if *audience == self.audience { Ok(self.state) } else { Err(IntrospectionError::WrongAudience) }
     }
 }
 
 impl Introspection {
-    /// Checks the client and looks the token up. Anything wrong with the token makes it inactive, a malformed or absent
-    /// one too. Asking is no use of the token.
+    /// Authenticates the client and looks up the token. A token that is malformed, missing or otherwise invalid is
+    /// inactive. Introspection does not count as a use of the token.
     pub async fn inquire(
         &self,
         credentials: &ClientCredentials,
@@ -57,7 +57,7 @@ impl Introspection {
             Some(remembered) => self.judge(credentials, presented.as_ref(), remembered),
             None => None,
         };
-        // What is remembered may be older than a secret that another process has just replaced: it never refuses.
+        // A cached entry may be older than a secret that another process has just rotated, so the cache never refuses.
         if let Some(known @ Inquiry { state: TokenState::Active(_), .. }) = known {
             return Ok(known);
         }
@@ -66,7 +66,7 @@ impl Introspection {
         inquiry.ok_or(IntrospectionError::WrongCredentials)
     }
 
-    /// Nothing when the client is shut out or does not prove itself.
+    /// Returns `None` if the client is disabled or its secret is wrong.
     fn judge(
         &self,
         credentials: &ClientCredentials,
@@ -96,24 +96,24 @@ impl Introspection {
     }
 }
 
-/// What an operator hands to a backend. The secret is shown this once.
+/// Credentials of a backend. The secret is returned only once.
 #[derive(Debug)]
 pub struct IssuedIntrospectionClient {
-    /// The public half.
+    /// Public identifier.
     pub client_id: Uuid,
-    /// The secret half: 48 random letters and digits, of which only the fingerprint is stored.
+    /// Secret: 48 random letters and digits. Only the fingerprint is stored.
     pub secret: SecretString,
 }
 
-/// Issues and ends the credentials of backends.
+/// Issues, rotates and disables the credentials of backends.
 pub struct IntrospectionRegistry {
-    /// Where the clients are kept.
+    /// Storage of the clients.
     pub clients: Arc<dyn IntrospectionClients>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for secrets.
+    /// Source of random secrets.
     pub random: Arc<dyn Random>,
-    /// Fingerprints of secrets.
+    /// Computes fingerprints of secrets.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
@@ -137,8 +137,8 @@ impl IntrospectionRegistry {
         Ok(IssuedIntrospectionClient { client_id, secret })
     }
 
-    /// Replaces the secret of the application's client for an audience; the old one is worth nothing from this moment.
-    /// A disabled client is active again.
+    /// Rotates the secret of the application's client for an audience. The old secret is invalid at once. A disabled
+    /// client becomes active again.
     pub async fn rotate(
         &self,
         application_id: ApplicationId,
@@ -150,7 +150,7 @@ impl IntrospectionRegistry {
         Ok(IssuedIntrospectionClient { client_id, secret })
     }
 
-    /// Shuts the application's client for an audience out at once, and says which it was.
+    /// Disables the application's client for an audience at once and returns its identifier.
     pub async fn disable(
         &self,
         application_id: ApplicationId,

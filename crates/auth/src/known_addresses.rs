@@ -5,15 +5,15 @@ use kontor_kernel::{Clock, SecretCipher, StoreError};
 use crate::model::Login;
 use crate::ports::SignInAddresses;
 
-/// Addresses from which employees have signed in. Strangers who try passwords cannot lock an employee out there.
+/// Addresses from which employees have signed in. An attacker who guesses passwords cannot lock an employee out there.
 ///
 /// Only keyed hashes are stored: neither a login nor an address can be read from them.
 pub struct KnownAddresses {
-    /// Where they are kept.
+    /// Storage of the addresses.
     pub addresses: Arc<dyn SignInAddresses>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Keys the hashes.
+    /// Computes the keyed hashes.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
@@ -23,7 +23,7 @@ impl KnownAddresses {
         self.addresses.contains(&self.fingerprint(login, address)).await
     }
 
-    /// Notes that the login was used successfully from this address.
+    /// Records that the login was used successfully from this address.
     pub async fn remember(&self, login: &Login, address: &str) -> Result<(), StoreError> {
         self.addresses.remember(&self.fingerprint(login, address), self.clock.now()).await
     }

@@ -1,28 +1,29 @@
-//! Guards, tokens, the ways to sign in, sessions, employees, roles and agents.
+//! Authentication and access control: guards, tokens, login methods, sessions, employees, roles and agents.
 //!
-//! **Owns** access tokens of employees, agents and customers and the guards that tell who is calling; the one-time codes,
+//! **Owns** access tokens of employees, agents and customers, and the guards that authenticate callers; one-time codes,
 //! callback attempts, signed contacts and sessions of customers; employees with their passwords, roles and permissions;
-//! agents and their requests for access; the backends that may ask about tokens.
+//! agents and their access requests; the backends that may introspect tokens.
 //!
 //! **Invariants**
-//! - Of a token only the fingerprint is stored; the value `<id>|<secret>` is shown once and counts only whole.
-//! - Employees and customers have different guards; a token of one never opens the other.
+//! - Only the fingerprint of a token is stored. The value `<id>|<secret>` is returned once, and neither half is valid
+//!   alone.
+//! - Employees and customers have different guards. A token of one kind is never accepted by the other guard.
 //! - A customer's token belongs to one application of one project.
-//! - One code gives one token, within [`model::CODE_LIFETIME`] and [`model::CODE_ATTEMPTS`] wrong tries.
-//! - One callback attempt gives one token, to the holder of its two secrets alone, in its application alone. The
-//!   provider is called once to begin it and never while a transaction is open.
-//! - A contact from a mini-app counts only when the messenger has signed it for the user who started the mini-app.
-//! - A phone becomes a customer's by a code that went to it; such a code and one for signing in never stand for each
-//!   other.
-//! - At most one session per token goes on; no time counts twice, however many signs of life race.
-//! - A backend learns nothing about a token that is not one of its own application, not even that it exists.
-//! - Recognizing a token writes nothing: its uses are recorded in memory and stored together.
-//! - Nobody hands on what he does not have; a token never opens more than the role behind it does now.
-//! - A request for access gives one token, to whoever has its secret, after an employee agreed.
-//! - A project keeps an owner who can sign in.
-//! - An unknown login, a wrong password and a banned employee cannot be told apart, not even by time.
+//! - One code gives one token, within [`model::CODE_LIFETIME`] and [`model::CODE_ATTEMPTS`] wrong attempts.
+//! - One callback attempt gives one token, only to the holder of its two secrets and only in its application. The
+//!   provider is called once to start it and never while a transaction is open.
+//! - A contact from a mini-app is accepted only if the messenger signed it for the user who started the mini-app.
+//! - A customer's phone changes only with a code that was sent to it. Codes for a phone change and codes for login are
+//!   not interchangeable.
+//! - At most one session per token is open. No time is counted twice, however many heartbeats race.
+//! - A backend learns nothing about tokens of other applications, not even that they exist.
+//! - Authenticating a token writes nothing. Its uses are recorded in memory and stored together.
+//! - Callers cannot grant permissions they do not hold. A token never grants more than the role behind it does now.
+//! - An access request gives one token, to the holder of its secret, after an employee approved it.
+//! - A project always keeps an owner who can sign in.
+//! - An unknown login, a wrong password and a banned employee are indistinguishable, also by response time.
 //!
-//! **Ports** stand in [`ports`].
+//! **Ports** are in [`ports`].
 //!
 //! ```
 //! use kontor_auth::model::BearerToken;
@@ -76,12 +77,12 @@ pub use registry::{Hire, StaffRegistry};
 pub use roles::RoleService;
 pub use staff::{IssuedStaffToken, StaffSessions};
 
-/// How far logging out goes (`from_all_devices` in the contract).
+/// Scope of a logout (`from_all_devices` in the contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogoutExtent {
-    /// Ends the token of the call.
+    /// Revokes the token of the call.
     ThisDevice,
-    /// Ends every token of the person.
+    /// Revokes every token of the caller.
     AllDevices,
 }
 

@@ -7,58 +7,57 @@ use crate::SendPasswordError;
 use crate::model::{Login, PASSWORD_REQUEST_LIFETIME, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword};
 use crate::ports::{PasswordHasher, PasswordRequests, PasswordSender, SendError};
 
-/// Letters and digits of a temporary password: 95 bits.
+/// Length of a temporary password, in letters and digits: 95 bits.
 const LENGTH: usize = 16;
-/// How long a worker has a request for itself; longer than a mail can take.
+/// Lease of a request; longer than sending a mail can take.
 const LEASE: TimeDelta = TimeDelta::seconds(30);
-/// The pause before a request is tried for the second time, doubled with every further attempt.
+/// Back-off before the second attempt, doubled with every further attempt.
 const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(30);
-/// Pauses double no further than this; requests are forgotten long before.
+/// Maximum number of doublings. Requests are discarded long before.
 const MOST_DOUBLINGS: u32 = 10;
 
 fn pause_after(attempts: u32) -> TimeDelta {
     FIRST_PAUSE * (1 << attempts.saturating_sub(1).min(MOST_DOUBLINGS))
 }
 
-/// What became of one request.
+/// Outcome of one round.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PasswordRound {
-    /// Nothing is due.
+    /// No request is due.
     Idle,
     /// No employee who may sign in has this login.
     Nobody,
-    /// The mail is on its way.
+    /// The mail was sent.
     Sent,
-    /// It was not sent; it is tried again unless the server refused for good.
+    /// The mail was not sent. It is retried unless the server refused permanently.
     Failed(SendError),
-    /// It was tried for long enough.
+    /// The request was retried for too long and is discarded.
     GivenUp,
 }
 
-/// Temporary passwords by e-mail. Asking for one does the same for every login, known or not: what follows is done by
-/// the worker.
+/// Temporary passwords by e-mail. A request does the same for every login, known or not; the worker does the rest.
 pub struct TemporaryPasswords {
-    /// Where requests are kept.
+    /// Storage of requests.
     pub requests: Arc<dyn PasswordRequests>,
-    /// Who hashes passwords.
+    /// Hashes passwords.
     pub hasher: Arc<dyn PasswordHasher>,
-    /// Who brings passwords to employees.
+    /// Sends passwords to employees.
     pub sender: Arc<dyn PasswordSender>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for secrets.
+    /// Source of random secrets.
     pub random: Arc<dyn Random>,
 }
 
 impl TemporaryPasswords {
-    /// Queues that somebody wants a temporary password for a login.
+    /// Queues a request for a temporary password.
     pub async fn request(&self, login: &Login) -> Result<(), StoreError> {
         self.requests.enqueue(login, self.clock.now()).await
     }
 
-    /// Answers the oldest request that is due. The password is stored before it is sent, so that one that arrives works;
-    /// another one sent later takes its place.
-    /// `owner` names this process and no other.
+    /// Processes the oldest request that is due. The password is stored before it is sent, so that a received password
+    /// always works. A later password replaces it.
+    /// `owner` must be unique to this process.
     pub async fn send_due(&self, owner: &str) -> Result<PasswordRound, SendPasswordError> {
         let now = self.clock.now();
         let leased = self.requests.lease(owner, now, now + LEASE).await?;

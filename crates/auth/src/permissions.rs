@@ -6,21 +6,21 @@ use crate::model::{FoundPermission, GrantedPermission, PermissionChange, Permiss
 use crate::ports::PermissionRepository;
 use crate::{PermissionError, PermissionRefusal};
 
-/// Use cases of permissions and the screens that group them. The service's own permissions never change; a project may
-/// define others, which open nothing here and are there for its integrations.
+/// Use cases of permissions and the screens that group them. The service's own permissions never change. A project may
+/// define others: the service does not check them, and they serve its integrations.
 pub struct PermissionService {
-    /// Where they are kept.
+    /// Storage.
     pub permissions: Arc<dyn PermissionRepository>,
 }
 
 impl PermissionService {
-    /// Every permission that roles of the employee's project can have.
+    /// Returns every permission that roles of the employee's project can have.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<GrantedPermission>, PermissionError> {
         staff.require(Permission::view(Resource::Permissions))?;
         Ok(self.permissions.list(staff.project_id).await?)
     }
 
-    /// One of them.
+    /// Returns one of these permissions.
     pub async fn read(&self, staff: &Staff, id: PermissionId) -> Result<GrantedPermission, PermissionError> {
         staff.require(Permission::view(Resource::Permissions))?;
         match self.permissions.find(id).await?.ok_or(PermissionError::NotFound)? {
@@ -35,7 +35,7 @@ impl PermissionService {
         self.permissions.insert(staff.project_id, draft).await
     }
 
-    /// Changes a permission that the employee's project defined.
+    /// Changes a permission defined by the employee's project.
     pub async fn update(
         &self,
         staff: &Staff,
@@ -46,19 +46,19 @@ impl PermissionService {
         self.permissions.update(staff.project_id, id, change).await
     }
 
-    /// Deletes a permission that the employee's project defined and no role has.
+    /// Deletes a permission defined by the employee's project. Refuses one that a role has.
     pub async fn delete(&self, staff: &Staff, id: PermissionId) -> Result<(), PermissionError> {
         self.require_own(staff, id).await?;
         self.permissions.delete(staff.project_id, id).await
     }
 
-    /// Every screen.
+    /// Returns every screen.
     pub async fn screens(&self, staff: &Staff) -> Result<Vec<Reference<ScreenId>>, PermissionError> {
         staff.require(Permission::view(Resource::Permissions))?;
         Ok(self.permissions.screens().await?)
     }
 
-    /// One screen.
+    /// Returns one screen.
     pub async fn screen(&self, staff: &Staff, id: ScreenId) -> Result<Reference<ScreenId>, PermissionError> {
         staff.require(Permission::view(Resource::Permissions))?;
         self.permissions.screen(id).await?.ok_or(PermissionError::NotFound)

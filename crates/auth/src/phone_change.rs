@@ -10,22 +10,22 @@ use crate::model::{
 };
 use crate::ports::{CodeSender, PhoneRepository};
 
-/// Moving a customer to another phone, in two steps: a code goes to the new phone, and proves that it is at hand.
+/// Change of a customer's phone in two steps: a code is sent to the new phone, and the customer enters it.
 pub struct PhoneChange {
-    /// Where phones are kept.
+    /// Storage of phones.
     pub phones: Arc<dyn PhoneRepository>,
-    /// Who brings codes to people.
+    /// Sends codes to customers.
     pub sender: Arc<dyn CodeSender>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for secrets.
+    /// Source of random secrets.
     pub random: Arc<dyn Random>,
-    /// Fingerprints of secrets.
+    /// Computes fingerprints of secrets.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl PhoneChange {
-    /// Brings a code to the new phone. A phone that another customer of the project has gets none.
+    /// Sends a code to the new phone. Refuses a phone of another customer of the project.
     pub async fn request(
         &self,
         customer: CustomerScope,
@@ -51,7 +51,7 @@ impl PhoneChange {
         if self.phones.store_code(code).await? { Ok(()) } else { Err(PhoneChangeError::Gone) }
     }
 
-    /// Makes the phone his with the code that went to it.
+    /// Changes the phone if the code is right.
     pub async fn verify(&self, customer: CustomerScope, phone: &Phone, code: &str) -> Result<(), PhoneChangeError> {
         let (project_id, id) = (customer.app.project_id, customer.counterparty_id);
         let attempt = PhoneChangeTry {

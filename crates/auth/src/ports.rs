@@ -1,4 +1,4 @@
-//! What access control needs from the outside.
+//! Ports of access control.
 
 mod agents;
 mod callback;
@@ -30,24 +30,24 @@ pub use callback::*;
 pub use kontor_kernel::SendError;
 pub use miniapp::*;
 
-/// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
+/// Storage of issued tokens. Each look-up is bound to its guard: a token of the other guard is not found.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TokenRepository: Send + Sync {
-    /// The token of an employee with what his role allows, in one statement.
+    /// Returns the token of an employee with the permissions of the role, in one statement.
     async fn staff_token(&self, id: TokenId) -> Result<Option<StoredStaffToken>, StoreError>;
 
-    /// The token of a customer who still exists.
+    /// Returns the token of an existing customer.
     async fn customer_token(&self, id: TokenId) -> Result<Option<StoredCustomerToken>, StoreError>;
 
-    /// Stores uses of tokens, and with those of employees the time they were active; see [`TokenUse::active_after`].
-    /// What was used is told by the token, so tokens of both guards may come together; ended ones are passed over.
+    /// Stores uses of tokens and, for employees, their active time; see [`TokenUse::active_after`]. Tokens of both
+    /// guards may be mixed. Revoked tokens are skipped.
     async fn record_uses(&self, uses: Vec<TokenUse>) -> Result<(), StoreError>;
 
-    /// Ends one token of its owner, a customer's session with it; ending it twice is no error.
+    /// Revokes one token of its owner and, for a customer, closes its session. Idempotent.
     async fn revoke(&self, owner: TokenOwner, token: TokenId) -> Result<(), StoreError>;
 
-    /// Ends every token of the owner, a customer's sessions with them.
+    /// Revokes every token of the owner and, for a customer, closes the sessions.
     async fn revoke_all(&self, owner: TokenOwner) -> Result<(), StoreError>;
 }
 
@@ -58,44 +58,45 @@ pub trait SignInAddresses: Send + Sync {
     /// `true` if the hash is stored.
     async fn contains(&self, fingerprint: &str) -> Result<bool, StoreError>;
 
-    /// Stores the hash with this moment, or moves it to this moment.
+    /// Stores the hash with this time, or updates its time.
     async fn remember(&self, fingerprint: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
 }
 
-/// Employees.
+/// Storage of employees.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StaffRepository: Send + Sync {
-    /// What a login is checked against, with a temporary password that is valid at this moment.
+    /// Returns the credentials of a login, with a temporary password that is valid at this time.
     async fn credentials(&self, login: &Login, at: DateTime<Utc>) -> Result<Option<StaffCredentials>, StoreError>;
 
-    /// Stores the token of an employee who has proved a password, and records their activity. A temporary password becomes
-    /// their own by that, and every other token ends in the same commit. `None`, and nothing is stored, when they were
-    /// banned meanwhile or the password that was compared is no longer the stored one.
+    /// Stores the token of an employee who has proved a password, and records their activity. A temporary password
+    /// becomes the employee's own password, and every other token is revoked in the same commit. Returns `None` and
+    /// stores nothing if the employee was banned in the meantime, or if the compared password is no longer the stored
+    /// one.
     async fn sign_in(&self, sign_in: SignIn) -> Result<Option<TokenId>, StoreError>;
 
-    /// The employee's record with his permissions.
+    /// Returns the employee with their permissions.
     async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError>;
 
-    /// Stores an employee with the project's owner role, which is made when the project has none. Refuses a login in
-    /// use and a branch of another project.
+    /// Stores an employee with the owner role of the project, which is created if there is none. Refuses a login in use
+    /// and a branch of another project.
     async fn insert_owner(&self, owner: NewOwner) -> Result<UserId, StaffRegistryError>;
 
     /// Stores an employee. Refuses an unknown project, a login in use, and a role, branch or department of another
     /// project.
     async fn insert_employee(&self, employee: NewEmployee) -> Result<UserId, StaffRegistryError>;
 
-    /// Shuts an employee out and ends his tokens and his temporary password, in one step. Refuses the last owner.
+    /// Bans an employee and revokes their tokens and temporary password in one commit. Refuses the last owner.
     async fn ban(&self, user: UserId, at: DateTime<Utc>) -> Result<(), StaffRegistryError>;
 
-    /// Lets an employee in again; he has to sign in.
+    /// Lifts the ban of an employee, who must sign in again.
     async fn unban(&self, user: UserId, at: DateTime<Utc>) -> Result<(), StaffRegistryError>;
 
-    /// Gives an employee another role of his project. Refuses to take ownership from the last owner, however many
-    /// calls race.
+    /// Assigns another role of the project to an employee. Refuses to remove the owner role from the last owner, also
+    /// under concurrent calls.
     async fn assign_role(&self, user: UserId, role: RoleChoice, at: DateTime<Utc>) -> Result<(), StaffRegistryError>;
 
-    /// Puts an employee into a department of his project, or into none.
+    /// Assigns an employee to a department of the project, or to none.
     async fn assign_department(
         &self,
         user: UserId,
@@ -103,7 +104,8 @@ pub trait StaffRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<(), StaffRegistryError>;
 
-    /// Changes the employee with this login, and says who that is. Refuses a picture that is no avatar of his project.
+    /// Changes the employee with this login and returns the identifier. Refuses a file that is not an avatar of the
+    /// project.
     async fn update_employee(
         &self,
         login: &Login,
@@ -112,12 +114,12 @@ pub trait StaffRepository: Send + Sync {
     ) -> Result<UserId, StaffRegistryError>;
 }
 
-/// The customers of a project, as far as logging in needs them.
+/// Customers of a project, as far as login needs them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CustomerAccounts: Send + Sync {
-    /// The customer a contact logs in: the one it logged in before, else the oldest one staff entered it for, else a new
-    /// one. Racing calls agree on one customer.
+    /// Returns the customer that a contact signs in: the one who signed in with it before, otherwise the oldest one
+    /// whose record has it, otherwise a new customer. Concurrent calls agree on one customer.
     async fn find_or_create(
         &self,
         project: ProjectId,
@@ -125,8 +127,8 @@ pub trait CustomerAccounts: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<CounterpartyId, StoreError>;
 
-    /// Stores the token of the customer whose contact is proven, in one step with finding or creating him as
-    /// [`CustomerAccounts::find_or_create`] does.
+    /// Stores the token of the customer whose contact is proven, and finds or creates the customer in the same commit
+    /// as [`CustomerAccounts::find_or_create`] does.
     async fn sign_in_customer(
         &self,
         app: AppScope,
@@ -135,40 +137,40 @@ pub trait CustomerAccounts: Send + Sync {
     ) -> Result<(CounterpartyId, TokenId), StoreError>;
 }
 
-/// One-time codes, at most one per contact of a project.
+/// Storage of one-time codes, at most one per contact of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CodeRepository: Send + Sync {
-    /// Stores a code in place of an earlier one of the contact.
+    /// Stores a code and replaces an earlier one of the contact.
     async fn replace(&self, project: ProjectId, contact: &Contact, code: NewCode) -> Result<(), StoreError>;
 
-    /// Uses up the code and stores the token, or counts a wrong try. However many tries race, one code gives one
-    /// token, and no more wrong tries pass than the code has.
+    /// Uses up the code and stores the token, or counts a wrong attempt. Also under concurrent attempts, one code gives
+    /// one token and the limit of wrong attempts holds.
     async fn redeem(&self, redemption: CodeRedemption) -> Result<Redeemed, StoreError>;
 }
 
-/// How a session was started.
+/// Outcome of starting a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionStart {
-    /// It goes on from here.
+    /// The session was started.
     Started(ClientSession),
-    /// Another sign of life was quicker.
+    /// Another heartbeat was faster.
     Overtaken,
-    /// The token ended meanwhile.
+    /// The token was revoked in the meantime.
     SignedOut,
 }
 
-/// The sessions of customers: at most one per token goes on.
+/// Storage of client sessions: at most one per token is open.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ClientSessions: Send + Sync {
-    /// The session of a token that goes on.
+    /// Returns the open session of a token.
     async fn current(&self, token: TokenId) -> Result<Option<ClientSession>, StoreError>;
 
-    /// Stores how a session goes on, unless it was closed or seen since `seen_at`; then the answer is `false`.
+    /// Stores the continued session. Returns `false` if the session was closed or updated since `seen_at`.
     async fn go_on(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError>;
 
-    /// Starts a session of the customer's token and closes the one before, unless that was seen meanwhile.
+    /// Starts a session of the customer's token and closes the previous one, unless that was updated in the meantime.
     async fn start(
         &self,
         customer: CustomerScope,
@@ -177,23 +179,23 @@ pub trait ClientSessions: Send + Sync {
     ) -> Result<SessionStart, StoreError>;
 }
 
-/// The backends that may ask what a customer's token is worth.
+/// Storage of introspection clients.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait IntrospectionClients: Send + Sync {
-    /// The client and, if it exists, the named token of a customer of the client's application, in one statement.
+    /// Returns the client and, if it exists, the token of a customer of the client's application, in one statement.
     async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Result<Option<StoredInquiry>, StoreError>;
 
-    /// What [`IntrospectionClients::inquiry`] found before, as far as it is remembered: an active client and one of its
-    /// application's tokens. Never older than what this process has committed, and at most a second older than what
-    /// another one has; nothing is no answer.
+    /// Returns the cached result of [`IntrospectionClients::inquiry`] for an active client and a token of its
+    /// application. It is never older than the commits of this process, and at most a second older than those of other
+    /// processes. `None` means not cached.
     fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredInquiry>;
 
-    /// Adds a client of an application. Refuses an unknown application and a second client for one audience.
+    /// Stores a client of an application. Refuses an unknown application and a second client for one audience.
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError>;
 
-    /// Puts another secret in the place of the one of the application's client for an audience and makes it active.
-    /// Gives the client; `None` when there is none.
+    /// Replaces the secret of the application's client for an audience and activates the client. Returns the client;
+    /// `None` if there is none.
     async fn rotate(
         &self,
         application_id: ApplicationId,
@@ -202,24 +204,24 @@ pub trait IntrospectionClients: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Option<Uuid>, StoreError>;
 
-    /// Shuts the application's client for an audience out. Gives the client; `None` when there is none.
+    /// Disables the application's client for an audience. Returns the client; `None` if there is none.
     async fn disable(&self, application_id: ApplicationId, audience: Audience) -> Result<Option<Uuid>, StoreError>;
 }
 
-/// Brings one-time codes to customers.
+/// Sends one-time codes to customers.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CodeSender: Send + Sync {
-    /// Brings a code to a phone and returns it. A message carries the `proposed` code; the code of a call is the last
-    /// digits of the calling number, which the provider chooses. `ip` is the address of the customer, which the provider
-    /// uses against abuse.
+    /// Sends a code to a phone and returns it. A message carries the `proposed` code. The code of a call is the last
+    /// digits of the calling number, chosen by the provider. `ip` is the customer's address, which the provider uses to
+    /// prevent abuse.
     async fn code_to_phone(&self, phone: &Phone, proposed: &str, ip: Option<IpAddr>) -> Result<String, SendError>;
 
     /// Sends the code by e-mail.
     async fn email_code(&self, email: &Email, code: &str) -> Result<(), SendError>;
 }
 
-/// A password could not be hashed or compared.
+/// Error: a password could not be hashed or compared.
 #[derive(Debug, thiserror::Error)]
 #[error("the password hash failed: {0}")]
 pub struct HashingFailed(pub String);
@@ -228,20 +230,20 @@ pub struct HashingFailed(pub String);
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PasswordHasher: Send + Sync {
-    /// The form that is stored.
+    /// Returns the stored form.
     async fn hash(&self, password: &SecretString) -> Result<String, HashingFailed>;
 
-    /// Whether the password belongs to the hash. Without a hash the answer is `false` and takes as long, so that an
-    /// unknown login cannot be told from a wrong password.
+    /// Returns `true` if the password matches the hash. Without a hash it returns `false` after the same time, so that
+    /// an unknown login cannot be distinguished from a wrong password.
     async fn verify(&self, password: &SecretString, hash: Option<String>) -> Result<bool, HashingFailed>;
 }
 
-/// The stored form of the password an employee has proved to know. It is compared once more where the token is stored.
+/// Stored form of the password that an employee has proved. It is compared again in the commit that stores the token.
 #[derive(Clone, PartialEq, Eq)]
 pub enum ProvedPassword {
-    /// Their own.
+    /// The employee's own password.
     Own(String),
-    /// A temporary one, which becomes their own.
+    /// Temporary password, which becomes the employee's own.
     Temporary(String),
 }
 
@@ -254,23 +256,23 @@ impl fmt::Debug for ProvedPassword {
     }
 }
 
-/// How an employee signs in.
+/// Login of an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignIn {
-    /// The employee.
+    /// Employee.
     pub user_id: UserId,
-    /// What they proved.
+    /// Proved password.
     pub proved: ProvedPassword,
-    /// The token to store.
+    /// Token to store.
     pub token: NewToken,
 }
 
-/// Lists of employees. Agents are never among them.
+/// Lists of employees, without agents.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DirectoryRepository: Send + Sync {
-    /// A page of the project's employees with their permissions, oldest first. The number of statements does not grow
-    /// with the page.
+    /// Returns one page of the project's employees with their permissions, oldest first. The number of statements does
+    /// not grow with the page.
     async fn employees(
         &self,
         project: ProjectId,
@@ -278,7 +280,7 @@ pub trait DirectoryRepository: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<Employee>, StoreError>;
 
-    /// The same, by name only.
+    /// Returns one page of the project's employees by name only.
     async fn colleagues(
         &self,
         project: ProjectId,
@@ -287,47 +289,49 @@ pub trait DirectoryRepository: Send + Sync {
     ) -> Result<Page<Colleague>, StoreError>;
 }
 
-/// Roles of staff. The private roles of agents are never among them.
+/// Storage of staff roles, without the private roles of agents.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RoleRepository: Send + Sync {
-    /// Every role of the project, oldest first.
+    /// Returns every role of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<StaffRole>, StoreError>;
 
-    /// A role of whatever project.
+    /// Returns a role of any project.
     async fn find(&self, id: RoleId) -> Result<Option<OfProject<StaffRole>>, StoreError>;
 
-    /// Every permission that roles of the project can have.
+    /// Returns every permission that roles of the project can have.
     async fn permissions(&self, project: ProjectId) -> Result<Vec<GrantedPermission>, StoreError>;
 
-    /// The permissions defined by the project that a call with this token has: those of the holder's role, and none for
-    /// a token that is held to a part of its role.
+    /// Returns the project-defined permissions of a call with this token: those of the holder's role. Returns none for
+    /// a token that is limited to a part of its role.
     async fn project_permissions(&self, token: TokenId) -> Result<BTreeSet<PermissionId>, StoreError>;
 
     /// Stores a role.
     async fn insert(&self, stamp: Stamp, draft: RoleDraft) -> Result<StaffRole, RoleError>;
 
-    /// Changes a role that still has the version it was decided by, else [`RoleRefusal::Stale`](crate::RoleRefusal::Stale).
+    /// Changes a role if it still has this version; otherwise returns
+    /// [`RoleRefusal::Stale`](crate::RoleRefusal::Stale).
     async fn update(&self, stamp: Stamp, id: RoleId, version: i64, change: RoleChange) -> Result<StaffRole, RoleError>;
 
-    /// Deletes a role that still has this version, else [`RoleRefusal::Stale`](crate::RoleRefusal::Stale). Refuses one that somebody has.
+    /// Deletes a role if it still has this version; otherwise returns
+    /// [`RoleRefusal::Stale`](crate::RoleRefusal::Stale). Refuses a role that an employee has.
     async fn delete(&self, project: ProjectId, id: RoleId, version: i64) -> Result<(), RoleError>;
 }
 
-/// Permissions and screens.
+/// Storage of permissions and screens.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PermissionRepository: Send + Sync {
-    /// The service's permissions and those the project defined, by number.
+    /// Returns the service's permissions and those defined by the project, by identifier.
     async fn list(&self, project: ProjectId) -> Result<Vec<GrantedPermission>, StoreError>;
 
-    /// A permission of the service or of whatever project.
+    /// Returns a permission of the service or of any project.
     async fn find(&self, id: PermissionId) -> Result<Option<FoundPermission>, StoreError>;
 
     /// Stores a permission of the project. Refuses a name in use and an unknown screen.
     async fn insert(&self, project: ProjectId, draft: PermissionDraft) -> Result<GrantedPermission, PermissionError>;
 
-    /// Changes a permission that the project defined.
+    /// Changes a permission defined by the project.
     async fn update(
         &self,
         project: ProjectId,
@@ -335,25 +339,25 @@ pub trait PermissionRepository: Send + Sync {
         change: PermissionChange,
     ) -> Result<GrantedPermission, PermissionError>;
 
-    /// Deletes a permission that the project defined. Refuses one that a role has.
+    /// Deletes a permission defined by the project. Refuses one that a role has.
     async fn delete(&self, project: ProjectId, id: PermissionId) -> Result<(), PermissionError>;
 
-    /// Every screen, by number.
+    /// Returns every screen, by identifier.
     async fn screens(&self) -> Result<Vec<Reference<ScreenId>>, StoreError>;
 
-    /// One screen.
+    /// Returns one screen.
     async fn screen(&self, id: ScreenId) -> Result<Option<Reference<ScreenId>>, StoreError>;
 }
 
-/// Temporary passwords and who asked for them.
+/// Storage of temporary passwords and the requests for them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PasswordRequests: Send + Sync {
-    /// Queues a request, in the place of an earlier one for the login. Does the same whether the login is known or not.
+    /// Queues a request and replaces an earlier one for the login. Does the same for known and unknown logins.
     async fn enqueue(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// Leases the oldest request that is due and counts the attempt; of racing callers one gets it. One that cannot be
-    /// read is put aside and stops nobody.
+    /// Leases the oldest request that is due and counts the attempt. Of concurrent callers one gets it. A request that
+    /// cannot be decoded is set aside and does not block others.
     async fn lease(
         &self,
         owner: &str,
@@ -361,21 +365,21 @@ pub trait PasswordRequests: Send + Sync {
         until: DateTime<Utc>,
     ) -> Result<Option<PasswordRequest>, StoreError>;
 
-    /// Gives a request back that is to be tried again; one made since stays as it is.
+    /// Releases the lease of a request that is to be retried; a newer request for the login is not changed.
     async fn postpone(&self, request: &PasswordRequest, next: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// The employee with this login, unless he is banned.
+    /// Returns the employee with this login, unless banned.
     async fn recipient(&self, login: &Login) -> Result<Option<PasswordRecipient>, StoreError>;
 
-    /// Stores a temporary password in the place of an earlier one. The employee's own password stays valid. Nothing is
-    /// stored when they were banned meanwhile.
+    /// Stores a temporary password and replaces an earlier one. The employee's own password stays valid. Stores nothing
+    /// if the employee was banned in the meantime.
     async fn store(&self, password: TemporaryPassword) -> Result<(), StoreError>;
 
-    /// Removes a request that has been answered; one made since stays.
+    /// Removes a completed request; a newer request for the login is kept.
     async fn forget(&self, request: &PasswordRequest) -> Result<(), StoreError>;
 }
 
-/// Brings temporary passwords to employees.
+/// Sends temporary passwords to employees.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PasswordSender: Send + Sync {
@@ -383,11 +387,11 @@ pub trait PasswordSender: Send + Sync {
     async fn email_password(&self, to: &Email, login: &Login, password: &SecretString) -> Result<(), SendError>;
 }
 
-/// The phones of customers and the codes that prove them, at most one code per customer.
+/// Storage of customers' phones and of the codes that prove them, at most one code per customer.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PhoneRepository: Send + Sync {
-    /// Whose a phone is, for a customer who wants it.
+    /// Returns the owner of a phone, from the view of a customer who wants it.
     async fn standing(
         &self,
         project: ProjectId,
@@ -395,10 +399,10 @@ pub trait PhoneRepository: Send + Sync {
         phone: &Phone,
     ) -> Result<PhoneStanding, StoreError>;
 
-    /// Stores a code in place of an earlier one of the customer. `false` when he has left.
+    /// Stores a code and replaces an earlier one of the customer. Returns `false` if the customer was deleted.
     async fn store_code(&self, code: NewPhoneCode) -> Result<bool, StoreError>;
 
-    /// Uses up the code and moves the customer to the phone: his record, and what signs him in. Or counts a wrong try.
-    /// However many customers prove a phone at the same time, one gets it.
+    /// Uses up the code and changes the customer's phone, both in the record and for login; or counts a wrong attempt.
+    /// If several customers prove a phone at the same time, one of them gets it.
     async fn change_phone(&self, attempt: PhoneChangeTry) -> Result<PhoneChanged, StoreError>;
 }

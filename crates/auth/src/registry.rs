@@ -6,45 +6,45 @@ use crate::StaffRegistryError;
 use crate::model::{EmployeeChange, Login, NewEmployee, NewOwner, NewPassword, RoleChoice};
 use crate::ports::{PasswordHasher, StaffRepository};
 
-/// A new employee, as those who run the service describe him.
+/// New employee, as described by an operator.
 #[derive(Debug, Clone)]
 pub struct Hire {
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// The branch he works in; `None` for all branches.
+    /// Branch of the employee; `None` for all branches.
     pub branch_id: Option<BranchId>,
-    /// His department.
+    /// Department.
     pub department_id: Option<DepartmentId>,
-    /// What he may do.
+    /// Role.
     pub role: RoleChoice,
-    /// What he signs in with.
+    /// Login.
     pub login: Login,
-    /// Where his mail goes.
+    /// E-mail address.
     pub email: Email,
-    /// His given name.
+    /// Given name.
     pub first_name: Name,
-    /// His family name.
+    /// Family name.
     pub last_name: Name,
-    /// His patronymic.
+    /// Patronymic.
     pub middle_name: Option<Name>,
-    /// His phone.
+    /// Phone.
     pub phone: Option<Phone>,
-    /// His password.
+    /// Password.
     pub password: NewPassword,
 }
 
-/// Accounts of employees, as those who run the service make and change them.
+/// Management of employee accounts by operators.
 pub struct StaffRegistry {
-    /// Where employees are kept.
+    /// Storage of employees.
     pub staff: Arc<dyn StaffRepository>,
-    /// Who hashes passwords.
+    /// Hashes passwords.
     pub hasher: Arc<dyn PasswordHasher>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl StaffRegistry {
-    /// Adds an employee with the role that allows everything: the first one of a project.
+    /// Creates an employee with the owner role: the first one of a project.
     pub async fn create_owner(
         &self,
         project_id: ProjectId,
@@ -58,7 +58,7 @@ impl StaffRegistry {
         self.staff.insert_owner(NewOwner { project_id, branch_id, login, email, password_hash, created_at }).await
     }
 
-    /// Adds an employee.
+    /// Creates an employee.
     pub async fn hire(&self, hire: Hire) -> Result<UserId, StaffRegistryError> {
         let password_hash = self.hasher.hash(hire.password.as_secret()).await?;
         let employee = NewEmployee {
@@ -78,22 +78,22 @@ impl StaffRegistry {
         self.staff.insert_employee(employee).await
     }
 
-    /// Shuts an employee out; his tokens end at once. The last owner of a project is refused.
+    /// Bans an employee and revokes their tokens at once. Refuses the last owner of a project.
     pub async fn ban(&self, user: UserId) -> Result<(), StaffRegistryError> {
         self.staff.ban(user, self.clock.now()).await
     }
 
-    /// Lets an employee in again.
+    /// Lifts the ban of an employee.
     pub async fn unban(&self, user: UserId) -> Result<(), StaffRegistryError> {
         self.staff.unban(user, self.clock.now()).await
     }
 
-    /// Gives an employee another role. The last owner of a project keeps his.
+    /// Assigns another role to an employee. Refuses to change the role of the last owner of a project.
     pub async fn assign_role(&self, user: UserId, role: RoleChoice) -> Result<(), StaffRegistryError> {
         self.staff.assign_role(user, role, self.clock.now()).await
     }
 
-    /// Puts an employee into a department, or into none.
+    /// Assigns an employee to a department, or to none.
     pub async fn assign_department(
         &self,
         user: UserId,

@@ -7,35 +7,35 @@ use crate::model::{GrantedPermission, Holdings, RoleChange, RoleDraft, StaffRole
 use crate::ports::RoleRepository;
 use crate::{RoleError, RoleRefusal};
 
-/// Use cases of roles. Nobody gives a role what he does not have himself, nor touches a role that has more than he.
+/// Use cases of roles. Callers cannot add permissions they do not hold, nor change a role that holds more than they do.
 pub struct RoleService {
-    /// Where they are kept.
+    /// Storage of roles.
     pub roles: Arc<dyn RoleRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl RoleService {
-    /// Every role of the employee's project.
+    /// Returns every role of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<StaffRole>, RoleError> {
         staff.require(Permission::view(Resource::Roles))?;
         Ok(self.roles.list(staff.project_id).await?)
     }
 
-    /// One role of the employee's project.
+    /// Returns one role of the employee's project.
     pub async fn read(&self, staff: &Staff, id: RoleId) -> Result<StaffRole, RoleError> {
         staff.require(Permission::view(Resource::Roles))?;
         staff.own(self.roles.find(id).await?)
     }
 
-    /// Adds a role to the employee's project.
+    /// Creates a role in the employee's project.
     pub async fn create(&self, staff: &Staff, draft: RoleDraft) -> Result<StaffRole, RoleError> {
         staff.require(Permission::create(Resource::Roles))?;
         self.require_grantable(staff, &draft.permissions).await?;
         self.roles.insert(Stamp::of(staff, self.clock.now()), draft).await
     }
 
-    /// Changes a role of the employee's project. It counts for everybody who has the role at once.
+    /// Changes a role of the employee's project. The change applies at once to all employees with the role.
     pub async fn update(&self, staff: &Staff, id: RoleId, change: RoleChange) -> Result<StaffRole, RoleError> {
         staff.require(Permission::edit(Resource::Roles))?;
         let role = self.within_reach(staff, id).await?;
@@ -45,7 +45,7 @@ impl RoleService {
         self.roles.update(Stamp::of(staff, self.clock.now()), id, role.version, change).await
     }
 
-    /// Deletes a role that nobody has.
+    /// Deletes a role that no employee has.
     pub async fn delete(&self, staff: &Staff, id: RoleId) -> Result<(), RoleError> {
         staff.require(Permission::edit(Resource::Roles))?;
         let role = self.within_reach(staff, id).await?;
@@ -113,7 +113,7 @@ mod tests {
         RoleId::new(5).unwrap()
     }
 
-    /// An employee who may edit roles and see orders.
+    /// Employee who may edit roles and view orders.
     fn clerk() -> Staff {
         staff_with([Permission::edit(Resource::Roles), Permission::view(Resource::Orders)])
     }

@@ -7,36 +7,36 @@ use crate::model::{AccessToken, Employee, Login, NewToken, TokenLifetimes, Token
 use crate::ports::{PasswordHasher, ProvedPassword, SignIn, StaffRepository, TokenRepository};
 use crate::{LogoutExtent, StaffLoginError};
 
-/// What signing in gives an employee.
+/// Result of an employee login.
 #[derive(Debug)]
 pub struct IssuedStaffToken {
-    /// His record.
+    /// Employee record.
     pub employee: Employee,
-    /// His token.
+    /// Access token.
     pub token: AccessToken,
 }
 
-/// Signing in and out of employees.
+/// Login and logout of employees.
 pub struct StaffSessions {
-    /// Where employees are kept.
+    /// Storage of employees.
     pub staff: Arc<dyn StaffRepository>,
-    /// Their tokens.
+    /// Storage of tokens.
     pub tokens: Arc<dyn TokenRepository>,
-    /// Who hashes passwords.
+    /// Hashes passwords.
     pub hasher: Arc<dyn PasswordHasher>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for secrets.
+    /// Source of random secrets.
     pub random: Arc<dyn Random>,
-    /// Fingerprints of secrets.
+    /// Computes fingerprints of secrets.
     pub cipher: Arc<dyn SecretCipher>,
-    /// How long tokens are valid.
+    /// Validity of issued tokens.
     pub lifetimes: TokenLifetimes,
 }
 
 impl StaffSessions {
-    /// Signs an employee in, with their password or a temporary one, which then becomes their password and ends every
-    /// token they had. Every refusal costs two comparisons of a password hash and looks the same.
+    /// Signs an employee in with their own or a temporary password. A temporary password becomes their own and revokes
+    /// every earlier token. Every refusal takes two comparisons of a password hash and returns the same error.
     pub async fn log_in(&self, login: &Login, password: &SecretString) -> Result<IssuedStaffToken, StaffLoginError> {
         let known = self.staff.credentials(login, self.clock.now()).await?;
         let (own, temporary) =
@@ -44,7 +44,7 @@ impl StaffSessions {
         let welcome = known.filter(|known| !known.is_banned);
         let matches = self.hasher.verify(password, own.clone()).await?;
         let proved = match own.filter(|_| matches) {
-            // Nothing is left to find out, and that somebody comes in is told anyway.
+            // Success is visible in the response anyway, so skipping the second comparison leaks nothing.
             Some(own) if welcome.is_some() => Some(ProvedPassword::Own(own)),
             _ => {
                 let temporary = temporary.flatten();
@@ -65,8 +65,8 @@ impl StaffSessions {
         Ok(IssuedStaffToken { employee, token: secret.into_token(token_id, expires_at) })
     }
 
-    /// The record of the employee or agent himself, with the permissions that the token of the call opens; `None` when
-    /// he was removed meanwhile.
+    /// Returns the record of the calling employee or agent, with the permissions that the token of the call grants;
+    /// `None` if the record was deleted in the meantime.
     pub async fn current(&self, staff: &Staff) -> Result<Option<Employee>, StoreError> {
         let mut employee = self.staff.employee(staff.user_id).await?;
         if let Some(employee) = &mut employee {
@@ -81,7 +81,7 @@ impl StaffSessions {
         Ok(employee)
     }
 
-    /// Ends the token he came with, or all his tokens.
+    /// Revokes the token of the call, or all tokens of the employee.
     pub async fn log_out(&self, staff: &Staff, extent: LogoutExtent) -> Result<(), StoreError> {
         let owner = TokenOwner::Staff(staff.user_id);
         match extent {
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// The passwords `hash` and `temporary` are right for what they are the hashes of.
+    /// The passwords `hash` and `temporary` match the hashes of the same name.
     fn sessions(staff: MockStaffRepository, tokens: MockTokenRepository, comparisons: usize) -> StaffSessions {
         let mut hasher = MockPasswordHasher::new();
         let same = |password: &SecretString, hash: Option<String>| hash.as_deref() == Some(password.expose_secret());

@@ -8,15 +8,15 @@ use crate::model::TokenUse;
 use crate::model::usage::RECORDED_EVERY;
 use crate::ports::TokenRepository;
 
-/// As many tokens are remembered; the uses of others are not recorded until these are stored.
+/// Maximum number of tokens held. Uses of further tokens are not recorded until these are stored.
 const MOST_TOKENS: usize = 10_000;
 
-/// Uses of tokens that are recorded but not stored yet: recognizing a token writes nothing.
+/// Recorded uses of tokens that are not stored yet. Authenticating a token writes nothing.
 #[derive(Default)]
 pub(crate) struct PendingUses(Mutex<BTreeMap<TokenId, TokenUse>>);
 
 impl PendingUses {
-    /// Records a use, unless one is stored that is less than a minute old.
+    /// Records a use, unless the stored use is less than a minute old.
     pub fn record(&self, token: TokenId, stored: Option<DateTime<Utc>>, now: DateTime<Utc>) {
         if stored.is_some_and(|used| used > now - RECORDED_EVERY) {
             return;
@@ -29,13 +29,14 @@ impl PendingUses {
         }
     }
 
-    /// Stores what was recorded since the last time. It stays recorded when the storage fails. Returns how many tokens were
-    /// used. Called by one task at a time.
+    /// Stores the uses recorded since the last time. They stay recorded if the storage fails. Returns the number of
+    /// used tokens. Must not be called concurrently.
     pub async fn store(&self, tokens: &dyn TokenRepository) -> Result<usize, StoreError> {
         let uses: Vec<TokenUse> = self.pending().values().copied().collect();
         if !uses.is_empty() {
             tokens.record_uses(uses.clone()).await?;
-            // A token that was used meanwhile goes, too: the time since what is stored counts with its next use.
+            // Uses recorded during the write are dropped too: the time since the stored use counts with the next use of
+            // the token.
             let mut pending = self.pending();
             for stored in &uses {
                 pending.remove(&stored.token);
@@ -44,7 +45,7 @@ impl PendingUses {
         Ok(uses.len())
     }
 
-    /// The map stays usable after a panic elsewhere: every step leaves it whole.
+    /// A poisoned lock is ignored: every operation leaves the map consistent.
     fn pending(&self) -> MutexGuard<'_, BTreeMap<TokenId, TokenUse>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

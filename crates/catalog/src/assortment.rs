@@ -6,25 +6,25 @@ use crate::AssortmentError;
 use crate::model::Shift;
 use crate::ports::{ApplicationDirectory, Assignable, AssortmentRepository};
 
-/// Use cases of what an application shows: of its categories, or of its brands.
+/// Use cases of the assortment of an application: its categories or its brands.
 pub struct AssortmentService<R: Assignable> {
-    /// What applications show.
+    /// Storage of the assortment.
     pub assortment: Arc<dyn AssortmentRepository<R>>,
-    /// Whose applications they are.
+    /// Looks up the projects of applications.
     pub applications: Arc<dyn ApplicationDirectory>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl<R: Assignable> AssortmentService<R> {
-    /// What an application of the employee's project shows, first shown first.
+    /// Returns the records that an application of the employee's project shows, in display order.
     pub async fn list(&self, staff: &Staff, application: ApplicationId) -> Result<Vec<R>, AssortmentError> {
         staff.require(Permission::view(Resource::Applications))?;
         self.require_own(staff, application).await?;
         Ok(self.assortment.assigned(application).await?)
     }
 
-    /// One page of what an application of the employee's project shows.
+    /// Returns one page of the records that an application of the employee's project shows.
     pub async fn page(
         &self,
         staff: &Staff,
@@ -36,21 +36,21 @@ impl<R: Assignable> AssortmentService<R> {
         Ok(self.assortment.page(application, listing).await?)
     }
 
-    /// Shows one more record, after all others; showing it again changes nothing.
+    /// Adds a record at the end of the assortment. Adding it again has no effect.
     pub async fn assign(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError> {
         staff.require(Permission::edit(Resource::Applications))?;
         self.require_own(staff, application).await?;
         self.assortment.assign(self.stamp(staff), application, id).await
     }
 
-    /// A record that an application of the employee's project shows.
+    /// Returns a record that an application of the employee's project shows.
     pub async fn read(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError> {
         staff.require(Permission::view(Resource::Applications))?;
         self.require_own(staff, application).await?;
         self.assortment.shown(application, id).await?.ok_or(AssortmentError::NotFound)
     }
 
-    /// Moves a record by one place; at the end it stays.
+    /// Moves a record by one position. At the end of the list it keeps its position.
     pub async fn shift(
         &self,
         staff: &Staff,
@@ -63,7 +63,7 @@ impl<R: Assignable> AssortmentService<R> {
         self.assortment.shift(self.stamp(staff), application, id, shift).await
     }
 
-    /// Shows a record no more.
+    /// Removes a record from the assortment.
     pub async fn withdraw(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<(), AssortmentError> {
         staff.require(Permission::edit(Resource::Applications))?;
         self.require_own(staff, application).await?;

@@ -9,28 +9,28 @@ use crate::ports::CategoryRepository;
 
 /// Use cases of categories.
 pub struct CategoryService {
-    /// Where they are kept.
+    /// Storage.
     pub categories: Arc<dyn CategoryRepository>,
-    /// What happened to them.
+    /// History entries.
     pub histories: Arc<dyn Histories>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl CategoryService {
-    /// Every category of the employee's project.
+    /// Returns every category of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<Category>, CategoryError> {
         staff.require(Permission::view(Resource::Categories))?;
         Ok(self.categories.list(staff.project_id).await?)
     }
 
-    /// One page of the categories of the employee's project.
+    /// Returns one page of the categories of the employee's project.
     pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<Category>, CategoryError> {
         staff.require(Permission::view(Resource::Categories))?;
         Ok(self.categories.page(staff.project_id, None, listing).await?)
     }
 
-    /// One page of the categories right below one of the employee's project.
+    /// Returns one page of the direct subcategories of a category of the employee's project.
     pub async fn children(
         &self,
         staff: &Staff,
@@ -42,7 +42,7 @@ impl CategoryService {
         Ok(self.categories.page(staff.project_id, Some(id), listing).await?)
     }
 
-    /// Adds a category to the employee's project.
+    /// Creates a category in the employee's project.
     pub async fn create(&self, staff: &Staff, draft: CategoryDraft) -> Result<Category, CategoryError> {
         staff.require(Permission::create(Resource::Categories))?;
         self.categories.insert(Stamp::of(staff, self.clock.now()), draft).await
@@ -60,7 +60,7 @@ impl CategoryService {
         self.categories.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
-    /// One page of what happened to a category of the employee's project, the latest first.
+    /// Returns one page of the history of a category of the employee's project, newest first.
     pub async fn history(
         &self,
         staff: &Staff,

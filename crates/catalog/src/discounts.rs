@@ -10,17 +10,17 @@ use crate::{DiscountError, DiscountRefusal};
 
 /// Use cases of discounts and promo codes.
 pub struct DiscountService {
-    /// Where they are kept.
+    /// Storage.
     pub discounts: Arc<dyn DiscountRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// How often a change is decided anew on what somebody else left meanwhile.
+/// Maximum attempts to apply a change when other changes interfere.
 const ATTEMPTS: u32 = 5;
 
 impl DiscountService {
-    /// One page of the discounts of the employee's project, newest first.
+    /// Returns one page of the discounts of the employee's project, newest first.
     pub async fn list(
         &self,
         staff: &Staff,
@@ -31,19 +31,19 @@ impl DiscountService {
         Ok(self.discounts.list(staff.project_id, filter, page, self.clock.now()).await?)
     }
 
-    /// The discounts of the employee's project in figures.
+    /// Returns the discount statistics of the employee's project.
     pub async fn stats(&self, staff: &Staff) -> Result<DiscountStats, DiscountError> {
         staff.require(Permission::view(Resource::Discounts))?;
         Ok(self.discounts.stats(staff.project_id, self.clock.now()).await?)
     }
 
-    /// One discount of the employee's project.
+    /// Returns one discount of the employee's project.
     pub async fn read(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
         staff.require(Permission::view(Resource::Discounts))?;
         staff.own(self.discounts.find(id).await?)
     }
 
-    /// The orders that use the promo code, newest first.
+    /// Returns one page of the orders that use the promo code, newest first.
     pub async fn usages(
         &self,
         staff: &Staff,
@@ -55,7 +55,7 @@ impl DiscountService {
         Ok(self.discounts.usages(id, page).await?)
     }
 
-    /// Adds a discount to the employee's project.
+    /// Creates a discount in the employee's project.
     pub async fn create(&self, staff: &Staff, draft: DiscountDraft) -> Result<Discount, DiscountError> {
         staff.require(Permission::create(Resource::Discounts))?;
         let status = draft.status;
@@ -63,7 +63,7 @@ impl DiscountService {
         self.discounts.insert(Stamp::of(staff, self.clock.now()), terms, status).await
     }
 
-    /// Changes the terms of a discount. Orders keep what they were priced with.
+    /// Changes the terms of a discount. Existing orders keep their prices.
     pub async fn update(
         &self,
         staff: &Staff,
@@ -78,30 +78,31 @@ impl DiscountService {
         .await
     }
 
-    /// Stops a discount for now.
+    /// Pauses a discount.
     pub async fn pause(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
         self.rewrite(staff, id, |current| Ok((current.terms.clone(), current.pause()?))).await
     }
 
-    /// Puts a discount in force within its dates.
+    /// Activates a discount within its dates.
     pub async fn activate(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
         let at = self.clock.now();
         self.rewrite(staff, id, |current| Ok((current.terms.clone(), current.activate(at)?))).await
     }
 
-    /// Stops a discount for good.
+    /// Archives a discount permanently.
     pub async fn archive(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
         self.rewrite(staff, id, |current| Ok((current.terms.clone(), current.archive()))).await
     }
 
-    /// Deletes a discount that no order names.
+    /// Deletes a discount that no order refers to.
     pub async fn delete(&self, staff: &Staff, id: DiscountId) -> Result<(), DiscountError> {
         staff.require(Permission::edit(Resource::Discounts))?;
         staff.own(self.discounts.find(id).await?)?;
         self.discounts.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
-    /// A change that races with another is decided anew on what the other one left, so that neither is lost.
+    /// Applies a change with retries: after a concurrent change it is decided again on the new version, so that neither
+    /// is lost.
     async fn rewrite(
         &self,
         staff: &Staff,

@@ -2,256 +2,255 @@ use kontor_kernel::{RecordError, Refusal, StockLevel};
 
 use crate::model::{CardRefusal, PlanAssignment, StatusRefused, TermsRefusal};
 
-/// Why a use case of categories is refused.
+/// Error of a use case of categories.
 pub type CategoryError = RecordError<CategoryRefusal>;
 
-/// What only categories refuse.
+/// Refusals specific to categories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CategoryRefusal {
-    /// The named parent is no category of the project.
+    /// The parent does not exist in the project.
     #[error("there is no such category")]
     UnknownParent,
     /// Another category of the project has the code.
     #[error("another category has this code")]
     CodeTaken,
-    /// The category would lie in itself, directly or further up.
+    /// The category would be its own ancestor.
     #[error("a category cannot lie in itself")]
     Cycle,
 }
 
 impl Refusal for CategoryRefusal {}
 
-/// Why a use case of brands is refused.
+/// Error of a use case of brands.
 pub type BrandError = RecordError<BrandRefusal>;
 
-/// What only brands refuse.
+/// Refusals specific to brands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BrandRefusal {
-    /// Another brand of the project has the name, in this or another case.
+    /// Another brand of the project has the name, compared without regard to case.
     #[error("another brand has this name")]
     NameTaken,
 }
 
 impl Refusal for BrandRefusal {}
 
-/// Why a use case of tags is refused; what is not found is the project.
+/// Error of a use case of tags. Not found refers to the project.
 pub type TagError = RecordError<TagRefusal>;
 
-/// What only tags refuse.
+/// Refusals specific to tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TagRefusal {
-    /// Another tag of the project has the name, in this or another case.
+    /// Another tag of the project has the name, compared without regard to case.
     #[error("another tag has this name")]
     NameTaken,
 }
 
 impl Refusal for TagRefusal {}
 
-/// Why a use case of what an application shows is refused; what is not found is the application, or that it shows the
-/// record.
+/// Error of a use case of an assortment. Not found refers to the application, or to a record that it does not show.
 pub type AssortmentError = RecordError<AssortmentRefusal>;
 
-/// What only the records that an application shows refuse.
+/// Refusals specific to assortments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AssortmentRefusal {
-    /// The record to show is not one of the project.
+    /// The record does not exist in the project.
     #[error("there is no such record")]
     UnknownRecord,
 }
 
 impl Refusal for AssortmentRefusal {}
 
-/// Why a use case of the subscription plans of an application is refused; what is not found is the application, or the
+/// Error of a use case of the subscription plans of an application. Not found refers to the application or to the
 /// assignment.
 pub type PlanError = RecordError<PlanRefusal>;
 
-/// What only the plans of an application refuse.
+/// Refusals specific to the plans of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PlanRefusal {
-    /// The item to assign is no subscription plan of the project.
+    /// The item is not a subscription plan of the project.
     #[error("there is no such plan")]
     UnknownPlan,
     /// Another plan of the application has the slug.
     #[error("another plan of the application has this slug")]
     SlugTaken,
-    /// The application has as many plans as it may have.
+    /// The application has the maximum number of plans.
     #[error("an application has at most {most} plans", most = PlanAssignment::MOST_PER_APPLICATION)]
     TooMany,
 }
 
 impl Refusal for PlanRefusal {}
 
-/// What a warehouse refers to.
+/// Record that a warehouse refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarehouseReference {
-    /// The branch.
+    /// Branch.
     Branch,
-    /// The application at this place of the list, counted from 0.
+    /// Application at this index of the list, counted from 0.
     Application(usize),
 }
 
-/// Why a use case of warehouses is refused.
+/// Error of a use case of warehouses.
 pub type WarehouseError = RecordError<WarehouseRefusal>;
 
-/// What only warehouses refuse.
+/// Refusals specific to warehouses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WarehouseRefusal {
-    /// There are pieces in it.
+    /// The warehouse is not empty.
     #[error("there is stock in the warehouse")]
     Stocked,
-    /// Records that are not of the project; every one that was found missing.
+    /// The records do not exist in the project. Lists all missing ones.
     #[error("the warehouse refers to records that are not of the project: {0:?}")]
     UnknownReferences(Vec<WarehouseReference>),
 }
 
 impl Refusal for WarehouseRefusal {}
 
-/// What a card refers to.
+/// Record that an item refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CardReference {
-    /// The type.
+    /// Type.
     Type,
-    /// The category.
+    /// Category.
     Category,
-    /// The brand.
+    /// Brand.
     Brand,
-    /// The country.
+    /// Country.
     Country,
-    /// The storage unit.
+    /// Storage unit.
     StorageUnit,
-    /// The VAT rate.
+    /// VAT rate.
     Vat,
-    /// The tag at this place of the list, counted from 0.
+    /// Tag at this index of the list, counted from 0.
     Tag(usize),
 }
 
-/// Why a use case of catalogue items is refused.
+/// Error of a use case of catalog items.
 pub type NomenclatureError = RecordError<NomenclatureRefusal>;
 
-/// What only catalogue items refuse.
+/// Refusals specific to catalog items.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NomenclatureRefusal {
-    /// The card would contradict itself.
+    /// The fields of the item contradict each other.
     #[error(transparent)]
     Card(#[from] CardRefusal),
-    /// Records that are neither of the project nor of a dictionary; every one that was found missing.
+    /// The records exist neither in the project nor in a dictionary. Lists all missing ones.
     #[error("the card refers to unknown records: {0:?}")]
     UnknownReferences(Vec<CardReference>),
     /// Another item of the project has the article.
     #[error("another item has this article")]
     ArticleTaken,
-    /// The item lies in warehouses and so must stay goods.
+    /// The item has stock and must stay goods.
     #[error("the item has stock in warehouses and must stay goods")]
     Stocked,
-    /// Somebody else changed the card meanwhile; the change was not made.
+    /// The item was changed in the meantime; nothing was written.
     #[error("the card was changed meanwhile")]
     Stale,
 }
 
 impl Refusal for NomenclatureRefusal {}
 
-/// What stock refers to.
+/// Record that a stock level refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InventoryReference {
-    /// The warehouse.
+    /// Warehouse.
     Warehouse,
-    /// The item.
+    /// Item.
     Nomenclature,
 }
 
-/// Why a use case of stock is refused.
+/// Error of a use case of stock levels.
 pub type InventoryError = RecordError<InventoryRefusal>;
 
-/// What only stock refuses.
+/// Refusals specific to stock levels.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InventoryRefusal {
-    /// Records that are not of the project; every one that was found missing.
+    /// The records do not exist in the project. Lists all missing ones.
     #[error("the stock refers to records that are not of the project: {0:?}")]
     UnknownReferences(Vec<InventoryReference>),
-    /// Services and subscription plans are not kept in warehouses.
+    /// Services and subscription plans have no stock.
     #[error("only goods are kept in warehouses")]
     NotStocked,
-    /// The item already has a stock record in the warehouse.
+    /// The item already has a stock level in the warehouse.
     #[error("the item already has stock in this warehouse")]
     AlreadyStocked,
-    /// Orders have reserved more pieces than would be left.
+    /// The new quantity is less than the reserved units.
     #[error("must be at least {}, the pieces reserved by orders", .reserved.get())]
     BelowReserved {
-        /// The pieces reserved by orders.
+        /// Units reserved by orders.
         reserved: StockLevel,
     },
 }
 
 impl Refusal for InventoryRefusal {}
 
-/// Why a use case of discounts is refused.
+/// Error of a use case of discounts.
 pub type DiscountError = RecordError<DiscountRefusal>;
 
-/// What only discounts refuse.
+/// Refusals specific to discounts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiscountRefusal {
-    /// The terms contradict each other; everything that is wrong.
+    /// The terms contradict each other. Lists all problems.
     #[error("the terms of the discount are impossible: {0:?}")]
     Terms(Vec<TermsRefusal>),
-    /// The category is none of the project.
+    /// The category does not exist in the project.
     #[error("there is no such category")]
     UnknownCategory,
-    /// The product is none of the project.
+    /// The product does not exist in the project.
     #[error("there is no such product")]
     UnknownProduct,
     /// Another discount of the project has the code.
     #[error("another discount has this code")]
     CodeTaken,
-    /// Orders use the code: it stays what it was when they were made.
+    /// Orders use the code, so it cannot be changed.
     #[error("orders use the promo code")]
     CodeInUse,
-    /// More orders use the code than the limit would allow.
+    /// More orders use the code than the new limit allows.
     #[error("must be at least {used}, the orders that use the code")]
     BelowUsed {
-        /// The orders that use the code.
+        /// Number of orders that use the code.
         used: u64,
     },
-    /// Its status does not allow that.
+    /// The status does not allow this.
     #[error(transparent)]
     Status(#[from] StatusRefused),
-    /// Orders name it.
+    /// Orders refer to the discount.
     #[error("orders were made with the discount; archive it instead")]
     Ordered,
-    /// Somebody else changed it meanwhile; the change was not made.
+    /// The discount was changed in the meantime; nothing was written.
     #[error("the discount was changed meanwhile")]
     Stale,
 }
 
 impl Refusal for DiscountRefusal {}
 
-/// A list of a promotion.
+/// List of a promotion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromotionList {
-    /// The discounts it tells about.
+    /// Discounts of the promotion.
     Discounts,
-    /// The products it shows.
+    /// Products of the promotion.
     Nomenclatures,
 }
 
-/// What a promotion refers to: the place in its list, counted from 0.
+/// Record that a promotion refers to, by its index in a list, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromotionReference {
-    /// Which list.
+    /// List.
     pub list: PromotionList,
-    /// Where in it.
+    /// Index in the list.
     pub place: usize,
 }
 
-/// Why a use case of promotions is refused.
+/// Error of a use case of promotions.
 pub type PromotionError = RecordError<PromotionRefusal>;
 
-/// What only promotions refuse.
+/// Refusals specific to promotions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromotionRefusal {
     /// These lists are too long.
     #[error("the promotion has too many records: {0:?}")]
     TooMany(Vec<PromotionList>),
-    /// Records that are not of the project; every one that was found missing.
+    /// The records do not exist in the project. Lists all missing ones.
     #[error("the promotion refers to records that are not of the project: {0:?}")]
     UnknownReferences(Vec<PromotionReference>),
 }

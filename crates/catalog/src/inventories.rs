@@ -6,29 +6,29 @@ use crate::InventoryError;
 use crate::model::{Inventory, InventoryDraft, StockChange, StockEntry};
 use crate::ports::InventoryRepository;
 
-/// Use cases of stock.
+/// Use cases of stock levels.
 pub struct InventoryService {
-    /// Where they are kept.
+    /// Storage.
     pub inventories: Arc<dyn InventoryRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl InventoryService {
-    /// One page of the stock of the employee's project. Fields: `id`, `warehouse_id`, `nomenclature_id`, `quantity`,
-    /// `reserved`, `price`, `created_at`, `updated_at`; the text is looked for in names and articles.
+    /// Returns one page of the stock levels of the employee's project. Fields: `id`, `warehouse_id`, `nomenclature_id`,
+    /// `quantity`, `reserved`, `price`, `created_at`, `updated_at`. The text is searched in names and articles.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Inventory>, InventoryError> {
         staff.require(Permission::view(Resource::Inventories))?;
         Ok(self.inventories.list(staff.project_id, listing).await?)
     }
 
-    /// One stock record of the employee's project.
+    /// Returns one stock level of the employee's project.
     pub async fn read(&self, staff: &Staff, id: InventoryId) -> Result<Inventory, InventoryError> {
         staff.require(Permission::view(Resource::Inventories))?;
         staff.own(self.inventories.find(id).await?)
     }
 
-    /// One page of what happened to stock of the employee's project, the latest first.
+    /// Returns one page of the stock movements of a stock level of the employee's project, newest first.
     pub async fn history(
         &self,
         staff: &Staff,
@@ -40,13 +40,13 @@ impl InventoryService {
         Ok(self.inventories.history(staff.project_id, id, page).await?)
     }
 
-    /// Adds stock of an item to a warehouse of the employee's project.
+    /// Creates the stock level of an item in a warehouse of the employee's project.
     pub async fn create(&self, staff: &Staff, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
         staff.require(Permission::create(Resource::Inventories))?;
         self.inventories.insert(Stamp::of(staff, self.clock.now()), draft).await
     }
 
-    /// Sets quantity and price of stock of the employee's project, never below what orders have reserved.
+    /// Sets quantity and price of a stock level of the employee's project. Refuses a quantity below the reserved units.
     pub async fn set_stock(
         &self,
         staff: &Staff,

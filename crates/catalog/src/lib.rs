@@ -1,25 +1,27 @@
-//! Nomenclature, categories, brands, warehouses and stock.
+//! Items, categories, brands, warehouses and stock.
 //!
-//! **Owns** the cards of goods, services and subscription plans, the categories and brands they are sorted by, what of
-//! them an application shows, the warehouses and the stock in them, discounts, promo codes and promotions.
+//! **Owns** goods, services and subscription plans, their categories and brands, the assortments of applications, the
+//! warehouses and their stock levels, discounts, promo codes and promotions.
 //!
 //! **Invariants**
-//! - Every record belongs to one project; staff see and change only their own project's, and a record refers only to
-//!   records of its project or of the system-wide dictionaries.
-//! - A subscription plan has a billing period, and nothing else has one. An application offers the plans that were
-//!   assigned to it, each once and under a slug of its own.
-//! - Only goods lie in warehouses, an item at most once in each, and never fewer pieces than are reserved.
-//! - Stock is a ledger: pieces, reservations and prices change by movements alone, which tell why and who.
-//! - Two changes of one card never undo each other: a change is applied to the card it was decided on. The same holds for
-//!   discounts; one that is archived stays so.
+//! - Every record belongs to one project. Staff read and change only records of their own project. A record refers only
+//!   to records of its project or of the system-wide dictionaries.
+//! - A subscription plan has a billing period, and no other item has one. An application offers the plans assigned to
+//!   it, each once and under its own slug.
+//! - Only goods have stock, with at most one stock level per item and warehouse. A stock level is never lower than the
+//!   reserved units.
+//! - Stock is a ledger: quantities, reservations and prices change only by stock movements, which record reason and
+//!   author.
+//! - Concurrent changes of one item do not overwrite each other: a change applies only to the version it was decided
+//!   on. The same holds for discounts. An archived discount stays archived.
 //!
-//! **Ports**: [`ports::CategoryRepository`], [`ports::AssortmentRepository`],
-//! [`ports::ApplicationDirectory`], [`ports::PlanRepository`], [`ports::WarehouseRepository`],
-//! [`ports::NomenclatureRepository`], [`ports::InventoryRepository`], [`ports::TagRepository`],
-//! [`ports::DiscountRepository`], [`ports::PromotionRepository`], those of [`storefront`],
-//! [`spreadsheet`] and [`bulk`], and [`kontor_kernel::RecordRepository`] of brands.
+//! **Ports**: [`ports::CategoryRepository`], [`ports::AssortmentRepository`], [`ports::ApplicationDirectory`],
+//! [`ports::PlanRepository`], [`ports::WarehouseRepository`], [`ports::NomenclatureRepository`],
+//! [`ports::InventoryRepository`], [`ports::TagRepository`], [`ports::DiscountRepository`],
+//! [`ports::PromotionRepository`], those of [`storefront`], [`spreadsheet`] and [`bulk`], and
+//! [`kontor_kernel::RecordRepository`] of brands.
 //!
-//! What a change of a card leaves behind is decided without any storage:
+//! Changes of an item are computed without any storage:
 //!
 //! ```
 //! use kontor_catalog::model::{BillingPeriod, BillingRefusal, Card, CardChange, Edit, NomenclatureKind};

@@ -7,42 +7,42 @@ use crate::model::{Card, CardChange, Nomenclature};
 use crate::ports::NomenclatureRepository;
 use crate::{NomenclatureError, NomenclatureRefusal};
 
-/// Use cases of catalogue items.
+/// Use cases of catalog items.
 pub struct NomenclatureService {
-    /// Where they are kept.
+    /// Storage.
     pub nomenclatures: Arc<dyn NomenclatureRepository>,
-    /// What happened to them.
+    /// History entries.
     pub histories: Arc<dyn Histories>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// How often a change is applied anew to a card that somebody else changed meanwhile.
+/// Maximum attempts to apply a change when other changes interfere.
 const ATTEMPTS: u32 = 5;
 
 impl NomenclatureService {
-    /// One page of the items of the employee's project. Fields: `id`, `category_id`, `brand_id`, `kind_id`, `type_id`,
-    /// `name`, `price`, `created_at`, `updated_at`; the text is looked for in names and articles.
+    /// Returns one page of the items of the employee's project. Fields: `id`, `category_id`, `brand_id`, `kind_id`,
+    /// `type_id`, `name`, `price`, `created_at`, `updated_at`. The text is searched in names and articles.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Nomenclature>, NomenclatureError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
         Ok(self.nomenclatures.list(staff.project_id, listing).await?)
     }
 
-    /// One item of the employee's project.
+    /// Returns one item of the employee's project.
     pub async fn read(&self, staff: &Staff, id: NomenclatureId) -> Result<Nomenclature, NomenclatureError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
         staff.own(self.nomenclatures.find(id).await?)
     }
 
-    /// Adds an item to the employee's project.
+    /// Creates an item in the employee's project.
     pub async fn create(&self, staff: &Staff, card: Card) -> Result<Nomenclature, NomenclatureError> {
         staff.require(Permission::create(Resource::Nomenclatures))?;
         card.require_price().map_err(|error| NomenclatureRefusal::Card(error.into()))?;
         self.nomenclatures.insert(Stamp::of(staff, self.clock.now()), card).await
     }
 
-    /// Changes an item of the employee's project. A change that races with another is decided anew on the card the
-    /// other one left, so that neither is lost.
+    /// Changes an item of the employee's project. After a concurrent change it is decided again on the new version, so
+    /// that neither is lost.
     pub async fn update(
         &self,
         staff: &Staff,
@@ -61,7 +61,7 @@ impl NomenclatureService {
         Err(NomenclatureRefusal::Stale.into())
     }
 
-    /// One page of what happened to an item of the employee's project, the latest first.
+    /// Returns one page of the history of an item of the employee's project, newest first.
     pub async fn history(
         &self,
         staff: &Staff,

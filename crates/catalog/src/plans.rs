@@ -6,19 +6,19 @@ use crate::PlanError;
 use crate::model::{Assigned, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
 use crate::ports::{ApplicationDirectory, PlanRepository};
 
-/// Use cases of the subscription plans that an application offers.
+/// Use cases of the subscription plans of an application.
 pub struct PlanService {
-    /// Where they are kept.
+    /// Storage.
     pub plans: Arc<dyn PlanRepository>,
-    /// Whose applications they are.
+    /// Looks up the projects of applications.
     pub applications: Arc<dyn ApplicationDirectory>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl PlanService {
-    /// One page of the plans of the employee's project, each with how an application of it offers it. The text is looked
-    /// for in names and articles.
+    /// Returns one page of the plans of the employee's project, each with its assignment to the application. The text
+    /// is searched in names and articles.
     pub async fn catalog(
         &self,
         staff: &Staff,
@@ -31,7 +31,7 @@ impl PlanService {
         Ok(self.plans.catalog(staff.project_id, application, text, page).await?)
     }
 
-    /// Offers a plan of the employee's project in an application of it; offering it again changes nothing.
+    /// Assigns a plan of the employee's project to one of its applications. Idempotent.
     pub async fn assign(
         &self,
         staff: &Staff,
@@ -42,7 +42,7 @@ impl PlanService {
         self.plans.assign(staff.project_id, application, draft, self.clock.now()).await
     }
 
-    /// Changes how an application of the employee's project offers a plan.
+    /// Changes the assignment of a plan to an application of the employee's project.
     pub async fn update(
         &self,
         staff: &Staff,
@@ -54,7 +54,7 @@ impl PlanService {
         self.plans.update(staff.project_id, application, id, change, self.clock.now()).await
     }
 
-    /// Offers a plan no more.
+    /// Removes the assignment of a plan.
     pub async fn withdraw(
         &self,
         staff: &Staff,

@@ -1,4 +1,4 @@
-//! What the catalogue needs from the outside.
+//! Ports of the catalog.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -17,15 +17,15 @@ use crate::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, Disco
 use crate::{AssortmentError, CategoryError, InventoryError, NomenclatureError, TagError, WarehouseError};
 use crate::{DiscountError, PlanError, PromotionError};
 
-/// Categories of a project.
+/// Storage of categories.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CategoryRepository: Send + Sync {
-    /// Every category of the project, oldest first.
+    /// Returns every category of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Category>, StoreError>;
 
-    /// One page of the categories of the project, or of those right below one of them, by the fields `id`, `code`,
-    /// `name`, `parent_id`, `created_at` and `updated_at`.
+    /// Returns one page of the categories of the project, or of the direct subcategories of one of them. Fields: `id`,
+    /// `code`, `name`, `parent_id`, `created_at` and `updated_at`.
     async fn page(
         &self,
         project: ProjectId,
@@ -33,32 +33,33 @@ pub trait CategoryRepository: Send + Sync {
         listing: Listing,
     ) -> Result<Page<Category>, StoreError>;
 
-    /// A category of any project.
+    /// Returns a category of any project.
     async fn find(&self, id: CategoryId) -> Result<Option<OfProject<Category>>, StoreError>;
 
-    /// Stores a category, giving it the next code when it has none. Refuses `CategoryRefusal::UnknownParent` and
+    /// Stores a category; without a code it gets the next one. Refuses `CategoryRefusal::UnknownParent` and
     /// `CategoryRefusal::CodeTaken`.
     async fn insert(&self, stamp: Stamp, draft: CategoryDraft) -> Result<Category, CategoryError>;
 
     /// Changes a category of the project. Refuses `CategoryError::NotFound`, `CategoryRefusal::UnknownParent`,
-    /// `CategoryRefusal::CodeTaken`, and `CategoryRefusal::Cycle` by what the tree is when the change is stored.
+    /// `CategoryRefusal::CodeTaken` and `CategoryRefusal::Cycle`. The cycle check uses the tree at the time of the
+    /// commit.
     async fn update(&self, stamp: Stamp, id: CategoryId, change: CategoryChange) -> Result<Category, CategoryError>;
 }
 
-/// Tags of a project.
+/// Storage of tags.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TagRepository: Send + Sync {
-    /// Every tag of the project, oldest first.
+    /// Returns every tag of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Tag>, StoreError>;
 
-    /// Stores a tag, refusing a project that is not there and [`TagRefusal::NameTaken`](crate::TagRefusal).
+    /// Stores a tag. Refuses an unknown project and [`TagRefusal::NameTaken`](crate::TagRefusal).
     async fn insert(&self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError>;
 }
 
-/// A record that an application can be told to show.
+/// Record that can be added to the assortment of an application.
 pub trait Assignable: Send + Sync + 'static {
-    /// The number of the record.
+    /// Identifier type.
     type Id: Send + Sync + Copy + 'static;
 }
 
@@ -70,21 +71,22 @@ impl Assignable for Brand {
     type Id = BrandId;
 }
 
-/// Which categories, or which brands, an application shows. Every change of that is a line in the application's history.
+/// Storage of assortments: the categories or brands that an application shows. Every change creates a history entry of
+/// the application.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait AssortmentRepository<R: Assignable>: Send + Sync {
-    /// What the application shows, first shown first.
+    /// Returns the records that the application shows, in display order.
     async fn assigned(&self, application: ApplicationId) -> Result<Vec<R>, StoreError>;
 
-    /// One page of what the application shows, by the fields `id`, `name` and its place: `position` of categories, where
-    /// the first shown has the lowest, `priority` of brands, where it has the highest.
+    /// Returns one page of the records that the application shows. Fields: `id`, `name` and the position. For
+    /// categories it is `position`, lowest first; for brands it is `priority`, highest first.
     async fn page(&self, application: ApplicationId, listing: Listing) -> Result<Page<R>, StoreError>;
 
-    /// A record that the application shows.
+    /// Returns a record that the application shows.
     async fn shown(&self, application: ApplicationId, id: R::Id) -> Result<Option<R>, StoreError>;
 
-    /// Swaps a record with its neighbour; the first cannot move up and the last cannot move down, they stay. Refuses
+    /// Swaps a record with its neighbour. At the end of the list it keeps its position. Refuses
     /// `AssortmentError::NotFound`.
     async fn shift(
         &self,
@@ -94,28 +96,28 @@ pub trait AssortmentRepository<R: Assignable>: Send + Sync {
         shift: Shift,
     ) -> Result<R, AssortmentError>;
 
-    /// Shows a record no more, refusing `AssortmentError::NotFound`.
+    /// Removes a record from the assortment. Refuses `AssortmentError::NotFound`.
     async fn withdraw(&self, stamp: Stamp, application: ApplicationId, id: R::Id) -> Result<(), AssortmentError>;
 
-    /// Shows a record of the project after all others; one that is already shown keeps its place. Refuses
+    /// Adds a record of the project at the end; a record that is already shown keeps its position. Refuses
     /// `AssortmentRefusal::UnknownRecord`.
     async fn assign(&self, stamp: Stamp, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError>;
 }
 
-/// Who owns which application.
+/// Looks up the projects of applications.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ApplicationDirectory: Send + Sync {
-    /// An application of any project.
+    /// Returns the project of an application.
     async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError>;
 }
 
-/// Subscription plans of a project, and which of them an application offers.
+/// Storage of the subscription plans of a project and their assignments to applications.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PlanRepository: Send + Sync {
-    /// One page of the project's plans, each with its assignment to the application: by number, or what fits the text
-    /// best first. A search counts and pages through 10,000 plans at most.
+    /// Returns one page of the project's plans, each with its assignment to the application. Ordered by identifier, or
+    /// by relevance for a text search. A search covers at most 10,000 plans.
     async fn catalog(
         &self,
         project: ProjectId,
@@ -124,9 +126,9 @@ pub trait PlanRepository: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<CatalogPlan>, StoreError>;
 
-    /// Assigns a plan of the project to its application, without a position after all others. One that is assigned
-    /// already stays as it is; of racing wishes one assigns it. Refuses `PlanRefusal::UnknownPlan`,
-    /// `PlanRefusal::SlugTaken` and `PlanRefusal::TooMany`.
+    /// Assigns a plan of the project to its application; without a position it comes last. An existing assignment is
+    /// unchanged. Of concurrent calls one creates it. Refuses `PlanRefusal::UnknownPlan`, `PlanRefusal::SlugTaken` and
+    /// `PlanRefusal::TooMany`.
     async fn assign(
         &self,
         project: ProjectId,
@@ -135,8 +137,7 @@ pub trait PlanRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Assigned, PlanError>;
 
-    /// Changes an assignment of the project's application, refusing `PlanError::NotFound` and
-    /// `PlanRefusal::SlugTaken`.
+    /// Changes an assignment of the project's application. Refuses `PlanError::NotFound` and `PlanRefusal::SlugTaken`.
     async fn update(
         &self,
         project: ProjectId,
@@ -146,7 +147,7 @@ pub trait PlanRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<PlanAssignment, PlanError>;
 
-    /// Takes a plan away from the project's application, refusing `PlanError::NotFound`.
+    /// Removes an assignment of the project's application. Refuses `PlanError::NotFound`.
     async fn withdraw(
         &self,
         project: ProjectId,
@@ -155,57 +156,57 @@ pub trait PlanRepository: Send + Sync {
     ) -> Result<(), PlanError>;
 }
 
-/// Warehouses of a project.
+/// Storage of warehouses.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WarehouseRepository: Send + Sync {
-    /// A warehouse of any project.
+    /// Returns a warehouse of any project.
     async fn find(&self, id: WarehouseId) -> Result<Option<OfProject<Warehouse>>, StoreError>;
 
-    /// One page of the project's warehouses.
+    /// Returns one page of the project's warehouses.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Warehouse>, StoreError>;
 
-    /// Stores a warehouse with its applications, refusing `WarehouseRefusal::UnknownReferences`.
+    /// Stores a warehouse with its applications. Refuses `WarehouseRefusal::UnknownReferences`.
     async fn insert(&self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError>;
 
-    /// Changes a warehouse of the project and what its applications sell by that, refusing
+    /// Changes a warehouse of the project and updates the storefront offers. Refuses
     /// `WarehouseRefusal::UnknownReferences` and `WarehouseError::NotFound`.
     async fn update(&self, stamp: Stamp, id: WarehouseId, change: WarehouseChange)
     -> Result<Warehouse, WarehouseError>;
 
-    /// Deletes a warehouse of the project with its empty stock records and its integrations; orders go on naming it.
-    /// Refuses `WarehouseError::NotFound`, and `WarehouseRefusal::Stocked` while a piece lies in it.
+    /// Deletes a warehouse of the project with its empty stock levels and its integrations. Orders keep their reference
+    /// to it. Refuses `WarehouseError::NotFound`, and `WarehouseRefusal::Stocked` unless the warehouse is empty.
     async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError>;
 }
 
-/// Items of a project's catalogue.
+/// Storage of catalog items.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait NomenclatureRepository: Send + Sync {
-    /// One page of the project's items. A search counts and pages through 10,000 items at most.
+    /// Returns one page of the project's items. A search covers at most 10,000 items.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Nomenclature>, StoreError>;
 
-    /// An item of any project.
+    /// Returns an item of any project.
     async fn find(&self, id: NomenclatureId) -> Result<Option<OfProject<Nomenclature>>, StoreError>;
 
-    /// Stores an item and what the applications sell by that. Refuses `NomenclatureRefusal::UnknownReferences` and
+    /// Stores an item and updates the storefront offers. Refuses `NomenclatureRefusal::UnknownReferences` and
     /// `NomenclatureRefusal::ArticleTaken`.
     async fn insert(&self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError>;
 
-    /// Puts a card in the place of the one that was seen, with what the applications sell by that. Refuses
-    /// `NomenclatureRefusal::Stale` when the version seen is gone, `NomenclatureRefusal::UnknownReferences`,
+    /// Replaces the fields of an item if it still has the version of `seen`, and updates the storefront offers. Refuses
+    /// `NomenclatureRefusal::Stale` for another version, `NomenclatureRefusal::UnknownReferences`,
     /// `NomenclatureRefusal::ArticleTaken` and `NomenclatureRefusal::Stocked`.
     async fn replace(&self, stamp: Stamp, seen: Nomenclature, card: Card) -> Result<Nomenclature, NomenclatureError>;
 }
 
-/// Stock of a project.
+/// Storage of stock levels.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait InventoryRepository: Send + Sync {
-    /// One page of the project's stock.
+    /// Returns one page of the project's stock levels.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError>;
 
-    /// One page of the movements of a stock record of the project, the latest first.
+    /// Returns one page of the stock movements of a stock level of the project, newest first.
     async fn history(
         &self,
         project: ProjectId,
@@ -213,36 +214,36 @@ pub trait InventoryRepository: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<StockEntry>, StoreError>;
 
-    /// A stock record of any project.
+    /// Returns a stock level of any project.
     async fn find(&self, id: InventoryId) -> Result<Option<OfProject<Inventory>>, StoreError>;
 
-    /// Stores stock, the movement that brought it and what the applications sell by that. Refuses
+    /// Stores a stock level with its stock movement, and updates the storefront offers. Refuses
     /// `InventoryRefusal::UnknownReferences`, `InventoryRefusal::NotStocked` and `InventoryRefusal::AlreadyStocked`.
     async fn insert(&self, stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError>;
 
-    /// Sets quantity and price of the project's stock, with the movement and what the applications sell by that. Refuses
-    /// `InventoryError::NotFound`, and `InventoryRefusal::BelowReserved` in the same statement that writes.
+    /// Sets quantity and price of a stock level of the project with its stock movement, and updates the storefront
+    /// offers. Refuses `InventoryError::NotFound`, and `InventoryRefusal::BelowReserved` in the statement that writes.
     async fn set_stock(&self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError>;
 }
 
-/// What is to stand in the place of a discount.
+/// Replacement of a discount's terms and status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscountRewrite {
-    /// The discount.
+    /// Discount.
     pub id: DiscountId,
-    /// The version the change was decided on.
+    /// Version on which the change was decided.
     pub version: u64,
-    /// Its terms from now on.
+    /// New terms.
     pub terms: DiscountTerms,
-    /// Its status from now on.
+    /// New status.
     pub status: DiscountStatus,
 }
 
-/// Discounts of a project.
+/// Storage of discounts.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DiscountRepository: Send + Sync {
-    /// One page of the project's discounts, newest first, as they are at `at`.
+    /// Returns one page of the project's discounts, newest first, in their state at `at`.
     async fn list(
         &self,
         project: ProjectId,
@@ -251,16 +252,16 @@ pub trait DiscountRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Page<Discount>, StoreError>;
 
-    /// The project's discounts in figures, as they are at `at`.
+    /// Returns the project's discount statistics at `at`.
     async fn stats(&self, project: ProjectId, at: DateTime<Utc>) -> Result<DiscountStats, StoreError>;
 
-    /// A discount of any project.
+    /// Returns a discount of any project.
     async fn find(&self, id: DiscountId) -> Result<Option<OfProject<Discount>>, StoreError>;
 
-    /// One page of the orders that use a promo code, newest first.
+    /// Returns one page of the orders that use a promo code, newest first.
     async fn usages(&self, id: DiscountId, page: PageRequest) -> Result<Page<DiscountUsage>, StoreError>;
 
-    /// Stores a discount, refusing `DiscountRefusal::UnknownCategory`, `DiscountRefusal::UnknownProduct` and
+    /// Stores a discount. Refuses `DiscountRefusal::UnknownCategory`, `DiscountRefusal::UnknownProduct` and
     /// `DiscountRefusal::CodeTaken`.
     async fn insert(
         &self,
@@ -269,22 +270,22 @@ pub trait DiscountRepository: Send + Sync {
         status: DiscountStatus,
     ) -> Result<Discount, DiscountError>;
 
-    /// Puts terms and status in the place of those with the version. Refuses what [`DiscountRepository::insert`] refuses,
-    /// `DiscountRefusal::Stale` when the version is gone, and in the same statement that writes
-    /// `DiscountRefusal::CodeInUse` and `DiscountRefusal::BelowUsed`.
+    /// Replaces terms and status of the discount if it still has the version. Refuses the same as
+    /// [`DiscountRepository::insert`], and `DiscountRefusal::Stale` for another version. The statement that writes also
+    /// refuses `DiscountRefusal::CodeInUse` and `DiscountRefusal::BelowUsed`.
     async fn replace(&self, stamp: Stamp, rewrite: DiscountRewrite) -> Result<Discount, DiscountError>;
 
-    /// Deletes a discount of the project, refusing `DiscountError::NotFound` and `DiscountRefusal::Ordered`.
+    /// Deletes a discount of the project. Refuses `DiscountError::NotFound` and `DiscountRefusal::Ordered`.
     async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError>;
 }
 
-/// Promotions of a project.
+/// Storage of promotions.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PromotionRepository: Send + Sync {
-    /// One page of the project's promotions, newest first.
+    /// Returns one page of the project's promotions, newest first.
     async fn list(&self, project: ProjectId, page: PageRequest) -> Result<Page<Promotion>, StoreError>;
 
-    /// Stores a promotion, refusing `PromotionRefusal::UnknownReferences`.
+    /// Stores a promotion. Refuses `PromotionRefusal::UnknownReferences`.
     async fn insert(&self, stamp: Stamp, draft: PromotionDraft) -> Result<Promotion, PromotionError>;
 }

@@ -6,22 +6,22 @@ use crate::model::{Promotion, PromotionDraft};
 use crate::ports::PromotionRepository;
 use crate::{PromotionError, PromotionList, PromotionRefusal};
 
-/// Use cases of promotions. Whoever sees discounts sees them, whoever makes discounts makes them.
+/// Use cases of promotions. They need the permissions of discounts.
 pub struct PromotionService {
-    /// Where they are kept.
+    /// Storage.
     pub promotions: Arc<dyn PromotionRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl PromotionService {
-    /// One page of the promotions of the employee's project, newest first.
+    /// Returns one page of the promotions of the employee's project, newest first.
     pub async fn list(&self, staff: &Staff, page: PageRequest) -> Result<Page<Promotion>, PromotionError> {
         staff.require(Permission::view(Resource::Discounts))?;
         Ok(self.promotions.list(staff.project_id, page).await?)
     }
 
-    /// Adds a promotion to the employee's project.
+    /// Creates a promotion in the employee's project.
     pub async fn create(&self, staff: &Staff, draft: PromotionDraft) -> Result<Promotion, PromotionError> {
         staff.require(Permission::create(Resource::Discounts))?;
         let lists = [

@@ -6,27 +6,27 @@ use crate::TagError;
 use crate::model::{Tag, TagDraft};
 use crate::ports::TagRepository;
 
-/// Use cases of tags: staff choose among them, who runs the service adds them.
+/// Use cases of tags: staff choose among them, operators create them.
 pub struct TagService {
-    /// Where they are kept.
+    /// Storage.
     pub tags: Arc<dyn TagRepository>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl TagService {
-    /// Every tag of the employee's project.
+    /// Returns every tag of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<Tag>, TagError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
         self.of_project(staff.project_id).await
     }
 
-    /// Every tag of a project, for who runs the service.
+    /// Returns every tag of a project, for operators.
     pub async fn of_project(&self, project: ProjectId) -> Result<Vec<Tag>, TagError> {
         Ok(self.tags.list(project).await?)
     }
 
-    /// Adds a tag to a project, for who runs the service.
+    /// Creates a tag in a project, for operators.
     pub async fn add(&self, project: ProjectId, draft: TagDraft) -> Result<Tag, TagError> {
         self.tags.insert(Stamp::of_system(project, self.clock.now()), draft).await
     }

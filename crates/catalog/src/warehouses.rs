@@ -9,29 +9,29 @@ use crate::ports::WarehouseRepository;
 
 /// Use cases of warehouses.
 pub struct WarehouseService {
-    /// Where they are kept.
+    /// Storage.
     pub warehouses: Arc<dyn WarehouseRepository>,
-    /// What happened to them.
+    /// History entries.
     pub histories: Arc<dyn Histories>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl WarehouseService {
-    /// One page of the warehouses of the employee's project. Fields: `id`, `name`, `branch_id`, `created_at`,
+    /// Returns one page of the warehouses of the employee's project. Fields: `id`, `name`, `branch_id`, `created_at`,
     /// `updated_at`.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Warehouse>, WarehouseError> {
         staff.require(Permission::view(Resource::Warehouses))?;
         Ok(self.warehouses.list(staff.project_id, listing).await?)
     }
 
-    /// One warehouse of the employee's project.
+    /// Returns one warehouse of the employee's project.
     pub async fn read(&self, staff: &Staff, id: WarehouseId) -> Result<Warehouse, WarehouseError> {
         staff.require(Permission::view(Resource::Warehouses))?;
         staff.own(self.warehouses.find(id).await?)
     }
 
-    /// Adds a warehouse to the employee's project.
+    /// Creates a warehouse in the employee's project.
     pub async fn create(&self, staff: &Staff, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
         staff.require(Permission::create(Resource::Warehouses))?;
         self.warehouses.insert(Stamp::of(staff, self.clock.now()), draft).await
@@ -49,14 +49,14 @@ impl WarehouseService {
         self.warehouses.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
-    /// Deletes a warehouse of the employee's project that is empty.
+    /// Deletes an empty warehouse of the employee's project.
     pub async fn delete(&self, staff: &Staff, id: WarehouseId) -> Result<(), WarehouseError> {
         staff.require(Permission::edit(Resource::Warehouses))?;
         staff.own(self.warehouses.find(id).await?)?;
         self.warehouses.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
-    /// One page of what happened to a warehouse of the employee's project, the latest first.
+    /// Returns one page of the history of a warehouse of the employee's project, newest first.
     pub async fn history(
         &self,
         staff: &Staff,

@@ -3,79 +3,79 @@ use kontor_kernel::{RecordError, Refusal, StoreError};
 use crate::model::{ContentRefused, TreeRefusal};
 use crate::ports::StorageFailed;
 
-/// Why a use case of files is refused.
+/// Error of a use case of files.
 pub type FileError = RecordError<FileRefusal>;
 
-/// What only files refuse.
+/// Refusals specific to files.
 #[derive(Debug, thiserror::Error)]
 pub enum FileRefusal {
-    /// The content is none that the type of file takes.
+    /// The type of file does not accept the content.
     #[error("the file {0}")]
     Content(#[from] ContentRefused),
-    /// A smaller copy of something that is no picture.
+    /// A smaller copy was requested of a file that is not a picture.
     #[error("the file is not a picture")]
     NotAPicture,
-    /// A smaller copy of a picture that was stored damaged.
+    /// A smaller copy was requested of a damaged picture.
     #[error("the picture cannot be decoded")]
     Undecodable,
-    /// It took so long to store the content that the record was given up; nothing is left of it.
+    /// Storing the content took longer than the time limit. The record and the content are removed.
     #[error("the file was not stored in time")]
     TooSlow,
-    /// The place where contents are kept failed.
+    /// The storage of contents failed.
     #[error(transparent)]
     Storage(#[from] StorageFailed),
 }
 
 impl Refusal for FileRefusal {}
 
-/// Why a use case of pages is refused.
+/// Error of a use case of content pages.
 pub type PageError = RecordError<PageRefusal>;
 
-/// What only pages refuse.
+/// Refusals specific to content pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PageRefusal {
-    /// Another page of the project has the slug.
+    /// Another content page of the project has the slug.
     #[error("the slug is that of another page")]
     SlugTaken,
-    /// There is no such type.
+    /// The type does not exist.
     #[error("there is no such page type")]
     UnknownType,
 }
 
 impl Refusal for PageRefusal {}
 
-/// Why a use case of blocks and menu items is refused.
+/// Error of a use case of blocks and menu items.
 pub type PartError = RecordError<PartRefusal>;
 
-/// What only blocks and menu items refuse.
+/// Refusals specific to blocks and menu items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PartRefusal {
-    /// It cannot stand there.
+    /// The position in the tree is not allowed.
     #[error(transparent)]
     Tree(#[from] TreeRefusal),
-    /// Another one of the application has the code.
+    /// Another record of the same kind in the application has the code.
     #[error("the code is that of another one")]
     CodeTaken,
-    /// Another one of the application has the slug.
+    /// Another record of the same kind in the application has the slug.
     #[error("the slug is that of another one")]
     SlugTaken,
-    /// There is no such type.
+    /// The type does not exist.
     #[error("there is no such type")]
     UnknownType,
-    /// Others lie below it.
+    /// The record has children.
     #[error("others lie below it")]
     HasChildren,
 }
 
 impl Refusal for PartRefusal {}
 
-/// Why content is not shown to customers.
+/// Error of a content read for customers.
 #[derive(Debug, thiserror::Error)]
 pub enum ContentError {
-    /// There is no such record in the application or project.
+    /// The record does not exist in the application or project.
     #[error("there is no such record")]
     NotFound,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -15,10 +15,10 @@ use crate::model::{
 use crate::ports::{ContentInspector, FileRepository, FileStore, PictureResizer, Pieces, ResizedPicture};
 use crate::{FileError, FileRefusal};
 
-/// How long storing a content may take. A record that waits longer is swept.
+/// Time limit for storing a content. A record that waits longer is swept.
 const PATIENCE: TimeDelta = TimeDelta::hours(1);
 
-/// A content that may be stored.
+/// Checked content, ready to be stored.
 #[derive(Debug)]
 pub struct Upload {
     content: File,
@@ -28,39 +28,39 @@ pub struct Upload {
     dimensions: Option<Dimensions>,
 }
 
-/// A file found by its key.
+/// File found by its key.
 #[derive(Debug)]
 pub enum FoundFile {
-    /// Everybody may see it.
+    /// Public file.
     Public(StoredFile),
-    /// Staff of its project may see it; [`FileService::show`] opens it.
+    /// File for staff of its project only; [`FileService::show`] opens it.
     Closed(OfProject<StoredFile>),
 }
 
 /// Use cases of files.
 pub struct FileService {
-    /// Where their records are kept.
+    /// Storage of the records.
     pub files: Arc<dyn FileRepository>,
-    /// Where their contents are kept.
+    /// Storage of the contents.
     pub contents: Arc<dyn FileStore>,
-    /// Who looks at contents.
+    /// Inspects contents.
     pub inspector: Arc<dyn ContentInspector>,
     /// Makes smaller copies of pictures.
     pub resizer: Arc<dyn PictureResizer>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Where random numbers come from.
+    /// Source of random keys.
     pub random: Arc<dyn Random>,
 }
 
 impl FileService {
-    /// Refuses who may not upload; the first step of an upload, before anything is received.
+    /// Returns an error if the employee may not upload. Callers check it before they receive a file.
     pub fn may_upload(&self, staff: &Staff) -> Result<(), FileError> {
         Ok(staff.require(Permission::create(Resource::Files))?)
     }
 
-    /// Examines an upload and refuses what the type of file does not take. Public pictures lose their metadata. Works on the
-    /// calling thread; the server calls it where blocking is allowed.
+    /// Examines an upload and refuses content that the type of file does not accept. Metadata is removed from public
+    /// pictures. Works on the calling thread; the server calls it where blocking is allowed.
     pub fn inspect(&self, file_type: FileType, name: Option<&str>, mut content: File) -> Result<Upload, FileError> {
         let seen = self.inspector.inspect(&content).map_err(FileRefusal::Storage)?;
         let (media, mut dimensions) = file_type.admit(seen).map_err(FileRefusal::Content)?;
@@ -81,8 +81,8 @@ impl FileService {
         self.keep(staff, upload, None).await
     }
 
-    /// Refuses who may not add files to an order, and an order of another project: the first step of an upload, before
-    /// anything is received.
+    /// Returns an error if the employee may not add files to an order, or if the order belongs to another project.
+    /// Callers check it before they receive a file.
     pub async fn may_add_to_order(&self, staff: &Staff, order: OrderId) -> Result<(), FileError> {
         staff.require(Permission::edit(Resource::Orders))?;
         staff.own(self.files.find_order(order).await?).map(drop)
@@ -94,7 +94,7 @@ impl FileService {
         self.keep(staff, upload, Some(order)).await
     }
 
-    /// One page of the files of an order, by the fields of [`FileRepository::of_order`].
+    /// Returns one page of the files of an order, with the fields of [`FileRepository::of_order`].
     pub async fn of_order(
         &self,
         staff: &Staff,
@@ -129,46 +129,46 @@ impl FileService {
                 Ok(stored.ok_or(FileRefusal::TooSlow)?)
             }
             Err(failed) => {
-                // Should this fail, too, the record is given up when its time is over.
+                // If this fails too, the record is swept after its time limit.
                 self.files.give_up(id, self.clock.now()).await?;
                 Err(FileRefusal::Storage(failed).into())
             }
         }
     }
 
-    /// One file of the employee's project.
+    /// Returns one file of the employee's project.
     pub async fn read(&self, staff: &Staff, id: FileId) -> Result<StoredFile, FileError> {
         staff.require(Permission::view(Resource::Files))?;
         staff.own(self.files.find(id).await?)
     }
 
-    /// Deletes a file of the employee's project. Its content follows.
+    /// Deletes a file of the employee's project. Its content is swept later.
     pub async fn delete(&self, staff: &Staff, id: FileId) -> Result<(), FileError> {
         staff.require(Permission::edit(Resource::Files))?;
         staff.own(self.files.find(id).await?)?;
         self.files.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
-    /// The file with this key.
+    /// Returns the file with this key.
     pub async fn find(&self, key: FileKey) -> Result<FoundFile, FileError> {
         let file = self.files.find_by_key(key).await?.ok_or(FileError::NotFound)?;
         let is_public = file.file_type.is_public();
         Ok(if is_public { FoundFile::Public(file) } else { FoundFile::Closed(OfProject::new(file.project_id, file)) })
     }
 
-    /// A file that is not public, for an employee who may see it.
+    /// Returns a file that is not public, if the employee may see it.
     pub fn show(&self, staff: &Staff, file: OfProject<StoredFile>) -> Result<StoredFile, FileError> {
         staff.require(Permission::view(Resource::Files))?;
         Ok(file.open(staff)?)
     }
 
-    /// A part of the content of a file.
+    /// Returns a part of the content of a file.
     pub async fn content(&self, file: &StoredFile, part: Range<u64>) -> Result<Pieces, FileError> {
         let pieces = self.contents.get(file.project_id, file.key.clone(), part).await.map_err(FileRefusal::Storage)?;
         pieces.ok_or(FileError::NotFound)
     }
 
-    /// The stored smaller copy of a picture, if there is one.
+    /// Returns the stored smaller copy of a picture, if there is one.
     pub async fn resized(&self, file: &StoredFile, width: PictureWidth) -> Result<Option<ResizedPicture>, FileError> {
         if !file.media.is_image() {
             return Err(FileRefusal::NotAPicture.into());
@@ -177,21 +177,21 @@ impl FileService {
         Ok(found.map_err(FileRefusal::Storage)?)
     }
 
-    /// The whole content of a file, to be resized.
+    /// Returns the whole content of a file, for resizing.
     pub async fn whole(&self, file: &StoredFile) -> Result<Bytes, FileError> {
         let pieces = self.content(file, 0..file.content.size).await?;
         let whole: Vec<Bytes> = pieces.try_collect().await.map_err(FileRefusal::Storage)?;
         Ok(whole.concat().into())
     }
 
-    /// Makes a smaller copy of a picture. Works on the calling thread; the server calls it where blocking is allowed.
+    /// Creates a smaller copy of a picture. Works on the calling thread; the server calls it where blocking is allowed.
     pub fn resize(&self, content: &[u8], file: &StoredFile, width: PictureWidth) -> Result<Bytes, FileError> {
         let made = self.resizer.resize(content, file.media, width);
         Ok(made.ok_or(FileRefusal::Undecodable)?)
     }
 
-    /// Stores a smaller copy of a picture. A file that was deleted meanwhile keeps none: its content may be gone already, and
-    /// nothing would remove the copy.
+    /// Stores a smaller copy of a picture. If the file was deleted in the meantime, no copy is kept: its content may
+    /// already be removed, and then no sweep would remove the copy.
     pub async fn keep_resized(&self, file: &StoredFile, width: PictureWidth, picture: Bytes) -> Result<(), FileError> {
         let (project, key) = (file.project_id, &file.key);
         self.contents.put_resized(project, key.clone(), width, picture).await.map_err(FileRefusal::Storage)?;
@@ -319,7 +319,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_refused_leaves_nothing() {
-        // No port is expected to be called.
+        // No port may be called.
         let service = service(MockFileRepository::new(), MockFileStore::new(), Sighting::Unknown);
         let refused = service.inspect(FileType::Avatar, None, content()).unwrap_err();
         assert!(matches!(refused, FileError::Refused(FileRefusal::Content(ContentRefused::NotTaken(_)))));

@@ -1,23 +1,24 @@
-//! Content: files and how nothing of them is left behind, pages, and the blocks and menus of applications.
+//! Content: files, content pages, and the blocks and menus of applications.
 //!
-//! **Owns** the records of files, which contents each type of file takes, how a file is named, and the order in which
-//! record and content come and go; pages with their tags and views; the trees of blocks and menu items.
+//! **Owns** the records of files, the contents each type of file accepts, the names of files, and the order in which
+//! records and contents are stored and removed; content pages with their tags and views; the trees of blocks and menu
+//! items.
 //!
 //! **Invariants**
-//! - What a file is, its content says; the name it came with is a label and never a path.
-//! - A record is shown only after its whole content is stored: a record that waits stands there first, then the content
-//!   is stored, then the record is ready. Whatever dies in between is swept.
-//! - A deleted file is gone for everybody with the commit; its content follows and is tried for until it is gone.
-//! - The key of a file cannot be guessed. Only avatars are shown to whoever has it.
-//! - A smaller copy of a picture is shown to those who may see the picture, and goes with it.
-//!
-//! - No block and no menu item lies below itself; no tree is deeper than [`model::Tree::DEEPEST`].
-//! - What staff wrote is kept as they wrote it; customers see what a cleaner leaves of it.
+//! - The content determines the media type of a file. The uploaded name is a label and never a path.
+//! - A record is visible only after its whole content is stored. First a waiting record is stored, then the content,
+//!   then the record is completed. Whatever fails in between is swept.
+//! - A deleted file is inaccessible from the commit on. Removal of its content is retried until it succeeds.
+//! - The key of a file cannot be guessed. Only avatars are accessible by key alone.
+//! - A smaller copy of a picture is visible to those who may see the picture, and is removed with it.
+//! - No block or menu item is its own descendant. No tree is deeper than [`model::Tree::DEEPEST`].
+//! - HTML of staff is stored unchanged. Customers see the cleaned form.
 //!
 //! **Ports**: [`ports::FileRepository`], [`ports::FileStore`], [`ports::ContentInspector`], [`ports::PictureResizer`],
-//! [`ports::PageReader`], [`ports::PartRepository`], [`ports::MenuOrder`], [`ports::PartReader`], and [`kontor_kernel::TabledRepository`] of pages.
+//! [`ports::PageReader`], [`ports::PartRepository`], [`ports::MenuOrder`], [`ports::PartReader`], and
+//! [`kontor_kernel::TabledRepository`] of pages.
 //!
-//! What a type of file takes is decided without any storage:
+//! A type of file accepts or refuses a content without any storage:
 //!
 //! ```
 //! use kontor_content::model::{FileType, MediaType, Sighting};
@@ -46,10 +47,10 @@ pub use pages::{PageShelf, ShownPage};
 pub use parts::{MenuOrderService, PartService, PartShelf, ShownBlock};
 pub use sweeper::{FileSweeper, SweepRound};
 
-/// What staff do with pages.
+/// Use cases of content pages for staff.
 pub type PageService = RecordService<model::Page, dyn TabledRepository<model::Page>>;
 
-/// What happened to pages.
+/// History of content pages.
 pub type PageHistory = RecordHistory<model::Page, dyn TabledRepository<model::Page>>;
 
 /// The example of the reuse guide, compiled and run.

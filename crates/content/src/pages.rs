@@ -9,18 +9,18 @@ use crate::model::{self, PageFilter, PageOrder, PageTag, PageType, Slug};
 use crate::ports::PageReader;
 use crate::{ContentError, PageError};
 
-/// A page as customers see it.
+/// Content page as customers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownPage {
-    /// The page.
+    /// Content page.
     pub page: model::Page,
-    /// Its HTML, cleaned.
+    /// Cleaned HTML.
     pub html: Option<SafeHtml>,
-    /// Of its views, those that are not stored yet.
+    /// Part of the views that is not stored yet.
     pub unstored_views: u64,
 }
 
-/// What customers see of pages.
+/// Use cases of content pages for customers.
 pub struct PageShelf {
     pages: Arc<dyn PageReader>,
     limiter: Arc<dyn RateLimiter>,
@@ -29,17 +29,17 @@ pub struct PageShelf {
 }
 
 impl PageShelf {
-    /// Wires the ports.
+    /// Creates the service from its ports.
     pub fn new(pages: Arc<dyn PageReader>, limiter: Arc<dyn RateLimiter>, cleaner: Arc<dyn HtmlCleaner>) -> Self {
         Self { pages, limiter, cleaner, pending: PendingViews::default() }
     }
 
-    /// Every type of pages.
+    /// Returns every type of content pages.
     pub async fn types(&self) -> Result<Vec<PageType>, StoreError> {
         self.pages.types().await
     }
 
-    /// One page of the active pages of the project.
+    /// Returns one page of the active content pages of the project.
     pub async fn list(
         &self,
         app: AppScope,
@@ -51,8 +51,8 @@ impl PageShelf {
         Ok(found.map(|page| self.shown(page, 0)))
     }
 
-    /// The page with this slug, looked at from this address, in the form in which addresses are counted; else the project's
-    /// fallback, which counts as looked at, too.
+    /// Returns the content page with this slug, or the project's fallback page, and counts a view from this address.
+    /// `viewer` is the address in the form in which addresses are counted.
     pub async fn read(&self, app: AppScope, slug: Option<Slug>, viewer: &str) -> Result<ShownPage, ContentError> {
         let mut page = self.pages.find(app.project_id, slug).await?.ok_or(ContentError::NotFound)?;
         let unstored = self.look(page.id, viewer).await;
@@ -60,12 +60,13 @@ impl PageShelf {
         Ok(self.shown(page, unstored))
     }
 
-    /// Somebody at this address looks at a page that is shown. Returns its views that are not stored yet.
+    /// Counts a view of a shown page from this address. Returns its views that are not stored yet.
     pub async fn look(&self, id: PageId, viewer: &str) -> u64 {
         self.pending.look(&*self.limiter, "page-view", id, viewer).await
     }
 
-    /// Stores the views counted since the last time, and says of how many pages. What was not stored is kept.
+    /// Stores the views counted since the last time. They stay counted if the storage fails. Returns the number of
+    /// viewed pages.
     pub async fn store_views(&self) -> Result<usize, StoreError> {
         self.pending.store(async |views| self.pages.add_views(views).await).await
     }
@@ -74,7 +75,7 @@ impl PageShelf {
         ShownPage { html: page.content.cleaned(&*self.cleaner), page, unstored_views }
     }
 
-    /// Every tag of the pages of the employee's project.
+    /// Returns every tag of the content pages of the employee's project.
     pub async fn tags(&self, staff: &Staff) -> Result<Vec<PageTag>, PageError> {
         staff.require(Permission::view(Resource::Pages))?;
         Ok(self.pages.tags(staff.project_id).await?)

@@ -10,18 +10,18 @@ use crate::model::{ApplicationPart, Block, Menu, MenuItem, Node, Slug};
 use crate::ports::{BlockKey, MenuOrder, PartReader, PartRepository};
 use crate::{ContentError, PartError};
 
-/// What staff do with blocks and with menu items.
+/// Use cases of blocks and menu items for staff.
 pub struct PartService<P: ApplicationPart> {
-    /// Where they are kept.
+    /// Storage.
     pub parts: Arc<dyn PartRepository<P>>,
-    /// What happened to them.
+    /// History entries.
     pub histories: Arc<dyn Histories>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl<P: ApplicationPart> PartService<P> {
-    /// One page of the parts of an application of the employee's project.
+    /// Returns one page of the records of an application of the employee's project.
     pub async fn page(
         &self,
         staff: &Staff,
@@ -32,20 +32,20 @@ impl<P: ApplicationPart> PartService<P> {
         Ok(self.parts.page(staff.project_id, application, listing).await?)
     }
 
-    /// One part. One of another application is not there.
+    /// Returns one record. A record of another application is not found.
     pub async fn read(&self, staff: &Staff, application: ApplicationId, id: P::Id) -> Result<P, PartError> {
         self.admit(staff, Permission::view(P::RESOURCE), application).await?;
         let part: P = staff.own(self.parts.find(id).await?)?;
         if part.application() == application { Ok(part) } else { Err(RecordError::NotFound) }
     }
 
-    /// Adds a part.
+    /// Creates a record.
     pub async fn create(&self, staff: &Staff, application: ApplicationId, draft: P::Draft) -> Result<P, PartError> {
         self.admit(staff, Permission::create(P::RESOURCE), application).await?;
         self.parts.insert(self.stamp(staff), application, draft).await
     }
 
-    /// Changes a part.
+    /// Changes a record.
     pub async fn update(
         &self,
         staff: &Staff,
@@ -57,13 +57,13 @@ impl<P: ApplicationPart> PartService<P> {
         self.parts.update(self.stamp(staff), application, id, change).await
     }
 
-    /// Deletes a part that none lie below.
+    /// Deletes a record without children.
     pub async fn delete(&self, staff: &Staff, application: ApplicationId, id: P::Id) -> Result<(), PartError> {
         self.admit(staff, Permission::edit(P::RESOURCE), application).await?;
         self.parts.delete(self.stamp(staff), application, id).await
     }
 
-    /// One page of what happened to a part, the latest first.
+    /// Returns one page of the history of a record, newest first.
     pub async fn history(
         &self,
         staff: &Staff,
@@ -85,18 +85,18 @@ impl<P: ApplicationPart> PartService<P> {
     }
 }
 
-/// Moves menu items among those beside them.
+/// Use case of reordering menu items.
 pub struct MenuOrderService {
-    /// Where they are kept.
+    /// Storage.
     pub parts: Arc<dyn PartRepository<MenuItem>>,
-    /// Where their order is kept.
+    /// Storage of the order.
     pub order: Arc<dyn MenuOrder>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl MenuOrderService {
-    /// Has an item of an application of the employee's project change places with its neighbour, if it has one.
+    /// Swaps a menu item of an application of the employee's project with its neighbour, if it has one.
     pub async fn shift(
         &self,
         staff: &Staff,
@@ -110,32 +110,32 @@ impl MenuOrderService {
     }
 }
 
-/// A block as customers see it.
+/// Block as customers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownBlock {
-    /// The block.
+    /// Block.
     pub block: Block,
-    /// Its text, which is HTML, cleaned.
+    /// Text as cleaned HTML.
     pub html: Option<SafeHtml>,
 }
 
-/// What customers see of the blocks and menus of an application.
+/// Use cases of blocks and menus for customers.
 pub struct PartShelf {
-    /// Where they are kept.
+    /// Storage.
     pub parts: Arc<dyn PartReader>,
-    /// What cleans their texts.
+    /// Cleans HTML of staff.
     pub cleaner: Arc<dyn HtmlCleaner>,
 }
 
 impl PartShelf {
-    /// A block with those below it.
+    /// Returns a block with its descendants.
     pub async fn block(&self, app: AppScope, key: BlockKey) -> Result<Node<ShownBlock>, ContentError> {
         let found = self.parts.block(app, key).await?.ok_or(ContentError::NotFound)?;
         let html = |block: &Block| SafeHtml::of(block.text.as_deref()?, &*self.cleaner);
         Ok(found.map(&|block| ShownBlock { html: html(&block), block }))
     }
 
-    /// A menu with its items.
+    /// Returns a menu with its items.
     pub async fn menu(&self, app: AppScope, slug: Slug) -> Result<Menu, ContentError> {
         self.parts.menu(app, slug).await?.ok_or(ContentError::NotFound)
     }

@@ -1,4 +1,4 @@
-//! What files need from the outside.
+//! Ports of content.
 
 use std::fs::File;
 use std::ops::Range;
@@ -19,42 +19,43 @@ use crate::model::{
 };
 use crate::{FileError, PartError};
 
-/// The place where contents are kept cannot be reached, or fails. The same call may succeed later.
+/// Error: the storage of contents cannot be reached, or fails. The same call may succeed later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("contents of files cannot be stored or read now: {0}")]
 pub struct StorageFailed(pub String);
 
-/// A content, piece by piece.
+/// Content as a stream of chunks.
 pub type Pieces = BoxStream<'static, Result<Bytes, StorageFailed>>;
 
-/// A record whose content is to go.
+/// Record whose content is to be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// The record.
+    /// Identifier of the record.
     pub id: FileId,
-    /// The project it belonged to.
+    /// Project of the file.
     pub project_id: ProjectId,
-    /// Where its content is, or would be.
+    /// Key of the content, which may not be stored.
     pub key: FileKey,
 }
 
-/// The records of files.
+/// Storage of the records of files.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait FileRepository: Send + Sync {
-    /// Stores a record that waits for its content; nobody sees it.
+    /// Stores a record that waits for its content. It is not visible yet.
     async fn announce(&self, file: NewFile) -> Result<FileId, StoreError>;
 
-    /// Shows a record of the project that waits, now that its content is stored. `None` when it was given up meanwhile.
+    /// Completes a waiting record of the project after its content is stored. Returns `None` if the record was
+    /// abandoned in the meantime.
     async fn complete(&self, stamp: Stamp, id: FileId, content: Written) -> Result<Option<StoredFile>, StoreError>;
 
-    /// Gives a record up that waits: whatever came of its content is swept from this moment on.
+    /// Abandons a waiting record: any content stored for it can be swept from this time on.
     async fn give_up(&self, id: FileId, at: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// Whether there is an order with this number, of any project.
+    /// Returns the order with this identifier, of any project.
     async fn find_order(&self, id: OrderId) -> Result<Option<OfProject<OrderId>>, StoreError>;
 
-    /// One page of the files of an order of the project. Fields: `id`, `name`, `size`, `created_at`.
+    /// Returns one page of the files of an order of the project. Fields: `id`, `name`, `size`, `created_at`.
     async fn of_order(
         &self,
         project: ProjectId,
@@ -62,18 +63,18 @@ pub trait FileRepository: Send + Sync {
         listing: Listing,
     ) -> Result<Page<OrderFile>, StoreError>;
 
-    /// A file of any project.
+    /// Returns a file of any project.
     async fn find(&self, id: FileId) -> Result<Option<OfProject<StoredFile>>, StoreError>;
 
-    /// The file with this key, of any project.
+    /// Returns the file with this key, of any project.
     async fn find_by_key(&self, key: FileKey) -> Result<Option<StoredFile>, StoreError>;
 
-    /// Deletes a file of the project for everybody; its content is swept from this moment on.
+    /// Deletes a file of the project. Its content can be swept from this time on.
     async fn delete(&self, stamp: Stamp, id: FileId) -> Result<(), FileError>;
 
-    /// Leases some records whose content is to go by now: deleted ones, and those that waited too long, which nobody can
-    /// complete from then on. They are taken again at `again_at`, unless they are forgotten before. What cannot be read is
-    /// put aside and stops nobody.
+    /// Leases records whose content is to be removed: deleted ones, and those that waited too long and can no longer be
+    /// completed. They are leased again at `again_at` unless they are removed before. Records that cannot be decoded
+    /// are set aside and do not block others.
     async fn take_leftovers(
         &self,
         owner: &str,
@@ -82,22 +83,22 @@ pub trait FileRepository: Send + Sync {
         most: u32,
     ) -> Result<Vec<Leftover>, StoreError>;
 
-    /// Forgets a record whose content is gone.
+    /// Removes a record whose content is removed.
     async fn forget(&self, id: FileId) -> Result<(), StoreError>;
 }
 
-/// Where contents are kept.
+/// Storage of contents.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait FileStore: Send + Sync {
-    /// Stores a whole content, read from its start piece by piece, or fails; what is left of a failure disappears with
-    /// [`FileStore::remove`]. What was stored outlives the machine's next power cut.
+    /// Stores a whole content, read from its start in chunks, or fails. [`FileStore::remove`] removes the remains of a
+    /// failure. A stored content survives a power failure of the machine.
     async fn put(&self, project: ProjectId, key: FileKey, content: File) -> Result<Written, StorageFailed>;
 
-    /// A part of a content. `None` when nothing is stored there.
+    /// Returns a part of a content; `None` if nothing is stored.
     async fn get(&self, project: ProjectId, key: FileKey, part: Range<u64>) -> Result<Option<Pieces>, StorageFailed>;
 
-    /// Stores a smaller copy of a picture beside its content, in the place of an earlier one.
+    /// Stores a smaller copy of a picture and replaces an earlier one.
     async fn put_resized(
         &self,
         project: ProjectId,
@@ -106,7 +107,7 @@ pub trait FileStore: Send + Sync {
         picture: Bytes,
     ) -> Result<(), StorageFailed>;
 
-    /// A smaller copy of a picture. `None` when there is none, or one that is not whole.
+    /// Returns a smaller copy of a picture; `None` if there is none, or only an incomplete one.
     async fn get_resized(
         &self,
         project: ProjectId,
@@ -114,15 +115,15 @@ pub trait FileStore: Send + Sync {
         width: PictureWidth,
     ) -> Result<Option<ResizedPicture>, StorageFailed>;
 
-    /// Removes a content, its smaller copies and what is left of storing them. That there is none is no failure.
+    /// Removes a content, its smaller copies and the remains of failed writes. Idempotent.
     async fn remove(&self, project: ProjectId, key: FileKey) -> Result<(), StorageFailed>;
 }
 
-/// A stored smaller copy of a picture, as WebP.
+/// Stored smaller copy of a picture, as WebP.
 pub struct ResizedPicture {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// The whole of it.
+    /// Content as a stream of chunks.
     pub pieces: Pieces,
 }
 
@@ -133,41 +134,42 @@ impl From<Bytes> for ResizedPicture {
     }
 }
 
-/// Makes smaller copies of pictures. Works on the calling thread, which may block, in bounded memory.
+/// Creates smaller copies of pictures. Works on the calling thread, which may block, in bounded memory.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait PictureResizer: Send + Sync {
-    /// Returns the picture as WebP, at most this wide, never enlarged, upright and without metadata; of an animation its
-    /// first frame. `None` if it cannot be decoded.
+    /// Returns the picture as WebP, at most this wide, never enlarged, upright and without metadata. Of an animation it
+    /// returns the first frame. `None` if the picture cannot be decoded.
     fn resize(&self, picture: &[u8], media: MediaType, width: PictureWidth) -> Option<Bytes>;
 }
 
-/// Finds out what a content is, and whether it is whole. Works on the calling thread, which may block, in bounded memory.
+/// Detects the media type of a content and checks that it is not damaged. Works on the calling thread, which may block,
+/// in bounded memory.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait ContentInspector: Send + Sync {
-    /// Looks at a content, from its start.
+    /// Inspects a content from its start.
     fn inspect(&self, content: &File) -> Result<Sighting, StorageFailed>;
 
-    /// The picture as everybody may see it: upright, without place, camera, previews and texts. `None` when it cannot be
-    /// made.
+    /// Returns the picture in public form: upright, without location, camera, previews and texts. `None` if it cannot
+    /// be created.
     fn publish(&self, content: &File, media: MediaType) -> Result<Option<Published>, StorageFailed>;
 }
 
-/// A picture that everybody may see.
+/// Picture in public form.
 #[derive(Debug)]
 pub struct Published {
-    /// The picture, read from its start.
+    /// Picture, read from its start.
     pub content: File,
-    /// In pixels, as people see it.
+    /// Width in pixels, as displayed.
     pub width: u64,
-    /// In pixels, as people see it.
+    /// Height in pixels, as displayed.
     pub height: u64,
 }
 
-/// What customers see of pages, and how often.
+/// Storage of content pages for customers, and of their view counts.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PageReader: Send + Sync {
-    /// One page of the active pages of the project.
+    /// Returns one page of the active content pages of the project.
     async fn list(
         &self,
         project: ProjectId,
@@ -176,27 +178,27 @@ pub trait PageReader: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<model::Page>, StoreError>;
 
-    /// The active page with this slug, else the one that is shown in its place, if the project has one.
+    /// Returns the active content page with this slug, or the fallback page of the project, if it has one.
     async fn find(&self, project: ProjectId, slug: Option<Slug>) -> Result<Option<model::Page>, StoreError>;
 
-    /// Every type of pages.
+    /// Returns every type of content pages.
     async fn types(&self) -> Result<Vec<PageType>, StoreError>;
 
-    /// Every tag of the project's pages, by name.
+    /// Returns every tag of the project's content pages, by name.
     async fn tags(&self, project: ProjectId) -> Result<Vec<PageTag>, StoreError>;
 
-    /// Adds to the views of these pages; a page that is gone is passed over.
+    /// Adds to the views of these content pages; deleted pages are skipped.
     async fn add_views(&self, views: Vec<(PageId, u64)>) -> Result<(), StoreError>;
 }
 
-/// Where the parts of applications are kept. Each change is one commit with its line of the history, or nothing.
+/// Storage of blocks and menu items. Each change is one commit together with its history entry.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PartRepository<P: ApplicationPart>: Send + Sync {
-    /// The project of an application.
+    /// Returns the project of an application.
     async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError>;
 
-    /// One page of the parts of an application of the project.
+    /// Returns one page of the records of an application of the project.
     async fn page(
         &self,
         project: ProjectId,
@@ -204,13 +206,13 @@ pub trait PartRepository<P: ApplicationPart>: Send + Sync {
         listing: Listing,
     ) -> Result<Page<P>, StoreError>;
 
-    /// A part of any application.
+    /// Returns a record of any application.
     async fn find(&self, id: P::Id) -> Result<Option<OfProject<P>>, StoreError>;
 
-    /// Stores a new part, as [`crate::model::Tree::admit`] allows.
+    /// Stores a new record, checked by [`crate::model::Tree::admit`].
     async fn insert(&self, stamp: Stamp, application: ApplicationId, draft: P::Draft) -> Result<P, PartError>;
 
-    /// Changes a part of the application, as [`crate::model::Tree::accept`] allows.
+    /// Changes a record of the application, checked by [`crate::model::Tree::accept`].
     async fn update(
         &self,
         stamp: Stamp,
@@ -219,15 +221,15 @@ pub trait PartRepository<P: ApplicationPart>: Send + Sync {
         change: P::Change,
     ) -> Result<P, PartError>;
 
-    /// Deletes a part of the application that none lie below.
+    /// Deletes a record of the application. Refuses one with children.
     async fn delete(&self, stamp: Stamp, application: ApplicationId, id: P::Id) -> Result<(), PartError>;
 }
 
-/// Moves menu items among those beside them.
+/// Storage of the order of menu items.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait MenuOrder: Send + Sync {
-    /// Has an item of the application change places with its neighbour, if it has one.
+    /// Swaps a menu item of the application with its neighbour, if it has one.
     async fn shift(
         &self,
         stamp: Stamp,
@@ -237,22 +239,22 @@ pub trait MenuOrder: Send + Sync {
     ) -> Result<MenuItem, PartError>;
 }
 
-/// By what customers ask for a block.
+/// Key by which customers request a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockKey {
-    /// Its code.
+    /// Code.
     Code(PartCode),
-    /// Its identifier.
+    /// Identifier of the contract.
     Identifier(Slug),
 }
 
-/// What customers see of the parts of an application.
+/// Reads blocks and menus for customers.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PartReader: Send + Sync {
-    /// A block of the application with those below it, each level by code.
+    /// Returns a block of the application with its descendants, each level by code.
     async fn block(&self, app: AppScope, key: BlockKey) -> Result<Option<Node<Block>>, StoreError>;
 
-    /// A menu item of the application with those below it, each level in its order.
+    /// Returns a menu item of the application with its descendants, each level in its order.
     async fn menu(&self, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError>;
 }

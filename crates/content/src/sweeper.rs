@@ -5,33 +5,33 @@ use kontor_kernel::{Clock, StoreError};
 
 use crate::ports::{FileRepository, FileStore, Leftover, StorageFailed};
 
-/// When a content that could not be removed is tried for again.
+/// Time until the removal of a content is retried.
 const AGAIN: TimeDelta = TimeDelta::minutes(5);
-/// How many contents one round removes.
+/// Maximum number of contents per round.
 const BATCH: u32 = 50;
 
-/// What one round did.
+/// Result of one round.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SweepRound {
-    /// Contents that are gone with their records.
+    /// Number of contents removed together with their records.
     pub removed: usize,
-    /// Those that could not be removed, and why; they are tried for again.
+    /// Contents that could not be removed, with the error; they are retried.
     pub failed: Vec<(Leftover, StorageFailed)>,
 }
 
-/// Removes the contents of deleted files, and of uploads that broke off. Any number of processes may sweep.
+/// Removes the contents of deleted files and of failed uploads. Any number of processes may sweep.
 pub struct FileSweeper {
-    /// Where their records are kept.
+    /// Storage of the records.
     pub files: Arc<dyn FileRepository>,
-    /// Where their contents are kept.
+    /// Storage of the contents.
     pub contents: Arc<dyn FileStore>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl FileSweeper {
-    /// One round. The record goes after the content: whoever dies in between leaves something that is found again.
-    /// `owner` names this process and no other.
+    /// Runs one round. The record is removed after the content, so that a crash in between leaves a record that is
+    /// found again. `owner` must be unique to this process.
     pub async fn sweep(&self, owner: &str) -> Result<SweepRound, StoreError> {
         let now = self.clock.now();
         let mut round = SweepRound::default();

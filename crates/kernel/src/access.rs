@@ -1,4 +1,4 @@
-//! Who acts, and what he may do.
+//! Callers and their permissions.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::{ApplicationId, CounterpartyId, ProjectId, TokenId, UserId, Word};
 
 macro_rules! resources {
     ($($variant:ident => $name:literal,)+) => {
-        /// What a permission is about, by the contract's plural names.
+        /// Subject of a permission, by the contract's plural names.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Resource {
             $(#[doc = concat!("`", $name, "`")] $variant,)+
@@ -20,7 +20,7 @@ macro_rules! resources {
             /// Every resource.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The plural name used in permission names.
+            /// Returns the plural name used in permission names.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
@@ -56,54 +56,54 @@ resources! {
     Webhooks => "webhooks",
 }
 
-/// What may be done with a resource. There is no separate right to delete: `edit` covers create, update and delete.
+/// Kind of access to a resource. There is no separate right to delete: `edit` covers create, update and delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Action {
-    /// Lists and reads.
+    /// List and read.
     View,
-    /// Creates.
+    /// Create.
     Create,
-    /// Creates, updates and deletes.
+    /// Create, update and delete.
     Edit,
 }
 
-/// A permission, named `view-<resource>`, `create-<resource>` or `edit-<resource>`.
+/// Permission, named `view-<resource>`, `create-<resource>` or `edit-<resource>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Permission {
-    /// What may be done.
+    /// Kind of access.
     pub action: Action,
-    /// With what.
+    /// Subject.
     pub resource: Resource,
 }
 
 impl Permission {
-    /// `view-<resource>`
+    /// Creates the permission `view-<resource>`.
     pub const fn view(resource: Resource) -> Self {
         Self { action: Action::View, resource }
     }
 
-    /// `create-<resource>`
+    /// Creates the permission `create-<resource>`.
     pub const fn create(resource: Resource) -> Self {
         Self { action: Action::Create, resource }
     }
 
-    /// `edit-<resource>`
+    /// Creates the permission `edit-<resource>`.
     pub const fn edit(resource: Resource) -> Self {
         Self { action: Action::Edit, resource }
     }
 
-    /// Whether somebody with these permissions has this one; `edit` includes `create`.
+    /// Returns `true` if the granted permissions include this one; `edit` includes `create`.
     pub fn is_covered_by(self, granted: &BTreeSet<Self>) -> bool {
         granted.contains(&self) || self.action == Action::Create && granted.contains(&Self::edit(self.resource))
     }
 
-    /// What both sets cover: the permissions of somebody who is held to the smaller of two grants.
+    /// Returns the permissions that both sets cover.
     pub fn common(left: &BTreeSet<Self>, right: &BTreeSet<Self>) -> BTreeSet<Self> {
         left.union(right).copied().filter(|one| one.is_covered_by(left) && one.is_covered_by(right)).collect()
     }
 
-    /// Every permission there is.
+    /// Returns every permission of the service.
     pub fn all() -> impl Iterator<Item = Self> {
         Resource::ALL
             .iter()
@@ -117,7 +117,7 @@ impl fmt::Display for Permission {
     }
 }
 
-/// A text that names no permission.
+/// Error: the text does not name a permission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no permission `{0}`")]
 pub struct UnknownPermission(String);
@@ -130,7 +130,7 @@ impl FromStr for Permission {
     }
 }
 
-/// Why an actor is refused although he is known. The platform surface answers `403`.
+/// Reason why a known caller is refused. The platform surface answers `403`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AccessDenied {
     /// The role lacks a permission.
@@ -141,21 +141,21 @@ pub enum AccessDenied {
     ForeignProject,
 }
 
-/// A signed-in employee with the permissions of his role.
+/// Signed-in employee or agent with the permissions of their role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staff {
-    /// The project he works in.
+    /// Project of the employee.
     pub project_id: ProjectId,
-    /// The employee.
+    /// Employee.
     pub user_id: UserId,
-    /// The token he came with.
+    /// Token of the call.
     pub token_id: TokenId,
-    /// What his role allows.
+    /// Permissions of the role.
     pub permissions: BTreeSet<Permission>,
 }
 
 impl Staff {
-    /// Refuses an actor without the permission; `edit` includes `create`.
+    /// Returns an error if the permission is missing; `edit` includes `create`.
     pub fn require(&self, permission: Permission) -> Result<(), AccessDenied> {
         if permission.is_covered_by(&self.permissions) {
             Ok(())
@@ -165,34 +165,34 @@ impl Staff {
     }
 }
 
-/// What an App Token proves: which application is calling. It grants no staff rights and names no customer.
+/// Scope of an App Token: the application that is calling. It grants no staff rights and identifies no customer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AppScope {
-    /// The project of the application.
+    /// Project of the application.
     pub project_id: ProjectId,
-    /// The calling application.
+    /// Calling application.
     pub application_id: ApplicationId,
-    /// Whether the application sells wholesale.
+    /// `true` if the application sells wholesale.
     pub wholesale: bool,
 }
 
-/// A signed-in customer inside the application that is calling.
+/// Signed-in customer of the calling application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CustomerScope {
-    /// The calling application.
+    /// Calling application.
     pub app: AppScope,
-    /// The customer, of the same project.
+    /// Customer of the same project.
     pub counterparty_id: CounterpartyId,
-    /// The token he came with.
+    /// Token of the call.
     pub token_id: TokenId,
 }
 
-/// Whoever looks at a storefront: the calling application, and the customer when one is signed in there.
+/// Visitor of a storefront: the calling application, and the customer if signed in there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Visitor {
-    /// The calling application.
+    /// Calling application.
     pub app: AppScope,
-    /// The customer, of the same project.
+    /// Customer of the same project, if signed in.
     pub counterparty_id: Option<CounterpartyId>,
 }
 

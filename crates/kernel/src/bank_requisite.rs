@@ -1,55 +1,55 @@
-//! Accounts in banks, of whoever has them.
+//! Bank accounts of customers and businesses.
 
 use chrono::{DateTime, Utc};
 
 use crate::history::AuditedField;
 use crate::{BankAccount, BankRequisiteId, Bik, Edit, Line, Name, Violations};
 
-/// An account in a bank, of a customer or of a business.
+/// Bank account of a customer or of a business.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankRequisite {
-    /// Its number among those of customers, or among those of businesses.
+    /// Identifier, unique among those of customers or among those of businesses.
     pub id: BankRequisiteId,
-    /// What is said about it.
+    /// Editable fields.
     pub content: BankRequisiteDraft,
-    /// When it was noted.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// What is said about an account in a bank.
+/// Editable fields of a bank account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankRequisiteDraft {
-    /// The number of the bank.
+    /// BIK of the bank.
     pub bik: Bik,
-    /// The name of the bank.
+    /// Name of the bank.
     pub bank_name: Name,
-    /// The account of the bank with the central bank; offices of that one have none.
+    /// Account of the bank at the central bank; `None` for offices of the central bank.
     pub correspondent_account: Option<BankAccount>,
-    /// The account.
+    /// Account number.
     pub account: BankAccount,
-    /// What else is to be known.
+    /// Comment.
     pub comment: Option<Line<500>>,
 }
 
-/// What is changed about one.
+/// Change of a bank account.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BankRequisiteChange {
-    /// The number of the bank.
+    /// BIK of the bank.
     pub bik: Edit<Bik>,
-    /// The name of the bank.
+    /// Name of the bank.
     pub bank_name: Edit<Name>,
-    /// The account of the bank with the central bank.
+    /// Account of the bank at the central bank.
     pub correspondent_account: Edit<Option<BankAccount>>,
-    /// The account.
+    /// Account number.
     pub account: Edit<BankAccount>,
-    /// What else is to be known.
+    /// Comment.
     pub comment: Edit<Option<Line<500>>>,
 }
 
 impl BankRequisiteDraft {
-    /// Refuses accounts that the bank cannot have given.
+    /// Refuses account numbers whose check digits do not fit the bank.
     pub fn check(&self) -> Result<(), Violations> {
         let mut wrong = Violations::default();
         wrong.check("account", self.account.check(&self.bik));
@@ -59,7 +59,7 @@ impl BankRequisiteDraft {
         wrong.into_result()
     }
 
-    /// What a change makes of it; not yet checked.
+    /// Returns the account after a change. The result is not checked.
     #[must_use]
     pub fn changed(&self, change: BankRequisiteChange) -> Self {
         let before = self.clone();
@@ -72,7 +72,7 @@ impl BankRequisiteDraft {
         }
     }
 
-    /// Every field, always in the same order.
+    /// Returns all fields, always in the same order.
     pub fn fields(&self) -> Vec<AuditedField> {
         let Self { bik, bank_name, correspondent_account, account, comment } = self;
         vec![
@@ -86,10 +86,10 @@ impl BankRequisiteDraft {
 }
 
 impl BankRequisite {
-    /// What histories call them.
+    /// Name in history entries.
     pub const NAME: &'static str = "bank_requisites";
 
-    /// How many one owner may have.
+    /// Maximum number per owner.
     pub const MOST: i64 = 100;
 }
 

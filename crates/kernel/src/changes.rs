@@ -1,4 +1,4 @@
-//! Records in the order in which they changed, for programs that keep a copy of them.
+//! Change feeds: records in the order in which they changed, for programs that keep a copy of a list.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,15 +9,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{AccessDenied, Clock, Permission, ProjectId, Resource, Staff, StoreError};
 
-/// A list whose changes can be followed.
+/// List that has a change feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum ChangedList {
     /// Customers.
     Counterparties,
-    /// Stock records.
+    /// Stock levels.
     Inventories,
-    /// Catalogue items.
+    /// Catalog items.
     Nomenclatures,
     /// Orders.
     Orders,
@@ -37,40 +37,40 @@ impl ChangedList {
     }
 }
 
-/// Place in the order of change, which is by moment and then by number.
+/// Position in a change feed, ordered by time, then by identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ChangePosition {
-    /// Moment of the last change.
+    /// Time of the last change.
     pub at: DateTime<Utc>,
-    /// Number of the record.
+    /// Identifier of the record.
     pub id: i64,
 }
 
 /// Last change of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    /// Its place in the order of change.
+    /// Position in the change feed.
     pub position: ChangePosition,
     /// `true` if the record was deleted.
     pub is_deletion: bool,
 }
 
-/// Place at which a program goes on. It is text for those who keep it.
+/// Cursor of a change feed. Clients store it as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangeCursor {
     list: ChangedList,
     after: ChangePosition,
-    /// Begin of a walk that has not come to its end.
+    /// Start of the current walk, until the walk reaches the end of the feed.
     began_at: Option<DateTime<Utc>>,
 }
 
-/// The text is no cursor of the list.
+/// Reason why a cursor is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CursorRefusal {
-    /// It was not made by the service, or for another list.
+    /// The service did not issue it, or issued it for another list.
     #[error("is no cursor of this list")]
     Foreign,
-    /// Deletions since then may be forgotten.
+    /// Deletions since then may have been purged.
     #[error("is older than 30 days: start again without a cursor")]
     Expired,
 }
@@ -108,26 +108,26 @@ impl FromStr for ChangeCursor {
     }
 }
 
-/// Part of the changes of a list.
+/// One page of a change feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
-    /// Numbers of records that are there, the one that changed first first.
+    /// Identifiers of existing records, in the order of change.
     pub changed: Vec<i64>,
-    /// Numbers of records that were deleted.
+    /// Identifiers of deleted records.
     pub deleted: Vec<i64>,
-    /// Place at which to go on, now or later.
+    /// Cursor of the next page.
     pub next: ChangeCursor,
-    /// `true` if more changes are there now.
+    /// `true` if more changes are available now.
     pub has_more: bool,
-    /// Deletions before this moment are not told.
+    /// Deletions before this time are not reported.
     pub deletions_since: DateTime<Utc>,
 }
 
-/// Reads the order of change.
+/// Reads change feeds.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ChangeLog: Send + Sync {
-    /// The next changes of a list of the project after this place, at most so many, without deletions before
+    /// Returns the changes of a list of the project after this position, at most `limit`, without deletions before
     /// `deletions_since`.
     async fn changes(
         &self,
@@ -139,41 +139,41 @@ pub trait ChangeLog: Send + Sync {
     ) -> Result<Vec<Change>, StoreError>;
 }
 
-/// Why changes are not told.
+/// Error of a change feed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangesError {
     /// The caller may not see the list.
     #[error(transparent)]
     Denied(#[from] AccessDenied),
-    /// The cursor leads nowhere.
+    /// The cursor is invalid.
     #[error(transparent)]
     Cursor(#[from] CursorRefusal),
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Use case of programs that keep a copy of a list.
 pub struct ChangeService {
-    /// Order of change.
+    /// Change feeds.
     pub log: Arc<dyn ChangeLog>,
-    /// Current time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl ChangeService {
-    /// Longest time between the moment that a change is given and the moment from which it can be read, with the difference of
-    /// the clocks of two machines. Changes of this time are told again.
+    /// Returns the overlap of two walks: the longest time from the timestamp of a change until the change is readable,
+    /// plus the clock difference of two machines. Changes of this period are reported again.
     pub fn overlap() -> TimeDelta {
         TimeDelta::minutes(2)
     }
 
-    /// Time for which deletions are told.
+    /// Returns the period for which deletions are reported.
     pub fn deletions_kept() -> TimeDelta {
         TimeDelta::days(30)
     }
 
-    /// The changes since a moment, or all records without one: the begin of a walk.
+    /// Starts a walk: returns the changes since `since`, or all records if it is `None`.
     pub async fn since(
         &self,
         staff: &Staff,
@@ -185,8 +185,7 @@ impl ChangeService {
         self.walk(staff, ChangeCursor { list, after: ChangePosition { at, id: 0 }, began_at: None }, limit).await
     }
 
-    /// The changes after those that gave this cursor. Refuses one of another list, and one that is older than the deletions
-    /// that are kept.
+    /// Returns the changes after this cursor. Refuses a cursor of another list and one older than the kept deletions.
     pub async fn after(
         &self,
         staff: &Staff,
@@ -203,8 +202,8 @@ impl ChangeService {
         self.walk(staff, cursor, limit).await
     }
 
-    /// A full part goes on behind its last change. After the end, changes that were given an earlier moment than they could be
-    /// read from may still come: the next walk begins before this one.
+    /// A full page continues after its last change. At the end of the feed, changes with earlier timestamps may still
+    /// become readable, so the next walk begins before the start of this one.
     async fn walk(&self, staff: &Staff, cursor: ChangeCursor, limit: u32) -> Result<Changes, ChangesError> {
         staff.require(Permission::view(cursor.list.resource()))?;
         let now = self.clock.now();
@@ -241,7 +240,7 @@ mod tests {
         Change { position: ChangePosition { at: at(seconds), id }, is_deletion: id == 3 }
     }
 
-    /// A service at second 1,000 whose log has these changes.
+    /// Service at second 1,000 whose feed has these changes.
     fn service(changes: Vec<Change>) -> ChangeService {
         let mut log = MockChangeLog::new();
         log.expect_changes().returning(move |_, _, after, _, limit| {

@@ -5,13 +5,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// Tells the current time. Nothing in the project reads the ambient clock outside the one adapter behind this port.
+/// Source of the current time. Only the adapter behind this port reads the system clock.
 pub trait Clock: Send + Sync {
-    /// The current moment, UTC, to the microsecond: finer moments would not survive being stored.
+    /// Returns the current time, UTC, truncated to microseconds: storage keeps no finer times.
     fn now(&self) -> DateTime<Utc>;
 }
 
-/// A clock that can be moved forward against its base, so that a demo or a test can let days pass in an instant.
+/// Clock that can be moved forward relative to its base, so that a demo or a test can skip days.
 pub struct AdjustableClock {
     base: Arc<dyn Clock>,
     pace: RwLock<Pace>,
@@ -19,9 +19,9 @@ pub struct AdjustableClock {
 
 #[derive(Clone, Copy)]
 enum Pace {
-    /// Goes on with the base, so far ahead.
+    /// Follows the base clock with this offset.
     Ahead(TimeDelta),
-    /// Stands still.
+    /// Stopped at this time.
     Held(DateTime<Utc>),
 }
 
@@ -33,7 +33,7 @@ impl Pace {
         }
     }
 
-    /// Never back.
+    /// Never moves back.
     fn moved_to(self, moment: DateTime<Utc>, base: DateTime<Utc>) -> Self {
         let moment = moment.max(self.shown(base));
         match self {
@@ -44,7 +44,7 @@ impl Pace {
 }
 
 impl AdjustableClock {
-    /// A clock that shows the time of `base` until it is advanced.
+    /// Creates a clock that follows `base` until it is advanced.
     pub fn new(base: Arc<dyn Clock>) -> Self {
         Self { base, pace: RwLock::new(Pace::Ahead(TimeDelta::zero())) }
     }
@@ -58,7 +58,7 @@ impl AdjustableClock {
         *pace = next(*pace, self.base.now());
     }
 
-    /// Moves the clock by whole seconds. Returns the new offset against the base, in seconds.
+    /// Moves the clock forward by whole seconds. Returns the new offset from the base, in seconds.
     pub fn advance(&self, seconds: i64) -> i64 {
         let by = TimeDelta::try_seconds(seconds).unwrap_or_default();
         self.change(|pace, _| match pace {
@@ -68,18 +68,18 @@ impl AdjustableClock {
         self.offset_seconds()
     }
 
-    /// Moves the clock forward to a moment; never back.
+    /// Moves the clock forward to a time; never moves it back.
     pub fn advance_to(&self, moment: DateTime<Utc>) {
         self.change(|pace, base| pace.moved_to(moment, base));
     }
 
-    /// Lets the clock stand still until what is returned is dropped; then it goes on from where it stands.
+    /// Stops the clock until the returned guard is dropped. The clock then continues from the time at which it stopped.
     pub fn hold(&self) -> ClockHold<'_> {
         self.change(|pace, base| Pace::Held(pace.shown(base)));
         ClockHold(self)
     }
 
-    /// The offset against the base, in seconds, to the nearest one.
+    /// Returns the offset from the base, rounded to seconds.
     pub fn offset_seconds(&self) -> i64 {
         let offset = match self.pace() {
             Pace::Ahead(offset) => offset,
@@ -95,7 +95,7 @@ impl Clock for AdjustableClock {
     }
 }
 
-/// A clock that stands still.
+/// Guard that keeps a clock stopped.
 #[must_use]
 pub struct ClockHold<'a>(&'a AdjustableClock);
 
@@ -105,11 +105,11 @@ impl Drop for ClockHold<'_> {
     }
 }
 
-/// A clock that stands still until a test moves it.
+/// Clock that is stopped until a test moves it.
 pub struct FixedClock(AtomicI64);
 
 impl FixedClock {
-    /// A clock that shows `moment`, to the microsecond.
+    /// Creates a clock that shows `moment`, truncated to microseconds.
     pub fn at(moment: DateTime<Utc>) -> Self {
         Self(AtomicI64::new(moment.timestamp_micros()))
     }
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(clock.now(), at(103));
         clock.advance_to(at(50));
         assert_eq!(clock.now(), at(103), "never back");
-        // What is held for longer than it was moved is behind its base for a moment only.
+        // A clock held for longer than it was moved lags its base only until the hold ends.
         let other = AdjustableClock::new(base.clone());
         let standing = other.hold();
         base.advance(TimeDelta::seconds(3));

@@ -1,29 +1,29 @@
-//! Phones and e-mail addresses.
+//! Phone numbers and e-mail addresses.
 
 use std::fmt;
 use std::ops::Deref;
 
-/// A text that is not a contact of the asked kind.
+/// Reason why a text is not a contact of the requested kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ContactError {
-    /// Not eleven digits starting with 7 after normalization.
+    /// The text does not have eleven digits starting with 7 after normalization.
     #[error("must be a phone such as 79001234567")]
     Phone,
-    /// Not an address of the form `local@domain`.
+    /// The text is not an address of the form `local@domain`.
     #[error("must be an e-mail address")]
     Email,
-    /// Neither a phone nor an e-mail address.
+    /// The text is neither a phone nor an e-mail address.
     #[error("must be a phone such as 79001234567 or an e-mail address")]
     Neither,
 }
 
-/// A phone normalized to eleven digits `7XXXXXXXXXX`.
+/// Phone number, normalized to eleven digits `7XXXXXXXXXX`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Phone(String);
 
 impl Phone {
-    /// Accepts the usual spellings: `+7 (900) 123-45-67`, `8 900 123 45 67`, `79001234567`, `9001234567`, also with the
-    /// spaces, dashes and invisible marks that copying from a page or an address book brings along. Digits are ASCII.
+    /// Accepts the usual spellings: `+7 (900) 123-45-67`, `8 900 123 45 67`, `79001234567`, `9001234567`. Spaces,
+    /// dashes and invisible marks, as copied from a page or an address book, are ignored. Digits are ASCII.
     pub fn parse(text: &str) -> Result<Self, ContactError> {
         let text = text.trim_matches(|c: char| c.is_whitespace() || is_mark(c));
         let foreign = |c: char| !(c.is_ascii_digit() || is_separator(c) || is_mark(c) || c == '+');
@@ -40,19 +40,19 @@ impl Phone {
         subscriber.map(|rest| Self(format!("7{rest}"))).ok_or(ContactError::Phone)
     }
 
-    /// Eleven digits.
+    /// Returns the eleven digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What stands between the digits of a written phone: spaces, brackets, dots, hyphens and dashes.
+/// Separators between the digits of a phone: spaces, brackets, dots, hyphens and dashes.
 fn is_separator(c: char) -> bool {
     matches!(c, ' ' | '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}')
         || matches!(c, '(' | ')' | '.' | '-' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// Marks of the direction of writing, which address books put around phones.
+/// Marks of writing direction, which address books put around phones.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202c}' | '\u{2066}'..='\u{2069}')
 }
@@ -71,14 +71,14 @@ impl fmt::Display for Phone {
     }
 }
 
-/// An e-mail address in lower case.
+/// E-mail address in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Email(String);
 
 impl Email {
-    /// Accepts `local@domain` of at most 254 bytes: letters and digits of any script, in the local part also the signs
-    /// that need no quotes. White space and line breaks are none of them. The form in lower case is what is checked: it may have
-    /// other letters, and more bytes, than what was written.
+    /// Accepts `local@domain` of at most 254 bytes: letters and digits of any script; in the local part also the signs
+    /// that need no quotes. White space and line breaks are refused. The check applies to the lower-case form, which
+    /// may have other letters and more bytes than the input.
     pub fn parse(text: &str) -> Result<Self, ContactError> {
         let text = text.trim().to_lowercase();
         let (local, domain) = text.rsplit_once('@').ok_or(ContactError::Email)?;
@@ -95,7 +95,7 @@ impl Email {
         if whole && words && labels { Ok(Self(text)) } else { Err(ContactError::Email) }
     }
 
-    /// The address.
+    /// Returns the address.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -115,23 +115,23 @@ impl fmt::Display for Email {
     }
 }
 
-/// Where a customer can be reached: the `phone` field of the login endpoints takes either kind.
+/// Contact of a customer: the `phone` field of the login endpoints accepts either kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Contact {
-    /// A phone.
+    /// Phone.
     Phone(Phone),
-    /// An e-mail address.
+    /// E-mail address.
     Email(Email),
 }
 
 impl Contact {
-    /// A text with `@` is an e-mail address, anything else a phone.
+    /// Parses a text with `@` as an e-mail address, any other text as a phone.
     pub fn parse(text: &str) -> Result<Self, ContactError> {
         if text.contains('@') { Email::parse(text).map(Self::Email) } else { Phone::parse(text).map(Self::Phone) }
             .map_err(|_| ContactError::Neither)
     }
 
-    /// The normalized text; kinds cannot clash, since only an address has an `@`.
+    /// Returns the normalized text. Kinds cannot clash, since only an address has an `@`.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Phone(phone) => phone.as_str(),
@@ -214,7 +214,7 @@ mod tests {
             "a.@x.ru",
             "\"a b\"@x.ru",
             "a(b)@x.ru",
-            // In lower case a letter and a dot above it; a letter with more bytes.
+            // The lower-case form is a letter and a combining dot; the second example gets more bytes.
             "\u{130}@x.ru",
             &format!("{}@x.ru", "\u{23a}".repeat(32)),
             "a\u{200b}@x.ru",
@@ -265,7 +265,7 @@ mod tests {
         for text in ["", "anna", "anna@", "7900@123"] {
             assert_eq!(Contact::parse(text), Err(ContactError::Neither), "{text}");
         }
-        // All forms of a contact are its normalized text.
+        // All forms of a contact are equal to its normalized text.
         assert_eq!([&*phone, &phone.to_string(), Contact::Phone(phone.clone()).as_str()], ["79001234567"; 3]);
         assert_eq!([&*email, &email.to_string(), Contact::Email(email.clone()).as_str()], ["anna@x.ru"; 3]);
         assert_eq!(Contact::Phone(phone).to_string(), "79001234567");

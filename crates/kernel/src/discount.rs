@@ -1,4 +1,4 @@
-//! What staff and the pricing of carts both say about a discount.
+//! Discount values shared by discount management and cart pricing.
 
 use std::fmt;
 
@@ -6,41 +6,41 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{CategoryId, Money, NomenclatureId};
 
-/// How much a discount takes off.
+/// Amount or percentage of a discount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiscountValue {
-    /// A share in basis points, 1 to 10,000 (one hundredth of a percent each), rounded half up to the minor unit.
+    /// Percentage in basis points, 1 to 10,000 (one hundredth of a percent each), rounded half up to the minor unit.
     Percent(u16),
-    /// An amount: per piece for an automatic discount on a product or category, once per cart otherwise.
+    /// Amount: per unit for an automatic discount on a product or category, otherwise once per cart.
     Fixed(Money),
 }
 
-/// A number that no discount can take off.
+/// Error: the number is not a valid discount value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDiscountValue {
-    /// Shares go from a hundredth of a percent to the whole.
+    /// The percentage is not from 0.01 to 100.00.
     #[error("must be from 0.01 to 100.00 percent")]
     Percent,
-    /// A discount takes something off.
+    /// The amount is zero.
     #[error("must be more than nothing")]
     Nothing,
 }
 
 impl DiscountValue {
-    /// A share of so many percent, written as an amount is: `12.50`.
+    /// Creates a percentage from a decimal with two places: `12.50`.
     pub fn percent(share: Money) -> Result<Self, InvalidDiscountValue> {
         let points = u16::try_from(share.minor()).ok().filter(|points| (1..=10_000).contains(points));
         points.map(Self::Percent).ok_or(InvalidDiscountValue::Percent)
     }
 
-    /// An amount of at least one minor unit.
+    /// Creates an amount of at least one minor unit.
     pub fn fixed(amount: Money) -> Result<Self, InvalidDiscountValue> {
         if amount.is_zero() { Err(InvalidDiscountValue::Nothing) } else { Ok(Self::Fixed(amount)) }
     }
 }
 
 impl DiscountValue {
-    /// The word of the contract for its type: `percent` or `fixed`.
+    /// Returns the type on the wire: `percent` or `fixed`.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Percent(_) => "percent",
@@ -49,7 +49,7 @@ impl DiscountValue {
     }
 }
 
-/// Percent, or an amount, with two decimals.
+/// Formats the percentage or the amount with two decimals.
 impl fmt::Display for DiscountValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -59,43 +59,43 @@ impl fmt::Display for DiscountValue {
     }
 }
 
-/// What a discount applies to.
+/// Target of a discount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiscountTarget {
     /// Every line.
     Cart,
     /// Lines of items in this category or below it.
     Category(CategoryId),
-    /// The line of this item.
+    /// Line of this item.
     Product(NomenclatureId),
 }
 
-/// Whether a discount may be in force.
+/// Status of a discount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum DiscountStatus {
     /// In force within its dates.
     Active,
-    /// Stopped for now.
+    /// Paused; can become active again.
     Paused,
-    /// Stopped for good.
+    /// Archived; never active again.
     Archived,
 }
 
-/// A text that cannot be a promo code.
+/// Error: the text cannot be a promo code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 64 Latin letters, digits and hyphens")]
 pub struct InvalidPromoCode;
 
-/// A promo code: 1 to 64 Latin letters, digits and hyphens, in capitals. Case and blanks around it do not matter.
+/// Promo code: 1 to 64 Latin letters, digits and hyphens, in capitals. Input is trimmed and case-insensitive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromoCode(String);
 
 impl PromoCode {
-    /// The longest code, in characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = 64;
 
-    /// Checks the form; whether the code is worth anything is decided against the discounts.
+    /// Checks the form only. The discounts decide whether the code is valid.
     pub fn parse(text: &str) -> Result<Self, InvalidPromoCode> {
         let text = text.trim();
         let letters = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -106,7 +106,7 @@ impl PromoCode {
         }
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,16 +1,16 @@
-/// What a change says about one field. A field that may be empty is an `Edit<Option<T>>`: left out and emptied are
-/// different things.
+/// Change of one field. A field that may be empty is an `Edit<Option<T>>`: an omitted field differs from an emptied
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Edit<T> {
-    /// The field stays as it is.
+    /// The field keeps its value.
     #[default]
     Keep,
-    /// The new value.
+    /// New value.
     Set(T),
 }
 
 impl<T> Edit<T> {
-    /// The value after the change.
+    /// Returns the value after the change.
     pub fn or(self, current: T) -> T {
         match self {
             Self::Keep => current,
@@ -18,7 +18,7 @@ impl<T> Edit<T> {
         }
     }
 
-    /// The new value, when there is one.
+    /// Returns the new value, if any.
     pub fn as_set(&self) -> Option<&T> {
         match self {
             Self::Keep => None,
@@ -26,7 +26,7 @@ impl<T> Edit<T> {
         }
     }
 
-    /// The new value, when there is one, in another form.
+    /// Maps the new value, if any.
     pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Edit<U> {
         match self {
             Self::Keep => Edit::Keep,
@@ -36,7 +36,7 @@ impl<T> Edit<T> {
 }
 
 impl<T> Edit<Option<T>> {
-    /// The new value of a field that may be empty, when there is one and it is not the empty one.
+    /// Returns the new value of an optional field; `None` if it is kept or emptied.
     pub fn as_filled(&self) -> Option<&T> {
         self.as_set().and_then(Option::as_ref)
     }

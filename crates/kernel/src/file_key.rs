@@ -2,31 +2,31 @@ use std::fmt;
 
 use crate::Random;
 
-/// A text that is no key of a file.
+/// Error: the text is not a file key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a key of a file has {} letters and digits", FileKey::LENGTH)]
 pub struct InvalidFileKey;
 
-/// Under which a file is stored and found: random letters and digits.
+/// Key under which a file is stored: random letters and digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileKey(String);
 
 impl FileKey {
-    /// How many letters and digits: 238 random bits.
+    /// Number of letters and digits: 238 random bits.
     pub const LENGTH: usize = 40;
 
-    /// A new one.
+    /// Generates a random key.
     pub fn generate(random: &dyn Random) -> Self {
         Self(random.alphanumeric(Self::LENGTH))
     }
 
-    /// Refuses other lengths and signs.
+    /// Refuses other lengths and characters.
     pub fn parse(text: &str) -> Result<Self, InvalidFileKey> {
         let fits = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if fits { Ok(Self(text.to_owned())) } else { Err(InvalidFileKey) }
     }
 
-    /// The key.
+    /// Returns the key.
     pub fn as_str(&self) -> &str {
         &self.0
     }

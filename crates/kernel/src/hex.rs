@@ -1,6 +1,6 @@
 //! Bytes as text.
 
-/// Lower hex: two digits per byte.
+/// Encodes bytes as lower-case hexadecimal, two digits per byte.
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| value + if value < 10 { b'0' } else { b'a' - 10 };
     let digits = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();

@@ -1,4 +1,4 @@
-//! Who changed which record, when, and what of it.
+//! History entries: author, time and changed fields of each record.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -7,71 +7,70 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{CounterpartyId, Page, PageRequest, ProjectId, Resource, Staff, StoreError, UserId};
 
-/// Who changes a record.
+/// Author of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// An employee or an agent.
+    /// Employee or agent.
     User(UserId),
-    /// A customer.
+    /// Customer.
     Customer(CounterpartyId),
-    /// The service itself: the worker or the command line.
+    /// The service itself: worker or command line.
     System,
 }
 
-/// Who changes records of which project, and when: what a port needs to commit a change together with its history.
+/// Project, author and time of a change. A port needs it to commit a change together with its history entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// The project of the records.
+    /// Project of the records.
     pub project_id: ProjectId,
-    /// Who changes them.
+    /// Author of the change.
     pub author: Author,
-    /// When.
+    /// Time of the change.
     pub at: DateTime<Utc>,
 }
 
 impl Stamp {
-    /// An employee changes records of his project.
+    /// Creates the stamp of an employee in their project.
     pub fn of(staff: &Staff, at: DateTime<Utc>) -> Self {
         Self { project_id: staff.project_id, author: Author::User(staff.user_id), at }
     }
 
-    /// The service changes records of a project by itself.
+    /// Creates the stamp of the service itself.
     pub fn of_system(project_id: ProjectId, at: DateTime<Utc>) -> Self {
         Self { project_id, author: Author::System, at }
     }
 }
 
-/// A field by its name on the wire, and its value as people read it; `None` where the record has none.
+/// Field name on the wire and its value in readable form; `None` if the field is empty.
 pub type AuditedField = (&'static str, Option<String>);
 
-/// A record whose history is kept.
+/// Record with history entries.
 pub trait Audited {
-    /// Whose history it is; together with [`Audited::number`] it names the record.
+    /// Resource of the history; together with [`Audited::number`] it identifies the record.
     const RESOURCE: Resource;
 
-    /// What its lines are kept under: the name of the resource, unless other records share the permissions.
+    /// Kind under which entries are stored: the name of the resource, unless other records share its permissions.
     const KIND: &'static str = Self::RESOURCE.name();
 
-    /// The number of the record among those of its kind.
+    /// Returns the identifier of the record, unique within its kind.
     fn number(&self) -> i64;
 
-    /// Every field that an employee can change, always the same ones in the same order.
+    /// Returns every field that an employee can change, always the same fields in the same order.
     fn audited_fields(&self) -> Vec<AuditedField>;
 }
 
-/// One field of a change.
+/// Change of one field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldChange {
-    /// The field by its name on the wire.
+    /// Field, by its name on the wire.
     pub field: String,
-    /// What it was.
+    /// Value before the change.
     pub old: Option<String>,
-    /// What it became.
+    /// Value after the change.
     pub new: Option<String>,
 }
 
-/// What of a record a change changed: the fields whose values differ. A record that comes or goes has nothing on the
-/// other side.
+/// Returns the fields whose values differ. A created or deleted record has `None` on the other side.
 pub fn diff<R: Audited>(old: Option<&R>, new: Option<&R>) -> Vec<FieldChange> {
     let fields = |record: Option<&R>| record.map(R::audited_fields).unwrap_or_default();
     let (mut before, mut after) = (fields(old), fields(new));
@@ -85,7 +84,7 @@ pub fn diff<R: Audited>(old: Option<&R>, new: Option<&R>) -> Vec<FieldChange> {
     changed_fields(before, after)
 }
 
-/// The fields that differ; both sides name the same fields in the same order.
+/// Returns the fields that differ. Both lists name the same fields in the same order.
 pub fn changed_fields(before: Vec<AuditedField>, after: Vec<AuditedField>) -> Vec<FieldChange> {
     before
         .into_iter()
@@ -95,7 +94,7 @@ pub fn changed_fields(before: Vec<AuditedField>, after: Vec<AuditedField>) -> Ve
         .collect()
 }
 
-/// What the history of a record tells of a part of it that came or changed: `contacts.7.value`.
+/// Returns the changes of a part of a record, prefixed with its path: `contacts.7.value`.
 pub fn part_changes(
     name: &str,
     number: i64,
@@ -107,40 +106,40 @@ pub fn part_changes(
     changed_fields(before, after).into_iter().map(named).collect()
 }
 
-/// What happened to a record.
+/// Kind of a history entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum HistoryAction {
-    /// It came.
+    /// The record was created.
     Created,
-    /// Fields of it changed.
+    /// Fields of the record were changed.
     Changed,
-    /// It went.
+    /// The record was deleted.
     Deleted,
 }
 
-/// One line of a record's history.
+/// History entry of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryEntry {
-    /// The number of the line.
+    /// Identifier of the entry.
     pub id: i64,
-    /// What happened.
+    /// Kind of the change.
     pub action: HistoryAction,
-    /// Who did it.
+    /// Author of the change.
     pub author: Author,
-    /// The name of an employee or customer, while he has one.
+    /// Name of the employee or customer, if they have one.
     pub author_name: Option<String>,
-    /// What changed.
+    /// Changed fields.
     pub changes: Vec<FieldChange>,
-    /// When.
+    /// Time of the change.
     pub at: DateTime<Utc>,
 }
 
-/// Where histories are read. They are written by the ports that change records, in the same commits.
+/// Reads history entries. Ports that change records write the entries in the same commit.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait Histories: Send + Sync {
-    /// One page of the history of a record of the project, the latest first.
+    /// Returns one page of the history of a record of the project, newest first.
     async fn page(
         &self,
         project: ProjectId,
@@ -149,7 +148,7 @@ pub trait Histories: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, StoreError>;
 
-    /// The whole history of a record of the project, the latest first.
+    /// Returns the whole history of a record of the project, newest first.
     async fn all(&self, project: ProjectId, resource: Resource, number: i64) -> Result<Vec<HistoryEntry>, StoreError>;
 }
 

@@ -1,34 +1,34 @@
-//! HTML that people wrote and browsers of others are to show.
+//! HTML written by people and shown in other people's browsers.
 
-/// Takes everything out of HTML that could do more than show text: scripts, event handlers, foreign frames, styles.
-/// Cleaning what is clean already changes nothing.
+/// Removes everything from HTML that can do more than show text: scripts, event handlers, frames of other sites,
+/// styles. Cleaning is idempotent.
 pub trait HtmlCleaner: Send + Sync {
-    /// What is left of it.
+    /// Returns the cleaned HTML.
     fn clean(&self, html: &str) -> String;
 }
 
-/// HTML that a cleaner has been over; never blank.
+/// Cleaned HTML, never blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafeHtml(String);
 
 impl SafeHtml {
-    /// What a cleaner leaves of it, if that is anything.
+    /// Cleans the HTML. Returns `None` if nothing remains.
     pub fn of(html: &str, cleaner: &dyn HtmlCleaner) -> Option<Self> {
         let left = cleaner.clean(html);
         (!left.trim().is_empty()).then_some(Self(left))
     }
 
-    /// The HTML.
+    /// Returns the HTML.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Elements whose text nobody reads.
+/// Elements whose text is not shown.
 const UNREAD: [&str; 2] = ["script", "style"];
 
-/// What people read of HTML: the text between the tags. A tag parts words, as most of them do on a page. For finding it; what is
-/// shown goes through a cleaner.
+/// Returns the text between the tags, for search. A tag separates words, as most tags do on a page. HTML that is shown
+/// must pass a cleaner instead.
 pub fn readable_text(html: &str) -> String {
     let (mut text, mut rest) = (String::with_capacity(html.len()), html);
     while let Some((before, tag)) = rest.split_once('<') {
@@ -46,13 +46,13 @@ pub fn readable_text(html: &str) -> String {
     signs.into_iter().fold(text, |text, (written, read)| text.replace(written, read))
 }
 
-/// Whether a tag has this name.
+/// Returns `true` if the tag has this name.
 fn opens(tag: &str, name: &str) -> bool {
     let own = tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
     own && !tag.get(name.len()..).is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
 }
 
-/// What follows a tag, whose values in quotes may hold its closing sign.
+/// Returns the text after a tag. Quoted attribute values may contain `>`.
 fn behind_tag(tag: &str) -> &str {
     if let Some(comment) = tag.strip_prefix("!--") {
         return comment.split_once("-->").map(|(_, rest)| rest).unwrap_or_default();

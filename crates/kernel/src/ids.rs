@@ -1,8 +1,8 @@
-//! Identifiers: whole numbers from 1, one type per record so that they cannot be confused.
+//! Identifiers: whole numbers from 1, with one type per record so that they cannot be confused.
 
 use std::fmt;
 
-/// A number that cannot be an identifier: identifiers are whole numbers from 1.
+/// Error: the number is not an identifier. Identifiers are whole numbers from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an identifier is a whole number of at least 1")]
 pub struct InvalidId;
@@ -20,7 +20,7 @@ macro_rules! ids {
                 if value >= 1 { Ok(Self(value)) } else { Err(InvalidId) }
             }
 
-            /// The number itself.
+            /// Returns the number.
             pub fn get(self) -> i64 {
                 self.0
             }
@@ -49,135 +49,135 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A project: the top boundary of data and access of one owner.
+    /// Project: the tenant that owns all data and access rights.
     ProjectId;
-    /// A branch: a business, legal entity or operating unit inside a project.
+    /// Branch: business, legal entity or operating unit of a project.
     BranchId;
-    /// An application: one site, app or service inside a project.
+    /// Application: site, app or service of a project.
     ApplicationId;
-    /// An employee.
+    /// Employee.
     UserId;
-    /// A role: a named set of permissions.
+    /// Role: named set of permissions.
     RoleId;
-    /// A permission: of the service, or defined by a project.
+    /// Permission, of the service or defined by a project.
     PermissionId;
-    /// A screen of the staff interface: groups the permissions of one resource.
+    /// Screen of the staff interface: groups the permissions of one resource.
     ScreenId;
-    /// A department of a project.
+    /// Department of a project.
     DepartmentId;
-    /// A customer.
+    /// Customer.
     CounterpartyId;
-    /// A way to reach a customer, noted beside their record.
+    /// Additional contact of a customer.
     CustomerContactId;
-    /// An account in a bank, noted beside the record it belongs to.
+    /// Bank account of a customer or of a business.
     BankRequisiteId;
-    /// An issued access token (the part before the `|`).
+    /// Issued access token (the part before the `|`).
     TokenId;
-    /// One time a customer was there, from his first sign of life to his last.
+    /// Client session: one continuous visit of a customer, from the first heartbeat to the last.
     ClientSessionId;
-    /// One attempt of a customer to log in by calling a number.
+    /// Attempt of a customer to log in by calling a number.
     CallbackAttemptId;
-    /// A catalogue item: goods, service or subscription plan.
+    /// Catalog item: goods, service or subscription plan.
     NomenclatureId;
-    /// An assignment of a subscription plan to an application.
+    /// Assignment of a subscription plan to an application.
     PlanAssignmentId;
-    /// A category of the catalogue.
+    /// Category of the catalog.
     CategoryId;
-    /// A brand.
+    /// Brand.
     BrandId;
-    /// A tag of catalogue items.
+    /// Tag of catalog items.
     TagId;
-    /// A country of the system-wide dictionary.
+    /// Country of the system-wide dictionary.
     CountryId;
-    /// A storage unit of the system-wide dictionary.
+    /// Storage unit of the system-wide dictionary.
     StorageUnitId;
-    /// A VAT rate of the system-wide dictionary.
+    /// VAT rate of the system-wide dictionary.
     VatId;
-    /// A type of catalogue items, of the system-wide dictionary.
+    /// Type of catalog items, of the system-wide dictionary.
     NomenclatureTypeId;
-    /// An entry of a system-wide dictionary.
+    /// Entry of a system-wide dictionary.
     DictionaryItemId;
-    /// A job: an import that runs in the background.
+    /// Job: an import that runs in the background.
     JobId;
-    /// A warehouse.
+    /// Warehouse.
     WarehouseId;
-    /// The stock of one item in one warehouse.
+    /// Stock level of one item in one warehouse.
     InventoryId;
-    /// An integration of the system-wide dictionary.
+    /// Integration of the system-wide dictionary.
     IntegrationId;
-    /// A parameter of an integration that a record of a project uses.
+    /// Parameter of an integration, used by a record of a project.
     IntegrationParameterId;
-    /// A discount or promo code.
+    /// Discount or promo code.
     DiscountId;
-    /// A promotion: a named campaign.
+    /// Promotion: a named campaign.
     PromotionId;
-    /// An order.
+    /// Order.
     OrderId;
-    /// An order line: the claim of an order on one item.
+    /// Order line: reservation of one item for an order.
     ReservationId;
-    /// A charge: one attempt to take money from a customer.
+    /// Charge: one attempt to take money from a customer.
     ChargeId;
-    /// A refund of a charge, in part or in full.
+    /// Refund of a charge, in part or in full.
     RefundId;
-    /// What goes back of an order in one step: money, and with it goods.
+    /// Refund of an order: money, and the units returned with it.
     OrderRefundId;
-    /// A scan of tickets at the door.
+    /// Scan of tickets at the door.
     TicketScanId;
-    /// What a customer was told.
+    /// Notification sent to a customer.
     NotificationId;
-    /// A fiscal receipt on its way to the register.
+    /// Fiscal receipt.
     ReceiptId;
-    /// A payment method that a customer has saved.
+    /// Saved payment method of a customer.
     SavedMethodId;
-    /// A subscription of a customer.
+    /// Subscription of a customer.
     SubscriptionId;
-    /// A payment of a subscription: one attempt to charge a period.
+    /// Subscription payment: one attempt to charge a period.
     SubscriptionPaymentId;
-    /// One attempt to bind a payment method without a purchase.
+    /// Attempt to save a payment method without a purchase.
     MethodBindingId;
-    /// One verification of a customer by a payment.
+    /// Verification of a customer by a payment.
     VerificationId;
-    /// One search of a customer in a storefront.
+    /// Search of a customer in a storefront.
     SearchRequestId;
-    /// A slide of an application.
+    /// Slide of an application.
     SlideId;
-    /// A delivery type; `1` is pickup from a shop, `2` is delivery.
+    /// Delivery type; `1` is pickup from a shop, `2` is delivery.
     DeliveryTypeId;
-    /// A delivery subtype; `1` is a pickup point, `2` is a courier to an address.
+    /// Delivery subtype; `1` is a pickup point, `2` is a courier to an address.
     DeliverySubtypeId;
-    /// A parameter of a delivery subtype, such as a pickup point.
+    /// Parameter of a delivery subtype, such as a pickup point.
     DeliverySubtypeParamId;
-    /// A payment type of a project.
+    /// Payment type of a project.
     PaymentTypeId;
-    /// A shop.
+    /// Shop.
     ShopId;
-    /// A webhook endpoint of an application.
+    /// Webhook endpoint of an application.
     WebhookId;
-    /// One delivery of one event to one webhook.
+    /// Delivery of one event to one webhook.
     DeliveryId;
-    /// An uploaded file.
+    /// Uploaded file.
     FileId;
-    /// An interval of the opening hours of a shop.
+    /// Interval of the opening hours of a shop.
     ShopHoursId;
-    /// A holiday of a shop.
+    /// Holiday of a shop.
     ShopHolidayId;
-    /// Other hours of a shop on one day.
+    /// Exceptional opening hours of a shop on one day.
     ShopExceptionId;
-    /// A menu of the staff interface.
+    /// Menu of the staff interface.
     StaffMenuId;
-    /// A task of employees.
+    /// Task of employees.
     TaskId;
-    /// A page of a project's content.
+    /// Content page of a project.
     PageId;
-    /// A type of pages, of the system-wide dictionary.
+    /// Type of content pages, of the system-wide dictionary.
     PageTypeId;
-    /// A tag of pages.
+    /// Tag of content pages.
     PageTagId;
-    /// A block of an application's content.
+    /// Block of an application's content.
     BlockId;
-    /// A type of blocks, of the system-wide dictionary.
+    /// Type of blocks, of the system-wide dictionary.
     BlockTypeId;
-    /// An item of the menus of an application.
+    /// Item of the menus of an application.
     MenuItemId;
 }
 

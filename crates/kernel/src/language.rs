@@ -1,14 +1,14 @@
-//! The language of a project.
+//! Language of a project.
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::Money;
 
-/// The language in which a project speaks to its customers, by its code in ISO 639-1.
+/// Language of messages to the customers of a project, by its ISO 639-1 code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Language {
-    /// Russian; of projects that have chosen none.
+    /// Russian; the default.
     #[default]
     Ru,
     /// English.
@@ -16,7 +16,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// An amount with its currency (ISO 4217), as people write it.
+    /// Formats an amount with its currency (ISO 4217) in the notation of the language.
     ///
     /// ```
     /// use kontor_kernel::{Language, Money};

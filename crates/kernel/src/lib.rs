@@ -1,12 +1,13 @@
-//! The shared vocabulary of every other crate.
+//! Types and ports shared by all other crates.
 //!
-//! **Owns** identifiers, [`Money`], [`Quantity`], [`Phone`], [`Email`], numbers of companies and bank accounts, pages, [`Violations`], the actors with their
-//! permissions and scopes, and the ports for time, randomness, secrets and rate limits.
+//! **Owns** identifiers, [`Money`], [`Quantity`], [`Phone`], [`Email`], registration numbers and bank accounts of
+//! companies, pages, [`Violations`], the callers with their permissions and scopes, and the ports for time, randomness,
+//! secrets and rate limits.
 //!
 //! **Invariants**
 //! - A value that exists is valid: every newtype has private fields and one checked constructor.
-//! - Money is whole minor units; no floating point takes part in any computation.
-//! - The crate knows no other crate of the workspace, no database, no HTTP and no async runtime.
+//! - Money is whole minor units; no computation uses floating point.
+//! - The crate depends on no other crate of the workspace, no database, no HTTP and no async runtime.
 //!
 //! ```
 //! use kontor_kernel::{Money, Phone};

@@ -1,42 +1,42 @@
-//! Addresses that people follow.
+//! Links that people follow.
 
 use std::fmt;
 
 use crate::{Line, TextError};
 
-/// Why a text is no link.
+/// Reason why a text is not a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// Following it might run something.
+    /// The scheme is not allowed: following it could run code.
     #[error("must be a path or an http, https, mailto or tel address")]
     Scheme,
-    /// It is not one line of text.
+    /// The text is not a valid line.
     #[error(transparent)]
     Text(#[from] TextError),
 }
 
-/// An address that people follow, such as that of a banner: an `http`, `https`, `mailto` or `tel` address or one relative to
-/// the page, of at most 500 characters. Following it runs nothing.
+/// Link such as that of a banner, at most 500 characters: an `http`, `https`, `mailto` or `tel` address, or one
+/// relative to the page. Following it cannot run code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link(Line<{ Link::MAX }>);
 
 impl Link {
-    /// The longest link, in characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = 500;
 
-    /// Trims and checks. Control characters, which browsers overlook within a scheme, are refused.
+    /// Trims and checks the text. Control characters are refused, because browsers ignore them within a scheme.
     pub fn parse(text: &str) -> Result<Self, LinkError> {
         let line = Line::parse(text)?;
         if leads_somewhere(&line) { Ok(Self(line)) } else { Err(LinkError::Scheme) }
     }
 
-    /// The link.
+    /// Returns the link.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 }
 
-/// Whether the text has a scheme of ours, or none. A colon before the first `/`, `?` or `#` ends a scheme.
+/// Returns `true` if the text has an allowed scheme or none. A colon before the first `/`, `?` or `#` ends a scheme.
 fn leads_somewhere(text: &str) -> bool {
     let head = text.split(['/', '?', '#']).next().unwrap_or_default();
     let Some((scheme, _)) = head.split_once(':') else { return true };

@@ -1,87 +1,87 @@
-//! What is asked of a list that can be filtered, sorted and paged: fields by name, as tables declare them.
+//! Query of a list: filters, order and page. Fields are referred to by name, as tables declare them.
 
 use chrono::{DateTime, Utc};
 
 use crate::{Line, PageRequest};
 
-/// A value that records are compared with.
+/// Value that a field is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilterValue {
-    /// An identifier, a count, or money in minor units.
+    /// Identifier, count, or money in minor units.
     Number(i64),
-    /// A text, compared as a whole.
+    /// Text, compared as a whole.
     Text(String),
-    /// Yes or no.
+    /// Boolean.
     Flag(bool),
-    /// A moment.
+    /// Time.
     Moment(DateTime<Utc>),
 }
 
-/// What a field must be.
+/// Comparison of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Comparison {
-    /// One of these.
+    /// Equal to one of these.
     AnyOf(Vec<FilterValue>),
-    /// Larger than this.
+    /// Greater than this.
     Above(FilterValue),
-    /// Smaller than this.
+    /// Less than this.
     Below(FilterValue),
-    /// This or later.
+    /// Greater than or equal to this.
     From(FilterValue),
 }
 
-/// A field of the records and what it must be.
+/// Filter condition on one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// The field by its name on the wire.
+    /// Field, by its name on the wire.
     pub field: &'static str,
-    /// What it must be.
+    /// Comparison of the field.
     pub comparison: Comparison,
 }
 
-/// The order of a list; records that are equal in it follow by number, in the same direction.
+/// Order of a list. Records with equal values are ordered by identifier, in the same direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sort {
-    /// The field by its name on the wire.
+    /// Field, by its name on the wire.
     pub field: &'static str,
-    /// Whether the largest comes first.
+    /// `true` if the largest value comes first.
     pub descending: bool,
 }
 
 impl Sort {
-    /// The smallest first.
+    /// Creates an ascending order.
     pub const fn ascending(field: &'static str) -> Self {
         Self { field, descending: false }
     }
 
-    /// The largest first.
+    /// Creates a descending order.
     pub const fn descending(field: &'static str) -> Self {
         Self { field, descending: true }
     }
 }
 
-/// Which records are asked for, in which order, and which page of them.
+/// Query of a list: filters, order and page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// All of these hold.
+    /// Conditions that must all hold.
     pub conditions: Vec<Condition>,
-    /// What people typed into the search field.
+    /// Search text.
     pub text: Option<Line<255>>,
-    /// In which order.
+    /// Order of the list.
     pub sort: Sort,
-    /// Nobody asked for an order: what is found by a text may come the best first.
+    /// `true` if the request names no order: results of a text search may then be ordered by relevance.
     pub unsorted: bool,
-    /// Which page.
+    /// Requested page.
     pub page: PageRequest,
 }
 
 impl Listing {
-    /// A page of everything.
+    /// Creates a query of all records.
     pub fn everything(sort: Sort, page: PageRequest) -> Self {
         Self { conditions: Vec::new(), text: None, sort, unsorted: false, page }
     }
 
-    /// The same, narrowed to records whose field has one of these numbers.
+    /// Adds the condition that the field has one of these numbers.
     #[must_use]
     pub fn among(mut self, field: &'static str, numbers: impl IntoIterator<Item = i64>) -> Self {
         let values = numbers.into_iter().map(FilterValue::Number).collect();

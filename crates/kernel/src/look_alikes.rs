@@ -1,26 +1,28 @@
-//! Texts that look alike and are one: composed and decomposed letters, invisible characters, no-break spaces.
+//! Normalization of texts that look alike: composed and decomposed letters, invisible characters, no-break spaces.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Returns `false` for texts of ASCII, Greek and Cyrillic letters alone. Examines all bytes at once, which settles most texts.
+/// Returns `false` for texts of ASCII, Greek and Cyrillic letters alone. The scan without branches decides most texts
+/// fast.
 #[expect(clippy::needless_bitwise_bool, reason = "without a branch per byte the bytes are looked at in blocks")]
 fn may_have_look_alikes(text: &str) -> bool {
     text.bytes().fold(false, |found, byte| found | (byte == 0xC2) | (byte == 0xCC) | (byte == 0xCD) | (byte >= 0xD6))
 }
 
-/// Soft hyphens, zero-width spaces, byte order marks. Marks of direction change how a text looks.
+/// Soft hyphens, zero-width spaces, byte order marks. Direction marks are not included, because they change how a text
+/// looks.
 fn is_invisible(sign: char) -> bool {
     matches!(sign, '\u{AD}' | '\u{34F}' | '\u{180E}' | '\u{200B}' | '\u{2060}' | '\u{FEFF}')
 }
 
-/// Returns `true` if zero-width joiners after this letter mean nothing. Other scripts and pictures need them.
+/// Returns `true` if zero-width joiners after this letter have no effect. Other scripts and emoji need them.
 fn is_joined_by_nothing(before: char) -> bool {
     before < '\u{590}' || matches!(before, '\u{1E00}'..='\u{1FFF}')
 }
 
-/// The text with composed letters and ordinary spaces, without invisible characters.
+/// Returns the text with composed letters and ordinary spaces, without invisible characters.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if !may_have_look_alikes(text) {
         return Cow::Borrowed(text);

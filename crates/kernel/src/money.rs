@@ -6,39 +6,40 @@ use std::str::FromStr;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-/// An amount of the project's currency in whole minor units (kopecks, cents): never negative, never rounded.
+/// Amount of the project's currency in whole minor units (kopecks, cents): never negative, never rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(i64);
 
-/// Why a number is not an amount of money.
+/// Reason why a number is not an amount of money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
     /// The text is not a decimal number.
     #[error("must be a decimal number")]
     NotANumber,
-    /// Amounts are never negative.
+    /// The number is negative.
     #[error("must not be negative")]
     Negative,
-    /// The minor unit is the smallest amount.
+    /// The number has more than two decimals.
     #[error("must have at most two decimals")]
     TooPrecise,
-    /// Beyond [`Money::MAX`].
+    /// The amount exceeds [`Money::MAX`].
     #[error("must be at most 10000000000.00")]
     TooLarge,
 }
 
 impl Money {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
-    /// The largest single amount: ten thousand million major units, so that no sum of a cart can overflow.
+    /// Largest single amount: ten thousand million major units, so that no sum of a cart can overflow.
     pub const MAX: Self = Self(1_000_000_000_000);
 
-    /// From minor units; sums may exceed [`Money::MAX`], entered amounts may not.
+    /// Creates an amount from minor units. Sums may exceed [`Money::MAX`], entered amounts may not.
     pub fn from_minor(minor: i64) -> Result<Self, MoneyError> {
         if minor < 0 { Err(MoneyError::Negative) } else { Ok(Self(minor)) }
     }
 
-    /// From an entered decimal such as `265.00`: not negative, at most two decimals, at most [`Money::MAX`].
+    /// Creates an amount from an entered decimal such as `265.00`: not negative, at most two decimals, at most
+    /// [`Money::MAX`].
     pub fn from_decimal(value: Decimal) -> Result<Self, MoneyError> {
         if value.is_sign_negative() && !value.is_zero() {
             return Err(MoneyError::Negative);
@@ -51,32 +52,32 @@ impl Money {
         if amount > Self::MAX { Err(MoneyError::TooLarge) } else { Ok(amount) }
     }
 
-    /// Minor units.
+    /// Returns the amount in minor units.
     pub fn minor(self) -> i64 {
         self.0
     }
 
-    /// Major units with two decimals.
+    /// Returns the amount in major units with two decimals.
     pub fn to_decimal(self) -> Decimal {
         Decimal::new(self.0, 2)
     }
 
-    /// Whether the amount is nothing.
+    /// Returns `true` if the amount is zero.
     pub fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The sum, or `None` past the range of the type.
+    /// Returns the sum, or `None` on overflow.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The amount that many times, or `None` past the range of the type.
+    /// Returns the product, or `None` on overflow.
     pub fn checked_times(self, count: u32) -> Option<Self> {
         self.0.checked_mul(i64::from(count)).map(Self)
     }
 
-    /// The difference, or nothing when `other` is larger.
+    /// Returns the difference, or zero if `other` is larger.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0).max(0))
@@ -105,7 +106,7 @@ impl FromStr for Money {
     }
 }
 
-/// The wire form: a decimal string with two decimals, `"265.00"`.
+/// Formats the wire form: a decimal string with two decimals, `"265.00"`.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)

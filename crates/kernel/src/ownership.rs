@@ -1,10 +1,11 @@
-//! The wall between projects.
+//! Tenant isolation.
 
 use crate::{AccessDenied, ProjectId, RecordError, Refusal, Staff};
 
-/// A record as storage found it by its number alone: of some project, and closed until somebody of that project opens it.
+/// Record that storage found by its identifier alone. It belongs to some project and stays closed until a caller of
+/// that project opens it.
 ///
-/// What is inside cannot be reached in another way, so a use case that forgets the check does not compile:
+/// The record cannot be reached in any other way, so a use case that omits the check does not compile:
 ///
 /// ```compile_fail
 /// # use kontor_kernel::{Name, OfProject, ProjectId};
@@ -31,24 +32,24 @@ pub struct OfProject<T> {
 }
 
 impl<T> OfProject<T> {
-    /// A record and the project it belongs to.
+    /// Wraps a record with the project it belongs to.
     pub const fn new(project_id: ProjectId, record: T) -> Self {
         Self { project_id, record }
     }
 
-    /// The record, for an employee of its project.
+    /// Returns the record if the employee belongs to its project.
     pub fn open(self, staff: &Staff) -> Result<T, AccessDenied> {
         self.within(staff.project_id).ok_or(AccessDenied::ForeignProject)
     }
 
-    /// The record, for a step that is confined to a project; `None` when it is of another one.
+    /// Returns the record if it belongs to this project.
     pub fn within(self, project: ProjectId) -> Option<T> {
         (self.project_id == project).then_some(self.record)
     }
 }
 
 impl Staff {
-    /// What storage found by its number, when it is of the employee's project.
+    /// Returns the record that storage found, if it belongs to the employee's project.
     pub fn own<T, R: Refusal>(&self, found: Option<OfProject<T>>) -> Result<T, RecordError<R>> {
         Ok(found.ok_or(RecordError::NotFound)?.open(self)?)
     }

@@ -1,23 +1,23 @@
-//! Pages of long lists.
+//! Pages of lists.
 
-/// A page request outside the bounds of its list.
+/// Error: the page request is outside the bounds of its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
-    /// Pages are counted from 1.
+    /// The page number is less than 1.
     #[error("must be a whole number of at least 1")]
     PageBelowOne,
-    /// The page lies beyond what can be addressed.
+    /// The page number is too large.
     #[error("must be at most 1000000000")]
     PageTooLarge,
-    /// A page holds at least one record.
+    /// The page size is less than 1.
     #[error("must be a whole number of at least 1")]
     PerPageBelowOne,
-    /// A page holds at most this many records.
+    /// The page size exceeds this maximum.
     #[error("must be at most {0}")]
     PerPageAbove(u32),
 }
 
-/// Which page of a list, counted from 1, and how many records on it.
+/// Page number, counted from 1, and page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
     page: u32,
@@ -30,7 +30,7 @@ impl PageRequest {
         Ok(Self { page: Self::page_number(page)?, per_page: Self::page_size(per_page, most)? })
     }
 
-    /// Checks a page number alone.
+    /// Checks only a page number.
     pub fn page_number(page: i64) -> Result<u32, PageError> {
         if page < 1 {
             return Err(PageError::PageBelowOne);
@@ -38,7 +38,7 @@ impl PageRequest {
         u32::try_from(page).ok().filter(|p| *p <= 1_000_000_000).ok_or(PageError::PageTooLarge)
     }
 
-    /// Checks a page size alone.
+    /// Checks only a page size.
     pub fn page_size(per_page: i64, most: u32) -> Result<u32, PageError> {
         if per_page < 1 {
             return Err(PageError::PerPageBelowOne);
@@ -46,22 +46,22 @@ impl PageRequest {
         u32::try_from(per_page).ok().filter(|p| *p <= most).ok_or(PageError::PerPageAbove(most))
     }
 
-    /// The page, counted from 1.
+    /// Returns the page number, counted from 1.
     pub fn page(self) -> u32 {
         self.page
     }
 
-    /// Records on a page.
+    /// Returns the page size.
     pub fn per_page(self) -> u32 {
         self.per_page
     }
 
-    /// How many records come before this page.
+    /// Returns the number of records before this page.
     pub fn offset(self) -> i64 {
         (i64::from(self.page) - 1) * i64::from(self.per_page)
     }
 
-    /// How many records to read.
+    /// Returns the number of records to read.
     pub fn limit(self) -> i64 {
         i64::from(self.per_page)
     }
@@ -70,37 +70,37 @@ impl PageRequest {
 /// One page of a list and the size of the whole list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The records of this page.
+    /// Records of this page.
     pub items: Vec<T>,
-    /// How many records the whole list has.
+    /// Number of records of the whole list.
     pub total: u64,
-    /// What was asked for.
+    /// Page request.
     pub request: PageRequest,
 }
 
 impl<T> Page<T> {
-    /// The number of the last page; an empty list has one page.
+    /// Returns the number of the last page; an empty list has one page.
     pub fn last_page(&self) -> u64 {
         self.total.div_ceil(u64::from(self.request.per_page)).max(1)
     }
 
-    /// The number of the first record of this page, counted from 1; `None` when the page is empty.
+    /// Returns the position of the first record of this page, counted from 1; `None` if the page is empty.
     pub fn from(&self) -> Option<u64> {
         (!self.items.is_empty()).then(|| u64::try_from(self.request.offset()).unwrap_or_default() + 1)
     }
 
-    /// The number of the last record of this page; `None` when the page is empty.
+    /// Returns the position of the last record of this page; `None` if the page is empty.
     pub fn to(&self) -> Option<u64> {
         let count = u64::try_from(self.items.len()).ok()?;
         self.from().map(|from| from + count - 1)
     }
 
-    /// The same page of other records.
+    /// Returns the page with each record converted.
     pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(convert).collect(), total: self.total, request: self.request }
     }
 
-    /// The page with what its records were read for.
+    /// Returns the page with its records replaced.
     pub fn with_items<U>(&self, items: Vec<U>) -> Page<U> {
         Page { items, total: self.total, request: self.request }
     }

@@ -1,37 +1,37 @@
-//! Where pictures are found.
+//! Addresses of photos.
 
 use std::fmt;
 
-/// Why a text is not the address of a photo.
+/// Reason why a text is not the address of a photo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PhotoUrlError {
-    /// Photos are fetched by browsers over `http` or `https`.
+    /// The address is not `http` or `https`.
     #[error("must be an http or https address")]
     NotHttp,
-    /// More characters than an address may have.
+    /// The address has too many characters.
     #[error("must have at most {} characters", PhotoUrl::MAX)]
     TooLong,
 }
 
-/// Whether white space or a control character stands in the text. Nearly every address consists of visible ASCII, which
-/// is seen at one look at all bytes.
+/// Returns `true` if the text contains white space or a control character. Nearly every address is visible ASCII, which
+/// the scan without branches confirms fast.
 fn has_gaps(text: &str) -> bool {
     let other = text.bytes().fold(false, |found, byte| found | !byte.is_ascii_graphic());
     other && text.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
-/// Where a photo is found: an absolute `http` or `https` address of at most 2048 characters.
+/// Address of a photo: an absolute `http` or `https` URL of at most 2048 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhotoUrl(String);
 
 impl PhotoUrl {
-    /// The longest address, in characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = 2048;
 
-    /// Trims and checks.
+    /// Trims and checks the text.
     pub fn parse(text: &str) -> Result<Self, PhotoUrlError> {
         let text = text.trim();
-        // There are never more characters than bytes.
+        // A text never has more characters than bytes.
         if text.len() > Self::MAX && text.chars().count() > Self::MAX {
             return Err(PhotoUrlError::TooLong);
         }
@@ -44,7 +44,7 @@ impl PhotoUrl {
         Ok(Self(text.to_owned()))
     }
 
-    /// The address.
+    /// Returns the address.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,27 +1,27 @@
-//! Counted pieces.
+//! Quantities.
 
-/// Not a count that can be ordered or stocked.
+/// Error: the number cannot be ordered or stocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
-    /// An ordered quantity starts at 1.
+    /// The ordered quantity is less than 1.
     #[error("must be a whole number of at least 1")]
     BelowOne,
-    /// A stocked quantity is never negative.
+    /// The stock level is negative.
     #[error("must be a whole number of at least 0")]
     Negative,
-    /// Beyond the largest count.
+    /// The number exceeds the maximum.
     #[error("must be at most 1000000000")]
     TooLarge,
 }
 
 const LARGEST: u32 = 1_000_000_000;
 
-/// How many pieces an order line asks for: 1 to 1,000,000,000.
+/// Ordered quantity in units: 1 to 1,000,000,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Quantity(u32);
 
 impl Quantity {
-    /// One piece.
+    /// One unit.
     pub const ONE: Self = Self(1);
 
     /// Accepts 1 to 1,000,000,000.
@@ -32,23 +32,23 @@ impl Quantity {
         u32::try_from(value).ok().filter(|v| *v <= LARGEST).map(Self).ok_or(QuantityError::TooLarge)
     }
 
-    /// The count.
+    /// Returns the count.
     pub fn get(self) -> u32 {
         self.0
     }
 
-    /// Both together; `None` beyond the largest count.
+    /// Returns the sum; `None` beyond the maximum.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).filter(|sum| *sum <= LARGEST).map(Self)
     }
 }
 
-/// How many pieces lie in a warehouse: 0 to 1,000,000,000.
+/// Stock level in units: 0 to 1,000,000,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct StockLevel(u32);
 
 impl StockLevel {
-    /// Nothing in stock.
+    /// Empty stock.
     pub const EMPTY: Self = Self(0);
 
     /// Accepts 0 to 1,000,000,000.
@@ -59,7 +59,7 @@ impl StockLevel {
         u32::try_from(value).ok().filter(|v| *v <= LARGEST).map(Self).ok_or(QuantityError::TooLarge)
     }
 
-    /// The count.
+    /// Returns the count.
     pub fn get(self) -> u32 {
         self.0
     }

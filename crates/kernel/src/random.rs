@@ -1,29 +1,29 @@
-//! Randomness as a port.
+//! Random bytes as a port.
 
 use uuid::Uuid;
 
-/// A source of unpredictable bytes.
+/// Source of unpredictable bytes.
 pub trait Random: Send + Sync {
-    /// Fills the buffer; an implementation that cannot must not return.
+    /// Fills the buffer. An implementation that cannot must not return.
     fn fill(&self, bytes: &mut [u8]);
 }
 
-/// What the domain makes of random bytes.
+/// Random values derived from the bytes.
 impl dyn Random + '_ {
-    /// A random (version 4) UUID.
+    /// Returns a random (version 4) UUID.
     pub fn uuid(&self) -> Uuid {
         let mut bytes = [0; 16];
         self.fill(&mut bytes);
         uuid::Builder::from_random_bytes(bytes).into_uuid()
     }
 
-    /// A text of random letters and digits, 5.95 bits each; values that would favour some letters are thrown away.
+    /// Returns random letters and digits, 5.95 bits each. Bytes that would bias the choice are discarded.
     pub fn alphanumeric(&self, length: usize) -> String {
         const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         self.draw(ALPHABET, length)
     }
 
-    /// A text of random decimal digits.
+    /// Returns random decimal digits.
     pub fn digits(&self, length: usize) -> String {
         self.draw(b"0123456789", length)
     }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn every_letter_is_equally_likely() {
         let count = |text: &str, letter: char| text.chars().filter(|found| *found == letter).count();
-        // All values of a byte come once; those that would favour the first letters are left out.
+        // Each byte value occurs once; values that would favour the first letters are discarded.
         let source: &dyn Random = &Counting(AtomicU8::new(0));
         let text = source.alphanumeric(248);
         assert!(('0'..='9').chain('A'..='Z').chain('a'..='z').all(|letter| count(&text, letter) == 4), "{text}");

@@ -1,4 +1,4 @@
-//! Records of a project that staff keep: the use cases that all of them share.
+//! Use cases shared by all records of a project that staff manage.
 
 use std::sync::Arc;
 
@@ -10,39 +10,39 @@ use crate::{
     Clock, Listing, OfProject, Page, PageRequest, Permission, ProjectId, RecordError, Refusal, Staff, Stamp, StoreError,
 };
 
-/// A record that staff list, read, create and change, with the permissions of its resource.
+/// Record that staff list, read, create and change with the permissions of its resource.
 pub trait Record: Audited + Send + Sync + 'static {
-    /// Its number.
+    /// Identifier type.
     type Id: Copy + Into<i64> + Send + Sync + 'static;
-    /// What is said about a new one.
+    /// Fields of a new record.
     type Draft: Send + Sync + 'static;
-    /// What is changed.
+    /// Change of a record.
     type Change: Send + Sync + 'static;
-    /// What only this kind of record refuses; [`Infallible`](std::convert::Infallible) when there is nothing.
+    /// Refusals specific to this kind of record; [`Infallible`](std::convert::Infallible) if there are none.
     type Refusal: Refusal;
 
-    /// Refuses a new record that does not fit the moment.
+    /// Refuses a new record that is not valid at this time.
     fn admit(_draft: &Self::Draft, _now: DateTime<Utc>) -> Result<(), Self::Refusal> {
         Ok(())
     }
 
-    /// Refuses a change that does not fit the record or the moment.
+    /// Refuses a change that does not fit the record or the time.
     fn admit_change(&self, _change: &Self::Change, _now: DateTime<Utc>) -> Result<(), Self::Refusal> {
         Ok(())
     }
 }
 
-/// Why a use case of a record is refused.
+/// Error of a use case of a record.
 pub type ErrorOf<T> = RecordError<<T as Record>::Refusal>;
 
-/// Where records are kept. Each change is one commit with its line of the history, or nothing.
+/// Storage of records. Each change is one commit together with its history entry.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RecordRepository<T: Record>: Send + Sync {
-    /// Every record of the project, oldest first.
+    /// Returns every record of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<T>, StoreError>;
 
-    /// A record of any project.
+    /// Returns a record of any project.
     async fn find(&self, id: T::Id) -> Result<Option<OfProject<T>>, StoreError>;
 
     /// Stores a new record of the project.
@@ -52,28 +52,27 @@ pub trait RecordRepository<T: Record>: Send + Sync {
     async fn update(&self, stamp: Stamp, id: T::Id, change: T::Change) -> Result<T, ErrorOf<T>>;
 }
 
-/// Where records are kept that can be deleted, too.
+/// Storage of records that can also be deleted.
 #[async_trait]
 pub trait DeletableRepository<T: Record>: RecordRepository<T> {
     /// Deletes a record of the project.
     async fn delete(&self, stamp: Stamp, id: T::Id) -> Result<(), ErrorOf<T>>;
 }
 
-/// Where records are kept of which staff ask for pages.
+/// Storage of records that are listed by page.
 #[async_trait]
 pub trait ListedRepository<T: Record>: RecordRepository<T> {
-    /// One page of the records of the project.
+    /// Returns one page of the records of the project.
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<T>, StoreError>;
 }
 
-/// Where records are kept that have a table and can be deleted.
+/// Storage of records that are listed by page and can be deleted.
 pub trait TabledRepository<T: Record>: ListedRepository<T> + DeletableRepository<T> {}
 
 impl<T: Record, S: ListedRepository<T> + DeletableRepository<T> + ?Sized> TabledRepository<T> for S {}
 
-/// The use cases of records for which the permission and the wall between projects are all that decides. What a record
-/// refers to, and which names are taken, the storage decides in the commit. Records with more rules have a service of
-/// their own.
+/// Use cases of records that only permissions and tenant isolation restrict. The storage checks references and unique
+/// names in the commit. Records with more rules have their own service.
 pub struct RecordService<T: Record, S: RecordRepository<T> + ?Sized = dyn RecordRepository<T>> {
     records: Arc<S>,
     clock: Arc<dyn Clock>,
@@ -81,24 +80,24 @@ pub struct RecordService<T: Record, S: RecordRepository<T> + ?Sized = dyn Record
 }
 
 impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
-    /// Records that are kept there.
+    /// Creates the service from its ports.
     pub const fn new(records: Arc<S>, clock: Arc<dyn Clock>) -> Self {
         Self { records, clock, kind: std::marker::PhantomData }
     }
 
-    /// Every record of the employee's project, oldest first.
+    /// Returns every record of the employee's project, oldest first.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<T>, ErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
         Ok(self.records.list(staff.project_id).await?)
     }
 
-    /// One record of the employee's project.
+    /// Returns one record of the employee's project.
     pub async fn read(&self, staff: &Staff, id: T::Id) -> Result<T, ErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
         staff.own(self.records.find(id).await?)
     }
 
-    /// Adds a record to the employee's project.
+    /// Creates a record in the employee's project.
     pub async fn create(&self, staff: &Staff, draft: T::Draft) -> Result<T, ErrorOf<T>> {
         staff.require(Permission::create(T::RESOURCE))?;
         let now = self.clock.now();
@@ -126,14 +125,14 @@ impl<T: Record, S: DeletableRepository<T> + ?Sized> RecordService<T, S> {
 }
 
 impl<T: Record, S: ListedRepository<T> + ?Sized> RecordService<T, S> {
-    /// One page of the records of the employee's project.
+    /// Returns one page of the records of the employee's project.
     pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<T>, ErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
         Ok(self.records.page(staff.project_id, listing).await?)
     }
 }
 
-/// What happened to records of a kind.
+/// History of records of one kind.
 pub struct RecordHistory<T: Record, S: RecordRepository<T> + ?Sized = dyn RecordRepository<T>> {
     records: Arc<S>,
     histories: Arc<dyn Histories>,
@@ -141,12 +140,12 @@ pub struct RecordHistory<T: Record, S: RecordRepository<T> + ?Sized = dyn Record
 }
 
 impl<T: Record, S: RecordRepository<T> + ?Sized> RecordHistory<T, S> {
-    /// Of records that are kept there.
+    /// Creates the service from its ports.
     pub const fn new(records: Arc<S>, histories: Arc<dyn Histories>) -> Self {
         Self { records, histories, kind: std::marker::PhantomData }
     }
 
-    /// One page of what happened to a record of the employee's project, the latest first.
+    /// Returns one page of the history of a record of the employee's project, newest first.
     pub async fn page(&self, staff: &Staff, id: T::Id, page: PageRequest) -> Result<Page<HistoryEntry>, ErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
         staff.own(self.records.find(id).await?)?;
@@ -210,7 +209,7 @@ mod tests {
         BrandId::new(7).unwrap()
     }
 
-    /// The project that `staff_with` works in, and another one.
+    /// The project of `staff_with`, and another project.
     fn projects() -> [ProjectId; 2] {
         let own = staff_with([]).project_id;
         [own, ProjectId::new(own.get() + 1).unwrap()]

@@ -1,28 +1,28 @@
-//! Why a use case is refused: what all records share, and what one kind of record adds.
+//! Errors of use cases: those that all records share, and those of one kind of record.
 
 use std::convert::Infallible;
 
 use crate::{AccessDenied, StoreError};
 
-/// What only one kind of record can answer, such as a name that is taken.
+/// Refusal specific to one kind of record, such as a name in use.
 pub trait Refusal: std::error::Error + Send + Sync + 'static {}
 
-/// For records that refuse nothing of their own.
+/// For records without specific refusals.
 impl Refusal for Infallible {}
 
-/// Why a use case of a record is refused; `R` is what only this kind of record can answer.
+/// Error of a use case of a record; `R` is the refusal specific to its kind.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError<R: Refusal = Infallible> {
-    /// The employee may not do this.
+    /// The employee lacks a permission.
     #[error(transparent)]
     Denied(#[from] AccessDenied),
-    /// There is no such record.
+    /// The record does not exist.
     #[error("there is no such record")]
     NotFound,
-    /// The record itself does not allow it.
+    /// A rule of this kind of record refuses it.
     #[error(transparent)]
     Refused(R),
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

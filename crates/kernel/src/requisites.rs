@@ -1,24 +1,24 @@
-//! Numbers by which companies and their bank accounts are known in Russia, with their check digits.
+//! Registration numbers and bank accounts of companies in Russia, with their check digits.
 
 use std::fmt;
 use std::ops::Deref;
 
-/// What is wrong with a number.
+/// Reason why a number is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequisiteError {
-    /// Neither 10 nor 12 digits.
+    /// The number has neither 10 nor 12 digits.
     #[error("must have 10 digits, or 12 of a person")]
     InnForm,
-    /// The check digits do not fit the others.
+    /// The check digits are wrong.
     #[error("has a wrong check digit")]
     InnCheck,
-    /// Not four digits, two digits or capital letters, three digits.
+    /// The number does not have four digits, two digits or capital letters, three digits.
     #[error("must have 9 characters such as 770701001")]
     Kpp,
-    /// Not nine digits that begin with 0.
+    /// The number does not have nine digits beginning with 0.
     #[error("must have 9 digits and begin with 0")]
     Bik,
-    /// Not twenty digits.
+    /// The number does not have twenty digits.
     #[error("must have 20 digits")]
     Account,
     /// The check digit does not fit the BIK.
@@ -33,7 +33,7 @@ macro_rules! numbers {
         pub struct $name(String);
 
         impl $name {
-            /// The number.
+            /// Returns the number.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -56,17 +56,17 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// A taxpayer's number: 10 digits of a company, 12 of a person.
+    /// Taxpayer number (INN): 10 digits of a company, 12 of a person.
     Inn;
-    /// The code of the reason for which a company is registered with a tax office.
+    /// Code of the reason for tax registration of a company (KPP).
     Kpp;
-    /// The number of a bank.
+    /// Bank identification code (BIK).
     Bik;
-    /// An account in a bank, a correspondent account included: 20 digits.
+    /// Bank account, correspondent accounts included: 20 digits.
     BankAccount;
 }
 
-/// The digits of a text of so many.
+/// Returns the digits of a text of exactly `count` digits.
 fn digits(text: &str, count: usize) -> Option<Vec<u32>> {
     let digits: Option<Vec<u32>> = text.chars().map(|letter| letter.to_digit(10)).collect();
     digits.filter(|digits| digits.len() == count)
@@ -76,7 +76,7 @@ fn weighted(digits: &[u32], weights: &[u32]) -> u32 {
     digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum()
 }
 
-/// The weights of the last check digit of 12; the others are their ends.
+/// Weights of the last check digit of 12; the other check digits use suffixes of this list.
 const INN_WEIGHTS: [u32; 11] = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8];
 
 impl Inn {
@@ -84,18 +84,18 @@ impl Inn {
     pub fn parse(text: &str) -> Result<Self, RequisiteError> {
         let text = text.trim();
         let digits = digits(text, 10).or_else(|| digits(text, 12)).ok_or(RequisiteError::InnForm)?;
-        // The check digit behind so many digits.
+        // Checks the digit that follows `before` digits.
         let fits = |before: usize| {
             let (number, weights) = (digits.get(..before), INN_WEIGHTS.get(INN_WEIGHTS.len() - before..));
             let sum = number.zip(weights).map(|(number, weights)| weighted(number, weights));
             sum.map(|sum| sum % 11 % 10) == digits.get(before).copied()
         };
         let checked = if digits.len() == 10 { fits(9) } else { fits(10) && fits(11) };
-        // No region has the number 00, and nothing but zeros would fit.
+        // No region has the number 00; otherwise a number of zeros only would pass.
         if checked && !text.starts_with("00") { Ok(Self(text.to_owned())) } else { Err(RequisiteError::InnCheck) }
     }
 
-    /// Whether it is a person's, an entrepreneur's included.
+    /// Returns `true` for the number of a person, entrepreneurs included.
     pub fn is_personal(&self) -> bool {
         self.0.len() == 12
     }
@@ -123,7 +123,7 @@ impl Bik {
 }
 
 impl BankAccount {
-    /// Checks the form. Whether the check digit is right shows with the BIK alone.
+    /// Checks the form only. The check digit depends on the BIK.
     pub fn parse(text: &str) -> Result<Self, RequisiteError> {
         let text = text.trim();
         digits(text, 20).map(|_| Self(text.to_owned())).ok_or(RequisiteError::Account)
@@ -131,7 +131,7 @@ impl BankAccount {
 
     /// Refuses an account that no customer of this bank can have.
     pub fn check(&self, bik: &Bik) -> Result<(), RequisiteError> {
-        // Accounts in an office of the central bank are checked as correspondent accounts are.
+        // Accounts at an office of the central bank are checked like correspondent accounts.
         if matches!(bik.get(6..), Some("000" | "001" | "002")) {
             return self.check_correspondent(bik);
         }
@@ -143,7 +143,7 @@ impl BankAccount {
         self.fits(&format!("0{}", bik.get(4..6).unwrap_or_default()))
     }
 
-    /// Three digits of the bank and the account, weighted 7, 1, 3 in turn, sum up to a multiple of ten.
+    /// Three digits of the bank and the account, weighted 7, 1, 3 in turn, must add up to a multiple of ten.
     fn fits(&self, bank: &str) -> Result<(), RequisiteError> {
         let weights = [7, 1, 3].into_iter().cycle();
         let digits = bank.chars().chain(self.0.chars()).filter_map(|letter| letter.to_digit(10));

@@ -1,6 +1,6 @@
-//! Shares of whole amounts, without a lost or invented minor unit.
+//! Splitting of whole amounts without losing or adding a minor unit.
 
-/// Splits `amount` in proportion to `weights` by largest remainder; equal remainders go to the earlier part. No part
+/// Splits `amount` in proportion to `weights` by largest remainder. Equal remainders go to the earlier part. No part
 /// exceeds its weight as long as the amount does not exceed their sum.
 pub fn distribute(amount: i64, weights: &[i64]) -> Vec<i64> {
     let whole: i128 = weights.iter().copied().map(i128::from).sum();

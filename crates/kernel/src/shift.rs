@@ -1,4 +1,4 @@
-/// Where a record moves among those beside it.
+/// Direction in which a record moves among its siblings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
     /// One place towards the first.

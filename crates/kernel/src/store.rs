@@ -1,30 +1,30 @@
-//! What a persistence port answers when it cannot do its work.
+//! Errors of persistence ports.
 
-/// A failure of the storage itself; never a business refusal.
+/// Failure of the storage itself; never a business refusal.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The storage cannot be reached or is overloaded. Nothing was changed; the same call may succeed later.
+    /// The storage cannot be reached or is overloaded. Nothing was changed, so the same call can be retried.
     #[error("the storage is unavailable: {0}")]
     Unavailable(String),
-    /// The connection to the storage was lost while it committed: the change is stored whole, or not at all, and nobody
-    /// can tell which. Look before doing it again.
+    /// The connection was lost during the commit. The change was stored completely or not at all, and it is unknown
+    /// which. Check before retrying.
     #[error("whether the change was stored is not known: {0}")]
     OutcomeUnknown(String),
     /// A stored record breaks an invariant of its type.
     #[error("a stored record is broken: {0}")]
     Corrupt(String),
-    /// Anything else the storage reported.
+    /// Any other failure reported by the storage.
     #[error("the storage failed: {0}")]
     Failed(String),
 }
 
 impl StoreError {
-    /// For records whose stored form breaks an invariant.
+    /// Creates the error of a stored record that breaks an invariant.
     pub fn corrupt(reason: impl ToString) -> Self {
         Self::Corrupt(reason.to_string())
     }
 
-    /// The same failure of a read that follows a commit: nobody may believe that nothing was done.
+    /// Converts the failure of a read that follows a commit: callers must not conclude that nothing was changed.
     #[must_use]
     pub fn after_commit(self) -> Self {
         match self {

@@ -1,10 +1,10 @@
-//! Stand-ins for unit tests of business rules, behind the feature `mocks`.
+//! Test doubles for unit tests of business rules, behind the feature `mocks`.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::{Permission, ProjectId, Random, SecretCipher, SecretString, Staff, TokenId, Unsealable, UserId};
 
-/// A source of bytes that are anything but random: each byte is one more than the one before.
+/// Predictable source of bytes: each byte is one more than the previous one.
 pub struct CountingRandom(std::sync::atomic::AtomicU8);
 
 impl CountingRandom {
@@ -28,17 +28,17 @@ impl Random for CountingRandom {
     }
 }
 
-/// Numbers that a seed repeats (`SplitMix64`).
+/// Reproducible pseudo-random numbers from a seed (`SplitMix64`).
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// The same seed throws the same numbers.
+    /// Creates dice from a seed. The same seed gives the same numbers.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Any number.
+    /// Returns any number.
     pub fn throw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -46,34 +46,34 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to below the bound; 0 where that is 0.
+    /// Returns a number from 0 to below the bound; 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.throw().checked_rem(bound).unwrap_or_default()
     }
 
-    /// `true` this often of a hundred.
+    /// Returns `true` with this chance in percent.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
-    /// One of these; `None` when there are none.
+    /// Returns one of these values; `None` if there are none.
     pub fn one_of<T: Clone>(&mut self, all: &[T]) -> Option<T> {
         let bound = u64::try_from(all.len()).ok().filter(|count| *count > 0)?;
         all.get(usize::try_from(self.below(bound)).ok()?).cloned()
     }
 
-    /// Dice of their own for somebody else.
+    /// Creates independent dice from these.
     #[must_use]
     pub fn split(&mut self) -> Self {
         Self(self.throw())
     }
 }
 
-/// A source of bytes that a seed repeats.
+/// Reproducible source of bytes from a seed.
 pub struct SeededRandom(Mutex<Dice>);
 
 impl SeededRandom {
-    /// The same seed gives the same bytes.
+    /// Creates a source. The same dice give the same bytes.
     pub const fn new(dice: Dice) -> Self {
         Self(Mutex::new(dice))
     }
@@ -88,7 +88,7 @@ impl Random for SeededRandom {
     }
 }
 
-/// Keeps secrets in plain sight, so that a test can see what was stored.
+/// Keeps secrets in plain text, so that a test can see the stored values.
 pub struct PlainCipher;
 
 impl SecretCipher for PlainCipher {
@@ -113,7 +113,7 @@ impl SecretCipher for PlainCipher {
     }
 }
 
-/// An employee of project 1 with these permissions.
+/// Returns an employee of project 1 with these permissions.
 ///
 /// # Panics
 /// Never: the identifiers are valid.

@@ -1,4 +1,4 @@
-//! Texts with bounds.
+//! Bounded texts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,37 +6,37 @@ use std::ops::Deref;
 
 use crate::look_alikes;
 
-/// Whether a text has a byte that control characters consist of: below the space, `DEL`, or the first byte of U+0080 to
-/// U+009F. Looks at all bytes at once, where most texts of a catalogue are done with.
+/// Returns `true` if the text has a byte that control characters consist of: below the space, `DEL`, or the first byte
+/// of U+0080 to U+009F. The scan without branches decides most texts of a catalog fast.
 #[expect(clippy::needless_bitwise_bool, reason = "without a branch per byte the bytes are looked at in blocks")]
 fn may_have_controls(text: &str) -> bool {
     text.bytes().fold(false, |found, byte| found | (byte < b' ') | (byte == 0x7F) | (byte == 0xC2))
 }
 
-/// Why a text is refused.
+/// Reason why a text is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     #[error("must not be empty")]
     Empty,
-    /// More characters than the field takes.
+    /// The text has more characters than the field allows.
     #[error("must have at most {0} characters")]
     TooLong(usize),
-    /// Control characters have no place in a text.
+    /// The text contains control characters.
     #[error("must not contain control characters")]
     ControlCharacter,
 }
 
-/// One line of text: trimmed, 1 to `MAX` characters, no control characters. Texts that look alike are one: letters are
-/// composed (NFC), no-break spaces are spaces, soft hyphens and zero-width characters are left out.
+/// One line of text: trimmed, 1 to `MAX` characters, no control characters. Texts that look alike are equal: letters
+/// are composed (NFC), no-break spaces become spaces, soft hyphens and zero-width characters are removed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line<const MAX: usize>(String);
 
-/// The name of a record: one line of at most 255 characters.
+/// Name of a record: one line of at most 255 characters.
 pub type Name = Line<255>;
 
 impl<const MAX: usize> Line<MAX> {
-    /// Trims and checks.
+    /// Trims and checks the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let text = look_alikes::plain(text);
         let text = text.trim();
@@ -44,7 +44,7 @@ impl<const MAX: usize> Line<MAX> {
         Ok(Self(text.to_owned()))
     }
 
-    /// As [`Line::parse`], keeping the text where it is when there is nothing to trim.
+    /// Does the same as [`Line::parse`] and reuses the allocation if there is nothing to trim.
     pub fn from_string(text: String) -> Result<Self, TextError> {
         if text.trim().len() < text.len() || matches!(look_alikes::plain(&text), Cow::Owned(_)) {
             return Self::parse(&text);
@@ -60,16 +60,16 @@ impl<const MAX: usize> Line<MAX> {
         if may_have_controls(text) && text.chars().any(char::is_control) {
             return Err(TextError::ControlCharacter);
         }
-        // There are never more characters than bytes.
+        // A text never has more characters than bytes.
         if text.len() > MAX && text.chars().count() > MAX { Err(TextError::TooLong(MAX)) } else { Ok(()) }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text in lower case, the form in which names are compared and sorted.
+    /// Returns the text in lower case, the form in which names are compared and sorted.
     pub fn key(&self) -> String {
         self.0.to_lowercase()
     }
@@ -100,10 +100,10 @@ impl<const MAX: usize> From<Line<MAX>> for String {
 pub struct Prose(String);
 
 impl Prose {
-    /// The longest text, in characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = 65_535;
 
-    /// Refuses an empty text, a longer one, and control characters other than line breaks and tabs.
+    /// Refuses an empty text, a longer text, and control characters other than line breaks and tabs.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         if text.trim().is_empty() {
             return Err(TextError::Empty);
@@ -119,7 +119,7 @@ impl Prose {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! How often records are looked at, counted without a write per read.
+//! View counts of records, collected without a write per read.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::{RateLimiter, RateRule, StoreError};
 
-/// Views that are counted but not stored yet. Holds one entry per record looked at since the last time they were stored.
+/// Counted views that are not stored yet. Holds one entry per record viewed since the last store.
 pub struct PendingViews<Id>(Mutex<HashMap<Id, u64>>);
 
 impl<Id> Default for PendingViews<Id> {
@@ -18,15 +18,16 @@ impl<Id> Default for PendingViews<Id> {
 }
 
 impl<Id: Copy + Ord + Hash + Display> PendingViews<Id> {
-    /// Somebody at this address looks at a record; it counts once in ten minutes per address and record. Views of each kind of
-    /// records are limited under a name of their own. Returns the views of the record that are not stored yet.
+    /// Counts a view of a record from this address, at most once in ten minutes per address and record. Each kind of
+    /// record has its own rate limit, `name`. Returns the views of the record that are not stored yet.
     pub async fn look(&self, limiter: &dyn RateLimiter, name: &'static str, id: Id, viewer: &str) -> u64 {
         let one_view = RateRule { name, limit: 1, window: Duration::from_mins(10) };
         if limiter.hit(one_view, &format!("{viewer}/{id}")).await.allowed { self.add(id) } else { self.of(id) }
     }
 
-    /// Has the views counted since the last time stored, in the order of the records, in which every process writes them, and
-    /// says of how many records. What was not stored is kept; what may be stored is not added again.
+    /// Stores the views counted since the last time and returns the number of records. Records are written in order of
+    /// identifier, the same in every process. If storing fails, the views are kept. If the outcome is unknown, they are
+    /// not added again.
     pub async fn store(
         &self,
         add: impl AsyncFnOnce(Vec<(Id, u64)>) -> Result<(), StoreError>,
@@ -49,7 +50,7 @@ impl<Id: Copy + Ord + Hash + Display> PendingViews<Id> {
         *count
     }
 
-    /// Views of a record that are not stored yet.
+    /// Returns the views of a record that are not stored yet.
     pub fn of(&self, id: Id) -> u64 {
         self.counts().get(&id).copied().unwrap_or_default()
     }
@@ -60,7 +61,7 @@ impl<Id: Copy + Ord + Hash + Display> PendingViews<Id> {
         views
     }
 
-    /// Forgets what was stored; views counted meanwhile stay.
+    /// Removes the stored views; views counted in the meantime stay.
     fn stored(&self, views: &[(Id, u64)]) {
         let mut counts = self.counts();
         for (id, stored) in views {
@@ -73,7 +74,7 @@ impl<Id: Copy + Ord + Hash + Display> PendingViews<Id> {
         }
     }
 
-    /// Counters stay usable after a panic elsewhere: every step leaves them whole.
+    /// A poisoned lock is ignored: every operation leaves the counters consistent.
     fn counts(&self) -> MutexGuard<'_, HashMap<Id, u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Everything that is wrong with an input, at once.
+//! Validation errors of an input, collected for all fields at once.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct Violations(BTreeMap<String, Vec<String>>);
 
 impl Violations {
-    /// One violation.
+    /// Creates a list with one message.
     pub fn one(path: impl Into<String>, message: impl ToString) -> Self {
         let mut all = Self::default();
         all.add(path, message);
@@ -19,34 +19,34 @@ impl Violations {
         self.0.entry(path.into()).or_default().push(message.to_string());
     }
 
-    /// Keeps the value of a result, or notes its error for a field.
+    /// Returns the value of a result, or adds its error to a field.
     pub fn check<T, E: ToString>(&mut self, path: &str, result: Result<T, E>) -> Option<T> {
         result.map_err(|error| self.add(path, error.to_string())).ok()
     }
 
-    /// Adds everything of another list.
+    /// Adds all entries of another list.
     pub fn merge(&mut self, other: Self) {
         for (path, messages) in other.0 {
             self.0.entry(path).or_default().extend(messages);
         }
     }
 
-    /// Whether nothing is wrong.
+    /// Returns `true` if there are no messages.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// `Ok` when nothing is wrong.
+    /// Returns `Ok` if there are no messages.
     pub fn into_result(self) -> Result<(), Self> {
         if self.is_empty() { Ok(()) } else { Err(self) }
     }
 
-    /// Fields with their messages, in the order of the paths.
+    /// Returns fields with their messages, in the order of the paths.
     pub fn fields(&self) -> &BTreeMap<String, Vec<String>> {
         &self.0
     }
 
-    /// The first message.
+    /// Returns the first message.
     pub fn first(&self) -> Option<&str> {
         self.0.values().flatten().next().map(String::as_str)
     }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use strum::VariantArray;
 
-/// An enum whose values have one word each, the same on the wire, in storage and in histories. It comes by derive:
+/// Enum whose values have one word each, the same on the wire, in storage and in history entries. Use the derive macro:
 ///
 /// ```
 /// use kontor_kernel::Word;
@@ -22,13 +22,13 @@ use strum::VariantArray;
 /// assert_eq!(Season::all().len(), 2);
 /// ```
 pub trait Word: Copy + 'static {
-    /// The word.
+    /// Returns the word.
     fn word(self) -> &'static str;
 
-    /// The value with exactly this word.
+    /// Returns the value with exactly this word.
     fn from_word(word: &str) -> Option<Self>;
 
-    /// Every value, in the order of the declaration.
+    /// Returns every value, in the order of declaration.
     fn all() -> &'static [Self];
 }
 

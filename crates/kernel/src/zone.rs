@@ -1,4 +1,4 @@
-//! The time zone of a project: where its days begin.
+//! Time zone of a project, which defines where its days begin.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,16 +6,16 @@ use std::str::FromStr;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _, Utc};
 use chrono_tz::Tz;
 
-/// No zone has this name.
+/// Error: there is no time zone with this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be the name of a time zone, such as Europe/Moscow")]
 pub struct UnknownZone;
 
-/// A time zone by its name in the IANA database, with its rules.
+/// Time zone by its name in the IANA database, with its rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone(Tz);
 
-/// Of projects that have chosen none.
+/// Europe/Moscow, for projects that have not chosen a time zone.
 impl Default for Zone {
     fn default() -> Self {
         Self(Tz::Europe__Moscow)
@@ -23,36 +23,37 @@ impl Default for Zone {
 }
 
 impl Zone {
-    /// Days that begin at midnight UTC.
+    /// Time zone UTC.
     pub const UTC: Self = Self(Tz::UTC);
 
-    /// By its name, such as `Europe/Moscow`.
+    /// Parses a name such as `Europe/Moscow`.
     pub fn parse(name: &str) -> Result<Self, UnknownZone> {
         Tz::from_str(name).map(Self).map_err(|_| UnknownZone)
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         self.0.name()
     }
 
-    /// The first moment of a day. Where clocks are set forward over midnight that is the moment they are set; where they
-    /// are set back over it, the earlier midnight.
+    /// Returns the first instant of a day. If clocks are set forward over midnight, that is the instant of the change.
+    /// If they are set back over midnight, it is the earlier midnight.
     pub fn start_of(self, day: NaiveDate) -> DateTime<Utc> {
         self.first_at(day.and_time(NaiveTime::MIN))
     }
 
-    /// What the clocks show at a moment.
+    /// Returns the local time.
     pub fn local(self, moment: DateTime<Utc>) -> NaiveDateTime {
         moment.with_timezone(&self.0).naive_local()
     }
 
-    /// The first moment at which the clocks show this. What they leave out is the moment they are set forward.
+    /// Returns the first instant at which clocks show this local time. A skipped local time gives the instant of the
+    /// change.
     pub fn first_at(self, shown: NaiveDateTime) -> DateTime<Utc> {
         if let Some(first) = self.0.from_local_datetime(&shown).earliest() {
             return first.with_timezone(&Utc);
         }
-        // No clock shows this: it is the first moment whose clock is past it.
+        // Clocks skip this local time: search for the first instant whose local time is later.
         let earliest = shown.and_utc() - WIDEST;
         let local_after = |seconds| self.local(earliest + TimeDelta::seconds(seconds));
         let (mut before, mut after) = (0, 2 * WIDEST.num_seconds());
@@ -64,7 +65,7 @@ impl Zone {
     }
 }
 
-/// No clock is further from UTC than this.
+/// Bound on the distance of any local time from UTC.
 const WIDEST: TimeDelta = TimeDelta::hours(26);
 
 impl fmt::Display for Zone {
@@ -92,9 +93,9 @@ mod tests {
             // Clocks go from 23:59 to 1:00, and from 23:59 back to 23:00 of the same day.
             ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00+00:00"),
             ("America/Sao_Paulo", "2019-02-17", "2019-02-17T03:00:00+00:00"),
-            // Midnight comes twice.
+            // Midnight occurs twice.
             ("America/Havana", "2026-11-01", "2026-11-01T04:00:00+00:00"),
-            // A day that was left out begins with the next one.
+            // A skipped day begins with the next one.
             ("Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00+00:00"),
             ("Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00+00:00"),
         ] {

@@ -1,4 +1,4 @@
-//! Logging in by calling a number from the phone that is to be proved.
+//! Login by a call from the phone that is to be verified.
 
 #[cfg(test)]
 mod tests;
@@ -16,35 +16,35 @@ use crate::model::{
 use crate::ports::{Asking, CallCheckError, CallNotices, CallVerifier, CallbackAttempts, ClaimError};
 use crate::{CallNoticeError, CallbackLoginError, IssuedCustomerToken};
 
-/// The provider is asked about one attempt, for one reason, at most this often.
+/// Minimum interval between two status requests to the provider for one attempt and one purpose.
 const ASKED_AT_MOST_EVERY: TimeDelta = TimeDelta::seconds(1);
 
-/// An attempt that has begun.
+/// Login attempt that was just started.
 #[derive(Debug)]
 pub struct StartedAttempt {
-    /// What the client sends from now on, with its nonce.
+    /// Session token, which the client sends together with its nonce from now on.
     pub session_token: SessionToken,
-    /// The number to be called.
+    /// Number to call.
     pub number: CallbackNumber,
-    /// The end of the attempt.
+    /// Expiry time of the attempt.
     pub expires_at: DateTime<Utc>,
 }
 
-/// How an attempt stands.
+/// Status of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackStatus {
-    /// Where it stands.
+    /// State.
     pub state: AttemptState,
-    /// The end of its life.
+    /// Expiry time of the attempt.
     pub expires_at: DateTime<Utc>,
-    /// Now.
+    /// Current time.
     pub now: DateTime<Utc>,
-    /// Why the provider could not be asked this time; the attempt goes on.
+    /// Reason why the provider could not be queried this time. The attempt continues.
     pub trouble: Option<CallCheckError>,
 }
 
 impl CallbackStatus {
-    /// The whole seconds left, 0 once it is over.
+    /// Returns the remaining whole seconds, 0 once the attempt has expired.
     pub fn remaining_seconds(&self) -> i64 {
         match self.state {
             AttemptState::Expired => 0,
@@ -53,27 +53,27 @@ impl CallbackStatus {
     }
 }
 
-/// Logging in by calling a number: begin, look, exchange.
+/// Login by calling a number: start, query the status, exchange for a token.
 pub struct CallbackLogin {
-    /// Where attempts are kept.
+    /// Storage of attempts.
     pub attempts: Arc<dyn CallbackAttempts>,
-    /// The telephony provider.
+    /// Telephony provider.
     pub verifier: Arc<dyn CallVerifier>,
-    /// Who reads the provider's own messages.
+    /// Parser of the provider's notifications.
     pub notices: Arc<dyn CallNotices>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for secrets.
+    /// Source of random secrets.
     pub random: Arc<dyn Random>,
-    /// Fingerprints of secrets.
+    /// Computes fingerprints of secrets.
     pub cipher: Arc<dyn SecretCipher>,
-    /// How long tokens are valid.
+    /// Validity of issued tokens.
     pub lifetimes: TokenLifetimes,
 }
 
 impl CallbackLogin {
-    /// Begins an attempt. Nonce and phone are taken before the provider is called, so racing calls reach it once; a
-    /// set-up that fails frees the phone, but not the nonce. No customer is made.
+    /// Starts an attempt. Nonce and phone are claimed before the provider is called, so concurrent calls reach it once.
+    /// If the provider refuses, the phone is released and the nonce stays used. No customer is created.
     pub async fn init(
         &self,
         app: AppScope,
@@ -108,7 +108,7 @@ impl CallbackLogin {
         }
     }
 
-    /// How the attempt stands. The provider is asked about a pending one, but not at every look.
+    /// Returns the status of the attempt. A pending attempt is checked with the provider, at a limited rate.
     pub async fn status(
         &self,
         app: AppScope,
@@ -121,8 +121,8 @@ impl CallbackLogin {
         Ok(CallbackStatus { state: attempt.state, expires_at: attempt.expires_at, now, trouble })
     }
 
-    /// Turns a verified attempt into a token of the calling application. A pending one is asked about first and stays
-    /// as it is when the call has not come.
+    /// Exchanges a verified attempt for a token of the calling application. A pending attempt is first checked with the
+    /// provider, and stays pending if the call has not arrived.
     pub async fn exchange(
         &self,
         app: AppScope,
@@ -151,7 +151,7 @@ impl CallbackLogin {
         }
     }
 
-    /// Takes what the provider says by itself. Entries about unknown calls and other things are passed over.
+    /// Processes notifications of the provider. Entries about unknown calls and other subjects are ignored.
     pub async fn notified(&self, entries: &[String], signature: &str) -> Result<(), CallNoticeError> {
         let expected = self.notices.signature(entries);
         if !expected.is_some_and(|expected| self.cipher.same(&expected, &signature.to_ascii_lowercase())) {
@@ -165,7 +165,7 @@ impl CallbackLogin {
         Ok(())
     }
 
-    /// The attempt as it stands now, if both secrets are its own.
+    /// Returns the attempt in its current state if both secrets match.
     async fn known(
         &self,
         app: AppScope,

@@ -65,7 +65,7 @@ impl Bench {
         Self { attempts, verifier, notices: MockCallNotices::new(), at: START }
     }
 
-    /// One stored attempt, about which the provider may be asked or not.
+    /// Creates a test with one stored attempt. `may_ask` is `true` if the provider may be queried.
     fn with(state: AttemptState, may_ask: bool) -> Self {
         let mut bench = Self::new();
         bench
@@ -97,7 +97,7 @@ impl Bench {
         self
     }
 
-    /// A change is stored once.
+    /// Expects one stored change.
     fn stores(mut self, expected: AttemptChange) -> Self {
         self.attempts.expect_change().withf(move |_, change, _| *change == expected).once().returning(
             |_, change, at| {
@@ -286,7 +286,7 @@ async fn a_signed_message_moves_the_attempt_it_names() {
     bench(AttemptState::Pending).stores(verified()).login().notified(&lines, "SUM OF 3").await.unwrap();
     let over = entries(&["1-2 402"]);
     bench(AttemptState::Pending).stores(AttemptChange::Expired).login().notified(&over, "sum of 1").await.unwrap();
-    // Twice, late or after the end: nothing is stored.
+    // Repeated, late or after the end: nothing is stored.
     for state in [AttemptState::Verified, AttemptState::Expired] {
         bench(state).login().notified(&lines, "sum of 3").await.unwrap();
     }

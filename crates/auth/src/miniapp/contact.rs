@@ -1,58 +1,58 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ContactError, Phone};
 
-/// Why a field of a signed contact is refused before anything is verified.
+/// Reason why a field of a signed contact is refused before verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidField {
-    /// Not 1 to so many characters, or with control characters.
+    /// The text does not have 1 to this many characters, or has control characters.
     #[error("must have 1 to {0} characters")]
     Length(usize),
-    /// Not a count of seconds, milliseconds or microseconds.
+    /// The number is not a Unix time in seconds, milliseconds or microseconds.
     #[error("must be a Unix time in seconds, milliseconds or microseconds")]
     Time,
-    /// Not 64 hexadecimal digits.
+    /// The text does not have 64 hexadecimal digits.
     #[error("must be 64 hexadecimal digits")]
     Hash,
 }
 
-/// What a mini-app hands over: the shared contact and the data it was started with.
+/// Data sent by a mini-app: the shared contact and the launch data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedContact {
-    /// The phone as the messenger gave it.
+    /// Phone as the messenger sent it.
     pub phone: SignedPhone,
-    /// When the contact was signed.
+    /// Time of the signature.
     pub signed_at: SignedAt,
-    /// The signature of the contact.
+    /// Signature of the contact.
     pub hash: ContactHash,
-    /// What the mini-app was started with; it names the user.
+    /// Launch data of the mini-app; it identifies the user.
     pub init_data: InitData,
 }
 
-/// A phone in the spelling that was signed; only a proven one is read as a phone.
+/// Phone in the signed spelling. It is parsed only after verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedPhone(String);
 
 impl SignedPhone {
-    /// The longest spelling, in characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = 32;
 
-    /// Keeps the text as it is.
+    /// Checks the length and keeps the text unchanged.
     pub fn parse(text: &str) -> Result<Self, InvalidField> {
         bounded(text, Self::MAX).map(Self)
     }
 
-    /// The original spelling.
+    /// Returns the original spelling.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The phone that is meant.
+    /// Parses the phone.
     pub fn normalized(&self) -> Result<Phone, ContactError> {
         Phone::parse(&self.0)
     }
 }
 
-/// A Unix time with the digits it came with, since those were signed.
+/// Unix time with its original digits, since those were signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedAt {
     digits: String,
@@ -60,8 +60,8 @@ pub struct SignedAt {
 }
 
 impl SignedAt {
-    /// Reads decimal digits. Below 10^11 they count seconds, below 10^14 milliseconds, else microseconds: each unit is
-    /// taken for the years 1973 to 5138.
+    /// Parses decimal digits. Below 10^11 they are seconds, below 10^14 milliseconds, otherwise microseconds: each unit
+    /// covers the years 1973 to 5138.
     pub fn parse(digits: &str) -> Result<Self, InvalidField> {
         let canonical = digits == "0" || !digits.starts_with('0');
         let number = digits.parse::<i64>().ok();
@@ -74,48 +74,48 @@ impl SignedAt {
         moment.map(|moment| Self { digits: digits.to_owned(), moment }).ok_or(InvalidField::Time)
     }
 
-    /// The original digits.
+    /// Returns the original digits.
     pub fn digits(&self) -> &str {
         &self.digits
     }
 
-    /// The moment.
+    /// Returns the time.
     pub fn moment(&self) -> DateTime<Utc> {
         self.moment
     }
 }
 
-/// An HMAC-SHA256 in hexadecimal digits, kept in lower case.
+/// HMAC-SHA256 in hexadecimal digits, stored in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContactHash(String);
 
 impl ContactHash {
-    /// Takes capitals, too.
+    /// Checks the text; capitals are accepted.
     pub fn parse(text: &str) -> Result<Self, InvalidField> {
         let sound = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if sound { Ok(Self(text.to_ascii_lowercase())) } else { Err(InvalidField::Hash) }
     }
 
-    /// 64 digits.
+    /// Returns the 64 digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The text a mini-app was started with: pairs in URL encoding, signed by the messenger.
+/// Launch data of a mini-app: URL-encoded pairs, signed by the messenger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitData(String);
 
 impl InitData {
-    /// The longest text, in characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = 8_192;
 
-    /// Keeps the text as it is.
+    /// Checks the length and keeps the text unchanged.
     pub fn parse(text: &str) -> Result<Self, InvalidField> {
         bounded(text, Self::MAX).map(Self)
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

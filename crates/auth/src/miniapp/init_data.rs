@@ -1,16 +1,16 @@
-//! Reading the data a mini-app was started with.
+//! Parsing of the launch data of a mini-app.
 
 use std::collections::BTreeMap;
 
-/// The pairs of a text such as `auth_date=1771409719&user=%7B...%7D&hash=...`, decoded once.
+/// Pairs of a text such as `auth_date=1771409719&user=%7B...%7D&hash=...`, decoded once.
 pub(super) struct Launch {
     pairs: BTreeMap<String, String>,
     hash: String,
 }
 
 impl Launch {
-    /// Splits at `&`, each pair at its first `=`. `None` for a text that no messenger makes: a pair without `=`, a key
-    /// that stands twice, encoding that is none, no hash.
+    /// Splits at `&`, and each pair at its first `=`. Returns `None` for a text that no messenger produces: a pair
+    /// without `=`, a duplicate key, invalid encoding, or no hash.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut pairs = BTreeMap::new();
         for pair in text.split('&') {
@@ -23,30 +23,30 @@ impl Launch {
         Some(Self { pairs, hash })
     }
 
-    /// The signature in lower case.
+    /// Returns the signature in lower case.
     pub(super) fn hash(&self) -> String {
         self.hash.to_ascii_lowercase()
     }
 
-    /// What was signed: `key=value` by key, one a line.
+    /// Returns the signed message: lines `key=value`, sorted by key.
     pub(super) fn message(&self) -> String {
         let lines: Vec<String> = self.pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
         lines.join("\n")
     }
 
-    /// When it was signed.
+    /// Returns the time of the signature.
     pub(super) fn auth_date(&self) -> Option<&str> {
         self.pairs.get("auth_date").map(String::as_str)
     }
 
-    /// The number of the user, of the JSON object `user`.
+    /// Returns the user identifier from the JSON object `user`.
     pub(super) fn user_id(&self) -> Option<u64> {
         let user: serde_json::Value = serde_json::from_str(self.pairs.get("user")?).ok()?;
         user.get("id")?.as_u64()
     }
 }
 
-/// `%41` and `+` as in a query string.
+/// Decodes `%41` and `+` as in a query string.
 fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

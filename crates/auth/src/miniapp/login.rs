@@ -7,32 +7,32 @@ use crate::model::{Device, NewToken, TokenLifetimes, TokenSecret};
 use crate::ports::{CustomerAccounts, MiniAppTokens};
 use crate::{ContactLoginError, IssuedCustomerToken};
 
-/// Signing in of customers with a contact that a messenger has signed.
+/// Login of customers with a contact signed by a messenger.
 pub struct MiniAppLogin {
-    /// The bots of applications.
+    /// Bots of applications.
     pub bots: Arc<dyn MiniAppTokens>,
-    /// Where customers are found by their contacts.
+    /// Finds customers by their contacts.
     pub accounts: Arc<dyn CustomerAccounts>,
-    /// Who checks signed contacts.
+    /// Verifies signed contacts.
     pub verifier: Verifier,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for secrets.
+    /// Source of random secrets.
     pub random: Arc<dyn Random>,
-    /// Fingerprints of secrets.
+    /// Computes fingerprints of secrets.
     pub cipher: Arc<dyn SecretCipher>,
-    /// How long tokens are valid.
+    /// Validity of issued tokens.
     pub lifetimes: TokenLifetimes,
 }
 
 impl MiniAppLogin {
-    /// Refuses a messenger that cannot sign anybody in, whatever it sends.
+    /// Refuses a messenger that does not sign contacts.
     pub fn require(&self, provider: MiniAppProvider) -> Result<(), ContactLoginError> {
         if provider.signs_contacts() { Ok(()) } else { Err(ContactLoginError::NotSupported) }
     }
 
-    /// Signs in the customer of a proven phone, who is found as by a code, or created. The same contact may come again
-    /// while it is fresh, since an answer may be lost; each time it gives a token.
+    /// Signs in the customer of a proven phone. The customer is found like in a login by code, or created. A fresh
+    /// contact is accepted repeatedly, since a response may be lost. Each login issues a token.
     pub async fn log_in(
         &self,
         app: AppScope,
@@ -72,7 +72,7 @@ mod tests {
         AppScope { project_id, application_id, wholesale: false }
     }
 
-    /// Everything that is signed is signed with zeros.
+    /// Every signature is all zeros.
     fn login(token: Option<&'static str>, accounts: MockCustomerAccounts) -> MiniAppLogin {
         let mut bots = MockMiniAppTokens::new();
         bots.expect_token().returning(move |application, provider| {

@@ -1,7 +1,8 @@
-//! Signing in with a contact that a messenger has signed.
+//! Login with a contact signed by a messenger.
 //!
-//! A mini-app runs inside a messenger. When its user shares his contact, the messenger signs the phone with the token of
-//! the application's bot, which nobody else knows; so the phone is his, and he is signed in without a code.
+//! A mini-app runs inside a messenger. When its user shares their contact, the messenger signs the phone with the
+//! secret token of the application's bot. The signature proves that the phone belongs to the user, so no code is
+//! needed.
 
 mod contact;
 mod init_data;
@@ -19,51 +20,51 @@ use std::fmt;
 use kontor_kernel::{ExposeSecret, SecretCipher, SecretString, Unsealable};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// How old a signed contact may be unless told otherwise.
+/// Default maximum age of a signed contact.
 pub const CONTACT_LIFETIME: chrono::TimeDelta = chrono::TimeDelta::hours(1);
 
-/// A messenger with mini-apps.
+/// Messenger with mini-apps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum MiniAppProvider {
     /// MAX, which signs the contacts that its users share.
     Max,
-    /// Telegram, whose mini-apps get no proof of whose phone it is.
+    /// Telegram, whose mini-apps get no proof of who owns a phone.
     Telegram,
 }
 
 impl MiniAppProvider {
-    /// Whether a contact from it proves whose phone it is.
+    /// Returns `true` if its contacts prove who owns a phone.
     pub const fn signs_contacts(self) -> bool {
         matches!(self, Self::Max)
     }
 }
 
-/// The token of the bot behind a mini-app: the key of the messenger's signatures.
+/// Token of the bot behind a mini-app: the key of the messenger's signatures.
 pub struct BotToken(SecretString);
 
-/// A text that cannot be a bot's token.
+/// Error: the text cannot be a bot token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the token of a bot is one word of at most 500 characters")]
 pub struct InvalidBotToken;
 
 impl BotToken {
-    /// The longest token, in bytes.
+    /// Maximum length, in bytes.
     pub const MAX: usize = 500;
 
-    /// Takes off the white space around it, such as the line break a file ends with.
+    /// Trims white space, such as the line break at the end of a file, and checks the text.
     pub fn parse(text: &str) -> Result<Self, InvalidBotToken> {
         let text = text.trim();
         let word = (1..=Self::MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         if word { Ok(Self(text.into())) } else { Err(InvalidBotToken) }
     }
 
-    /// The form that is stored.
+    /// Returns the sealed form for storage.
     pub fn seal(&self, cipher: &dyn SecretCipher) -> String {
         cipher.seal(&self.0)
     }
 
-    /// Back from the stored form.
+    /// Opens the stored form.
     pub fn open(sealed: &str, cipher: &dyn SecretCipher) -> Result<Self, Unsealable> {
         cipher.open(sealed).map(Self)
     }

@@ -1,4 +1,4 @@
-//! Whether a messenger has signed a contact.
+//! Verification of contacts signed by a messenger.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use super::init_data::Launch;
 use super::{BotToken, SignedAt, SignedContact};
 use crate::ports::Hmac;
 
-/// Why a contact proves nothing. It is for the log of the service; a client is not told which.
+/// Reason why a contact proves nothing. It is logged and not reported to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
-    /// The data of the start cannot be read.
+    /// The launch data cannot be parsed.
     #[error("the data of the start cannot be read")]
     InitData,
-    /// The data of the start is signed with another token, or was changed.
+    /// The launch data is signed with another token, or was changed.
     #[error("the data of the start is not signed by the bot's token")]
     InitDataSignature,
-    /// The data of the start names no user or no time.
+    /// The launch data has no user or no time.
     #[error("the data of the start names no user or no time")]
     NoUser,
     /// The contact is signed with another token or for another user, or was changed.
     #[error("the contact is not signed by the bot's token for this user")]
     ContactSignature,
-    /// One of the two was signed too long ago, or in the future.
+    /// The launch data or the contact was signed too long ago, or in the future.
     #[error("signed too long ago or in the future")]
     Age,
 }
 
-/// Verifies signed contacts, as MAX describes it:
-/// - the data of the start is signed with the HMAC-SHA256 of the bot's token under the key `WebAppData`;
-/// - the contact, `authDate`, `phone` and `userId` of that data, is signed with the bot's token itself.
+/// Verifies signed contacts as MAX documents it:
+/// - the launch data is signed with the HMAC-SHA256 of the bot's token under the key `WebAppData`;
+/// - the contact (`authDate`, `phone`, and `userId` of the launch data) is signed with the bot's token itself.
 pub struct Verifier {
     hmac: Arc<dyn Hmac>,
     cipher: Arc<dyn SecretCipher>,
@@ -39,12 +39,12 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// `lifetime` is how old either signature may be.
+    /// Creates a verifier. `lifetime` is the maximum age of either signature.
     pub fn new(hmac: Arc<dyn Hmac>, cipher: Arc<dyn SecretCipher>, lifetime: TimeDelta) -> Self {
         Self { hmac, cipher, lifetime }
     }
 
-    /// Whether the user who started the mini-app has shared this contact, lately.
+    /// Verifies that the user who started the mini-app shared this contact recently.
     pub fn verify(&self, contact: &SignedContact, token: &BotToken, now: DateTime<Utc>) -> Result<(), Doubt> {
         let launch = Launch::read(contact.init_data.as_str()).ok_or(Doubt::InitData)?;
         let key = self.hmac.hmac_sha256(b"WebAppData", token.bytes());
@@ -59,7 +59,7 @@ impl Verifier {
             let message = format!("authDate={}\nphone={phone}\nuserId={user}", signed_at.digits());
             self.signed(token.bytes(), &message, contact.hash.as_str())
         };
-        // MAX shows phones with the plus and signs them without.
+        // MAX shows phones with the plus and signs them without it.
         if !by_bot(phone) && !phone.strip_prefix('+').is_some_and(by_bot) {
             return Err(Doubt::ContactSignature);
         }

@@ -6,18 +6,18 @@ use super::{BotToken, MiniAppProvider};
 use crate::MiniAppRegistryError;
 use crate::ports::MiniAppTokens;
 
-/// Which bots stand behind the mini-apps of an application; for those who run the service.
+/// Configuration of the bots behind the mini-apps of an application, for operators.
 pub struct MiniAppRegistry {
-    /// The bots of applications.
+    /// Bots of applications.
     pub bots: Arc<dyn MiniAppTokens>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Seals the tokens of bots.
     pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl MiniAppRegistry {
-    /// Lets contacts that were signed with this token sign in to the application, in place of an earlier token.
+    /// Sets the bot token whose signed contacts can sign in to the application. Replaces an earlier token.
     pub async fn set(
         &self,
         application: ApplicationId,
@@ -31,7 +31,7 @@ impl MiniAppRegistry {
         if stored { Ok(()) } else { Err(MiniAppRegistryError::UnknownApplication) }
     }
 
-    /// Ends that. Tokens of customers who have signed in stay valid.
+    /// Removes the bot token. Tokens of signed-in customers stay valid.
     pub async fn remove(
         &self,
         application: ApplicationId,

@@ -8,88 +8,88 @@ use uuid::Uuid;
 use super::{Login, NewAgent, within_reach};
 use crate::{AccessRequestError, AccessRequestRefusal};
 
-/// How long a request for access can be answered, and its answer fetched.
+/// Period in which an access request can be decided and its token fetched.
 pub const ACCESS_REQUEST_LIFETIME: TimeDelta = TimeDelta::minutes(30);
 
-/// Why access is asked for or declined: 1 to 1000 characters.
+/// Reason for requesting or declining access: 1 to 1000 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason(Prose);
 
 impl Reason {
-    /// The longest text, in characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = 1000;
 
-    /// Checks.
+    /// Checks the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let prose = Prose::parse(text)?;
         if prose.chars().count() > Self::MAX { Err(TextError::TooLong(Self::MAX)) } else { Ok(Self(prose)) }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text as a description.
+    /// Returns the text as a description.
     pub fn into_prose(self) -> Prose {
         self.0
     }
 }
 
-/// How far a request has come.
+/// Stage of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
-    /// Nobody decided yet.
+    /// Not decided yet.
     Pending,
-    /// An employee agreed, and the agent was made.
+    /// Approved, and the agent was created.
     Approved(UserId),
-    /// An employee refused, perhaps with a reason.
+    /// Declined, with an optional reason.
     Declined(Option<Reason>),
     /// The token was fetched.
     Consumed(UserId),
 }
 
-/// What the asker is told.
+/// Status reported to the requester.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum RequestStatus {
-    /// Nobody decided yet.
+    /// Not decided yet.
     Pending,
     /// The token can be fetched.
     Approved,
-    /// Refused.
+    /// Declined.
     Declined,
     /// The token was fetched.
     Consumed,
-    /// Too late, for deciding or for fetching.
+    /// Expired before it was decided or the token was fetched.
     Expired,
 }
 
-/// A program without credentials asks to work in a project. Which one, the first employee decides who deals with it.
+/// Access request of a program without credentials. The first employee who handles it determines the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessRequest {
-    /// How it is addressed; cannot be guessed.
+    /// Public identifier; cannot be guessed.
     pub public_id: Uuid,
-    /// The project whose employee dealt with it first.
+    /// Project of the employee who handled it first.
     pub project_id: Option<ProjectId>,
-    /// How the program calls itself.
+    /// Name chosen by the program.
     pub name: Name,
-    /// What it says it wants to do.
+    /// Purpose stated by the program.
     pub reason: Reason,
-    /// What it asked for.
+    /// Requested permissions.
     pub requested: BTreeSet<Permission>,
-    /// What is left of that after the reviews.
+    /// Permissions that remain after the reviews.
     pub permissions: BTreeSet<Permission>,
-    /// How far it has come.
+    /// Stage.
     pub stage: Stage,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it ends, unless the token was fetched.
+    /// Expiry time, unless the token was fetched.
     pub expires_at: DateTime<Utc>,
 }
 
 impl AccessRequest {
-    /// What the asker is told now.
+    /// Returns the status reported to the requester.
     pub fn status(&self, now: DateTime<Utc>) -> RequestStatus {
         match self.stage {
             Stage::Declined(_) => RequestStatus::Declined,
@@ -100,12 +100,12 @@ impl AccessRequest {
         }
     }
 
-    /// Whether employees of a project may see it: nobody else's employee dealt with it.
+    /// Returns `true` if employees of the project may see it: no other project has handled it.
     pub fn is_open_to(&self, project: ProjectId) -> bool {
         self.project_id.is_none_or(|owner| owner == project)
     }
 
-    /// Whether an employee of a project may decide now.
+    /// Returns an error unless an employee of the project may decide now.
     pub fn require_pending(&self, project: ProjectId, now: DateTime<Utc>) -> Result<(), AccessRequestError> {
         if !self.is_open_to(project) {
             return Err(AccessRequestError::NotFound);
@@ -116,14 +116,16 @@ impl AccessRequest {
         }
     }
 
-    /// The given part of what is asked for, or all of it. Reviews take away and never add.
+    /// Returns the given part of the remaining permissions, or all of them. Reviews remove permissions and never add
+    /// any.
     pub fn narrowed(&self, part: Option<&BTreeSet<Permission>>) -> Result<BTreeSet<Permission>, AccessRequestError> {
         let Some(part) = part else { return Ok(self.permissions.clone()) };
         let foreign: BTreeSet<Permission> = part.difference(&self.permissions).copied().collect();
         if foreign.is_empty() { Ok(part.clone()) } else { Err(AccessRequestRefusal::NotRequested(foreign).into()) }
     }
 
-    /// The agent that an approval makes: it has what is left of the request, and nothing the employee lacks.
+    /// Returns the agent that an approval creates. It has the remaining permissions of the request and none that the
+    /// employee lacks.
     pub fn approved(&self, approval: &Approval) -> Result<NewAgent, AccessRequestError> {
         self.require_pending(approval.project_id, approval.at)?;
         let permissions = self.narrowed(approval.permissions.as_ref())?;
@@ -141,7 +143,7 @@ impl AccessRequest {
         })
     }
 
-    /// The agent whose token can be fetched now.
+    /// Returns the agent whose token can be fetched now.
     pub fn consumable(&self, now: DateTime<Utc>) -> Result<UserId, AccessRequestError> {
         match (&self.stage, self.status(now)) {
             (Stage::Approved(agent), RequestStatus::Approved) => Ok(*agent),
@@ -150,104 +152,104 @@ impl AccessRequest {
     }
 }
 
-/// What a program asks for.
+/// Content of an access request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessRequestDraft {
-    /// How it calls itself.
+    /// Name chosen by the program.
     pub name: Name,
-    /// What it wants to do.
+    /// Purpose stated by the program.
     pub reason: Reason,
-    /// What it needs for that.
+    /// Requested permissions.
     pub permissions: BTreeSet<Permission>,
 }
 
-/// All that is written of a new request.
+/// All stored fields of a new access request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAccessRequest {
-    /// How it is addressed.
+    /// Public identifier.
     pub public_id: Uuid,
-    /// Fingerprint of the secret that the asker proves himself with.
+    /// Fingerprint of the secret that authenticates the requester.
     pub fingerprint: String,
-    /// What is asked for.
+    /// Content of the request.
     pub details: AccessRequestDraft,
-    /// Now.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it ends.
+    /// Expiry time.
     pub expires_at: DateTime<Utc>,
 }
 
-/// A stored request with what its secret is compared with.
+/// Stored request with the fingerprint of its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAccessRequest {
-    /// The request.
+    /// Access request.
     pub request: AccessRequest,
     /// Fingerprint of the secret.
     pub fingerprint: String,
 }
 
-/// An employee takes a request on for his project, and perhaps narrows it.
+/// Review: an employee assigns the request to their project and optionally narrows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
-    /// The request.
+    /// Access request.
     pub public_id: Uuid,
-    /// The employee's project.
+    /// Project of the employee.
     pub project_id: ProjectId,
-    /// The employee.
+    /// Employee.
     pub reviewer: UserId,
-    /// What is left of the permissions; `None` leaves them.
+    /// Remaining permissions; `None` keeps them.
     pub permissions: Option<BTreeSet<Permission>>,
-    /// Now.
+    /// Time of the change.
     pub at: DateTime<Utc>,
 }
 
-/// An employee agrees.
+/// Approval by an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
-    /// The request.
+    /// Access request.
     pub public_id: Uuid,
-    /// The employee's project.
+    /// Project of the employee.
     pub project_id: ProjectId,
-    /// The employee.
+    /// Employee.
     pub reviewer: UserId,
-    /// What the employee may do himself.
+    /// Permissions that the employee holds.
     pub held: BTreeSet<Permission>,
-    /// What the agent gets; `None` for all that is left of the request.
+    /// Permissions of the agent; `None` for all that remain in the request.
     pub permissions: Option<BTreeSet<Permission>>,
-    /// What the agent is called; `None` for the name it gave itself.
+    /// Name of the agent; `None` for the name in the request.
     pub name: Option<Name>,
-    /// A login that nobody can sign in with.
+    /// Login that cannot be used to sign in.
     pub login: Login,
-    /// An address that takes no mail.
+    /// E-mail address that accepts no mail.
     pub email: Email,
-    /// Now.
+    /// Time of the change.
     pub at: DateTime<Utc>,
 }
 
-/// An employee refuses.
+/// Decline by an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The request.
+    /// Access request.
     pub public_id: Uuid,
-    /// The employee's project.
+    /// Project of the employee.
     pub project_id: ProjectId,
-    /// The employee.
+    /// Employee.
     pub reviewer: UserId,
-    /// What the asker is told.
+    /// Reason reported to the requester.
     pub reason: Option<Reason>,
-    /// Now.
+    /// Time of the change.
     pub at: DateTime<Utc>,
 }
 
-/// The asker fetches his token.
+/// Fetching of the token by the requester.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consumption {
-    /// The request.
+    /// Access request.
     pub public_id: Uuid,
     /// Fingerprint of the secret half of the token.
     pub fingerprint: String,
-    /// Now.
+    /// Time of the change.
     pub at: DateTime<Utc>,
-    /// The end of the token's validity.
+    /// End of validity of the token.
     pub expires_at: DateTime<Utc>,
 }
 

@@ -6,155 +6,155 @@ use kontor_kernel::{Edit, Email, Name, Permission, PermissionId, ProjectId, Pros
 use super::{GrantedPermission, Login, Reference, within_reach};
 use crate::AgentRefusal;
 
-/// How long a token of an agent is valid when nobody says otherwise.
+/// Default validity of an agent token.
 pub const AGENT_TOKEN_LIFETIME: TimeDelta = TimeDelta::days(30);
-/// The longest validity of a token of an agent.
+/// Maximum validity of an agent token.
 pub const AGENT_TOKEN_LIFETIME_MOST: TimeDelta = TimeDelta::days(365);
-/// How many tokens an agent may have at a time.
+/// Maximum number of tokens of an agent.
 pub const AGENT_TOKENS_MOST: i64 = 50;
 
-/// A program that works on the platform surface like an employee, with permissions of its own. It cannot sign in; it
-/// comes with tokens.
+/// Program that uses the platform surface like an employee, with its own permissions. It cannot sign in and
+/// authenticates with tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// Its number, among those of the employees.
+    /// Identifier, from the same sequence as employees.
     pub id: UserId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Option<Prose>,
-    /// Whether it is paused: none of its tokens opens anything.
+    /// `true` if the agent is paused: its tokens are refused.
     pub is_banned: bool,
-    /// Who made it.
+    /// Employee who created the agent.
     pub creator: Option<Reference<UserId>>,
-    /// What it may do at most, by number.
+    /// Upper bound of its permissions, by identifier.
     pub permissions: Vec<GrantedPermission>,
-    /// Raised by every change.
+    /// Version, incremented by every change.
     pub version: u64,
-    /// When it last did something, to the minute or so.
+    /// Time of the last activity, accurate to about a minute.
     pub last_activity_at: Option<DateTime<Utc>>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// A permission, by its number or by its name.
+/// Reference to a permission, by identifier or by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PermissionRef {
-    /// By number.
+    /// By identifier.
     Id(PermissionId),
     /// By name.
     Name(Permission),
 }
 
-/// An agent that is to be made.
+/// Fields of a new agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentDraft {
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Option<Prose>,
-    /// What it may do.
+    /// Permissions.
     pub permissions: Vec<PermissionRef>,
-    /// Whether it starts paused.
+    /// `true` if the agent starts paused.
     pub is_banned: bool,
 }
 
-/// What is to change in an agent.
+/// Change of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentChange {
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Edit<Option<Prose>>,
-    /// What it may do from now on.
+    /// New set of permissions.
     pub permissions: Edit<Vec<PermissionRef>>,
-    /// Whether it is paused.
+    /// `true` if the agent is paused.
     pub is_banned: Edit<bool>,
 }
 
-/// All that is written of a new agent.
+/// All stored fields of a new agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAgent {
-    /// Its project.
+    /// Project.
     pub project_id: ProjectId,
-    /// Who makes it.
+    /// Employee who creates the agent.
     pub creator: UserId,
-    /// A login that nobody can sign in with.
+    /// Login that cannot be used to sign in.
     pub login: Login,
-    /// An address that takes no mail.
+    /// E-mail address that accepts no mail.
     pub email: Email,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Option<Prose>,
-    /// What it may do.
+    /// Permissions.
     pub permissions: BTreeSet<Permission>,
-    /// Whether it starts paused.
+    /// `true` if the agent starts paused.
     pub is_banned: bool,
-    /// Now.
+    /// Time of the change.
     pub at: DateTime<Utc>,
 }
 
-/// All that is written when an agent changes.
+/// All stored fields of a change of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentUpdate {
-    /// The agent.
+    /// Agent.
     pub agent: UserId,
-    /// What the actor may do himself; an agent that may do more is not changed by him.
+    /// Permissions of the caller. An agent that holds more is not changed.
     pub held: BTreeSet<Permission>,
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Edit<Option<Prose>>,
-    /// What it may do from now on.
+    /// New set of permissions.
     pub permissions: Edit<BTreeSet<Permission>>,
-    /// Whether it is paused.
+    /// `true` if the agent is paused.
     pub is_banned: Edit<bool>,
-    /// Now.
+    /// Time of the change.
     pub at: DateTime<Utc>,
 }
 
-/// A token of an agent, without its secret.
+/// Agent token, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentToken {
-    /// Its number, the part before the `|`.
+    /// Identifier, the part before the `|`.
     pub id: TokenId,
-    /// What it is called.
+    /// Name.
     pub name: Option<Name>,
-    /// What it may do at most; `None` for all that the agent may do.
+    /// Upper bound of the token's permissions; `None` for all permissions of the agent.
     pub abilities: Option<BTreeSet<Permission>>,
-    /// When it was last used, to the minute or so.
+    /// Time of the last use, accurate to about a minute.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// When it was issued.
+    /// Time of issue.
     pub created_at: DateTime<Utc>,
-    /// The end of its validity.
+    /// End of validity.
     pub expires_at: DateTime<Utc>,
 }
 
-/// When a token of an agent ends.
+/// Expiry of an agent token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenExpiry {
-    /// At this moment.
+    /// At this time.
     At(DateTime<Utc>),
     /// After this many days.
     InDays(i64),
 }
 
-/// An end that no token of an agent can have.
+/// Error: the expiry is not valid for an agent token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ExpiryError {
-    /// The token would be dead at once.
+    /// The time is not in the future.
     #[error("must be in the future")]
     Past,
-    /// The token would live too long.
+    /// The time is too far in the future.
     #[error("must be at most {} days away", AGENT_TOKEN_LIFETIME_MOST.num_days())]
     TooFar,
 }
 
 impl TokenExpiry {
-    /// The moment, for a token that is issued now.
+    /// Returns the expiry time of a token that is issued now.
     pub fn moment(self, now: DateTime<Utc>) -> Result<DateTime<Utc>, ExpiryError> {
         let at = match self {
             Self::At(at) => at,
@@ -170,39 +170,39 @@ impl TokenExpiry {
     }
 }
 
-/// A token that is to be issued.
+/// Fields of a new agent token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentTokenDraft {
-    /// What it is called.
+    /// Name.
     pub name: Name,
-    /// What it may do at most; `None` for all that the agent may do.
+    /// Upper bound of the token's permissions; `None` for all permissions of the agent.
     pub abilities: Option<Vec<PermissionRef>>,
-    /// When it ends.
+    /// Expiry.
     pub expiry: Option<TokenExpiry>,
 }
 
-/// All that is written of a new token of an agent.
+/// All stored fields of a new agent token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAgentToken {
-    /// The agent.
+    /// Agent.
     pub agent: UserId,
-    /// What the actor may do himself.
+    /// Permissions of the caller.
     pub held: BTreeSet<Permission>,
-    /// What it is called.
+    /// Name.
     pub name: Name,
-    /// What it may do at most; `None` for all that the agent may do.
+    /// Upper bound of the token's permissions; `None` for all permissions of the agent.
     pub abilities: Option<BTreeSet<Permission>>,
     /// Fingerprint of the secret.
     pub fingerprint: String,
-    /// Now.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// The end of its validity.
+    /// End of validity.
     pub expires_at: DateTime<Utc>,
 }
 
 impl NewAgentToken {
-    /// Whether it may be issued for an agent with these permissions: it is held to some of them, and the actor has all
-    /// that it opens.
+    /// Checks the token against the agent's permissions: the agent has all its abilities, and the caller holds all
+    /// permissions that it grants.
     pub fn check(&self, agent: &BTreeSet<Permission>) -> Result<(), AgentRefusal> {
         if let Some(abilities) = &self.abilities {
             let foreign: BTreeSet<Permission> = abilities.difference(agent).copied().collect();

@@ -7,26 +7,26 @@ use kontor_kernel::{
 
 use super::NewToken;
 
-/// How long an attempt lives.
+/// Lifetime of an attempt.
 pub const CALLBACK_LIFETIME: TimeDelta = TimeDelta::minutes(5);
-/// How long a confirmed attempt can be exchanged at least.
+/// Minimum period in which a verified attempt can be exchanged.
 pub const CALLBACK_EXCHANGE_TIME: TimeDelta = TimeDelta::minutes(2);
-/// How long after the start of an attempt its phone takes no other one.
+/// Period after the start of an attempt in which the phone accepts no other attempt.
 pub const CALLBACK_COOLDOWN: TimeDelta = TimeDelta::minutes(1);
-/// How many letters and digits a session token has.
+/// Length of a session token, in letters and digits.
 const SESSION_TOKEN: usize = 64;
 
-/// What the client made up for one attempt: 32 to 128 characters of `A-Za-z0-9_-`. Never shown by `Debug`.
+/// Nonce that the client generates for one attempt: 32 to 128 characters of `A-Za-z0-9_-`. Never shown by `Debug`.
 #[derive(Debug, Clone)]
 pub struct ClientNonce(SecretString);
 
-/// A text that is no nonce.
+/// Error: the text is not a nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 32 to 128 characters of A-Z, a-z, 0-9, _ and -")]
 pub struct InvalidNonce;
 
 impl ClientNonce {
-    /// Checks; nothing is trimmed.
+    /// Checks the text; nothing is trimmed.
     pub fn parse(text: &str) -> Result<Self, InvalidNonce> {
         let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if (32..=128).contains(&text.len()) && text.bytes().all(known) {
@@ -36,38 +36,38 @@ impl ClientNonce {
         }
     }
 
-    /// The stored form, bound to the application.
+    /// Returns the stored form, bound to the application.
     pub(crate) fn fingerprint(&self, cipher: &dyn SecretCipher, app: AppScope) -> String {
         fingerprint(cipher, "callback-nonce", app, &self.0)
     }
 }
 
-/// What the service made up for one attempt: opaque, at most 128 characters. Never shown by `Debug`.
+/// Session token that the service generates for one attempt: opaque, at most 128 characters. Never shown by `Debug`.
 #[derive(Debug, Clone)]
 pub struct SessionToken(SecretString);
 
-/// A text that no attempt could have.
+/// Error: the text cannot be a session token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 128 characters")]
 pub struct InvalidSessionToken;
 
 impl SessionToken {
-    /// Checks the length alone: what is inside is nobody's business but ours.
+    /// Checks the length only; the content is opaque.
     pub fn parse(text: &str) -> Result<Self, InvalidSessionToken> {
         if (1..=128).contains(&text.chars().count()) { Ok(Self(text.into())) } else { Err(InvalidSessionToken) }
     }
 
-    /// 64 random letters and digits.
+    /// Generates 64 random letters and digits.
     pub(crate) fn generate(random: &dyn Random) -> Self {
         Self(random.alphanumeric(SESSION_TOKEN).into())
     }
 
-    /// The token as the client keeps it.
+    /// Returns the value for the client.
     pub fn as_secret(&self) -> &SecretString {
         &self.0
     }
 
-    /// The stored form, bound to the application.
+    /// Returns the stored form, bound to the application.
     pub(crate) fn fingerprint(&self, cipher: &dyn SecretCipher, app: AppScope) -> String {
         fingerprint(cipher, "callback-session", app, &self.0)
     }
@@ -77,29 +77,29 @@ fn fingerprint(cipher: &dyn SecretCipher, what: &str, app: AppScope, secret: &Se
     cipher.keyed_fingerprint(&format!("{what}:{}:{}", app.project_id, app.application_id), secret.expose_secret())
 }
 
-/// The two secrets that name an attempt together.
+/// The two secrets that together identify an attempt.
 #[derive(Debug, Clone)]
 pub struct CallbackCredentials {
-    /// From the answer to `init`.
+    /// Session token from the response of `init`.
     pub session_token: SessionToken,
-    /// The one that was sent to `init`.
+    /// Nonce that was sent to `init`.
     pub client_nonce: ClientNonce,
 }
 
-/// The provider's name of one expected call.
+/// Provider's identifier of an expected call.
 pub type CheckId = Line<100>;
 
-/// A number to be called: 3 to 20 digits.
+/// Number to call: 3 to 20 digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackNumber(String);
 
-/// A text that is no number to be called.
+/// Error: the text is not a number to call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 3 to 20 digits")]
 pub struct InvalidNumber;
 
 impl CallbackNumber {
-    /// Checks.
+    /// Checks the text.
     pub fn parse(text: &str) -> Result<Self, InvalidNumber> {
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         if digits && (3..=20).contains(&text.len()) { Ok(Self(text.to_owned())) } else { Err(InvalidNumber) }
@@ -112,64 +112,64 @@ impl fmt::Display for CallbackNumber {
     }
 }
 
-/// What the provider knows of an expected call.
+/// State of an expected call at the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallState {
-    /// The call has not come.
+    /// The call has not arrived.
     Waiting,
-    /// The call came from the phone.
+    /// The call arrived from the phone.
     Confirmed,
-    /// The provider waits no longer.
+    /// The provider has stopped waiting.
     Over,
 }
 
-/// Where an attempt stands (`status` in the contract).
+/// State of an attempt (`status` in the contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptState {
     /// The call is expected.
     Pending,
-    /// The call came; the attempt waits for its exchange.
+    /// The call arrived; the attempt can be exchanged.
     Verified,
-    /// The attempt is of no more use: its time is over, the provider gave up, or it was exchanged.
+    /// The attempt has ended: it expired, the provider stopped waiting, or it was exchanged.
     Expired,
 }
 
-/// An attempt whose number has been shown.
+/// Attempt whose number has been returned to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackAttempt {
-    /// Its number.
+    /// Identifier.
     pub id: CallbackAttemptId,
-    /// The stored form of its nonce.
+    /// Fingerprint of the nonce.
     pub nonce_fingerprint: String,
-    /// The provider's name of the expected call.
+    /// Provider's identifier of the expected call.
     pub check: CheckId,
-    /// Where it stands.
+    /// State.
     pub state: AttemptState,
-    /// The end of its life.
+    /// Time at which the attempt expires.
     pub expires_at: DateTime<Utc>,
 }
 
-/// What becomes of a pending attempt.
+/// Change of a pending attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptChange {
-    /// It is verified and can be exchanged until then.
+    /// The attempt is verified and can be exchanged.
     Verified {
-        /// The new end of its life, never earlier than the old one.
+        /// New expiry time, never earlier than the old one.
         expires_at: DateTime<Utc>,
     },
-    /// It ends now.
+    /// The attempt ends now.
     Expired,
 }
 
 impl CallbackAttempt {
-    /// The attempt as it stands at a moment: time ends what nothing else has ended.
+    /// Returns the attempt in its state at this time: an attempt past its expiry time is expired.
     #[must_use]
     pub fn at(self, now: DateTime<Utc>) -> Self {
         if self.expires_at <= now { Self { state: AttemptState::Expired, ..self } } else { self }
     }
 
-    /// What the provider's word makes of it: only a pending attempt in its lifetime can change, so whatever comes
-    /// twice, late or out of order changes nothing.
+    /// Returns the change that follows from the provider's call state. Only a pending, unexpired attempt can change, so
+    /// a repeated, late or out-of-order notification has no effect.
     pub fn hears(&self, call: CallState, now: DateTime<Utc>) -> Option<AttemptChange> {
         let pending = self.state == AttemptState::Pending && self.expires_at > now;
         match call {
@@ -182,47 +182,47 @@ impl CallbackAttempt {
     }
 }
 
-/// An attempt that is about to be set up.
+/// Attempt to store before the provider is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAttempt {
-    /// The calling application, to which it belongs for ever.
+    /// Calling application, to which the attempt belongs.
     pub app: AppScope,
-    /// The phone that has to call.
+    /// Phone that must call.
     pub phone: Phone,
-    /// The stored form of the nonce.
+    /// Fingerprint of the nonce.
     pub nonce_fingerprint: String,
-    /// The stored form of the session token.
+    /// Fingerprint of the session token.
     pub session_fingerprint: String,
-    /// Now.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// The end of its life, as far as it is known before the provider has answered.
+    /// Expiry time assumed before the provider has answered.
     pub expires_at: DateTime<Utc>,
-    /// Until then the phone takes no other attempt, unless this one ends before.
+    /// Time until which the phone accepts no other attempt, unless this one ends earlier.
     pub phone_held_until: DateTime<Utc>,
 }
 
-/// A verified attempt that is to become a token.
+/// Exchange of a verified attempt for a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptExchange {
-    /// The attempt.
+    /// Attempt.
     pub attempt: CallbackAttemptId,
-    /// The calling application.
+    /// Calling application.
     pub app: AppScope,
-    /// The token to store; its moment of creation is the moment of the exchange.
+    /// Token to store; its creation time is the time of the exchange.
     pub token: NewToken,
 }
 
-/// What became of the exchange.
+/// Outcome of the exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exchanged {
     /// The attempt is used up and the token is stored.
     SignedIn {
-        /// The customer of the phone, found or new.
+        /// Customer of the phone, existing or new.
         counterparty_id: CounterpartyId,
-        /// The stored token.
+        /// Identifier of the stored token.
         token_id: TokenId,
     },
-    /// The attempt is not verified any more: its time is over, or it was exchanged meanwhile.
+    /// The attempt is no longer verified: it expired or was exchanged in the meantime.
     NotVerified,
     /// Several customers of the project have the phone; nothing was changed.
     SeveralCustomers,

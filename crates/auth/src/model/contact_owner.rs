@@ -1,22 +1,22 @@
 use kontor_kernel::CounterpartyId;
 
-/// Whom a contact belongs to in a project.
+/// Owner of a contact in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContactOwner {
-    /// Nobody: who proves to have it is a new customer.
+    /// No customer; a login with it creates a new customer.
     Nobody,
-    /// One customer: the one it signs in, or else the only one whose record has it.
+    /// One customer: the one who signs in with it, otherwise the only one whose record has it.
     One(CounterpartyId),
-    /// It stands in the records of several customers and signs none of them in.
+    /// Records of several customers have it, and none of them signs in with it.
     Several {
-        /// The one whose record is the oldest.
+        /// Customer with the oldest record.
         oldest: CounterpartyId,
     },
 }
 
 impl ContactOwner {
-    /// `signs_in` is the customer it signs in. `recorded` are those whose records have it, oldest first, two of them at
-    /// least when there are as many.
+    /// Determines the owner. `signs_in` is the customer who signs in with the contact. `recorded` are the customers
+    /// whose records have it, oldest first; the first two are enough.
     pub fn of(signs_in: Option<CounterpartyId>, recorded: &[CounterpartyId]) -> Self {
         match (signs_in, recorded) {
             (Some(customer), _) => Self::One(customer),
@@ -26,7 +26,7 @@ impl ContactOwner {
         }
     }
 
-    /// Whether this customer may not have it, because somebody else does.
+    /// Returns `true` if this customer cannot take the contact because another customer has it.
     pub fn keeps_from(self, customer: CounterpartyId) -> bool {
         match self {
             Self::Nobody => false,

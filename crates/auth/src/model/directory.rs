@@ -1,29 +1,29 @@
 use kontor_kernel::{Name, Phone, UserId};
 
-/// Which employees are looked for.
+/// Filter of employees.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EmployeeFilter {
-    /// Words that must all be found, see [`Searched::has`].
+    /// Words that must all match, see [`Searched::has`].
     pub query: Option<Name>,
-    /// Only those who are not banned.
+    /// `true` to list only employees who are not banned.
     pub active: bool,
 }
 
-/// An employee as one picks him from a list.
+/// Employee in a selection list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Colleague {
-    /// His number.
+    /// Identifier.
     pub id: UserId,
-    /// His given name.
+    /// Given name.
     pub first_name: Name,
-    /// His family name.
+    /// Family name.
     pub last_name: Name,
-    /// His patronymic.
+    /// Patronymic.
     pub middle_name: Option<Name>,
 }
 
 impl Colleague {
-    /// Given name, patronymic and family name in one line.
+    /// Returns given name, patronymic and family name in one line.
     pub fn name(&self) -> String {
         match &self.middle_name {
             Some(middle) => format!("{} {middle} {}", self.first_name, self.last_name),
@@ -32,19 +32,19 @@ impl Colleague {
     }
 }
 
-/// What an employee is found by: his names, login, phone and e-mail address.
+/// Searchable text of an employee: names, login, phone and e-mail address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Searched(String);
 
 impl Searched {
-    /// From the texts of his record.
+    /// Creates the searchable text from the fields of the record.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let lowered: Vec<String> = texts.into_iter().map(str::to_lowercase).collect();
         Self(lowered.join("\n"))
     }
 
-    /// Whether every word of the query is part of one of the texts, in any case and order. A phone may be written in any
-    /// of its spellings.
+    /// Returns `true` if every word of the query is part of one of the texts, in any case and order. A phone can be
+    /// written in any accepted spelling.
     pub fn has(&self, query: &Name) -> bool {
         query.key().split_whitespace().all(|word| self.0.contains(word))
             || Phone::parse(query).is_ok_and(|phone| self.0.contains(phone.as_str()))

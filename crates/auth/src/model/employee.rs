@@ -6,17 +6,17 @@ use kontor_kernel::{
     SecretString, TextError, UserId,
 };
 
-/// What an employee signs in with: one line of at most 100 characters in lower case, unique in the whole service.
+/// Login of an employee: one line of at most 100 characters in lower case, unique in the whole service.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Login(String);
 
 impl Login {
-    /// Trims, lowers and checks: in lower case a text may have more characters.
+    /// Trims, converts to lower case and checks the length afterwards, since the lower-case form may be longer.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         Line::<100>::parse(&text.to_lowercase()).map(|line| Self(line.into()))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -28,80 +28,80 @@ impl fmt::Display for Login {
     }
 }
 
-/// A password that is good enough to be set: 8 to 200 characters.
+/// New password: 8 to 200 characters.
 #[derive(Debug, Clone)]
 pub struct NewPassword(SecretString);
 
-/// A text that is no good password.
+/// Error: the password is too short or too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 8 to 200 characters")]
 pub struct WeakPassword;
 
 impl NewPassword {
-    /// Checks; white space counts and is kept.
+    /// Checks the length; white space counts and is kept.
     pub fn parse(text: &str) -> Result<Self, WeakPassword> {
         if (8..=200).contains(&text.chars().count()) { Ok(Self(text.into())) } else { Err(WeakPassword) }
     }
 
-    /// The password, for hashing.
+    /// Returns the password for hashing.
     pub fn as_secret(&self) -> &SecretString {
         &self.0
     }
 }
 
-/// What is checked when an employee signs in.
+/// Credentials that are checked when an employee signs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffCredentials {
-    /// The employee.
+    /// Employee.
     pub user_id: UserId,
-    /// His project.
+    /// Project of the employee.
     pub project_id: ProjectId,
-    /// The stored form of his password.
+    /// Hash of the password.
     pub password_hash: String,
-    /// The stored form of his temporary password, while one is valid.
+    /// Hash of the temporary password, while one is valid.
     pub temporary_hash: Option<String>,
-    /// Whether he is shut out.
+    /// `true` if the employee is banned.
     pub is_banned: bool,
 }
 
-/// Another record, by number and name.
+/// Reference to another record, by identifier and name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference<Id> {
-    /// Its number.
+    /// Identifier.
     pub id: Id,
-    /// Its name.
+    /// Name.
     pub name: Name,
 }
 
-/// The role of an employee.
+/// Role of an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Role {
-    /// Its number.
+    /// Identifier.
     pub id: RoleId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Option<String>,
 }
 
-/// A permission as the current-user answer lists it.
+/// Permission as the current-user response lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantedPermission {
-    /// Its number.
+    /// Identifier.
     pub id: PermissionId,
-    /// The screen it belongs to.
+    /// Screen that the permission belongs to.
     pub screen: Reference<ScreenId>,
-    /// The project that defined it; `None` for those of the service, the only ones that open anything here.
+    /// Project that defined it; `None` for permissions of the service, the only ones that the service itself checks.
     pub project_id: Option<ProjectId>,
     /// `view-<resource>`, `create-<resource>` or `edit-<resource>`.
     pub name: String,
-    /// What it allows, for people.
+    /// Description for people.
     pub description: String,
 }
 
 #[cfg(test)]
 impl GrantedPermission {
-    /// One of a screen, for tests: of a project, or of the service.
+    /// Sample permission for tests, of a project or of the service.
     pub(crate) fn sample(id: i64, project: Option<i64>, name: &str) -> Self {
         Self {
             id: PermissionId::new(id).unwrap(),
@@ -113,115 +113,115 @@ impl GrantedPermission {
     }
 }
 
-/// An employee: an internal operator or manager of a project (`User` in the contract).
+/// Employee: internal operator or manager of a project (`User` in the contract).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Employee {
-    /// His number.
+    /// Identifier.
     pub id: UserId,
-    /// His project.
+    /// Project of the employee.
     pub project_id: ProjectId,
-    /// What he signs in with.
+    /// Login.
     pub login: Login,
-    /// His given name.
+    /// Given name.
     pub first_name: Name,
-    /// His family name.
+    /// Family name.
     pub last_name: Name,
-    /// His patronymic.
+    /// Patronymic.
     pub middle_name: Option<Name>,
-    /// His phone.
+    /// Phone.
     pub phone: Option<Phone>,
-    /// His picture.
+    /// Avatar.
     pub avatar: Option<FileKey>,
-    /// His role.
+    /// Role.
     pub role: Role,
-    /// Where he works; `None` for all branches.
+    /// Branch of the employee; `None` for all branches.
     pub branch: Option<Reference<BranchId>>,
-    /// His department.
+    /// Department.
     pub department: Option<Reference<DepartmentId>>,
-    /// Who made his account.
+    /// Employee who created the account.
     pub creator: Option<Reference<UserId>>,
-    /// Whether he is shut out.
+    /// `true` if the employee is banned.
     pub is_banned: bool,
-    /// Whether he is on sick leave.
+    /// `true` if the employee is on sick leave.
     pub is_sick: bool,
-    /// How long he has worked with the service so far.
+    /// Total time of activity.
     pub active_time: TimeDelta,
-    /// When he last did something, to the minute or so.
+    /// Time of the last activity, accurate to about a minute.
     pub last_activity_at: Option<DateTime<Utc>>,
-    /// What his role allows, by number.
+    /// Permissions of the role, by identifier.
     pub permissions: Vec<GrantedPermission>,
 }
 
-/// The first employee of a project, who may do everything.
+/// First employee of a project, who holds all permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewOwner {
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// The branch he works in.
+    /// Branch of the employee.
     pub branch_id: Option<BranchId>,
-    /// What he signs in with.
+    /// Login.
     pub login: Login,
-    /// Where his mail goes.
+    /// E-mail address.
     pub email: Email,
-    /// The stored form of his password.
+    /// Hash of the password.
     pub password_hash: String,
-    /// Now.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
-/// Which role an employee gets.
+/// Role assigned to an employee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleChoice {
-    /// The role that allows everything; it is made when the project has none.
+    /// Owner role, which grants everything. It is created if the project has none.
     Owner,
-    /// A role of the project.
+    /// Role of the project.
     Role(RoleId),
 }
 
-/// An employee as those who run the service add him.
+/// New employee as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEmployee {
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// The branch he works in; `None` for all branches.
+    /// Branch of the employee; `None` for all branches.
     pub branch_id: Option<BranchId>,
-    /// His department.
+    /// Department.
     pub department_id: Option<DepartmentId>,
-    /// What he may do.
+    /// Role.
     pub role: RoleChoice,
-    /// What he signs in with.
+    /// Login.
     pub login: Login,
-    /// Where his mail goes.
+    /// E-mail address.
     pub email: Email,
-    /// His given name.
+    /// Given name.
     pub first_name: Name,
-    /// His family name.
+    /// Family name.
     pub last_name: Name,
-    /// His patronymic.
+    /// Patronymic.
     pub middle_name: Option<Name>,
-    /// His phone.
+    /// Phone.
     pub phone: Option<Phone>,
-    /// The stored form of his password.
+    /// Hash of the password.
     pub password_hash: String,
-    /// Now.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
-/// What those who run the service change about an employee.
+/// Change of an employee by an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EmployeeChange {
-    /// His phone.
+    /// Phone.
     pub phone: Edit<Option<Phone>>,
-    /// His patronymic.
+    /// Patronymic.
     pub middle_name: Edit<Option<Name>>,
-    /// Whether he is on sick leave.
+    /// `true` if the employee is on sick leave.
     pub is_sick: Edit<bool>,
-    /// His picture: a file of the type for avatars of his project.
+    /// Avatar: a file of the project's avatar type.
     pub avatar: Edit<Option<FileId>>,
 }
 
-/// Whether a project would have no owner left without this employee. `owners` are those who can sign in with the role that
-/// allows everything, two of them at least when there are as many.
+/// Returns `true` if the project would have no owner left without this employee. `owners` are the employees who can
+/// sign in with the owner role; the first two are enough.
 pub fn is_last_owner(owners: &[UserId], employee: UserId) -> bool {
     owners == [employee]
 }
@@ -240,7 +240,7 @@ mod tests {
     fn the_last_owner_is_the_only_one_who_can_sign_in() {
         let [boss, other] = [1, 2].map(|id| UserId::new(id).unwrap());
         assert!(is_last_owner(&[boss], boss));
-        // Whoever is no owner, or not the only one, may go.
+        // Employees who are not owners, or not the only owner, may be removed.
         for owners in [&[][..], &[other], &[boss, other], &[other, boss]] {
             assert!(!is_last_owner(owners, boss), "{owners:?}");
         }

@@ -4,20 +4,20 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, Line, Name, ProjectId, SecretString, TextError};
 use uuid::Uuid;
 
-/// What an active token of a customer is good for: the client surface of its application.
+/// Scopes of an active customer token: the client surface of its application.
 pub const CLIENT_SCOPES: &[&str] = &["counterparty"];
 
-/// Whom a client for introspection was issued for, such as the name of a backend: 1 to 64 characters.
+/// Audience of an introspection client, such as the name of a backend: 1 to 64 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audience(Line<64>);
 
 impl Audience {
-    /// Trims and checks. Capitals count.
+    /// Trims and checks the text. Case is significant.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         Line::parse(text).map(Self)
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -29,7 +29,7 @@ impl fmt::Display for Audience {
     }
 }
 
-/// What a backend presents: `client_id:client_secret`.
+/// Client credentials as presented by a backend: `client_id:client_secret`.
 #[derive(Debug)]
 pub struct ClientCredentials {
     pub(crate) client_id: Uuid,
@@ -37,10 +37,10 @@ pub struct ClientCredentials {
 }
 
 impl ClientCredentials {
-    /// The longest text that is looked at, in bytes.
+    /// Maximum length that is parsed, in bytes.
     pub const MAX: usize = 256;
 
-    /// Splits at the first `:`. `None` for anything but a UUID with hyphens, the colon and a secret.
+    /// Splits at the first `:`. Returns `None` for anything but a UUID with hyphens, the colon and a secret.
     pub fn parse(text: &str) -> Option<Self> {
         let (client_id, secret) = text.split_once(':').filter(|_| text.len() <= Self::MAX)?;
         let client_id = Uuid::try_parse(client_id).ok().filter(|_| client_id.len() == uuid::fmt::Hyphenated::LENGTH)?;
@@ -48,72 +48,72 @@ impl ClientCredentials {
     }
 }
 
-/// A client that is being issued.
+/// Introspection client to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIntrospectionClient {
-    /// Its public identifier.
+    /// Public identifier.
     pub client_id: Uuid,
-    /// The application whose tokens it may ask about.
+    /// Application whose tokens it may introspect.
     pub application_id: ApplicationId,
-    /// Whom it is for.
+    /// Audience.
     pub audience: Audience,
     /// Fingerprint of the secret.
     pub fingerprint: String,
-    /// Now.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
-/// A stored client with the token it asks about.
+/// Stored client with the token to introspect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredInquiry {
     /// Fingerprint of the client's secret.
     pub fingerprint: String,
-    /// Whether the client and its application are active.
+    /// `true` if the client and its application are active.
     pub is_active: bool,
-    /// Whom the client was issued for.
+    /// Audience of the client.
     pub audience: Audience,
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// The application of the client.
+    /// Application of the client.
     pub application_id: ApplicationId,
-    /// Its name.
+    /// Name of the application.
     pub application_name: Name,
-    /// The named token, if it is one of a customer who still exists, for this application.
+    /// Token, if it belongs to an existing customer and to this application.
     pub token: Option<IntrospectedToken>,
 }
 
-/// A stored token that is asked about.
+/// Stored token to introspect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntrospectedToken {
     /// Fingerprint of the secret.
     pub fingerprint: String,
-    /// The end of its validity.
+    /// End of validity.
     pub expires_at: DateTime<Utc>,
-    /// The customer as other services know him.
+    /// Identifier of the customer for other services.
     pub principal: Uuid,
 }
 
-/// What a token is worth.
+/// State of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenState {
-    /// It opens nothing in this application; why is not said.
+    /// The token is not valid in this application. The reason is not reported.
     Inactive,
-    /// It is valid.
+    /// The token is valid.
     Active(ActiveToken),
 }
 
-/// A valid token of a customer.
+/// Valid token of a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveToken {
-    /// The customer as other services know him; it never changes and is told by no other endpoint.
+    /// Identifier of the customer for other services. It never changes, and no other endpoint returns it.
     pub principal: Uuid,
-    /// The project.
+    /// Project.
     pub project_id: ProjectId,
-    /// The application the customer signed in to.
+    /// Application the customer signed in to.
     pub application_id: ApplicationId,
-    /// Its name.
+    /// Name of the application.
     pub application_name: Name,
-    /// The end of its validity.
+    /// End of validity.
     pub expires_at: DateTime<Utc>,
 }
 

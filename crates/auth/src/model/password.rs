@@ -3,40 +3,40 @@ use kontor_kernel::{Email, UserId};
 
 use super::Login;
 
-/// How long a temporary password is valid.
+/// Validity of a temporary password.
 pub const TEMPORARY_PASSWORD_LIFETIME: TimeDelta = TimeDelta::hours(1);
-/// How long a temporary password is tried to be sent before its request is forgotten.
+/// Period in which sending a temporary password is retried before the request is discarded.
 pub const PASSWORD_REQUEST_LIFETIME: TimeDelta = TimeDelta::minutes(15);
 
-/// Somebody's wish for a temporary password, leased to one worker.
+/// Request for a temporary password, leased to one worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PasswordRequest {
-    /// Whose password; perhaps nobody's.
+    /// Login; it may not exist.
     pub login: Login,
-    /// When it was asked for.
+    /// Time of the request.
     pub requested_at: DateTime<Utc>,
-    /// How often it has been tried, this time included.
+    /// Number of attempts, including this one.
     pub attempts: u32,
 }
 
-/// Who gets a temporary password.
+/// Recipient of a temporary password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PasswordRecipient {
-    /// The employee.
+    /// Employee.
     pub user_id: UserId,
-    /// Where his mail goes.
+    /// E-mail address.
     pub email: Email,
 }
 
-/// A temporary password as it is stored, in the place of an earlier one.
+/// Temporary password to store. It replaces an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryPassword {
-    /// The employee.
+    /// Employee.
     pub user_id: UserId,
-    /// The stored form.
+    /// Hash of the password.
     pub hash: String,
-    /// Now.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// The end of its validity.
+    /// End of validity.
     pub expires_at: DateTime<Utc>,
 }

@@ -4,15 +4,15 @@ use kontor_kernel::{Edit, Line, OfProject, Permission, ScreenId};
 
 use super::GrantedPermission;
 
-/// The name of a permission that a project defines: `view-`, `create-` or `edit-` and a plural of small letters and
-/// underscores, at most 100 characters, and none of the service's own names.
+/// Name of a permission defined by a project: `view-`, `create-` or `edit-` and a plural of small letters and
+/// underscores, at most 100 characters. Names of the service's own permissions are refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionName(String);
 
-/// A text that names no permission a project may define.
+/// Reason why a project cannot define a permission with this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionNameError {
-    /// Not built like a permission's name.
+    /// The text does not have the form of a permission name.
     #[error("must be view-, create- or edit- and a plural of small letters, such as view-reports")]
     Form,
     /// The service has a permission of this name.
@@ -21,7 +21,7 @@ pub enum PermissionNameError {
 }
 
 impl PermissionName {
-    /// Checks.
+    /// Checks the text.
     pub fn parse(text: &str) -> Result<Self, PermissionNameError> {
         let text = text.trim();
         let resource = ["view-", "create-", "edit-"].iter().find_map(|action| text.strip_prefix(action));
@@ -35,7 +35,7 @@ impl PermissionName {
         if text.parse::<Permission>().is_ok() { Err(PermissionNameError::Taken) } else { Ok(Self(text.to_owned())) }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -47,34 +47,34 @@ impl fmt::Display for PermissionName {
     }
 }
 
-/// What staff say about a new permission of their project.
+/// Fields of a new permission of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionDraft {
-    /// Its name, unique in the project.
+    /// Name, unique in the project.
     pub name: PermissionName,
-    /// The screen it is listed under.
+    /// Screen that lists the permission.
     pub screen_id: ScreenId,
-    /// What it allows, for people.
+    /// Description for people.
     pub description: Option<Line<500>>,
 }
 
-/// What staff change about a permission of their project.
+/// Change of a permission of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PermissionChange {
-    /// Its name.
+    /// Name.
     pub name: Edit<PermissionName>,
-    /// The screen it is listed under.
+    /// Screen that lists the permission.
     pub screen_id: Edit<ScreenId>,
-    /// What it allows.
+    /// Description for people.
     pub description: Edit<Option<Line<500>>>,
 }
 
-/// A permission as storage found it by its number alone.
+/// Permission that storage found by its identifier alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundPermission {
-    /// One of the service, for all projects.
+    /// Permission of the service, for all projects.
     OfService(GrantedPermission),
-    /// One that a project defined.
+    /// Permission defined by a project.
     OfProject(OfProject<GrantedPermission>),
 }
 

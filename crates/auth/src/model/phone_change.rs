@@ -3,8 +3,8 @@ use kontor_kernel::{CounterpartyId, Phone, ProjectId, SecretCipher};
 
 use super::NewCode;
 
-/// The stored form of a code for a new phone. It is bound to the customer and to this purpose: such a code signs nobody
-/// in, and a code for signing in changes no phone.
+/// Returns the stored form of a code for a new phone. It is bound to the customer and to this purpose: such a code
+/// cannot sign in, and a login code cannot change a phone.
 pub(crate) fn fingerprint(
     cipher: &dyn SecretCipher,
     project: ProjectId,
@@ -15,56 +15,56 @@ pub(crate) fn fingerprint(
     cipher.keyed_fingerprint(&format!("phone-change:{project}:{customer}:{phone}"), code)
 }
 
-/// Whose a phone is, as a customer who wants it must know.
+/// Owner of a phone, from the view of a customer who wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhoneStanding {
-    /// Nobody's.
+    /// No customer has it.
     Free,
-    /// The first phone of his own record.
+    /// It is the customer's own first phone.
     Own,
-    /// It signs another customer of the project in, or is the first phone of one.
+    /// Another customer of the project signs in with it, or has it as first phone.
     Taken,
 }
 
-/// A code that went out to the phone a customer wants.
+/// Code that was sent to the new phone of a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPhoneCode {
-    /// His project.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// Who wants it.
+    /// Customer.
     pub customer: CounterpartyId,
-    /// The phone.
+    /// New phone.
     pub phone: Phone,
-    /// The code.
+    /// Code.
     pub code: NewCode,
 }
 
-/// A try to prove that a phone is at hand.
+/// Attempt to prove possession of a phone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhoneChangeTry {
-    /// His project.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// Who tries.
+    /// Customer.
     pub customer: CounterpartyId,
-    /// The phone the code went to.
+    /// Phone to which the code was sent.
     pub phone: Phone,
-    /// Keyed fingerprint of the code he gave.
+    /// Keyed fingerprint of the entered code.
     pub fingerprint: String,
-    /// Now.
+    /// Time of the attempt.
     pub at: DateTime<Utc>,
 }
 
-/// What became of the try.
+/// Outcome of the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhoneChanged {
-    /// The phone is his; it signs him in, and the one before does no more.
+    /// The phone is changed: the customer signs in with it and no longer with the previous one.
     Changed,
-    /// The code was wrong; one try less is left.
+    /// Wrong code; the number of remaining attempts is reduced.
     WrongCode,
-    /// No code went to this phone for him, or it was used, expired or tried too often.
+    /// No valid code for this phone and customer: it was not requested, was used, has expired or has no attempts left.
     NoLiveCode,
-    /// Somebody else has got the phone meanwhile.
+    /// Another customer took the phone in the meantime.
     Taken,
-    /// He has left.
+    /// The customer was deleted.
     Gone,
 }

@@ -4,11 +4,11 @@ use kontor_kernel::{Permission, PermissionId};
 
 use super::GrantedPermission;
 
-/// Somebody wants to give away what he does not have.
+/// Error: a caller tries to grant permissions they do not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("nobody grants what he does not have: {}", .missing.join(", "))]
 pub struct BeyondReach {
-    /// What he lacks, by name.
+    /// Names of the missing permissions.
     pub missing: Vec<String>,
 }
 
@@ -16,15 +16,15 @@ fn nothing_beyond(missing: Vec<String>) -> Result<(), BeyondReach> {
     if missing.is_empty() { Ok(()) } else { Err(BeyondReach { missing }) }
 }
 
-/// Refuses unless `own` covers all that is `wanted`; `edit` includes `create`. The same rule guards what somebody gives to
-/// an agent or a token, and keeps him from changing an agent that has more than himself.
+/// Refuses unless `own` covers all `wanted` permissions; `edit` includes `create`. The rule applies to permissions
+/// granted to an agent or a token. It also prevents changes of an agent that holds more permissions than the caller.
 pub fn within_reach(own: &BTreeSet<Permission>, wanted: &BTreeSet<Permission>) -> Result<(), BeyondReach> {
     let missing = wanted.iter().filter(|one| !one.is_covered_by(own));
     nothing_beyond(missing.map(ToString::to_string).collect())
 }
 
-/// What the caller has and may hand on: permissions of the service, where `edit` includes `create`, and
-/// permissions that his project defined.
+/// Permissions that the caller holds and may grant: those of the service, where `edit` includes `create`, and those
+/// defined by the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holdings {
     permissions: BTreeSet<Permission>,
@@ -32,12 +32,13 @@ pub struct Holdings {
 }
 
 impl Holdings {
-    /// From what a call may do.
+    /// Creates the holdings from the permissions of a call.
     pub fn new(permissions: BTreeSet<Permission>, of_project: BTreeSet<PermissionId>) -> Self {
         Self { permissions, of_project }
     }
 
-    /// Refuses unless all that is wanted is his. The same rule keeps him from changing what has more than he.
+    /// Refuses unless the caller holds all wanted permissions. The rule also prevents changes of a role that holds more
+    /// than the caller.
     pub fn check<'a>(&self, wanted: impl IntoIterator<Item = &'a GrantedPermission>) -> Result<(), BeyondReach> {
         let missing = wanted.into_iter().filter(|one| !self.covers(one));
         nothing_beyond(missing.map(|one| one.name.clone()).collect())

@@ -3,45 +3,45 @@ use kontor_kernel::{Edit, Line, Name, PermissionId, RoleId};
 
 use super::GrantedPermission;
 
-/// A role of a project's staff: a named set of permissions.
+/// Staff role of a project: a named set of permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffRole {
-    /// Its number.
+    /// Identifier.
     pub id: RoleId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Option<Line<500>>,
-    /// Whether it has every permission, for ever.
+    /// `true` if the role always has every permission.
     pub is_owner: bool,
-    /// What it allows, by number.
+    /// Permissions, by identifier.
     pub permissions: Vec<GrantedPermission>,
-    /// Counts its changes.
+    /// Version, incremented by every change.
     pub version: i64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// What staff say about a new role.
+/// Fields of a new role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleDraft {
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Option<Line<500>>,
-    /// What it allows.
+    /// Permissions.
     pub permissions: Vec<PermissionId>,
 }
 
-/// What staff change about a role.
+/// Change of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoleChange {
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Edit<Option<Line<500>>>,
-    /// What it allows, in the place of all it did.
+    /// New set of permissions, replacing the old one.
     pub permissions: Edit<Vec<PermissionId>>,
 }

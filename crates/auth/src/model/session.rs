@@ -1,39 +1,39 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::ClientSessionId;
 
-/// A customer who gives no sign of life for longer than this starts anew.
+/// Maximum gap between two heartbeats of one session. After a longer gap, a new session starts.
 pub const SESSION_BREAK: TimeDelta = TimeDelta::seconds(300);
-/// So much of the time between two signs of life counts at most.
+/// Maximum time that counts between two heartbeats.
 pub const COUNTED_AT_MOST: TimeDelta = TimeDelta::seconds(180);
-/// How long a client waits before its next sign of life.
+/// Time that a client waits before the next heartbeat.
 pub const NEXT_HEARTBEAT: TimeDelta = TimeDelta::seconds(60);
 
-/// A session that goes on: the time a customer is there, from signing in or coming back to his last sign of life.
+/// Open session of a customer, from login or return to the last heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientSession {
-    /// Its number.
+    /// Identifier.
     pub id: ClientSessionId,
-    /// Its first moment.
+    /// Time of the start.
     pub started_at: DateTime<Utc>,
-    /// The last sign of life.
+    /// Time of the last heartbeat.
     pub last_seen_at: DateTime<Utc>,
-    /// The time that counts, to the microsecond.
+    /// Counted time, to the microsecond.
     pub duration: TimeDelta,
 }
 
-/// What a sign of life does to a session.
+/// Effect of a heartbeat on a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionStep {
-    /// Nothing: another one was seen at this moment or later.
+    /// No effect: another heartbeat of the same or a later time was recorded.
     None,
-    /// The session goes on like this.
+    /// The session continues with these values.
     GoesOn(ClientSession),
-    /// The session is over, and a new one starts.
+    /// The session has ended and a new one starts.
     StartsAnew,
 }
 
 impl ClientSession {
-    /// What a sign of life at this moment does.
+    /// Returns the effect of a heartbeat at this time.
     pub fn step(&self, now: DateTime<Utc>) -> SessionStep {
         let gap = now - self.last_seen_at;
         if gap <= TimeDelta::zero() {

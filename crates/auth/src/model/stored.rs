@@ -3,29 +3,29 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{AppScope, CounterpartyId, Permission, ProjectId, UserId};
 
-/// A stored token of an employee.
+/// Stored token of an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredStaffToken {
     /// Fingerprint of the secret.
     pub fingerprint: String,
-    /// The end of its validity.
+    /// End of validity.
     pub expires_at: DateTime<Utc>,
-    /// When it was last used, to the minute or so.
+    /// Time of the last use, accurate to about a minute.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// The employee.
+    /// Employee.
     pub user_id: UserId,
-    /// His project.
+    /// Project of the employee.
     pub project_id: ProjectId,
-    /// Whether he is shut out.
+    /// `true` if the employee is banned.
     pub is_banned: bool,
-    /// What his role allows.
+    /// Permissions of the role.
     pub permissions: BTreeSet<Permission>,
-    /// What the token may do at most; `None` for all that the role allows.
+    /// Upper bound of the token's permissions; `None` for all permissions of the role.
     pub abilities: Option<BTreeSet<Permission>>,
 }
 
 impl StoredStaffToken {
-    /// What a call with the token may do: never more than the role allows now.
+    /// Returns the permissions of a call with this token: never more than the role grants now.
     pub fn granted(self) -> BTreeSet<Permission> {
         match self.abilities {
             None => self.permissions,
@@ -34,28 +34,28 @@ impl StoredStaffToken {
     }
 }
 
-/// A stored token of a customer.
+/// Stored token of a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredCustomerToken {
     /// Fingerprint of the secret.
     pub fingerprint: String,
-    /// The end of its validity.
+    /// End of validity.
     pub expires_at: DateTime<Utc>,
-    /// The customer.
+    /// Customer.
     pub counterparty_id: CounterpartyId,
-    /// The application he logged in to, in his project.
+    /// Application the customer logged in to.
     pub app: AppScope,
-    /// Whether that application is active.
+    /// `true` if that application is active.
     pub app_is_active: bool,
-    /// When it was last used, to the minute or so.
+    /// Time of the last use, accurate to about a minute.
     pub last_used_at: Option<DateTime<Utc>>,
 }
 
-/// Whose token it is. The kinds never mix: an employee and a customer may have the same number.
+/// Owner of a token. The kinds are distinct: an employee and a customer may have the same identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenOwner {
-    /// An employee.
+    /// Employee.
     Staff(UserId),
-    /// A customer.
+    /// Customer.
     Customer(CounterpartyId),
 }

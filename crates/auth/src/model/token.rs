@@ -3,7 +3,7 @@ use std::fmt;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{ExposeSecret, Line, Random, SecretCipher, SecretString, TextError, TokenId};
 
-/// A presented bearer token, `<id>|<secret>`. The whole value counts: neither half authenticates alone.
+/// Presented bearer token, `<id>|<secret>`. Neither half authenticates alone.
 #[derive(Debug)]
 pub struct BearerToken {
     id: TokenId,
@@ -11,10 +11,10 @@ pub struct BearerToken {
 }
 
 impl BearerToken {
-    /// The longest text that is looked at, in bytes.
+    /// Maximum length that is parsed, in bytes.
     pub const MAX: usize = 256;
 
-    /// Splits at the first `|`. `None` for anything but canonical digits, the separator and a secret.
+    /// Splits at the first `|`. Returns `None` for anything but canonical digits, the separator and a secret.
     pub fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.split_once('|').filter(|_| text.len() <= Self::MAX)?;
         let digits = !id.starts_with('0') && id.bytes().all(|byte| byte.is_ascii_digit());
@@ -22,65 +22,65 @@ impl BearerToken {
         Some(Self { id: TokenId::new(id).ok()?, secret: secret.into() })
     }
 
-    /// Which stored token is claimed.
+    /// Returns the identifier of the claimed token.
     pub fn id(&self) -> TokenId {
         self.id
     }
 
-    /// Whether the secret is the one behind a stored fingerprint, compared in constant time.
+    /// Returns `true` if the secret matches a stored fingerprint, compared in constant time.
     pub fn proves(&self, fingerprint: &str, cipher: &dyn SecretCipher) -> bool {
         cipher.same(&cipher.fingerprint(self.secret.expose_secret()), fingerprint)
     }
 }
 
-/// The secret half of a token that is being issued.
+/// Secret half of a token to issue.
 pub struct TokenSecret(SecretString);
 
 impl TokenSecret {
-    /// 48 random letters and digits.
+    /// Generates 48 random letters and digits.
     pub fn generate(random: &dyn Random) -> Self {
         Self(random.alphanumeric(48).into())
     }
 
-    /// The form that is stored.
+    /// Returns the stored form.
     pub fn fingerprint(&self, cipher: &dyn SecretCipher) -> String {
         cipher.fingerprint(self.0.expose_secret())
     }
 
-    /// The token as its owner keeps it.
+    /// Returns the complete token for its owner.
     pub fn into_token(self, id: TokenId, expires_at: DateTime<Utc>) -> AccessToken {
         AccessToken { value: format!("{id}|{}", self.0.expose_secret()).into(), expires_at }
     }
 }
 
-/// An issued token (`access_token` of the login answers). It is shown once; only the fingerprint stays.
+/// Issued token (`access_token` of the login responses). It is returned once; only the fingerprint is stored.
 #[derive(Debug)]
 pub struct AccessToken {
-    /// `<id>|<secret>`, to be sent whole as the Bearer.
+    /// `<id>|<secret>`, sent as a whole as the Bearer token.
     pub value: SecretString,
-    /// The end of its validity.
+    /// End of validity.
     pub expires_at: DateTime<Utc>,
 }
 
-/// What is stored of a token that is being issued.
+/// Stored fields of a token to issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewToken {
     /// Fingerprint of the secret.
     pub fingerprint: String,
-    /// The device the customer named.
+    /// Device named by the customer.
     pub device: Option<Device>,
-    /// Now.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// The end of its validity.
+    /// End of validity.
     pub expires_at: DateTime<Utc>,
 }
 
-/// How long issued tokens are valid.
+/// Validity of issued tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenLifetimes {
-    /// Tokens of employees.
+    /// Validity of employee tokens.
     pub staff: TimeDelta,
-    /// Tokens of customers.
+    /// Validity of customer tokens.
     pub customer: TimeDelta,
 }
 
@@ -91,23 +91,23 @@ impl Default for TokenLifetimes {
     }
 }
 
-/// What a customer calls the device he logs in from: one line, which proves nothing.
+/// Name of the device a customer logs in from: one line. It proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device(Line<255>);
 
-/// A text that is no device name.
+/// Error: the text is not a device name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 3 to 50 characters")]
 pub struct InvalidDevice;
 
 impl Device {
-    /// The device of a login by code: trims and checks for 3 to 50 characters.
+    /// Parses the device of a login by code: trimmed, 3 to 50 characters.
     pub fn parse(text: &str) -> Result<Self, InvalidDevice> {
         let line = Line::parse(text).map_err(|_: TextError| InvalidDevice)?;
         if (3..=50).contains(&line.chars().count()) { Ok(Self(line)) } else { Err(InvalidDevice) }
     }
 
-    /// The device of the other ways to log in: at most 255 characters. Nothing but white space is no device.
+    /// Parses the device of the other login methods: at most 255 characters. White space only means no device.
     pub fn parse_optional(text: &str) -> Result<Option<Self>, TextError> {
         match Line::parse(text) {
             Ok(line) => Ok(Some(Self(line))),
@@ -116,7 +116,7 @@ impl Device {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

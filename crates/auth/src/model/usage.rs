@@ -1,25 +1,25 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::TokenId;
 
-/// The use of a token is recorded at most this often.
+/// Minimum interval between two recorded uses of a token.
 pub(crate) const RECORDED_EVERY: TimeDelta = TimeDelta::minutes(1);
-/// Time between two uses counts as active up to this gap.
+/// Maximum gap between two uses that counts as active time.
 const ACTIVE_GAP: TimeDelta = TimeDelta::minutes(5);
 
-/// The uses of one token that are not stored yet.
+/// Uses of one token that are not stored yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenUse {
-    /// The token.
+    /// Token.
     pub token: TokenId,
-    /// The first of them.
+    /// Time of the first use.
     pub first: DateTime<Utc>,
-    /// The last of them.
+    /// Time of the last use.
     pub last: DateTime<Utc>,
 }
 
 impl TokenUse {
-    /// The time that counts as active, given the use that was stored before; `None` when another process stored one
-    /// within the last minute, and this one adds nothing.
+    /// Returns the time that counts as active, given the previously stored use. Returns `None` if the stored use is
+    /// less than a minute older, because another process stored it; this one then adds nothing.
     pub fn active_after(&self, stored: Option<DateTime<Utc>>) -> Option<TimeDelta> {
         let Some(stored) = stored else { return Some(self.last - self.first) };
         let gap = self.first - stored;

@@ -1,4 +1,4 @@
-//! Agents, and the requests that some of them come from.
+//! Ports of agents and access requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,57 +13,60 @@ use crate::model::{
 };
 use crate::{AccessRequestError, AgentError};
 
-/// Agents and their tokens. A deleted agent is not found; its record stays for the histories that name it.
+/// Storage of agents and their tokens. A deleted agent is not found; its record is kept for the history entries that
+/// refer to it.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait AgentRepository: Send + Sync {
-    /// The permissions that the service checks, by their numbers.
+    /// Returns the permissions that the service checks, by identifier.
     async fn known_permissions(&self) -> Result<BTreeMap<PermissionId, Permission>, StoreError>;
 
-    /// The agents of a project, by the fields `id`, `is_banned` and `created_at`. A constant number of statements.
+    /// Returns one page of the agents of a project. Conditions may use `id`, `is_banned` and `created_at`. The number
+    /// of statements is constant.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Agent>, StoreError>;
 
-    /// An agent of whatever project.
+    /// Returns an agent of any project.
     async fn find(&self, agent: UserId) -> Result<Option<OfProject<Agent>>, StoreError>;
 
-    /// Stores an agent with a role of its own.
+    /// Stores an agent with its own role.
     async fn insert(&self, new: NewAgent) -> Result<Agent, StoreError>;
 
-    /// Changes an agent. Refuses one that may do more than `held`, and one that is gone.
+    /// Changes an agent. Refuses one with more permissions than `held`, and a deleted one.
     async fn update(&self, update: AgentUpdate) -> Result<Agent, AgentError>;
 
-    /// Ends every token of an agent and hides it. Refuses as [`AgentRepository::update`] does.
+    /// Revokes every token of an agent and marks it as deleted. Refuses as [`AgentRepository::update`] does.
     async fn delete(&self, agent: UserId, held: BTreeSet<Permission>, at: DateTime<Utc>) -> Result<(), AgentError>;
 
-    /// The tokens of an agent, by number.
+    /// Returns the tokens of an agent, by identifier.
     async fn tokens(&self, agent: UserId) -> Result<Vec<AgentToken>, StoreError>;
 
-    /// Stores a token. Refuses what [`NewAgentToken::check`] refuses, an agent that is gone and one token too many.
+    /// Stores a token. Refuses what [`NewAgentToken::check`] refuses, a deleted agent, and a token beyond the maximum.
     async fn insert_token(&self, token: NewAgentToken) -> Result<AgentToken, AgentError>;
 
-    /// Ends a token; whether the agent had it.
+    /// Revokes a token. Returns `true` if the agent had it.
     async fn delete_token(&self, agent: UserId, token: TokenId) -> Result<bool, StoreError>;
 }
 
-/// Requests for access. Every step holds the request still, so that of several racing steps one counts.
+/// Storage of access requests. Every change locks the request, so that only one of several concurrent changes succeeds.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait AccessRequestRepository: Send + Sync {
     /// Stores a request.
     async fn insert(&self, new: NewAccessRequest) -> Result<(), StoreError>;
 
-    /// A request of any project or none.
+    /// Returns a request of any project or none.
     async fn find(&self, public_id: Uuid) -> Result<Option<StoredAccessRequest>, StoreError>;
 
-    /// Takes a pending request on for a project and narrows it.
+    /// Assigns a pending request to a project and narrows it.
     async fn review(&self, review: Review) -> Result<AccessRequest, AccessRequestError>;
 
-    /// Makes the agent that [`AccessRequest::approved`] describes.
+    /// Creates the agent that [`AccessRequest::approved`] describes.
     async fn approve(&self, approval: Approval) -> Result<(AccessRequest, Agent), AccessRequestError>;
 
-    /// Refuses a pending request.
+    /// Declines a pending request.
     async fn decline(&self, refusal: Refusal) -> Result<AccessRequest, AccessRequestError>;
 
-    /// Stores the one token of an approved request. A request whose agent was deleted meanwhile counts as declined.
+    /// Stores the one token of an approved request. A request whose agent was deleted in the meantime counts as
+    /// declined.
     async fn consume(&self, consumption: Consumption) -> Result<(TokenId, Agent), AccessRequestError>;
 }

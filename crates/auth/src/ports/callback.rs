@@ -6,54 +6,55 @@ use crate::model::{
     AttemptChange, AttemptExchange, CallState, CallbackAttempt, CallbackNumber, CheckId, Exchanged, NewAttempt,
 };
 
-/// Why an attempt is not begun. Nothing is stored then.
+/// Reason why an attempt is not started. Nothing is stored then.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
-    /// An attempt of the application had this nonce.
+    /// The application has already used this nonce.
     #[error("the nonce was used")]
     NonceUsed,
     /// Another attempt of the project holds the phone.
     #[error("the phone is held until {until}")]
     PhoneHeld {
-        /// When the phone is free again at the latest.
+        /// Latest time at which the phone becomes free.
         until: DateTime<Utc>,
     },
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// For whom the provider is asked. Each kind keeps its own pause, so that an exchange right after a look still asks.
+/// Purpose of a provider query. Each purpose has its own minimum interval, so that an exchange right after a status
+/// request still queries the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {
-    /// A client looks at the attempt.
+    /// A client reads the status of the attempt.
     Status,
-    /// A client wants its token.
+    /// A client requests its token.
     Exchange,
 }
 
-/// Attempts to log in by calling a number.
+/// Storage of attempts to log in by calling a number.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CallbackAttempts: Send + Sync {
-    /// Begins an attempt: takes its nonce for ever and its phone for a while. Of racing calls with one nonce, or for one
-    /// phone of a project, one passes. The attempt is seen by nobody until it is opened.
+    /// Stores an attempt and claims its nonce permanently and its phone for a while. Of concurrent calls with one
+    /// nonce, or for one phone of a project, one succeeds. The attempt is not visible until it is opened.
     async fn begin(&self, attempt: NewAttempt) -> Result<CallbackAttemptId, ClaimError>;
 
-    /// Opens an attempt that the provider has taken on.
+    /// Opens an attempt that the provider has accepted.
     async fn open(&self, id: CallbackAttemptId, check: &CheckId, expires_at: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// Gives up an attempt that the provider has not taken on, and frees the phone.
+    /// Abandons an attempt that the provider has not accepted, and releases the phone.
     async fn abandon(&self, id: CallbackAttemptId) -> Result<(), StoreError>;
 
-    /// The opened attempt of an application with this session token.
+    /// Returns the opened attempt of an application with this session token.
     async fn find(&self, app: AppScope, session_fingerprint: &str) -> Result<Option<CallbackAttempt>, StoreError>;
 
-    /// The opened attempt behind the provider's name of a call.
+    /// Returns the opened attempt with this call identifier of the provider.
     async fn find_by_check(&self, check: &CheckId) -> Result<Option<CallbackAttempt>, StoreError>;
 
-    /// Whether the provider may be asked now: not when it was asked for the same reason after `not_since`. Of racing
-    /// calls one may.
+    /// Returns `true` if the provider may be queried now: it was not queried for the same purpose after `not_since`. Of
+    /// concurrent calls one gets `true`.
     async fn may_ask(
         &self,
         id: CallbackAttemptId,
@@ -62,8 +63,8 @@ pub trait CallbackAttempts: Send + Sync {
         not_since: DateTime<Utc>,
     ) -> Result<bool, StoreError>;
 
-    /// Changes an attempt that is still pending and in its lifetime; any other stays as it is. The phone is free then.
-    /// Gives the attempt as it stands afterwards.
+    /// Changes an attempt that is pending and unexpired, and releases its phone; any other attempt stays unchanged.
+    /// Returns the attempt after the change.
     async fn change(
         &self,
         id: CallbackAttemptId,
@@ -71,61 +72,60 @@ pub trait CallbackAttempts: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<CallbackAttempt, StoreError>;
 
-    /// Turns a verified attempt into a token: finds or creates the customer, stores the token and uses up the attempt,
-    /// or changes nothing. However many exchanges race, one attempt gives one token.
+    /// Exchanges a verified attempt for a token: finds or creates the customer, stores the token and uses up the
+    /// attempt, or changes nothing. Also under concurrent calls, one attempt gives one token.
     async fn exchange(&self, exchange: AttemptExchange) -> Result<Exchanged, StoreError>;
 }
 
-/// Why the provider does not help.
+/// Error of the provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallCheckError {
-    /// It cannot be reached, is in trouble, or does not serve us.
+    /// The provider cannot be reached, fails, or does not serve this account.
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
-    /// It wants fewer calls, for this phone or at all.
+    /// The provider limits calls, for this phone or in total.
     #[error("the provider limits: {0}")]
     RateLimited(String),
-    /// It does not serve this phone.
+    /// The provider does not serve this phone.
     #[error("the provider does not serve the phone: {0}")]
     BadPhone(String),
 }
 
-/// A call that the provider expects now.
+/// Call that the provider expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedCall {
-    /// The provider's name of it.
+    /// Provider's identifier of the call.
     pub check: CheckId,
-    /// The number to be called.
+    /// Number to call.
     pub number: CallbackNumber,
 }
 
-/// Proves that somebody holds a phone: he calls a number from it.
+/// Verifies possession of a phone by a call from it.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CallVerifier: Send + Sync {
-    /// Expects a call from the phone. Never repeated by itself: every time is another number.
+    /// Requests a call from the phone. Never retried automatically: every request gives another number.
     async fn expect_call(&self, phone: &Phone) -> Result<ExpectedCall, CallCheckError>;
 
-    /// Whether the call came.
+    /// Returns the state of the call.
     async fn call_state(&self, check: &CheckId) -> Result<CallState, CallCheckError>;
 }
 
-/// What a message of the provider says about one call.
+/// Notification of the provider about one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallNotice {
-    /// Which call.
+    /// Provider's identifier of the call.
     pub check: CheckId,
-    /// What became of it.
+    /// State of the call.
     pub state: CallState,
 }
 
-/// Reads the messages that the provider sends by itself.
+/// Parses the notifications of the provider.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait CallNotices: Send + Sync {
-    /// The signature that entries from the provider would have; `None` when nothing could be signed, because there is no
-    /// account.
+    /// Returns the signature that entries of the provider would have; `None` if no account is configured.
     fn signature(&self, entries: &[String]) -> Option<String>;
 
-    /// What an entry says; `None` for entries about other things.
+    /// Parses an entry; `None` for entries about other subjects.
     fn read(&self, entry: &str) -> Option<CallNotice>;
 }

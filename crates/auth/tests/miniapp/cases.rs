@@ -1,23 +1,23 @@
-//! Good and bad contacts.
+//! Valid and invalid contacts.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_auth::miniapp::Doubt;
 
 use crate::messenger::{Contact, Messenger, USER, encode};
 
-/// A contact and what is to be thought of it.
+/// Contact with the expected result.
 pub struct Case {
     pub name: &'static str,
     pub contact: Contact,
     pub verdict: Result<(), Doubt>,
-    /// Whether the verifier that others wrote is asked, too: it looks neither at the age of contacts nor into the future,
-    /// takes small letters only, and reads the last of two equal keys.
+    /// `true` if the independent verifier checks the case too. It does not check the age of contacts, accepts lower
+    /// case only, and reads the last of two equal keys.
     pub compared: bool,
 }
 
 const PHONE: &str = "79001234567";
 
-/// All cases, as of now.
+/// Returns all cases, relative to the current time.
 pub fn table(now: DateTime<Utc>) -> Vec<Case> {
     let messenger = Messenger::at(now);
     let good = messenger.contact(PHONE);

@@ -1,4 +1,5 @@
-//! Contacts that a messenger has signed: published vectors, a table of good and bad ones, and a verifier that others wrote.
+//! Signed contacts of a messenger: published vectors, a table of valid and invalid contacts, and an independent
+//! verifier.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod cases;
@@ -38,7 +39,7 @@ fn the_messengers_own_signatures_are_accepted() {
     }
     let other = BotToken::parse("12345:test-bot-tokem").unwrap();
     assert_eq!(verifier().verify(&contact.parsed(), &other, now), Err(Doubt::InitDataSignature));
-    // The same digits in another spelling are not what was signed.
+    // The same digits in another spelling do not match the signature.
     let spelled = messenger::Contact { phone: "+7 900 123-45-67".to_owned(), ..contact };
     assert_eq!(verifier().verify(&spelled.parsed(), &bot, now), Err(Doubt::ContactSignature));
 }

@@ -1,4 +1,4 @@
-//! What the messenger does: it starts mini-apps and signs contacts.
+//! Simulated messenger: starts mini-apps and signs contacts.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use ring::hmac;
 pub const TOKEN: &str = "12345:test-bot-token";
 pub const USER: &str = r#"{"id":67890,"first_name":"Анна","photo_url":"https://x.ru/?a=b&c=d"}"#;
 
-/// A verifier with the real cryptography.
+/// Creates a verifier with real cryptography.
 pub fn verifier() -> Verifier {
     struct Ring;
     impl Hmac for Ring {
@@ -30,7 +30,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// `key=value` in URL encoding.
+/// Encodes `key=value` pairs as URL parameters.
 pub fn encode(pairs: &[(&str, &str)]) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let value = |text: &str| {
@@ -41,7 +41,7 @@ pub fn encode(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(|(key, text)| format!("{key}={}", value(text))).collect::<Vec<_>>().join("&")
 }
 
-/// The fields of a request.
+/// Fields of a request.
 #[derive(Clone)]
 pub struct Contact {
     pub phone: String,
@@ -65,7 +65,7 @@ impl Contact {
     }
 }
 
-/// The messenger at a moment, with one user of one bot.
+/// Messenger at a fixed time, with one user of one bot.
 #[derive(Clone)]
 pub struct Messenger {
     pub token: &'static str,
@@ -94,7 +94,7 @@ impl Messenger {
         hex(&mac(&mac(b"WebAppData", self.token.as_bytes()), message.as_bytes()))
     }
 
-    /// The data of a start, signed.
+    /// Returns signed launch data.
     pub fn start(&self, pairs: &[(&str, &str)]) -> String {
         let hash = self.sign(pairs);
         let all: Vec<_> = pairs.iter().copied().chain([("hash", hash.as_str())]).collect();
@@ -106,13 +106,13 @@ impl Messenger {
         self.start(&[("auth_date", &started_at), ("query_id", "q-1"), ("start_param", ""), ("user", self.user)])
     }
 
-    /// The signature of a contact.
+    /// Returns the signature of a contact.
     pub fn sign_contact(&self, phone: &str, auth_date: &str) -> String {
         let message = format!("authDate={auth_date}\nphone={phone}\nuserId={}", self.user_id);
         hex(&mac(self.token.as_bytes(), message.as_bytes()))
     }
 
-    /// A contact with the moment of its signature in these digits.
+    /// Returns a contact whose signature time has these digits.
     pub fn contact_at(&self, phone: &str, auth_date: String) -> Contact {
         let hash = self.sign_contact(phone, &auth_date);
         Contact { phone: phone.to_owned(), hash, auth_date, init_data: self.init_data() }

@@ -1,4 +1,4 @@
-//! A verifier that others wrote.
+//! Comparison with an independent verifier.
 
 use std::io::{Write as _, stderr};
 use std::path::Path;
@@ -15,7 +15,7 @@ fn an_independent_verifier_judges_the_same() {
     let there = Command::new("python3").args(["-c", "import aioscam.webapp"]).output();
     if !there.is_ok_and(|output| output.status.success()) {
         assert!(!required(), "REQUIRE_PYTHON_PEERS=1, but python3 cannot import aioscam");
-        // Not `eprintln!`: the test harness would swallow it.
+        // `eprintln!` is not used, because the test harness would capture it.
         writeln!(stderr(), "SKIPPED: the independent verifier is not installed (pip install -r .ci/peers.txt)")
             .unwrap();
         return;
@@ -57,7 +57,7 @@ fn now() -> DateTime<Utc> {
     std::time::SystemTime::now().into()
 }
 
-/// Whether a missing peer is a failure.
+/// Returns `true` if a missing peer is a failure.
 #[expect(clippy::disallowed_methods, reason = "a switch of the test run, not of the program")]
 fn required() -> bool {
     std::env::var("REQUIRE_PYTHON_PEERS").is_ok_and(|value| value == "1")

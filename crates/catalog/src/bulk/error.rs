@@ -2,29 +2,29 @@ use kontor_kernel::{RecordError, Refusal, StoreError};
 
 use crate::spreadsheet::ImportError;
 
-/// Why a use case of jobs is refused.
+/// Error of a use case of jobs.
 pub type JobError = RecordError<JobRefusal>;
 
-/// What only jobs refuse.
+/// Refusals specific to jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum JobRefusal {
-    /// The job is over.
+    /// The job has ended.
     #[error("the job has ended already")]
     Ended,
-    /// So many jobs of the project wait already.
+    /// The project has the maximum number of waiting jobs.
     #[error("{0} jobs of the project wait already; try again when one of them has ended")]
     TooManyWaiting(u32),
-    /// The file of the export is not made yet.
+    /// The file of the export is not ready yet.
     #[error("the export is not finished; ask for its file when its status is succeeded")]
     Unfinished,
 }
 
 impl Refusal for JobRefusal {}
 
-/// Why a part of a file was not written.
+/// Reason why a part of a file was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
-    /// The job was canceled, or another process has taken it over.
+    /// The job was canceled, or another process took it over.
     #[error("the job is no longer held")]
     Lost,
     /// The import refused the part.

@@ -1,4 +1,4 @@
-//! Exports: files of records that are made in the background and kept for a day.
+//! Exports: files of records, created in the background and kept for a day.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use kontor_kernel::{Permission, Resource, UserId};
@@ -7,10 +7,10 @@ use super::JobLease;
 use crate::spreadsheet::Content;
 use crate::spreadsheet::ports::SheetFormat;
 
-/// The records of an export.
+/// Kind of records of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 pub enum ExportKind {
-    /// Stock, one row per item and warehouse.
+    /// Stock levels, one row per item and warehouse.
     #[strum(serialize = "inventories_export")]
     Stock,
     /// Orders, one row per line.
@@ -22,7 +22,7 @@ pub enum ExportKind {
 }
 
 impl ExportKind {
-    /// Permissions to start and to cancel such an export.
+    /// Returns the permissions to start and to cancel such an export.
     pub(super) fn to_view(self) -> &'static [Permission] {
         const STOCK: [Permission; 1] = [Permission::view(Resource::Inventories)];
         const ORDERS: [Permission; 1] = [Permission::view(Resource::Orders)];
@@ -34,7 +34,7 @@ impl ExportKind {
         }
     }
 
-    /// A record in the words of a message.
+    /// Returns the name of a record for messages.
     pub(super) fn record(self) -> &'static str {
         match self {
             Self::Stock => "stock record",
@@ -43,7 +43,7 @@ impl ExportKind {
         }
     }
 
-    /// Beginning of the name of the file.
+    /// Returns the start of the file name.
     pub fn file_stem(self) -> &'static str {
         match self {
             Self::Stock => "inventories",
@@ -53,91 +53,91 @@ impl ExportKind {
     }
 }
 
-/// Records that an export takes in.
+/// Records included in an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportScope {
-    /// Their kind.
+    /// Kind of records.
     pub kind: ExportKind,
-    /// First day of their creation, in the time zone of the project. For orders alone.
+    /// First day of creation, in the time zone of the project. Used for orders only.
     pub created_from: Option<NaiveDate>,
-    /// Last day of their creation.
+    /// Last day of creation.
     pub created_to: Option<NaiveDate>,
 }
 
 impl From<ExportKind> for ExportScope {
-    /// All records.
+    /// Includes all records.
     fn from(kind: ExportKind) -> Self {
         Self { kind, created_from: None, created_to: None }
     }
 }
 
-/// An export to be stored.
+/// Export to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewExport {
-    /// Its records.
+    /// Included records.
     pub scope: ExportScope,
     /// Format of the file.
     pub format: SheetFormat,
-    /// Employee who asked for it.
+    /// Employee who requested it.
     pub user_id: Option<UserId>,
 }
 
-/// An export that was taken to work on.
+/// Export leased by a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedExport {
-    /// The right to work on it.
+    /// Lease.
     pub held: JobLease,
-    /// Its records.
+    /// Included records.
     pub scope: ExportScope,
     /// Format of the file.
     pub format: SheetFormat,
-    /// How often it was taken, this time included.
+    /// Number of attempts, including this one.
     pub tries: u32,
 }
 
-/// Place of a row in its export. Rows come in ascending order of their places.
+/// Position of a row in its export. Rows are in ascending order of position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct ExportCursor {
-    /// Number of the record.
+    /// Identifier of the record.
     pub record: i64,
-    /// Number of the line, in records of several rows.
+    /// Identifier of the line, for records with several rows.
     pub line: i64,
 }
 
-/// One row of an export.
+/// Row of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportRow {
-    /// Its place.
+    /// Position.
     pub at: ExportCursor,
-    /// Its cells, in the order of the headers.
+    /// Cells, in the order of the headers.
     pub cells: Vec<Content<'static>>,
 }
 
-/// Rows written so far, and all rows as far as they were known when the export began.
+/// Progress of an export. The total is determined when the export begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportProgress {
-    /// Rows written.
+    /// Written rows.
     pub done_rows: u64,
-    /// Rows in all.
+    /// All rows.
     pub total_rows: u64,
 }
 
-/// A whole file that is kept for download.
+/// Complete file stored for download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptFile {
-    /// Its place.
+    /// Location of the file.
     pub place: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// The moment after which it is gone.
+    /// Time after which the file is removed.
     pub expires_at: DateTime<Utc>,
 }
 
-/// The file of a finished export.
+/// File of a finished export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportFile {
-    /// Its place.
+    /// Location of the file.
     pub place: String,
-    /// Its format.
+    /// Format.
     pub format: SheetFormat,
 }

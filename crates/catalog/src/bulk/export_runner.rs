@@ -13,48 +13,48 @@ use super::{
 use crate::spreadsheet::Content;
 use crate::spreadsheet::ports::{SheetFailed, SheetFormat, SheetWriter, SheetWriters};
 
-/// Reason why a file was not made.
+/// Reason why a file was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportHalt {
-    /// The export was canceled, or another process has taken it over.
+    /// The export was canceled, or another process took it over.
     #[error("the export is no longer held")]
     Lost,
-    /// The process is to end.
+    /// The process is shutting down.
     #[error("the export was stopped")]
     Stopped,
-    /// The records cannot be written to such a file.
+    /// The format cannot hold these records.
     #[error("{0}")]
     Refused(String),
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Makes the files of exports. Runs on a thread that may block.
+/// Creates the files of exports. Runs on a thread that may block.
 pub struct ExportRunner {
-    /// Where exports are kept.
+    /// Storage of export jobs.
     pub exports: Arc<dyn ExportBook>,
     /// Reads the records.
     pub source: Arc<dyn ExportSource>,
     /// Writes files.
     pub writers: Arc<dyn SheetWriters>,
-    /// Where finished files are kept.
+    /// Storage of finished files.
     pub files: Arc<dyn UploadStore>,
-    /// Current time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl ExportRunner {
-    /// Rows of one page.
+    /// Rows per page.
     pub const PAGE: u32 = 500;
-    /// How often an export is begun before it is given up.
+    /// Maximum attempts before an export fails.
     pub const MOST_TRIES: u32 = 5;
-    /// Rows of a workbook below its headers.
+    /// Maximum rows of a workbook below its headers.
     const MOST_ROWS: u64 = 1_048_575;
-    /// Expired files that are removed at once.
+    /// Maximum number of expired files removed in one call.
     const EXPIRED: u32 = 20;
 
-    /// Time a file is kept after its export has finished.
+    /// Returns the time for which a finished export is kept.
     pub fn lifetime() -> TimeDelta {
         TimeDelta::hours(24)
     }
@@ -63,18 +63,19 @@ impl ExportRunner {
         TimeDelta::seconds(60)
     }
 
-    /// Lease while the file is completed and kept, which gives no sign of life: a workbook of a million rows is packed then.
+    /// Returns the lease while the file is completed and stored. No renewal is possible then, and a workbook of a
+    /// million rows is compressed in this step.
     fn closing_time() -> TimeDelta {
         TimeDelta::minutes(10)
     }
 
-    /// Takes the oldest export that may be taken.
+    /// Leases the oldest export that is available.
     pub async fn lease(&self, owner: &str) -> Result<Option<LeasedExport>, StoreError> {
         let now = self.clock.now();
         self.exports.lease_export(owner, now, now + Self::lease_time()).await
     }
 
-    /// Removes expired files. Returns how many.
+    /// Removes expired files. Returns their number.
     pub async fn tidy(&self) -> Result<usize, StoreError> {
         let expired = self.exports.expired(self.clock.now(), Self::EXPIRED).await?;
         for (export, place) in &expired {
@@ -84,8 +85,8 @@ impl ExportRunner {
         Ok(expired.len())
     }
 
-    /// Makes the file of an export from its first row on. After every page `watch` is told the progress, and answers whether to
-    /// go on. An error of the storage leaves the export running: its lease runs out, and it is taken again.
+    /// Creates the file of an export from its first row. After every page `watch` receives the progress and returns
+    /// `true` to continue. On a storage error the export stays running: its lease expires and it is leased again.
     pub fn run<W: Waits>(
         &self,
         waits: &W,
@@ -117,8 +118,8 @@ impl ExportRunner {
         }
     }
 
-    /// Writes the records of a project to a new file. `hold` is called before the first page, after every page and before the
-    /// file is completed, each time with the time until the next call; an error ends the writing.
+    /// Writes the records of a project to a new file. `hold` is called before the first page, after every page and
+    /// before the file is completed, each time with the time until the next call. An error of `hold` ends the writing.
     pub fn write<W: Waits>(
         &self,
         waits: &W,
@@ -151,7 +152,7 @@ impl ExportRunner {
         writer.finish().map_err(failed)
     }
 
-    /// A file that is kept without its export is removed with those that no job names.
+    /// If the file is stored but the export is not updated, the sweep of files without a job removes it.
     fn keep<W: Waits>(&self, waits: &W, held: &JobLease, file: File) -> Result<RunOutcome, StoreError> {
         let (place, bytes) = waits.wait(self.files.keep_export(file))?;
         let at = self.clock.now();
@@ -194,7 +195,7 @@ fn write_row(
     Err(ExportHalt::Refused(long.collect::<Vec<_>>().join("\n")))
 }
 
-/// The disk is full, for example: the export is tried again.
+/// A full disk, for example, is reported as unavailable, so that the export is retried.
 fn failed(error: SheetFailed) -> ExportHalt {
     ExportHalt::Store(StoreError::Unavailable(error.to_string()))
 }

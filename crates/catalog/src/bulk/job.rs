@@ -6,12 +6,12 @@ use kontor_kernel::{JobId, Permission, ProjectId, Resource, UserId};
 use super::ExportKind;
 use crate::spreadsheet::{ImportKind, ImportMode, ImportReport, Layout, ReadOptions, RowProblems};
 
-/// The work of a job.
+/// Kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobKind {
-    /// Reads a file that was sent.
+    /// Imports an uploaded file.
     Import(ImportKind),
-    /// Makes a file that can be downloaded.
+    /// Creates a file for download.
     Export(ExportKind),
 }
 
@@ -55,7 +55,7 @@ impl FromStr for JobKind {
 }
 
 impl JobKind {
-    /// Permissions to start and to cancel such a job.
+    /// Returns the permissions to start and to cancel such a job.
     pub fn to_start(self) -> &'static [Permission] {
         match self {
             Self::Import(kind) => kind.to_import(),
@@ -63,7 +63,7 @@ impl JobKind {
         }
     }
 
-    /// Permission to read such a job, for employees who may not start it.
+    /// Returns the permission to read such a job, for employees who may not start it.
     pub fn to_view(self) -> Permission {
         match self {
             Self::Import(ImportKind::Nomenclatures) => Permission::view(Resource::Nomenclatures),
@@ -76,60 +76,60 @@ impl JobKind {
     }
 }
 
-/// How a job goes about it.
+/// Options of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JobOptions {
-    /// Only finds out what would happen.
+    /// `true` to check the file without writing.
     pub dry_run: bool,
-    /// What becomes of the good rows of a file with bad ones.
+    /// Treatment of the valid rows of a file with invalid ones.
     pub mode: ImportMode,
 }
 
-/// How a job stands.
+/// State of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum JobState {
-    /// It waits for its turn.
+    /// Waiting in the queue.
     Queued,
-    /// A process works on it, or has died doing so.
+    /// A process is working on it, or ended without finishing it.
     Running,
-    /// It came to its end.
+    /// Finished.
     Succeeded,
-    /// It was given up.
+    /// Failed.
     Failed,
-    /// Somebody stopped it. What was written until then stays.
+    /// Canceled. Rows written before that are kept.
     Canceled,
 }
 
 impl JobState {
-    /// Whether nothing more happens.
+    /// Returns `true` if the state is final.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Canceled)
     }
 }
 
-/// Which pass over the file it is.
+/// Pass of an import over its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum JobPhase {
-    /// Every row is looked at, nothing is written.
+    /// Rows are checked, nothing is written.
     Checking,
-    /// The rows are written.
+    /// Rows are written.
     Writing,
 }
 
-/// What has become of rows; in a dry run, what would become of them.
+/// Counts of processed rows; in a dry run, counts of the changes that would be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// New records.
+    /// Number of created records.
     pub created: u64,
-    /// Records that were changed.
+    /// Number of changed records.
     pub updated: u64,
-    /// Records that already were as the file says.
+    /// Records that already match the file.
     pub unchanged: u64,
-    /// Rows that were left out because of a problem.
+    /// Rows skipped because of a problem.
     pub skipped: u64,
-    /// Problems, of which a row may have several.
+    /// Problems; a row may have several.
     pub problems: u64,
 }
 
@@ -146,109 +146,109 @@ impl From<&ImportReport> for Tally {
     }
 }
 
-/// An import or export in the background. What only imports have is empty in exports.
+/// Background import or export. Fields specific to imports are empty in exports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// Its number.
+    /// Identifier.
     pub id: JobId,
-    /// What it does.
+    /// Kind.
     pub kind: JobKind,
-    /// How it goes about it.
+    /// Options.
     pub options: JobOptions,
-    /// Choices about the reading of its file.
+    /// Options for reading the file.
     pub reading: ReadOptions,
-    /// How it stands.
+    /// State.
     pub state: JobState,
-    /// Which pass it is in, or was in at the end.
+    /// Current or last pass.
     pub phase: JobPhase,
-    /// What the sender called the file.
+    /// File name given by the sender.
     pub file_name: Option<String>,
-    /// The size of the file in bytes; 0 until an export has made it.
+    /// Size of the file in bytes; 0 until an export has created it.
     pub file_bytes: u64,
-    /// The moment after which the file of a finished export is gone.
+    /// Time after which the file of a finished export is removed.
     pub file_expires_at: Option<DateTime<Utc>>,
     /// Rows below the headers; known after the first pass.
     pub total_rows: Option<u64>,
-    /// How many of them are done in this pass.
+    /// Rows done in this pass.
     pub done_rows: u64,
-    /// The row of the spreadsheet up to which this pass is done.
+    /// Row of the spreadsheet up to which this pass is done.
     pub checkpoint: u32,
-    /// What has become of them.
+    /// Counts of the processed rows.
     pub tally: Tally,
-    /// Headers that were not understood; known after the first pass.
+    /// Unknown headers; known after the first pass.
     pub ignored_columns: Vec<String>,
-    /// Place of the rows in the file; known after the first pass.
+    /// Location of the table in the file; known after the first pass.
     pub layout: Option<Layout>,
-    /// Why it was given up.
+    /// Reason of the failure.
     pub failure: Option<String>,
-    /// Who sent the file; nobody when it came from the command line.
+    /// Employee who started the job; `None` if it was started from the command line.
     pub user_id: Option<UserId>,
-    /// When it was sent.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When somebody first worked on it.
+    /// Time at which work first started.
     pub started_at: Option<DateTime<Utc>>,
-    /// When it was over.
+    /// Time at which the job ended.
     pub finished_at: Option<DateTime<Utc>>,
 }
 
-/// An import to be stored.
+/// Import to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewJob {
-    /// The records it is about.
+    /// Kind of records.
     pub kind: ImportKind,
-    /// How it goes about it.
+    /// Options.
     pub options: JobOptions,
-    /// Choices about the reading of its file.
+    /// Options for reading the file.
     pub reading: ReadOptions,
-    /// Where the file is kept.
+    /// Location of the file.
     pub place: String,
-    /// What the sender called it.
+    /// File name given by the sender.
     pub file_name: Option<String>,
-    /// Its size.
+    /// Size in bytes.
     pub file_bytes: u64,
-    /// Who sent it.
+    /// Employee who started it.
     pub user_id: Option<UserId>,
 }
 
-/// Which jobs are asked for; what is empty does not matter.
+/// Filter of jobs; empty lists do not filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobFilter {
-    /// Only these kinds.
+    /// Kinds of jobs.
     pub kinds: Vec<JobKind>,
-    /// Only these states.
+    /// States of jobs.
     pub states: Vec<JobState>,
 }
 
-/// The right to work on a job until the lease runs out.
+/// Time-limited exclusive right of a worker to a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobLease {
-    /// The job.
+    /// Job.
     pub job: JobId,
-    /// Its project.
+    /// Project.
     pub project: ProjectId,
-    /// Who holds it.
+    /// Worker that holds the lease.
     pub owner: String,
 }
 
-/// An import that was taken to work on.
+/// Import leased by a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedJob {
-    /// As it stands.
+    /// Job at the time of the lease.
     pub job: Job,
-    /// The records it is about.
+    /// Kind of records.
     pub kind: ImportKind,
-    /// The project it belongs to.
+    /// Project.
     pub project: ProjectId,
-    /// Where its file is kept.
+    /// Location of its file.
     pub place: String,
-    /// Who took it.
+    /// Worker that holds the lease.
     pub owner: String,
-    /// How often it was taken since it last went forward, this time included.
+    /// Number of attempts since the last progress, including this one.
     pub tries: u32,
 }
 
 impl LeasedJob {
-    /// The right to work on it.
+    /// Returns the lease.
     pub fn lease(&self) -> JobLease {
         JobLease { job: self.job.id, project: self.project, owner: self.owner.clone() }
     }
@@ -257,64 +257,64 @@ impl LeasedJob {
 /// One step of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// The row up to which the pass was done before.
+    /// Row up to which the pass was done before.
     pub after: u32,
-    /// The row up to which it is done now.
+    /// Row up to which it is done now.
     pub through: u32,
     /// Rows in between that are not blank.
     pub rows: u64,
-    /// How long the right to work on the job lasts from now on.
+    /// New end of the lease.
     pub until: DateTime<Utc>,
 }
 
-/// What is known after the first pass.
+/// Result of the first pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassDone {
     /// Rows below the headers.
     pub total_rows: u64,
-    /// Place of the rows in the file.
+    /// Location of the table in the file.
     pub layout: Layout,
-    /// Whether the second pass begins; it starts at the top.
+    /// `true` if the second pass begins; it starts at the top.
     pub go_on: bool,
-    /// Whether what would happen is to be told; otherwise the records counted so far are forgotten.
+    /// `true` if the counts of the first pass are the result (dry run); otherwise they are reset.
     pub is_answer: bool,
-    /// How long the right to work on the job lasts from now on.
+    /// New end of the lease.
     pub until: DateTime<Utc>,
 }
 
-/// How a job ends.
+/// End of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
-    /// One of the states that are over.
+    /// Final state.
     pub state: JobState,
-    /// Why it was given up.
+    /// Reason of the failure.
     pub failure: Option<String>,
     /// Problems that are not recorded yet.
     pub problems: RowProblems,
-    /// The moment.
+    /// Time of the end.
     pub at: DateTime<Utc>,
 }
 
-/// One line of the error sheet.
+/// Row of the error sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobProblem {
-    /// Its place in the error sheet.
+    /// Position in the error sheet.
     pub number: i64,
-    /// The row as the spreadsheet counts.
+    /// Row number as the spreadsheet counts, from 1.
     pub row: u32,
-    /// The name of the column.
+    /// Name of the column.
     pub column: String,
-    /// What is wrong.
+    /// Problem.
     pub reason: String,
 }
 
-/// How far a pass is.
+/// Progress of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Which pass.
+    /// Current pass.
     pub phase: JobPhase,
     /// Rows done in it.
     pub done_rows: u64,
-    /// Of so many, when that is known.
+    /// Total number of rows, if known.
     pub total_rows: Option<u64>,
 }

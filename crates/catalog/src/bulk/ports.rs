@@ -1,4 +1,4 @@
-//! What jobs need from the outside.
+//! Ports of jobs.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,30 +13,32 @@ use super::{
 };
 use crate::spreadsheet::ImportReport;
 
-/// The jobs of all projects. Imports and exports are found, listed and canceled alike; the other steps are those of imports.
+/// Storage of the jobs of all projects. Imports and exports are found, listed and canceled alike; the other methods are
+/// for imports.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait JobBook: Send + Sync {
-    /// Stores an import that waits for its turn, refusing `JobRefusal::TooManyWaiting` when `most` of the project wait.
+    /// Stores an import in the queue. Refuses `JobRefusal::TooManyWaiting` if `most` jobs of the project are waiting.
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError>;
 
-    /// How many jobs of the project wait.
+    /// Returns the number of waiting jobs of the project.
     async fn waiting(&self, project: ProjectId) -> Result<u32, StoreError>;
 
-    /// A job of any project.
+    /// Returns a job of any project.
     async fn find(&self, id: JobId) -> Result<Option<OfProject<Job>>, StoreError>;
 
-    /// One page of the project's jobs, newest first.
+    /// Returns one page of the project's jobs, newest first.
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError>;
 
-    /// The next problems of a job, after this one, in the order of the file.
+    /// Returns the next problems of a job after this one, in the order of the file.
     async fn problems(&self, id: JobId, after: i64, limit: u32) -> Result<Vec<JobProblem>, StoreError>;
 
-    /// Ends a job that is not over. Whoever works on it can write no more. `None` when it is over already.
+    /// Cancels a job that has not ended. The worker that holds it can write nothing more. Returns `None` if the job has
+    /// ended.
     async fn cancel(&self, id: JobId, at: DateTime<Utc>) -> Result<Option<Job>, StoreError>;
 
-    /// Takes an import to work on: `only` this one, or the oldest that may be taken. It may be taken when it waits and no
-    /// other import of its project runs, or when the lease of whoever ran it has run out.
+    /// Leases an import: `only` this one, or the oldest that is available. An import is available if it waits and no
+    /// other import of its project runs, or if its lease has expired.
     async fn lease(
         &self,
         only: Option<JobId>,
@@ -45,41 +47,41 @@ pub trait JobBook: Send + Sync {
         until: DateTime<Utc>,
     ) -> Result<Option<LeasedJob>, StoreError>;
 
-    /// Records a step of the first pass. `false` when the job is no longer leased by the caller.
+    /// Records a step of the first pass. Returns `false` if the caller no longer holds the lease.
     async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError>;
 
-    /// Holds the job longer. `false` when it is no longer leased by the caller.
+    /// Renews the lease. Returns `false` if the caller no longer holds it.
     async fn renew(&self, held: JobLease, until: DateTime<Utc>) -> Result<bool, StoreError>;
 
-    /// Records the end of the first pass. `false` when the job is no longer leased by the caller.
+    /// Records the end of the first pass. Returns `false` if the caller no longer holds the lease.
     async fn checked(&self, held: JobLease, done: PassDone) -> Result<bool, StoreError>;
 
-    /// Ends the job. `false` when it is no longer leased by the caller.
+    /// Ends the job. Returns `false` if the caller no longer holds the lease.
     async fn finish(&self, held: JobLease, ending: Ending) -> Result<bool, StoreError>;
 
-    /// Lets others go on with the job at once.
+    /// Releases the lease, so that other workers can continue the job at once.
     async fn release(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// Imports that are over and whose file is still kept, with its place.
+    /// Returns ended imports whose file is still stored, with its location.
     async fn leftovers(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError>;
 
-    /// Which of these places a job names.
+    /// Returns those of the locations that a job refers to.
     async fn named(&self, places: Vec<String>) -> Result<Vec<String>, StoreError>;
 
-    /// Records that the file of an import is gone.
+    /// Records that the file of an import was removed.
     async fn forget_file(&self, id: JobId) -> Result<(), StoreError>;
 }
 
-/// The exports of all projects, from the queue to the download.
+/// Storage of the exports of all projects, from the queue to the download.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ExportBook: Send + Sync {
-    /// Stores an export that waits for its turn, refusing `JobRefusal::TooManyWaiting` when `most` jobs of the project wait.
+    /// Stores an export in the queue. Refuses `JobRefusal::TooManyWaiting` if `most` jobs of the project are waiting.
     async fn queue(&self, project: ProjectId, export: NewExport, most: u32, at: DateTime<Utc>)
     -> Result<Job, JobError>;
 
-    /// Takes the oldest export that may be taken: one that waits while no other export of its project runs, or one whose
-    /// lease has run out.
+    /// Leases the oldest available export: one that waits while no other export of its project runs, or one whose lease
+    /// has expired.
     async fn lease_export(
         &self,
         owner: &str,
@@ -87,7 +89,7 @@ pub trait ExportBook: Send + Sync {
         until: DateTime<Utc>,
     ) -> Result<Option<LeasedExport>, StoreError>;
 
-    /// Records progress and holds the export until then. `false` when it is no longer leased by the caller.
+    /// Records progress and renews the lease. Returns `false` if the caller no longer holds it.
     async fn progress(
         &self,
         held: JobLease,
@@ -95,7 +97,8 @@ pub trait ExportBook: Send + Sync {
         until: DateTime<Utc>,
     ) -> Result<bool, StoreError>;
 
-    /// Ends the export with its file, or with the reason why there is none. `false` when it is no longer leased by the caller.
+    /// Ends the export with its file, or with the reason of the failure. Returns `false` if the caller no longer holds
+    /// the lease.
     async fn end(
         &self,
         held: JobLease,
@@ -103,30 +106,30 @@ pub trait ExportBook: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError>;
 
-    /// Lets others begin the export anew at once.
+    /// Releases the lease, so that other workers can start the export again at once.
     async fn hand_back(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// The file of a finished export, unless it has expired.
+    /// Returns the file of a finished export, unless it has expired.
     async fn file(&self, id: JobId, now: DateTime<Utc>) -> Result<Option<ExportFile>, StoreError>;
 
-    /// Exports whose file has expired and is still kept, with its place.
+    /// Returns exports whose file has expired and is still stored, with its location.
     async fn expired(&self, now: DateTime<Utc>, limit: u32) -> Result<Vec<(JobId, String)>, StoreError>;
 
-    /// Records that the file of an export is gone.
+    /// Records that the file of an export was removed.
     async fn forget_export(&self, id: JobId) -> Result<(), StoreError>;
 }
 
-/// The rows of exports.
+/// Source of the rows of exports.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ExportSource: Send + Sync {
-    /// The names of the columns.
+    /// Returns the names of the columns.
     fn header(&self, kind: ExportKind) -> &'static [&'static str];
 
-    /// The number of rows.
+    /// Returns the number of rows.
     async fn total(&self, project: ProjectId, scope: ExportScope) -> Result<u64, StoreError>;
 
-    /// The next rows after this place, at most so many. An empty page is the end.
+    /// Returns the next rows after this position, at most `limit`. An empty page is the end.
     async fn rows(
         &self,
         project: ProjectId,
@@ -136,22 +139,23 @@ pub trait ExportSource: Send + Sync {
     ) -> Result<Vec<ExportRow>, StoreError>;
 }
 
-/// Keeps the files of jobs: uploads until their imports are over, exports until they expire.
+/// Storage of job files: uploads until their imports have ended, exports until they expire.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait UploadStore: Send + Sync {
-    /// Keeps a copy that survives a crash. Returns its place and its size in bytes.
+    /// Stores a copy that survives a crash. Returns its location and its size in bytes.
     async fn keep(&self, file: &Path) -> Result<(String, u64), StoreError>;
 
-    /// Keeps what can be read from the file of an export on. Returns its place and its size in bytes.
+    /// Stores the rest of the file of an export, from its current read position. Returns its location and its size in
+    /// bytes.
     async fn keep_export(&self, file: File) -> Result<(String, u64), StoreError>;
 
-    /// Where the file can be read on this machine.
+    /// Returns a path at which this machine can read the file.
     async fn open(&self, place: &str) -> Result<PathBuf, StoreError>;
 
-    /// Places of files that were kept before this moment, at most so many.
+    /// Returns locations of files stored before this time, at most `most`.
     async fn kept_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError>;
 
-    /// Throws the file away; one that is gone already is no error.
+    /// Removes the file. Idempotent.
     async fn discard(&self, place: &str) -> Result<(), StoreError>;
 }

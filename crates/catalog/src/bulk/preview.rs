@@ -7,8 +7,8 @@ use super::JobRunner;
 use crate::spreadsheet::{CardSheet, ImportError, ImportKind, Layout, ReadOptions, RowPreview, StockSheet};
 
 impl JobRunner {
-    /// The place of the table in a file of any size, and its first rows as they will be. For the operator: checks no
-    /// permission. The file is read on the calling thread.
+    /// Returns the location of the table in a file of any size, and its first rows after the import. For operators:
+    /// checks no permission. Reads the file on the calling thread.
     pub async fn preview(
         &self,
         project: ProjectId,

@@ -12,25 +12,25 @@ use crate::spreadsheet::{
     CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, Part, RowProblems, SheetRefused, StockSheet,
 };
 
-/// Waits for what a port answers. Files are read on a thread that may block; only the process knows how such a thread
-/// waits for its runtime.
+/// Waits for the futures of ports. Files are read on a thread that may block, and only the process knows how such a
+/// thread waits for its runtime.
 pub trait Waits {
-    /// The outcome of the future.
+    /// Blocks until the future is ready and returns its output.
     fn wait<F: Future>(&self, future: F) -> F::Output;
 }
 
-/// How working on a job came to its end.
+/// Outcome of working on a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// The job is over.
+    /// The job ended in this state.
     Over(JobState),
-    /// Somebody canceled it, or another process has taken it over.
+    /// The job was canceled, or another process took it over.
     Lost,
-    /// The one who watches wanted no more; others go on with it.
+    /// `watch` stopped the work; another worker continues it.
     Stopped,
 }
 
-/// Why a pass ended before the end of the file.
+/// Reason why a pass ended before the end of the file.
 enum Halt {
     Lost,
     Stopped,
@@ -45,36 +45,36 @@ impl From<StoreError> for Halt {
     }
 }
 
-/// The rows of a part, of either kind.
+/// Rows of a part, of either kind.
 enum PartSheet {
     Cards(Arc<CardSheet>),
     Stock(Arc<StockSheet>),
 }
 
-/// Works on imports. Runs on a thread that may block.
+/// Runs imports on a thread that may block.
 pub struct JobRunner {
     /// Reads the files.
     pub reader: Arc<dyn SheetReader>,
-    /// Where cards are kept.
+    /// Storage of catalog items.
     pub cards: Arc<dyn CardBook>,
-    /// Where stock is kept.
+    /// Storage of stock levels.
     pub stock: Arc<dyn StockBook>,
-    /// Where jobs are kept.
+    /// Storage of jobs.
     pub jobs: Arc<dyn JobBook>,
-    /// Where their files are kept.
+    /// Storage of the files.
     pub uploads: Arc<dyn UploadStore>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// What a pass goes by.
+/// State of a pass.
 struct Pass<'a, W> {
     waits: &'a W,
     held: JobLease,
     author: Author,
     phase: JobPhase,
     mode: ImportMode,
-    /// Whether the first pass compares the rows with the records there are.
+    /// `true` if the first pass compares the rows with the existing records.
     compares: bool,
     checkpoint: u32,
     done_rows: u64,
@@ -83,38 +83,38 @@ struct Pass<'a, W> {
     watch: &'a mut dyn FnMut(Progress) -> bool,
 }
 
-/// What a pass does with a part of the file.
+/// Processing of a part of the file.
 type Work<'a, W> = dyn FnMut(&JobRunner, &mut Pass<'_, W>, PartSheet, Step) -> Result<(), Halt> + 'a;
 
 impl JobRunner {
-    /// Rows of one commit.
+    /// Rows per commit.
     pub const PART: usize = 1000;
-    /// How often a job is taken without going forward before it is given up.
+    /// Maximum attempts without progress before a job fails.
     pub const MOST_TRIES: u32 = 5;
-    /// How often a part is tried when others change the same records at that moment.
+    /// Maximum attempts to write a part that conflicts with concurrent changes.
     const MOST_CLASHES: u32 = 5;
-    /// How many files are thrown away at once.
+    /// Maximum number of files removed in one call.
     const LEFTOVERS: u32 = 20;
-    /// How many files are looked at at once, whether a job names them.
+    /// Maximum number of stored files checked for a job in one call.
     const STRANGERS: usize = 10_000;
 
-    /// How long a job stays with a process that gives no sign of life.
+    /// Returns the lease of a job without renewal.
     fn lease_time() -> TimeDelta {
         TimeDelta::seconds(60)
     }
 
-    /// Longer than it takes to queue a job once its file is kept.
+    /// Returns a period longer than it takes to queue a job once its file is stored.
     fn submission() -> TimeDelta {
         TimeDelta::hours(1)
     }
 
-    /// Takes a job to work on: `only` this one, or the oldest that may be taken.
+    /// Leases a job: `only` this one, or the oldest that is available.
     pub async fn lease(&self, only: Option<JobId>, owner: &str) -> Result<Option<LeasedJob>, StoreError> {
         let now = self.clock.now();
         self.jobs.lease(only, owner, now, now + Self::lease_time()).await
     }
 
-    /// Throws away files of jobs that are over. Returns how many.
+    /// Removes the files of ended jobs. Returns their number.
     pub async fn tidy(&self) -> Result<usize, StoreError> {
         let leftovers = self.jobs.leftovers(Self::LEFTOVERS).await?;
         for (job, place) in &leftovers {
@@ -124,7 +124,7 @@ impl JobRunner {
         Ok(leftovers.len())
     }
 
-    /// Throws away files that no job names: of submissions that broke off before their job was queued. Returns how many.
+    /// Removes files that no job refers to: their submission failed before the job was queued. Returns their number.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
         let kept = self.uploads.kept_before(self.clock.now() - Self::submission(), Self::STRANGERS).await?;
         let named = if kept.is_empty() { Vec::new() } else { self.jobs.named(kept.clone()).await? };
@@ -135,8 +135,9 @@ impl JobRunner {
         Ok(strangers.len())
     }
 
-    /// Works on a job from where it stands until it is over. After every part, and again and again while the file is
-    /// prepared, `watch` is told how far it is, and says whether to go on. An error of the storage leaves the job as it stands: its lease runs out, and it is taken again.
+    /// Continues a job until it ends. `watch` is called after every part, and repeatedly while the file is prepared. It
+    /// receives the progress and returns `true` to continue. A storage error leaves the job unchanged: its lease
+    /// expires and it is leased again.
     pub fn run<W: Waits>(
         &self,
         waits: &W,
@@ -210,7 +211,7 @@ impl JobRunner {
         self.read(pass, leased, file, &mut |runner, pass, sheet, step| runner.write(pass, sheet, step)).map(|_| ())
     }
 
-    /// Reads the file from the checkpoint on. Returns the place of the rows.
+    /// Reads the file from the checkpoint on. Returns the location of the table.
     #[expect(clippy::type_complexity, reason = "one step of a pass, told once")]
     fn read<W: Waits>(
         &self,
@@ -254,7 +255,7 @@ impl JobRunner {
         let now = self.clock.now();
         let until = now + Self::lease_time();
         match sheet {
-            // The file is prepared, or rows that were done before the process died are read over.
+            // The file is being prepared, or rows done before a crash are skipped: keep the lease.
             None if now - pass.renewed > Self::lease_time() / 4 => {
                 still(pass.waits.wait(self.jobs.renew(pass.held.clone(), until))?)?;
                 pass.renewed = now;
@@ -271,7 +272,7 @@ impl JobRunner {
         if (pass.watch)(progress) { Ok(()) } else { Err(Halt::Stopped) }
     }
 
-    /// In partial mode the first pass only reads: what is wrong with the rows the second one finds out.
+    /// In partial mode the first pass only reads; the second pass finds the problems of rows.
     fn check<W: Waits>(
         &self,
         pass: &mut Pass<'_, W>,

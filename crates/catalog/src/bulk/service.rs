@@ -11,52 +11,52 @@ use super::{
 use crate::spreadsheet::ports::SheetFormat;
 use crate::spreadsheet::{ImportKind, ReadOptions};
 
-/// A file that is to be imported in the background.
+/// File to import in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// What it holds.
+    /// Kind of records.
     pub kind: ImportKind,
-    /// How to go about it.
+    /// Options.
     pub options: JobOptions,
-    /// Choices about the reading of the file.
+    /// Options for reading the file.
     pub reading: ReadOptions,
-    /// The file on this machine; it may disappear afterwards.
+    /// File on this machine; it may be removed afterwards.
     pub file: PathBuf,
-    /// What the sender calls it.
+    /// File name given by the sender.
     pub file_name: Option<String>,
 }
 
-/// The file of an export, ready to be sent.
+/// File of an export, ready to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportDownload {
-    /// Its records.
+    /// Kind of records.
     pub kind: ExportKind,
-    /// Its format.
+    /// Format.
     pub format: SheetFormat,
-    /// Its path on this machine.
+    /// Path on this machine.
     pub path: PathBuf,
 }
 
-/// Use cases of jobs: starting, watching, stopping, and the files that exports make.
+/// Use cases of jobs: start, list, cancel, and download of exported files.
 pub struct BulkService {
-    /// Where they are kept.
+    /// Storage of jobs.
     pub jobs: Arc<dyn JobBook>,
-    /// Where exports are kept.
+    /// Storage of export jobs.
     pub exports: Arc<dyn ExportBook>,
-    /// Where their files are kept.
+    /// Storage of the files.
     pub uploads: Arc<dyn UploadStore>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl BulkService {
-    /// How many jobs of one project may wait at a time: their files take space.
+    /// Maximum waiting jobs of one project; their files take disk space.
     pub const MOST_WAITING: u32 = 20;
-    /// How many problems are read at once.
+    /// Problems per page.
     pub const PAGE: u32 = 500;
 
-    /// Refuses when so many jobs of the employee's project wait that no other may; for those who would receive a large
-    /// file first.
+    /// Returns an error if the employee's project has the maximum number of waiting jobs. Callers check it before they
+    /// receive a large file.
     pub async fn has_room(&self, staff: &Staff) -> Result<(), JobError> {
         self.room(staff.project_id).await
     }
@@ -69,13 +69,13 @@ impl BulkService {
         }
     }
 
-    /// Keeps the file and queues its import.
+    /// Stores the file and queues its import.
     pub async fn submit(&self, staff: &Staff, submission: Submission) -> Result<Job, JobError> {
         require_all(staff, submission.kind.into())?;
         self.queue(staff.project_id, Some(staff.user_id), submission).await
     }
 
-    /// The same for the operator, who may do everything.
+    /// Stores the file and queues its import for an operator, without a permission check.
     pub async fn submit_for(&self, project: ProjectId, submission: Submission) -> Result<Job, JobError> {
         self.queue(project, None, submission).await
     }
@@ -92,7 +92,7 @@ impl BulkService {
         let job = NewJob { kind, options, reading, place: place.clone(), file_name, file_bytes, user_id };
         let queued = self.jobs.insert(project, job, Self::MOST_WAITING, self.clock.now()).await;
         match &queued {
-            // Perhaps a job names the file. When none does, it is swept later.
+            // A job may refer to the file. If none does, the file is swept later.
             Ok(_) | Err(JobError::Store(StoreError::OutcomeUnknown(_))) => {}
             Err(_) => self.uploads.discard(&place).await?,
         }
@@ -106,7 +106,7 @@ impl BulkService {
         self.exports.queue(staff.project_id, export, Self::MOST_WAITING, self.clock.now()).await
     }
 
-    /// The file of an export. Imports, exports that ended without a file and expired files are not found.
+    /// Returns the file of an export. Imports, exports that ended without a file and expired files are not found.
     pub async fn file(&self, staff: &Staff, id: JobId) -> Result<ExportDownload, JobError> {
         let job = self.read(staff, id).await?;
         let JobKind::Export(kind) = job.kind else { return Err(JobError::NotFound) };
@@ -117,13 +117,13 @@ impl BulkService {
         Ok(ExportDownload { kind, format: file.format, path: self.uploads.open(&file.place).await? })
     }
 
-    /// Whether the employee may read jobs of this kind.
+    /// Returns `true` if the employee may read jobs of this kind.
     fn may_view(staff: &Staff, kind: JobKind) -> bool {
         let starts = kind.to_start().iter().all(|permission| staff.require(*permission).is_ok());
         starts || staff.require(kind.to_view()).is_ok()
     }
 
-    /// The jobs of the project that the employee may read, newest first.
+    /// Returns one page of the jobs of the project that the employee may read, newest first.
     pub async fn list(&self, staff: &Staff, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, JobError> {
         let asked = if filter.kinds.is_empty() { JobKind::all().to_vec() } else { filter.kinds };
         let kinds: Vec<JobKind> = asked.into_iter().filter(|kind| Self::may_view(staff, *kind)).collect();
@@ -133,7 +133,7 @@ impl BulkService {
         Ok(self.jobs.list(staff.project_id, JobFilter { kinds, ..filter }, page).await?)
     }
 
-    /// One job.
+    /// Returns one job.
     pub async fn read(&self, staff: &Staff, id: JobId) -> Result<Job, JobError> {
         let job: Job = staff.own(self.jobs.find(id).await?)?;
         if !Self::may_view(staff, job.kind) {
@@ -142,19 +142,19 @@ impl BulkService {
         Ok(job)
     }
 
-    /// One job of a project, for the operator.
+    /// Returns one job of a project, for operators.
     pub async fn read_for(&self, project: ProjectId, id: JobId) -> Result<Job, JobError> {
         self.jobs.find(id).await?.and_then(|job| job.within(project)).ok_or(JobError::NotFound)
     }
 
-    /// Stops a job. What it has written stays.
+    /// Cancels a job. Rows already written are kept.
     pub async fn cancel(&self, staff: &Staff, id: JobId) -> Result<Job, JobError> {
         let job = self.read(staff, id).await?;
         require_all(staff, job.kind)?;
         self.end(id).await
     }
 
-    /// Stops a job of a project for the operator.
+    /// Cancels a job of a project, for operators.
     pub async fn cancel_for(&self, project: ProjectId, id: JobId) -> Result<Job, JobError> {
         self.read_for(project, id).await?;
         self.end(id).await
@@ -164,7 +164,7 @@ impl BulkService {
         Ok(self.jobs.cancel(id, self.clock.now()).await?.ok_or(JobRefusal::Ended)?)
     }
 
-    /// The next lines of the error sheet of a job that was read before; fewer than [`BulkService::PAGE`] are the last.
+    /// Returns the next rows of the error sheet of a job. Fewer than [`BulkService::PAGE`] rows are the last.
     pub async fn problems(&self, job: &Job, after: i64) -> Result<Vec<JobProblem>, JobError> {
         Ok(self.jobs.problems(job.id, after, Self::PAGE).await?)
     }

@@ -4,7 +4,7 @@ use kontor_kernel::history::{Audited, AuditedField};
 use super::{BillingPeriod, Card, Nomenclature, PhotoUrl, ShareLink};
 
 impl Card {
-    /// Every field that an employee can change, by its name on the wire, as histories tell it.
+    /// Returns every field that an employee can change, by its name on the wire, for history entries.
     pub fn audited_fields(&self) -> Vec<AuditedField> {
         let text = |text: Option<&str>| text.map(str::to_owned);
         let photos: Vec<&str> = self.photos.photos().iter().map(PhotoUrl::as_str).collect();

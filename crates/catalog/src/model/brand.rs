@@ -5,18 +5,18 @@ use kontor_kernel::{BrandId, Name, Record, Resource};
 use super::{Edit, PhotoUrl};
 use crate::BrandRefusal;
 
-/// A brand of a project's catalogue.
+/// Brand of a project's catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Brand {
-    /// The number of the brand.
+    /// Identifier of the brand.
     pub id: BrandId,
-    /// Its name, unique in the project whatever the case.
+    /// Name, unique in the project, compared without regard to case.
     pub name: Name,
-    /// Its logo.
+    /// Logo.
     pub photo: Option<PhotoUrl>,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -39,20 +39,20 @@ impl Audited for Brand {
     }
 }
 
-/// What staff say about a brand.
+/// Fields of a new brand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrandDraft {
-    /// Its name, unique in the project whatever the case.
+    /// Name, unique in the project, compared without regard to case.
     pub name: Name,
-    /// Its logo.
+    /// Logo.
     pub photo: Option<PhotoUrl>,
 }
 
-/// What staff change about a brand.
+/// Change of a brand.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BrandChange {
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// Its logo.
+    /// Logo.
     pub photo: Edit<Option<PhotoUrl>>,
 }

@@ -4,48 +4,48 @@ use kontor_kernel::{
 
 use super::{BillingPeriod, BillingRefusal, Edit, Gallery, NomenclatureKind, PriceRequired, ShareLink};
 
-/// What staff say about an item of the catalogue.
+/// Editable fields of a catalog item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
-    /// The article, unique in the project.
+    /// Article (SKU), unique in the project.
     pub article: Option<Line<100>>,
-    /// The name.
+    /// Name.
     pub name: Name,
-    /// Goods or service.
+    /// Type: goods or service.
     pub kind: NomenclatureKind,
-    /// What staff call it beside its kind.
+    /// Type from the dictionary, which refines the kind.
     pub type_id: Option<NomenclatureTypeId>,
-    /// The category; goods without one are not shown.
+    /// Category; goods without a category are not shown.
     pub category_id: Option<CategoryId>,
-    /// The brand.
+    /// Brand.
     pub brand_id: Option<BrandId>,
-    /// The country of origin.
+    /// Country of origin.
     pub country_id: Option<CountryId>,
-    /// The unit it is counted in.
+    /// Storage unit.
     pub storage_unit_id: Option<StorageUnitId>,
-    /// The VAT rate.
+    /// VAT rate.
     pub vat_id: Option<VatId>,
-    /// The card price, which services and plans are sold at; goods take theirs from the warehouse. `None` is a price that
-    /// nobody has written: see [`PriceRequired`].
+    /// Price of services and plans; the price of goods is that of the warehouse. `None` if no price was entered, see
+    /// [`PriceRequired`].
     pub price: Option<Money>,
     /// HTML.
     pub description: Option<Prose>,
     /// HTML.
     pub characteristics: Option<Prose>,
-    /// The link customers pass it on by.
+    /// Link by which customers share the item.
     pub share_link: Option<ShareLink>,
-    /// The billing period of a subscription plan; nothing else has one.
+    /// Billing period of a subscription plan; `None` for other items.
     pub subscription: Option<BillingPeriod>,
-    /// How it is packed.
+    /// Packaging.
     pub packaging: Packaging,
-    /// The photos.
+    /// Photos.
     pub photos: Gallery,
-    /// The tags.
+    /// Tags.
     pub tags: Vec<TagId>,
 }
 
 impl Card {
-    /// A card that says nothing but the name and the kind.
+    /// Creates an item with only the name and the kind.
     pub fn new(name: Name, kind: NomenclatureKind) -> Self {
         Self {
             article: None,
@@ -68,41 +68,41 @@ impl Card {
         }
     }
 
-    /// Whether it is sold from warehouses: goods that are no subscription plan.
+    /// Returns `true` if the item is sold from warehouses: goods that are not a subscription plan.
     pub fn is_stocked(&self) -> bool {
         !PriceRequired::of(self.kind, self.subscription.is_some())
     }
 
-    /// Whether it would be sold at the price of its card and has none, so that it is not sold.
+    /// Returns `true` if the item needs its own price and has none, so that it is not sold.
     pub fn lacks_price(&self) -> bool {
         self.price.is_none() && !self.is_stocked()
     }
 
-    /// Refuses a new card that could not be sold.
+    /// Refuses a new item that could not be sold for lack of a price.
     pub fn require_price(&self) -> Result<(), PriceRequired> {
         if self.lacks_price() { Err(PriceRequired) } else { Ok(()) }
     }
 }
 
-/// How an item is packed and sold.
+/// Packaging of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packaging {
-    /// Whether it is sold wholesale.
+    /// `true` if the item is sold wholesale.
     pub wholesale: bool,
-    /// Pieces in one pack.
+    /// Units per pack.
     pub pieces_per_pack: Quantity,
-    /// Packs in one unit of sale.
+    /// Packs per unit of sale.
     pub quantity_pack: Quantity,
 }
 
-/// One piece, sold singly.
+/// A single unit.
 impl Default for Packaging {
     fn default() -> Self {
         Self { wholesale: false, pieces_per_pack: Quantity::ONE, quantity_pack: Quantity::ONE }
     }
 }
 
-/// What staff change about a card, field by field.
+/// Change of an item, field by field.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CardChange {
     /// See [`Card::article`].
@@ -123,7 +123,7 @@ pub struct CardChange {
     pub storage_unit_id: Edit<Option<StorageUnitId>>,
     /// See [`Card::vat_id`].
     pub vat_id: Edit<Option<VatId>>,
-    /// See [`Card::price`]. A price that was written is changed and not taken away.
+    /// See [`Card::price`]. A price can be changed but not removed.
     pub price: Edit<Money>,
     /// See [`Card::description`].
     pub description: Edit<Option<Prose>>,
@@ -131,7 +131,7 @@ pub struct CardChange {
     pub characteristics: Edit<Option<Prose>>,
     /// See [`Card::share_link`].
     pub share_link: Edit<Option<ShareLink>>,
-    /// Whether it is a subscription plan. A card that stops being one loses its period.
+    /// `true` if the item is a subscription plan. An item that stops being a plan loses its billing period.
     pub is_subscription: Edit<bool>,
     /// See [`Card::subscription`].
     pub billing_period_months: Edit<Option<BillingPeriod>>,
@@ -141,26 +141,26 @@ pub struct CardChange {
     pub pieces_per_pack: Edit<Quantity>,
     /// See [`Packaging::quantity_pack`].
     pub quantity_pack: Edit<Quantity>,
-    /// See [`Card::photos`]; the new photos take the place of all old ones.
+    /// See [`Card::photos`]; the new photos replace all old ones.
     pub photos: Edit<Gallery>,
-    /// See [`Card::tags`]; the new tags take the place of all old ones.
+    /// See [`Card::tags`]; the new tags replace all old ones.
     pub tags: Edit<Vec<TagId>>,
 }
 
-/// Why a card would contradict itself.
+/// Reason why the fields of an item contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CardRefusal {
-    /// The billing period does not fit it.
+    /// The billing period does not fit the item.
     #[error(transparent)]
     Billing(#[from] BillingRefusal),
-    /// It would be sold at its own price and has none.
+    /// The item needs its own price and has none.
     #[error(transparent)]
     Price(#[from] PriceRequired),
 }
 
 impl CardChange {
-    /// The card after the change, or why its terms would contradict each other. A card that lacked a price before may go on
-    /// lacking it: it is not sold, and its other fields can be changed.
+    /// Returns the item after the change, or the reason why its fields contradict each other. An item that had no price
+    /// before may stay without one: it is not sold, and its other fields can be changed.
     pub fn apply(self, card: Card) -> Result<Card, CardRefusal> {
         let lacked_price = card.lacks_price();
         let is_subscription = self.is_subscription.or(card.subscription.is_some());

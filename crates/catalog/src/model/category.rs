@@ -4,17 +4,17 @@ use kontor_kernel::{CategoryId, Name, Prose, Resource};
 
 use super::{Edit, PhotoUrl, Reference};
 
-/// Not a category code.
+/// Error: the number is not a category code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", CategoryCode::LARGEST)]
 pub struct InvalidCategoryCode;
 
-/// The number staff know a category by, unique in its project: 1 to 1,000,000,000.
+/// Code of a category, unique in its project: 1 to 1,000,000,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CategoryCode(i64);
 
 impl CategoryCode {
-    /// The largest code.
+    /// Largest code.
     pub const LARGEST: i64 = 1_000_000_000;
 
     /// Accepts 1 to 1,000,000,000.
@@ -22,32 +22,32 @@ impl CategoryCode {
         if (1..=Self::LARGEST).contains(&value) { Ok(Self(value)) } else { Err(InvalidCategoryCode) }
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn get(self) -> i64 {
         self.0
     }
 }
 
-/// A category of a project's catalogue.
+/// Category of a project's catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
-    /// The number of the category.
+    /// Identifier of the category.
     pub id: CategoryId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
-    /// The category it lies in; roots have none.
+    /// Parent category; `None` for a root.
     pub parent: Option<Reference<CategoryId>>,
-    /// The number staff know it by.
+    /// Code.
     pub code: CategoryCode,
     /// HTML.
     pub description: Option<Prose>,
-    /// Raised by every change.
+    /// Version, incremented by every change.
     pub version: u64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -69,31 +69,31 @@ impl Audited for Category {
     }
 }
 
-/// What staff say about a new category.
+/// Fields of a new category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CategoryDraft {
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
-    /// The category it lies in.
+    /// Parent category.
     pub parent_id: Option<CategoryId>,
-    /// Its code; without one it gets the next after the largest.
+    /// Code; without one the category gets the largest code plus 1.
     pub code: Option<CategoryCode>,
     /// HTML.
     pub description: Option<Prose>,
 }
 
-/// Changes of a category.
+/// Change of a category.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CategoryChange {
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// Its picture.
+    /// Picture.
     pub photo: Edit<Option<PhotoUrl>>,
-    /// The category it lies in; roots have none.
+    /// Parent category; `None` for a root.
     pub parent_id: Edit<Option<CategoryId>>,
-    /// Its code.
+    /// Code.
     pub code: Edit<CategoryCode>,
     /// HTML.
     pub description: Edit<Option<Prose>>,

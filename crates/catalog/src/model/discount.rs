@@ -7,26 +7,26 @@ use kontor_kernel::{
 
 use super::{EndsBeforeStart, Period, Phase};
 
-/// A discount; with a promo code it is taken by customers who know the code, without one it applies by itself.
+/// Discount. With a promo code, customers enter the code; without one, the discount applies automatically.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discount {
-    /// The number of the discount.
+    /// Identifier.
     pub id: DiscountId,
-    /// What staff say about it.
+    /// Terms.
     pub terms: DiscountTerms,
-    /// The name of the category or product it is for.
+    /// Name of the target category or product.
     pub target_name: Option<Name>,
-    /// Whether it may be in force.
+    /// Status.
     pub status: DiscountStatus,
-    /// How many orders use its promo code.
+    /// Number of orders that use its promo code.
     pub used_count: u64,
-    /// What these orders were let off by the code.
+    /// Total discount of these orders by the code.
     pub used_amount: Money,
-    /// Grows by one with every change.
+    /// Version, incremented by every change.
     pub version: u64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -65,65 +65,65 @@ impl Audited for Discount {
     }
 }
 
-/// What staff say about a discount.
+/// Terms of a discount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscountTerms {
-    /// Its name for people.
+    /// Name shown to people.
     pub name: Name,
-    /// What it is for.
+    /// Purpose, in words.
     pub description: Option<Prose>,
-    /// How much it takes off.
+    /// Amount or percentage.
     pub value: DiscountValue,
-    /// What it applies to.
+    /// Target.
     pub target: DiscountTarget,
-    /// The cart's original price from which it applies.
+    /// Minimum original price of the cart.
     pub minimum_sum: Money,
-    /// When it is in force.
+    /// Period in which it is in force.
     pub period: Period,
-    /// The promo code; `None` for a discount that applies by itself.
+    /// Promo code; `None` for an automatic discount.
     pub promo: Option<PromoTerms>,
 }
 
-/// A promo code and how often it may be used. Nothing but promo codes has limits: nobody takes an automatic discount.
+/// Promo code and its usage limits. Automatic discounts have no limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromoTerms {
-    /// What customers type.
+    /// Code that customers enter.
     pub code: PromoCode,
-    /// How many orders may use it.
+    /// Maximum number of orders that use it.
     pub usage_limit: Option<Quantity>,
-    /// How many orders of one customer may use it.
+    /// Maximum number of orders of one customer that use it.
     pub customer_limit: Option<Quantity>,
 }
 
-/// What a discount is to staff at a moment.
+/// State of a discount at a time, as shown to staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum DiscountState {
     /// In force.
     Active,
-    /// Waits for its beginning.
+    /// Not started yet.
     Scheduled,
-    /// Its end has passed.
+    /// Ended.
     Expired,
-    /// Stopped for now.
+    /// Paused; can become active again.
     Paused,
-    /// Stopped for good.
+    /// Archived; never active again.
     Archived,
 }
 
-/// Why a discount does not change its status.
+/// Reason why the status of a discount does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StatusRefused {
-    /// Archived discounts stay as they are.
+    /// Archived discounts cannot be changed.
     #[error("the discount is archived for good")]
     Archived,
-    /// It could not be in force any more.
+    /// The period is over, so the discount could not be in force.
     #[error("the period of the discount is over; give it another end first")]
     PeriodOver,
 }
 
 impl Discount {
-    /// What it is at a moment: its dates count while it is active.
+    /// Returns the state at a time. The dates matter only while the discount is active.
     pub fn state(&self, at: DateTime<Utc>) -> DiscountState {
         match (self.status, self.terms.period.phase(at)) {
             (DiscountStatus::Archived, _) => DiscountState::Archived,
@@ -134,12 +134,12 @@ impl Discount {
         }
     }
 
-    /// Stops it for now. One that is stopped stays so.
+    /// Returns the paused status. Idempotent.
     pub fn pause(&self) -> Result<DiscountStatus, StatusRefused> {
         self.changeable().map(|()| DiscountStatus::Paused)
     }
 
-    /// Puts it in force within its dates. One that is stays so.
+    /// Returns the active status. Idempotent. Refuses a discount whose period is over.
     pub fn activate(&self, at: DateTime<Utc>) -> Result<DiscountStatus, StatusRefused> {
         self.changeable()?;
         if self.terms.period.phase(at) == Phase::Over {
@@ -148,24 +148,24 @@ impl Discount {
         Ok(DiscountStatus::Active)
     }
 
-    /// Stops it for good.
+    /// Returns the archived status.
     pub fn archive(&self) -> DiscountStatus {
         DiscountStatus::Archived
     }
 
-    /// Whether staff may still change anything.
+    /// Returns an error if the discount is archived.
     pub fn changeable(&self) -> Result<(), StatusRefused> {
         if self.status == DiscountStatus::Archived { Err(StatusRefused::Archived) } else { Ok(()) }
     }
 }
 
-/// How the number of a discount is meant.
+/// Type of a discount value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum DiscountKind {
-    /// A share.
+    /// Percentage.
     Percent,
-    /// An amount.
+    /// Amount.
     Fixed,
 }
 
@@ -177,7 +177,7 @@ impl DiscountKind {
         }
     }
 
-    /// The value with this number: percent, or an amount.
+    /// Creates the value from a number: percentage or amount.
     fn value(self, number: Money) -> Result<DiscountValue, TermsRefusal> {
         Ok(match self {
             Self::Percent => DiscountValue::percent(number)?,
@@ -186,52 +186,52 @@ impl DiscountKind {
     }
 }
 
-/// What kind of thing a discount is for.
+/// Kind of discount target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum TargetKind {
-    /// The whole cart.
+    /// Whole cart.
     Cart,
-    /// A category and those below it.
+    /// Category with its subcategories.
     Category,
-    /// A product.
+    /// Product.
     Product,
 }
 
-/// What makes terms impossible, and in which field.
+/// Reason why terms are refused, by field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TermsRefusal {
-    /// The number does not fit its type.
+    /// The number does not fit the type.
     #[error(transparent)]
     Value(#[from] InvalidDiscountValue),
-    /// Ten percent are not ten roubles.
+    /// The type changes without a new value.
     #[error("is required when the type changes")]
     ValueRequired,
-    /// A discount is for one thing.
+    /// Both a category and a product are given.
     #[error("a discount is for a category or for a product, not for both")]
     TwoTargets,
-    /// The named kind and the named record differ.
+    /// The target kind does not fit the given record.
     #[error("does not go with the category or product that is named")]
     TargetContradicted,
-    /// Taking the record away would silently make it a discount on everything.
+    /// The target record is removed without the target kind `cart`. This prevents an unintended discount on everything.
     #[error("must be `cart` when it is no longer for a category or product")]
     TargetRequired,
-    /// A discount on a category names it.
+    /// A discount on a category needs the category.
     #[error("is required for a discount on a category")]
     CategoryRequired,
-    /// A discount on a product names it.
+    /// A discount on a product needs the product.
     #[error("is required for a discount on a product")]
     ProductRequired,
-    /// It would never be in force.
+    /// The period is empty.
     #[error(transparent)]
     Period(#[from] EndsBeforeStart),
-    /// Without its code a promo code would be a discount for every customer.
+    /// Removing the code would make the promo code a discount for every customer.
     #[error("must stay a code: archive the promo code and add another discount instead")]
     CodeRequired,
-    /// Nobody takes an automatic discount, so nobody counts.
+    /// Only promo codes have limits, since uses of automatic discounts are not counted.
     #[error("goes with a promo code only")]
     UsageLimitWithoutCode,
-    /// Nobody takes an automatic discount, so nobody counts.
+    /// Only promo codes have limits, since uses of automatic discounts are not counted.
     #[error("goes with a promo code only")]
     CustomerLimitWithoutCode,
 }
@@ -239,55 +239,55 @@ pub enum TermsRefusal {
 mod change;
 pub use change::{DiscountChange, DiscountDraft, TargetChange};
 
-/// The use of a promo code by an order.
+/// Use of a promo code by an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiscountUsage {
-    /// The order.
+    /// Order.
     pub order_id: OrderId,
-    /// Whose order it is.
+    /// Customer of the order.
     pub counterparty_id: CounterpartyId,
-    /// What the code took off.
+    /// Discount by the code.
     pub amount: Money,
-    /// What was left to pay.
+    /// Final price of the order.
     pub final_price: Money,
-    /// When the order was made.
+    /// Time of the order.
     pub created_at: DateTime<Utc>,
 }
 
-/// Which discounts are listed.
+/// Filter of discounts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DiscountFilter {
     /// Part of the name or of the promo code, in any case.
     pub query: Option<Line<255>>,
-    /// What they are now.
+    /// Current state.
     pub state: Option<DiscountState>,
-    /// With a promo code, or without.
+    /// `true` for discounts with a promo code, `false` for those without.
     pub has_code: Option<bool>,
 }
 
-/// The discounts of a project in figures.
+/// Discount statistics of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DiscountStats {
     /// In force.
     pub active: u64,
-    /// Waiting for their beginning.
+    /// Not started yet.
     pub scheduled: u64,
-    /// Past their end.
+    /// Ended.
     pub expired: u64,
-    /// Stopped for now.
+    /// Paused; can become active again.
     pub paused: u64,
-    /// Stopped for good.
+    /// Archived; never active again.
     pub archived: u64,
     /// With a promo code.
     pub promo_codes: u64,
     /// Orders that use a promo code.
     pub usages: u64,
-    /// What promo codes let them off.
+    /// Total discount by promo codes.
     pub amount: Money,
 }
 
 impl DiscountStats {
-    /// All of them.
+    /// Returns the number of all discounts.
     pub fn total(&self) -> u64 {
         self.active + self.scheduled + self.expired + self.paused + self.archived
     }

@@ -3,65 +3,65 @@ use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, StockLevel, 
 
 use super::{Edit, Reference};
 
-/// The stock of one item in one warehouse.
+/// Stock level of one item in one warehouse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inventory {
-    /// The number of the record.
+    /// Identifier of the record.
     pub id: InventoryId,
-    /// Where the goods lie.
+    /// Warehouse.
     pub warehouse: Reference<WarehouseId>,
-    /// What lies there.
+    /// Item.
     pub nomenclature: StockedItem,
-    /// Pieces in the warehouse.
+    /// Units in the warehouse.
     pub quantity: StockLevel,
-    /// Of these, pieces that orders have reserved.
+    /// Units reserved by orders, included in the quantity.
     pub reserved: StockLevel,
-    /// The price of one piece sold from here; without one nothing is sold from here.
+    /// Price of one unit sold from here; without a price nothing is sold from here.
     pub price: Option<Money>,
-    /// Raised by every change.
+    /// Version, incremented by every change.
     pub version: u64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
 impl Inventory {
-    /// Pieces that can still be ordered.
+    /// Returns the units that can still be ordered.
     pub fn available(&self) -> u32 {
         self.quantity.get().saturating_sub(self.reserved.get())
     }
 }
 
-/// The item of a stock record.
+/// Item of a stock level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StockedItem {
-    /// The number of the item.
+    /// Identifier of the item.
     pub id: NomenclatureId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its article.
+    /// Article (SKU).
     pub article: Option<Line<100>>,
 }
 
-/// What staff say about new stock.
+/// Fields of a new stock level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InventoryDraft {
-    /// Where the goods lie.
+    /// Warehouse.
     pub warehouse_id: WarehouseId,
-    /// What lies there.
+    /// Item.
     pub nomenclature_id: NomenclatureId,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: StockLevel,
-    /// The price of one piece.
+    /// Price of one unit.
     pub price: Money,
 }
 
-/// What staff change about stock.
+/// Change of a stock level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StockChange {
-    /// Pieces in the warehouse, reserved ones included.
+    /// Units in the warehouse, reserved units included.
     pub quantity: Edit<StockLevel>,
-    /// The price of one piece.
+    /// Price of one unit.
     pub price: Edit<Money>,
 }

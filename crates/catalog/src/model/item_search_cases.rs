@@ -1,7 +1,7 @@
-// Names of items, what people type who look for them, and what finds other things. Storages answer the same: their tests
-// include this table, too.
+// Names of items, queries that find them, and queries that do not. Storage adapters must give the same results: their
+// tests include this table too.
 &[
-    // Endings.
+    // Word endings.
     ("Клавиатура механическая", &["клавиатуры", "клавиатуру", "клавиатурой", "клавиатур", "механические клавиатуры", "механической"], &["клавесин"]),
     ("Кружка керамическая", &["кружки", "кружку", "кружкой", "керамические кружки", "керамических"], &["кружево", "керамзит"]),
     ("Стол письменный", &["столы", "стола", "столов", "письменные столы", "письменного стола"], &["стул", "столб"]),
@@ -40,7 +40,7 @@
     ("Samsung Galaxy", &["ыфьыгтп", "пфдфчн"], &["ышьыгтп"]),
     ("iPhone 15", &["шзрщту 15"], &["шзрщту 16"]),
     ("Philips", &["зршдшзы"], &["зрщту"]),
-    // Letters that look alike.
+    // Letters of other alphabets that look alike.
     ("Болт М6 оцинкованный", &["m6", "М6", "болт m6"], &["m8", "м10"]),
     ("Bolt M6 zinc", &["м6", "M6", "bolt м6"], &["м8", "m10"]),
     ("Кабель ВВГ", &["ВВГ"], &["ввод"]),
@@ -48,7 +48,7 @@
     ("Lamp E27", &["е27", "lamp Е27"], &["е14"]),
     ("Сок томатный", &["cok", "СОК"], &["cola"]),
     ("Подшипник 6204 РС", &["6204 pc", "6204 рс"], &["6205 pc"]),
-    // What was found before is found.
+    // Plain matches.
     ("Table oak 120x60", &["oak table", "120x60", "120 x 60", "tab"], &["oak chair"]),
     ("Wi-Fi router AX-3000", &["wifi", "wi-fi", "ax3000", "ax-3000", "routers"], &["ax-3200"]),
     ("Крем для рук", &["крем", "рук", "кремы для рук"], &["крик"]),

@@ -1,4 +1,4 @@
-//! The records of a catalogue.
+//! Records of the catalog.
 
 mod audited_card;
 mod brand;

@@ -1,43 +1,43 @@
 use kontor_kernel::history::HistoryEntry;
 use kontor_kernel::{JobId, OrderId};
 
-/// Why stock changed.
+/// Reason of a stock movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum StockReason {
-    /// It lay there when the ledger began.
+    /// Stock that existed when the ledger was introduced.
     Opening,
-    /// The stock record was made.
+    /// The stock level was created.
     Creation,
-    /// Staff set its figures.
+    /// Staff set quantity or price.
     Edit,
-    /// A spreadsheet set its figures.
+    /// A spreadsheet set quantity or price.
     Upload,
-    /// An order reserved pieces.
+    /// An order reserved units.
     Reservation,
-    /// An order gave its reservation back.
+    /// An order released its reservation.
     Release,
-    /// The pieces of an order left the warehouse.
+    /// The units of an order left the warehouse.
     Sale,
-    /// The ledger was brought in line with figures that something else had written.
+    /// The ledger was corrected to match figures written from elsewhere.
     Correction,
-    /// Pieces that were handed over came back.
+    /// Fulfilled units were returned.
     Return,
-    /// Pieces of an order are lost.
+    /// Units of an order were lost.
     WriteOff,
 }
 
-/// What a movement of stock was part of.
+/// Cause of a stock movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StockSource {
-    /// An order.
+    /// Order.
     Order(OrderId),
-    /// A job in the background that brought a spreadsheet.
+    /// Background job that imported a spreadsheet.
     Job(JobId),
 }
 
 impl StockSource {
-    /// The order, if it is one.
+    /// Returns the order, if any.
     pub fn order(self) -> Option<OrderId> {
         match self {
             Self::Order(id) => Some(id),
@@ -45,7 +45,7 @@ impl StockSource {
         }
     }
 
-    /// The job, if it is one.
+    /// Returns the job, if any.
     pub fn job(self) -> Option<JobId> {
         match self {
             Self::Job(id) => Some(id),
@@ -54,13 +54,13 @@ impl StockSource {
     }
 }
 
-/// One movement of stock, as its history tells it: the changes are those of `quantity`, `reserved` and `price`.
+/// Stock movement as a history entry: the changes are those of `quantity`, `reserved` and `price`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StockEntry {
-    /// Who, when and what.
+    /// Author, time and changes.
     pub line: HistoryEntry,
-    /// Why.
+    /// Reason.
     pub reason: StockReason,
-    /// What it was part of; nothing where somebody set figures by hand.
+    /// Cause; `None` for manual edits.
     pub source: Option<StockSource>,
 }

@@ -3,22 +3,22 @@ use kontor_kernel::{BrandId, CategoryId, CountryId, Name, NomenclatureId, Nomenc
 
 use super::{Card, Reference, StorageUnit};
 
-/// A number that names no kind.
+/// Error: the number is not a kind of item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 (service) or 2 (goods)")]
 pub struct UnknownKind;
 
-/// What an item is; the numbers are the contract's `kind_id`.
+/// Kind of an item; the numbers are the contract's `kind_id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NomenclatureKind {
-    /// `1`: needs no warehouse and is sold at the card price.
+    /// `1`: needs no warehouse and is sold at its own price.
     Service,
-    /// `2`: sold from warehouse stock at the price of the warehouse.
+    /// `2`: sold from warehouse stock at the warehouse price.
     Goods,
 }
 
 impl NomenclatureKind {
-    /// The contract's number.
+    /// Returns the contract's number.
     pub fn id(self) -> i64 {
         match self {
             Self::Service => 1,
@@ -45,40 +45,40 @@ impl TryFrom<i64> for NomenclatureKind {
     }
 }
 
-/// An item of the catalogue: goods, a service or a subscription plan.
+/// Item of the catalog: goods, a service or a subscription plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nomenclature {
-    /// The number of the item.
+    /// Identifier of the item.
     pub id: NomenclatureId,
-    /// What staff say about it.
+    /// Editable fields.
     pub card: Card,
-    /// What the numbers on the card stand for.
+    /// Names of the records that the item refers to.
     pub labels: CardLabels,
-    /// Grows by one with every change.
+    /// Version, incremented by every change.
     pub version: u64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// The records a card refers to, by name.
+/// Records that an item refers to, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardLabels {
-    /// The name of the kind.
+    /// Name of the kind.
     pub kind: Name,
-    /// The type.
+    /// Type.
     pub nomenclature_type: Option<Reference<NomenclatureTypeId>>,
-    /// The category.
+    /// Category.
     pub category: Option<Reference<CategoryId>>,
-    /// The brand.
+    /// Brand.
     pub brand: Option<Reference<BrandId>>,
-    /// The country.
+    /// Country.
     pub country: Option<Reference<CountryId>>,
-    /// The storage unit.
+    /// Storage unit.
     pub storage_unit: Option<StorageUnit>,
-    /// The VAT rate.
+    /// VAT rate.
     pub vat: Option<Reference<VatId>>,
-    /// The tags by number.
+    /// Tags, by identifier.
     pub tags: Vec<Reference<TagId>>,
 }

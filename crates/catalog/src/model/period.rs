@@ -1,22 +1,22 @@
 use chrono::{DateTime, SubsecRound, Utc};
 
-/// A period that ends before it begins.
+/// Error: the period ends before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be later than the beginning")]
 pub struct EndsBeforeStart;
 
-/// Where a moment lies to a period.
+/// Relation of a time to a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Before it.
+    /// Before the period.
     Ahead,
-    /// In it.
+    /// Within the period.
     Running,
-    /// After it.
+    /// After the period.
     Over,
 }
 
-/// From a moment, inclusive, to another, exclusive; either may be open.
+/// Period from a start, inclusive, to an end, exclusive. Either may be open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Period {
     starts_at: Option<DateTime<Utc>>,
@@ -24,24 +24,24 @@ pub struct Period {
 }
 
 impl Period {
-    /// Refuses a period that is over before it begins. Moments count to the microsecond, as they are stored.
+    /// Refuses a period that ends before it begins. Times are truncated to microseconds, as they are stored.
     pub fn new(starts_at: Option<DateTime<Utc>>, ends_at: Option<DateTime<Utc>>) -> Result<Self, EndsBeforeStart> {
         let [starts_at, ends_at] = [starts_at, ends_at].map(|end| end.map(|moment| moment.trunc_subsecs(6)));
         let ends_first = starts_at.zip(ends_at).is_some_and(|(start, end)| end <= start);
         if ends_first { Err(EndsBeforeStart) } else { Ok(Self { starts_at, ends_at }) }
     }
 
-    /// Its first moment.
+    /// Returns the start.
     pub fn starts_at(self) -> Option<DateTime<Utc>> {
         self.starts_at
     }
 
-    /// The first moment after it.
+    /// Returns the end, exclusive.
     pub fn ends_at(self) -> Option<DateTime<Utc>> {
         self.ends_at
     }
 
-    /// Where a moment lies to it.
+    /// Returns the relation of a time to the period.
     pub fn phase(self, at: DateTime<Utc>) -> Phase {
         if self.starts_at.is_some_and(|start| at < start) {
             Phase::Ahead

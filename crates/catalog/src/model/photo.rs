@@ -1,16 +1,16 @@
 pub use kontor_kernel::{PhotoUrl, PhotoUrlError};
 
-/// More photos than a card may have.
+/// Error: an item has too many photos.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have at most {} photos", Gallery::MAX)]
 pub struct GalleryError;
 
-/// The photos of a card in the order they are shown, at most 20.
+/// Photos of an item in display order, at most 20.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Gallery(Vec<PhotoUrl>);
 
 impl Gallery {
-    /// The most photos a card may have.
+    /// Maximum photos of an item.
     pub const MAX: usize = 20;
 
     /// Checks the count.
@@ -18,7 +18,7 @@ impl Gallery {
         if photos.len() > Self::MAX { Err(GalleryError) } else { Ok(Self(photos)) }
     }
 
-    /// The photos, first shown first.
+    /// Returns the photos in display order.
     pub fn photos(&self) -> &[PhotoUrl] {
         &self.0
     }

@@ -5,20 +5,20 @@ use kontor_kernel::{ApplicationId, NomenclatureId, PlanAssignmentId};
 
 use super::{Edit, Nomenclature};
 
-/// Not a name a plan can have in addresses.
+/// Error: the text is not a plan slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {} letters a-z, digits and hyphens, with a letter or digit at both ends", PlanSlug::MAX)]
 pub struct InvalidPlanSlug;
 
-/// What programs call a plan of an application: 1 to 64 letters `a` to `z`, digits and inner hyphens.
+/// Slug of a plan in an application: 1 to 64 letters `a` to `z`, digits and inner hyphens.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PlanSlug(String);
 
 impl PlanSlug {
-    /// The longest slug, in characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = 64;
 
-    /// Checks; nothing is trimmed or put into lower case, since programs compare slugs letter by letter.
+    /// Checks the text. It is neither trimmed nor lowercased, since programs compare slugs exactly.
     pub fn parse(text: &str) -> Result<Self, InvalidPlanSlug> {
         let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let outer = text.starts_with('-') || text.ends_with('-');
@@ -28,12 +28,12 @@ impl PlanSlug {
         Ok(Self(text.to_owned()))
     }
 
-    /// The slug of a plan that got none.
+    /// Returns the default slug of a plan.
     pub fn of_item(id: NomenclatureId) -> Self {
         Self(format!("plan-{id}"))
     }
 
-    /// The slug.
+    /// Returns the slug.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -51,17 +51,17 @@ impl From<PlanSlug> for String {
     }
 }
 
-/// Not a place in the list of plans.
+/// Error: the number is not a position in the list of plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 0 to {}", PlanPosition::LAST)]
 pub struct InvalidPlanPosition;
 
-/// Where a plan stands among those of its application: the lowest comes first, equal ones by number.
+/// Position of a plan in its application: the lowest comes first, equal positions are ordered by identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlanPosition(i64);
 
 impl PlanPosition {
-    /// The last position there is.
+    /// Last position.
     pub const LAST: i64 = 1_000_000_000;
 
     /// Accepts 0 to [`PlanPosition::LAST`].
@@ -69,65 +69,65 @@ impl PlanPosition {
         if (0..=Self::LAST).contains(&position) { Ok(Self(position)) } else { Err(InvalidPlanPosition) }
     }
 
-    /// The position after all others, of which this is the last. A newer plan comes after an older one of its position,
-    /// so at the end there is always room.
+    /// Returns the position after `last`. At the last position a newer plan still comes after an older one, so there is
+    /// always room.
     pub fn after(last: Option<Self>) -> Self {
         Self(last.map_or(1, |last| (last.0 + 1).min(Self::LAST)))
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn get(self) -> i64 {
         self.0
     }
 }
 
-/// A subscription plan of a project, offered by one of its applications.
+/// Assignment of a subscription plan to an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanAssignment {
-    /// The number of the assignment.
+    /// Identifier of the assignment.
     pub id: PlanAssignmentId,
-    /// The application that offers the plan.
+    /// Application that offers the plan.
     pub application_id: ApplicationId,
-    /// The plan.
+    /// Subscription plan.
     pub nomenclature_id: NomenclatureId,
-    /// What programs call it, unique in the application.
+    /// Slug, unique in the application.
     pub slug: PlanSlug,
-    /// Where it stands.
+    /// Position.
     pub position: PlanPosition,
-    /// Whether customers see it.
+    /// `true` if customers see it.
     pub is_active: bool,
-    /// When it was assigned.
+    /// Time of the assignment.
     pub created_at: DateTime<Utc>,
-    /// When the assignment was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
 impl PlanAssignment {
-    /// The most plans an application offers.
+    /// Maximum plans of an application.
     pub const MOST_PER_APPLICATION: i64 = 200;
 }
 
-/// How a plan is to be assigned.
+/// Fields of a new assignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanDraft {
-    /// The plan.
+    /// Subscription plan.
     pub nomenclature_id: NomenclatureId,
-    /// What programs shall call it.
+    /// Slug; by default that of the item.
     pub slug: Option<PlanSlug>,
-    /// Where it shall stand; after all others unless told.
+    /// Position; by default after all others.
     pub position: Option<PlanPosition>,
-    /// Whether customers shall see it.
+    /// `true` if customers see it.
     pub is_active: bool,
 }
 
 impl PlanDraft {
-    /// The slug that was given, or the one of the item.
+    /// Returns the given slug or the default slug of the item.
     pub fn slug(&self) -> PlanSlug {
         self.slug.clone().unwrap_or_else(|| PlanSlug::of_item(self.nomenclature_id))
     }
 }
 
-/// What staff change about an assignment, field by field.
+/// Change of an assignment, field by field.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlanChange {
     /// See [`PlanAssignment::slug`].
@@ -138,23 +138,23 @@ pub struct PlanChange {
     pub is_active: Edit<bool>,
 }
 
-/// What became of a wish to assign a plan.
+/// Outcome of assigning a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Assigned {
-    /// It is assigned now.
+    /// The plan was assigned.
     Anew(PlanAssignment),
-    /// It was assigned already, as it still is.
+    /// The plan was already assigned and is unchanged.
     Already(PlanAssignment),
 }
 
-/// A plan of a project as staff choose it for an application.
+/// Plan of a project with its assignment to an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogPlan {
-    /// The item.
+    /// Item.
     pub item: Nomenclature,
-    /// What its price is counted in.
+    /// Currency of the price.
     pub currency: String,
-    /// How the application offers it, if it does.
+    /// Assignment to the application, if any.
     pub assignment: Option<PlanAssignment>,
 }
 

@@ -4,26 +4,26 @@ use kontor_kernel::{DiscountId, Name, NomenclatureId, PromotionId, Prose, Resour
 
 use super::{Period, PhotoUrl, Reference};
 
-/// A named campaign: what a shop tells about for a while. It changes no price; the discounts it shows do.
+/// Promotion: a named campaign of a shop for a period. It changes no price itself; its discounts do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promotion {
-    /// The number of the promotion.
+    /// Identifier.
     pub id: PromotionId,
-    /// Its name.
+    /// Name.
     pub name: Name,
     /// HTML.
     pub description: Option<Prose>,
-    /// Its picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
-    /// When it runs.
+    /// Period of the promotion.
     pub period: Period,
-    /// The discounts it tells about, as staff listed them.
+    /// Discounts of the promotion, in the order of staff.
     pub discounts: Vec<Reference<DiscountId>>,
-    /// The products it shows, as staff listed them.
+    /// Products of the promotion, in the order of staff.
     pub nomenclatures: Vec<Reference<NomenclatureId>>,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -50,24 +50,24 @@ impl Audited for Promotion {
     }
 }
 
-/// What staff say about a new promotion.
+/// Fields of a new promotion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromotionDraft {
-    /// Its name.
+    /// Name.
     pub name: Name,
     /// HTML.
     pub description: Option<Prose>,
-    /// Its picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
-    /// When it runs.
+    /// Period of the promotion.
     pub period: Period,
-    /// The discounts it tells about; one that is named twice counts once.
+    /// Discounts of the promotion; duplicates count once.
     pub discount_ids: Vec<DiscountId>,
-    /// The products it shows; one that is named twice counts once.
+    /// Products of the promotion; duplicates count once.
     pub nomenclature_ids: Vec<NomenclatureId>,
 }
 
 impl PromotionDraft {
-    /// The most discounts, and the most products, of one promotion.
+    /// Maximum discounts, and maximum products, of one promotion.
     pub const MOST_RECORDS: usize = 500;
 }

@@ -1,7 +1,7 @@
-// Queries and the names they find, the best first. Storages answer the same: their tests include this table, too. All names of
-// a case are in one catalogue, and are added to it in the opposite order.
+// Queries and the names they find, best first. Storage adapters must give the same results: their tests include this
+// table too. All names of a case are in one catalog, added in reverse order.
 &[
-    // The name, names that begin with the query, the words as they were typed, parts of words.
+    // Order: the name, names that begin with the query, exact words, parts of words.
     ("стол", &["Стол", "Стол письменный", "Столешница дубовая", "Письменный стол", "Ножка для стола", "Престол"]),
     ("table", &["Table", "Table lamp", "Tablecloth", "Coffee table", "Side tables", "Turntable"]),
     ("чехол", &["Чехол", "Чехол для дивана", "Защитный чехол", "Набор чехольчиков"]),
@@ -17,19 +17,19 @@
     ("роутер", &["Роутер", "Роутер TP-Link", "Роутеры и антенны", "Быстрый роутер"]),
     ("клавиатуры", &["Клавиатуры", "Клавиатуры и мыши", "Чехлы на клавиатуры", "Клавиатура"]),
     ("keyboards", &["Keyboards", "Keyboards and mice", "Covers for keyboards", "Keyboard"]),
-    // Signs that make a name.
+    // Signs that distinguish names.
     ("C++", &["C++", "C++ для начинающих", "Язык C++ за неделю", "C# для начинающих"]),
     ("c#", &["C#", "C# для начинающих", "Учебник C#", "C++ за неделю"]),
     ("C", &["C", "C для начинающих", "C# для профи", "C++ за неделю", "Язык C", "Витамин D, витамин-C2"]),
     ("A+", &["A+", "A+ батарейка", "Класс A+", "Бумага A4"]),
     ("i+", &["I+ стельки", "Стельки I+", "Стельки I"]),
-    // Punctuation that only separates.
+    // Punctuation that only separates words.
     ("wi-fi", &["Wi-Fi", "Wi-Fi роутер", "Роутер Wi-Fi", "Роутер WiFi"]),
     ("t-shirt", &["T-shirt", "T-shirt white", "White T-shirt", "Tshirt grey"]),
     ("120x60", &["120x60", "120x60 стол", "Стол 120x60", "Стол 120 x 60"]),
     ("3/4", &["3/4", "3/4 муфта", "Муфта 3/4", "Муфта 4, 3 шт."]),
     ("0.9", &["0.9", "0.9 л краска", "Краска 0.9", "Краска 0,9 л"]),
-    // Other meanings come last.
+    // Other interpretations come last.
     ("cok", &["Cok", "Cok au vin", "Рецепт cok", "Сок томатный"]),
     ("m6", &["M6", "M6 bolt", "Bolt M6", "Болт М6"]),
     ("cat", &["Cat", "Cat bed", "Catalogue", "Black cat", "Concatenator"]),

@@ -1,21 +1,21 @@
 use kontor_kernel::{Name, StorageUnitId};
 
-/// Another record, by its number and the name people know it by.
+/// Reference to another record, by identifier and name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference<Id> {
-    /// The number of the record.
+    /// Identifier of the record.
     pub id: Id,
-    /// Its name.
+    /// Name.
     pub name: Name,
 }
 
-/// A unit goods are counted in, of the system-wide dictionary.
+/// Unit in which goods are counted, of the system-wide dictionary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageUnit {
-    /// The number of the unit.
+    /// Identifier of the unit.
     pub id: StorageUnitId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its short form, such as `kg`.
+    /// Abbreviation, such as `kg`.
     pub abbreviation: Name,
 }

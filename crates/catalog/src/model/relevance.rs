@@ -1,24 +1,24 @@
-//! Order of the items that a query finds when no order is asked for.
+//! Relevance of the items that a query finds, used if the request names no order.
 
 use super::search::{SearchQuery, SearchText, code, is_telling, pieces};
 
-/// Degree to which an item is what a query asks for; the best first. Items with the article that was typed come before all of
-/// them, and those of one degree follow each other by number.
+/// Relevance of an item to a query, best first. Items whose article equals the query come before all of them. Items of
+/// the same relevance are ordered by identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relevance {
-    /// The query is the name.
+    /// The query equals the name.
     Name,
     /// The name begins with the words of the query.
     Beginning,
-    /// The query is a part of the name as it was typed.
+    /// The query occurs in the name exactly as typed.
     Phrase,
     /// Every word of the query is a word of the item.
     Words,
     /// Every word of the query begins a word of the item.
     Beginnings,
-    /// Every word of the query is a part of a word.
+    /// Every word of the query is part of a word.
     Parts,
-    /// A word was meant in another way: another ending, the other keyboard layout, other signs.
+    /// A word matches only in another form: another ending, the other keyboard layout, or look-alike letters.
     Meaning,
 }
 
@@ -27,12 +27,13 @@ fn ends_word(sign: Option<char>) -> bool {
 }
 
 impl SearchQuery {
-    /// Returns `true` if this is the article, but for its case and for blanks, hyphens and other separators.
+    /// Returns `true` if the query equals the article, ignoring case, blanks, hyphens and other separators.
     pub fn is_article(&self, article: &str) -> bool {
         code(article) == code(self.beginning())
     }
 
-    /// Compares an item that the query finds: its name in lower case, and the words of its name and article.
+    /// Returns the relevance of an item that the query finds, from its name in lower case and the words of its name and
+    /// article.
     pub fn relevance(&self, name: &str, text: &SearchText) -> Relevance {
         let typed = self.beginning();
         let is_phrase = name.match_indices(typed).any(|(place, found)| {

@@ -1,26 +1,26 @@
-//! What is sold, and at which price: one rule for whoever writes cards and stock.
+//! Prices of items: one rule for all writers of items and stock levels.
 //!
-//! What has no price is not sold. A price of 0 counts only when somebody wrote it.
+//! Items without a price are not sold. A price of 0 is valid only if it was entered explicitly.
 
 use kontor_kernel::Money;
 
 use super::NomenclatureKind;
 
-/// Services and subscription plans are sold at the price of their card, so they need one. Goods take theirs from the
-/// warehouse.
+/// Error: services and subscription plans are sold at their own price, so they need one. The price of goods is that of
+/// the warehouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("is required for a service and for a subscription plan")]
 pub struct PriceRequired;
 
 impl PriceRequired {
-    /// Whether an item like that needs a price of its own.
+    /// Returns `true` if such an item needs its own price.
     pub fn of(kind: NomenclatureKind, is_subscription: bool) -> bool {
         is_subscription || kind == NomenclatureKind::Service
     }
 }
 
-/// The price of new stock: the one that is written for it, else that of the card. A card price of 0 is not taken over:
-/// that goods cost nothing must be written where they are sold.
+/// Returns the price of a new stock level: the given one, otherwise that of the item. An item price of 0 is not used: a
+/// price of 0 for goods must be entered at the stock level.
 pub fn price_of_new_stock(written: Option<Money>, card: Option<Money>) -> Option<Money> {
     written.or(card.filter(|price| *price > Money::ZERO))
 }

@@ -1,12 +1,12 @@
-//! What people type when they look for something, and what it is compared with.
+//! Search queries and the texts that they are compared with.
 //!
-//! Texts and queries become words the same way: folded, then parted at everything that is neither letter nor digit. Words
-//! that punctuation holds together (`KLIPPAN-601`) count joined, too (`klippan601`), and so do neighbours where letters meet
-//! digits: `Zorvek 601` is found by `zorvek601`, and `iPhone15` by `iphone 15`. So nothing in a query is syntax, and a
-//! missing hyphen or space hides nothing.
+//! Texts and queries are converted to words in the same way: folded, then split at every character that is neither a
+//! letter nor a digit. Words joined by punctuation (`KLIPPAN-601`) also count as one word (`klippan601`). So do
+//! neighbours where letters meet digits: `zorvek601` finds `Zorvek 601`, and `iphone 15` finds `iPhone15`. A query
+//! therefore has no syntax, and a missing hyphen or space does not matter.
 //!
-//! Folded means: lower case, composed, without accents, `ß` as `ss`. Cyrillic letters with a mark are letters of their own
-//! (`й` is not `и`), but for `ё`, which many write as `е`, and stress marks.
+//! Folding means: lower case, composed, without accents, `ß` as `ss`. Cyrillic letters with a mark are separate letters
+//! (`й` is not `и`). Exceptions are `ё`, which is often written as `е`, and stress marks.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use unicode_normalization::char::decompose_canonical;
 
 use super::typed_words::{root, switched, twin};
 
-/// A word of this many letters or more is found anywhere inside words; a shorter one where words begin: nearly every text
-/// has two given letters somewhere.
+/// Minimum letters of a word that is found anywhere inside words. Shorter ones are found only where words begin, since
+/// nearly every text contains two given letters somewhere.
 const WITHIN: usize = 3;
 
 /// Accents and stress marks. Marks of other scripts are vowels.
@@ -25,7 +25,7 @@ fn is_accent(mark: char) -> bool {
     matches!(mark, '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
 }
 
-/// One composed letter in lower case as it is compared.
+/// Folds one composed lower-case letter.
 fn fold(letter: char, folded: &mut String) {
     match letter {
         'ё' | 'ѐ' => folded.push('е'),
@@ -47,7 +47,7 @@ fn fold(letter: char, folded: &mut String) {
     }
 }
 
-/// A text as it is compared.
+/// Returns the folded text.
 fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     let composed = text.nfkc().flat_map(char::to_lowercase).nfkc();
@@ -55,7 +55,7 @@ fn folded(text: &str) -> String {
     if folded.is_ascii() { folded } else { folded.nfc().collect() }
 }
 
-/// The pieces of a text between white space, each as its words.
+/// Splits a text at white space, and each segment into words.
 pub(super) fn pieces(text: &str) -> Vec<Vec<String>> {
     let text = folded(text);
     let words = |piece: &str| -> Vec<String> {
@@ -65,18 +65,18 @@ pub(super) fn pieces(text: &str) -> Vec<Vec<String>> {
     text.split_whitespace().map(words).filter(|words| !words.is_empty()).collect()
 }
 
-/// Whether people write a space between these letters or leave it out: between a letter and a digit.
+/// Returns `true` if a space between these characters is optional: between a letter and a digit.
 fn may_part(left: char, right: char) -> bool {
     left.is_numeric() != right.is_numeric()
 }
 
-/// What a word holds behind its first letters or digits: `x` and `60` of `120x60`.
+/// Returns the parts of a word after its first run of letters or digits: `x` and `60` of `120x60`.
 fn parts(word: &str) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
     letters.chunk_by(|left, right| !may_part(*left, *right)).skip(1).map(|part| part.iter().collect()).collect()
 }
 
-/// Pieces that follow each other where letters meet digits, as one word: `zorvek601` of `Zorvek 601`.
+/// Returns neighbours that meet at a letter and a digit, joined as one word: `zorvek601` of `Zorvek 601`.
 fn chains(pieces: &[Vec<String>]) -> Vec<String> {
     let joined: Vec<String> = pieces.iter().map(|piece| piece.concat()).collect();
     let meet = |left: &String, right: &String| {
@@ -85,7 +85,7 @@ fn chains(pieces: &[Vec<String>]) -> Vec<String> {
     joined.chunk_by(meet).filter(|chain| chain.len() > 1).map(<[String]>::concat).collect()
 }
 
-/// What an item is found by: its name and article as words. Other records are found by their texts in the same way.
+/// Searchable text of an item: the words of its name and article. Other records use it with their own texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchText {
     words: Vec<String>,
@@ -93,13 +93,13 @@ pub struct SearchText {
 }
 
 impl SearchText {
-    /// Of an item with this name and article.
+    /// Creates the text of an item with this name and article.
     pub fn of(name: &Name, article: Option<&Line<100>>) -> Self {
         let texts = std::iter::once(name.as_str()).chain(article.map(Line::as_str));
         Self { article: article.and_then(|article| plain(article)), ..Self::of_texts(texts) }
     }
 
-    /// Of a record with these texts.
+    /// Creates the text of a record with these texts.
     pub fn of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut words = Vec::new();
         for text in texts {
@@ -119,49 +119,49 @@ impl SearchText {
         Self { words, article: None }
     }
 
-    /// Of a record whose words stand in this [`line`](Self::line).
+    /// Creates the text from a stored [`line`](Self::line).
     pub fn of_line(line: &str) -> Self {
         Self { words: line.split_whitespace().map(str::to_owned).collect(), article: None }
     }
 
-    /// Every word, in the order of the text.
+    /// Returns every word, in the order of the text.
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// Every word with a space before it: ` table oak 120`.
+    /// Returns every word with a space before it: ` table oak 120`.
     pub fn line(&self) -> String {
         self.words.iter().fold(String::new(), |line, word| line + " " + word)
     }
 
-    /// The article without anything but letters and digits.
+    /// Returns the article reduced to letters and digits.
     pub fn article(&self) -> Option<&str> {
         self.article.as_deref()
     }
 }
 
-/// Returns `true` for signs that make a name of their own out of letters: `C++` and `C#` are not `C`.
+/// Returns `true` for signs that distinguish names: `C++` and `C#` are not `C`.
 pub(super) fn is_telling(sign: char) -> bool {
     matches!(sign, '+' | '#')
 }
 
-/// The letters, digits and telling signs of a text, as they are compared.
+/// Returns the folded letters, digits and distinguishing signs of a text.
 pub(super) fn code(text: &str) -> String {
     folded(text).chars().filter(|sign| sign.is_alphanumeric() || is_telling(*sign)).collect()
 }
 
-/// All words of a text as one; nothing when there are none.
+/// Returns all words of a text joined; `None` if there are none.
 fn plain(text: &str) -> Option<String> {
     let joined = pieces(text).concat().concat();
     (!joined.is_empty()).then_some(joined)
 }
 
-/// How a word of a query has to stand in a text.
+/// Word of a query, with its required position in a text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SearchWord {
-    /// Anywhere, inside a word, too. Three letters or more.
+    /// Anywhere, also inside a word. Three letters or more.
     Within(String),
-    /// Where a word begins. One or two letters.
+    /// At the start of a word. One or two letters.
     Beginning(String),
 }
 
@@ -171,26 +171,26 @@ impl From<String> for SearchWord {
     }
 }
 
-/// One piece of a query: every word of one of these ways has to be there.
+/// Term of a query: all words of at least one alternative must match.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SearchTerm {
-    /// At least one way; no way is empty.
+    /// Alternatives; at least one, none of them empty.
     pub ways: Vec<Vec<SearchWord>>,
 }
 
-/// The ways in which the words of one piece may stand in a text: each by itself, or all as one.
+/// Returns the alternatives of one segment: its words separately, or joined.
 fn ways(words: Vec<String>) -> Vec<Vec<SearchWord>> {
     if words.is_empty() {
         return Vec::new();
     }
-    // A text with the words as one has each of them, too, if they count anywhere inside words.
+    // A text with the joined word contains each word too, if the words may match inside words.
     let is_apart = words.iter().all(|word| word.chars().count() >= WITHIN);
     let joined = (words.len() > 1 && !is_apart).then(|| vec![words.concat().into()]);
     let apart: BTreeSet<SearchWord> = words.into_iter().map(SearchWord::from).collect();
     std::iter::once(apart.into_iter().collect()).chain(joined).collect()
 }
 
-/// The ways of all that a piece may stand for.
+/// Returns the alternatives of all interpretations of a segment.
 pub(super) fn forgiving(typed: &str, words: Vec<String>) -> Vec<Vec<SearchWord>> {
     let roots = |words: Vec<String>| words.iter().map(|word| root(word).to_owned()).collect();
     let switched = switched(typed).and_then(|text| pieces(&text).into_iter().next()).unwrap_or_default();
@@ -204,7 +204,7 @@ pub(super) fn forgiving(typed: &str, words: Vec<String>) -> Vec<Vec<SearchWord>>
     all
 }
 
-/// What is looked for: every term has to be found, in whatever order.
+/// Search query: every term must match, in any order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
     terms: Vec<SearchTerm>,
@@ -214,13 +214,13 @@ pub struct SearchQuery {
 }
 
 impl SearchQuery {
-    /// Out of what somebody typed, letter by letter: people, mail addresses and pages.
+    /// Creates a query for people, mail addresses and pages, matched letter by letter.
     pub fn of(text: &Line<255>) -> Self {
         Self::with(text, pieces(text).into_iter().map(ways))
     }
 
-    /// Out of what somebody typed who looks for an item. Words count in all their forms, on the wrong keyboard layout, and with
-    /// letters of the other alphabet that look alike.
+    /// Creates a query for items. Words also match in other forms, in the wrong keyboard layout, and with look-alike
+    /// letters of the other alphabet.
     pub fn of_items(text: &Line<255>) -> Self {
         Self::with(
             text,
@@ -234,39 +234,40 @@ impl SearchQuery {
         )
     }
 
-    /// The same term twice asks for nothing more.
+    /// Duplicate terms count once.
     fn with(text: &Line<255>, terms: impl Iterator<Item = Vec<Vec<SearchWord>>>) -> Self {
         let terms = terms.filter(|ways| !ways.is_empty()).map(|ways| SearchTerm { ways });
         Self::of_terms(text, terms.collect())
     }
 
-    /// With these terms.
+    /// Creates a query from terms.
     pub(super) fn of_terms(text: &Line<255>, terms: BTreeSet<SearchTerm>) -> Self {
         let words = pieces(text).concat();
         Self { terms: terms.into_iter().collect(), words, plain: plain(text), key: text.key() }
     }
 
-    /// The words that were typed, in their order.
+    /// Returns the typed words in order.
     pub(super) fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// The terms; none when nothing of the query is a letter or a digit, and then nothing is found.
+    /// Returns the terms. They are empty if the query has no letter or digit; such a query finds nothing.
     pub fn terms(&self) -> &[SearchTerm] {
         &self.terms
     }
 
-    /// The article that this query would be, without anything but letters and digits. Its item comes first.
+    /// Returns the query reduced to letters and digits, for comparison with articles. An item with this article comes
+    /// first.
     pub fn article(&self) -> Option<&str> {
         self.plain.as_deref()
     }
 
-    /// What the names begin with that come next: the query in lower case.
+    /// Returns the query in lower case. Names that begin with it come next.
     pub fn beginning(&self) -> &str {
         &self.key
     }
 
-    /// Whether it finds this text; what every storage has to answer.
+    /// Returns `true` if the query finds this text. Storage adapters must give the same result.
     pub fn finds(&self, text: &SearchText) -> bool {
         let stands = |word: &SearchWord| match word {
             SearchWord::Within(part) => text.words.iter().any(|word| word.contains(part)),

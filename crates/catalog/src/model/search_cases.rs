@@ -1,6 +1,7 @@
-// Queries, names, and whether the query finds the name. Storages answer the same: their tests include this table, too.
+// Query, name, and `true` if the query finds the name. Storage adapters must give the same results: their tests include
+// this table too.
 &[
-    // A space where letters meet digits.
+    // Spaces where letters meet digits.
     ("zorvek601", "Zorvek 601", true),
     ("zorvek 601", "Zorvek601", true),
     ("Zorvek601a", "Sofa zorvek 601 A", true),
@@ -29,7 +30,7 @@
     ("lodz", "Łódź", true),
     ("istanbul", "İstanbul", true),
     ("ἀθήνα", "ΑΘΗΝΑΣ", true),
-    // ё is е, also with a stress mark; й is not и.
+    // ё equals е, also with a stress mark; й is not и.
     ("елка", "Ёлка", true),
     ("ЁЛКА", "Елка", true),
     ("е\u{308}лка", "елка", true),
@@ -38,7 +39,7 @@
     ("мои", "Мой", false),
     ("краи", "край", false),
     ("їжак", "іжак", false),
-    // Marks that are vowels, or voice a letter.
+    // Marks that are vowels or change consonants.
     ("कि", "कु", false),
     ("が", "か", false),
     ("か\u{3099}", "が", true),

@@ -1,19 +1,19 @@
 use super::{PhotoUrl, PhotoUrlError};
 
-/// The link by which customers pass an item on: an absolute `http` or `https` address, as that of a photo.
+/// Link by which customers share an item: an absolute `http` or `https` address, as for a photo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShareLink(PhotoUrl);
 
 impl ShareLink {
-    /// The longest link, in characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = PhotoUrl::MAX;
 
-    /// Trims and checks.
+    /// Trims and checks the text.
     pub fn parse(text: &str) -> Result<Self, PhotoUrlError> {
         PhotoUrl::parse(text).map(Self)
     }
 
-    /// The address.
+    /// Returns the address.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }

@@ -1,14 +1,14 @@
-/// Not a count of months a plan can be charged by.
+/// Error: the number is not a billing period in months.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", BillingPeriod::LONGEST)]
 pub struct InvalidBillingPeriod;
 
-/// Months between two charges of a subscription plan, 1 to 36.
+/// Billing period of a subscription plan: 1 to 36 months.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BillingPeriod(u8);
 
 impl BillingPeriod {
-    /// The longest period, in months.
+    /// Longest period, in months.
     pub const LONGEST: u8 = 36;
 
     /// Accepts 1 to 36 months.
@@ -19,12 +19,12 @@ impl BillingPeriod {
         }
     }
 
-    /// The months.
+    /// Returns the months.
     pub fn get(self) -> u8 {
         self.0
     }
 
-    /// The terms of a card: a plan has a period, and nothing else has one.
+    /// Checks the billing period of an item: a plan has one, and no other item has one.
     pub fn of_card(is_subscription: bool, months: Option<Self>) -> Result<Option<Self>, BillingRefusal> {
         match (is_subscription, months) {
             (true, None) => Err(BillingRefusal::PeriodRequired),
@@ -34,13 +34,13 @@ impl BillingPeriod {
     }
 }
 
-/// Why a billing period and the kind of card do not fit.
+/// Reason why a billing period does not fit the item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BillingRefusal {
-    /// A plan is charged regularly.
+    /// A subscription plan needs a billing period.
     #[error("is required for a subscription plan")]
     PeriodRequired,
-    /// Anything else is charged once.
+    /// Only a subscription plan has a billing period.
     #[error("is allowed for a subscription plan only")]
     PeriodForbidden,
 }

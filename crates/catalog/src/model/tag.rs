@@ -4,16 +4,16 @@ use kontor_kernel::{Name, Resource, TagId};
 
 use super::PhotoUrl;
 
-/// A tag that items of a project carry.
+/// Tag of catalog items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
-    /// The number of the tag.
+    /// Identifier of the tag.
     pub id: TagId,
-    /// Its name, unique in the project whatever the case.
+    /// Name, unique in the project, compared without regard to case.
     pub name: Name,
-    /// A picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
@@ -30,11 +30,11 @@ impl Audited for Tag {
     }
 }
 
-/// What is said about a tag.
+/// Fields of a new tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagDraft {
-    /// Its name, unique in the project whatever the case.
+    /// Name, unique in the project, compared without regard to case.
     pub name: Name,
-    /// A picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
 }

@@ -4,24 +4,24 @@ use kontor_kernel::{ApplicationId, BranchId, Line, Name, Resource, WarehouseId};
 
 use super::{Edit, Reference};
 
-/// A place goods are sold from.
+/// Warehouse from which goods are sold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warehouse {
-    /// The number of the warehouse.
+    /// Identifier.
     pub id: WarehouseId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Where it is.
+    /// Address.
     pub address: Option<Line<500>>,
-    /// The branch that runs it.
+    /// Branch that runs it.
     pub branch: Reference<BranchId>,
-    /// The applications that sell from it, oldest first.
+    /// Applications that sell from it, oldest first.
     pub applications: Vec<Reference<ApplicationId>>,
-    /// Raised by every change.
+    /// Version, incremented by every change.
     pub version: u64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -43,28 +43,28 @@ impl Audited for Warehouse {
     }
 }
 
-/// What staff say about a new warehouse.
+/// Fields of a new warehouse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarehouseDraft {
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Where it is.
+    /// Address.
     pub address: Option<Line<500>>,
-    /// The branch that runs it.
+    /// Branch that runs it.
     pub branch_id: BranchId,
-    /// The applications that sell from it; without a list, every application of the branch.
+    /// Applications that sell from it; by default every application of the branch.
     pub application_ids: Option<Vec<ApplicationId>>,
 }
 
-/// What staff change about a warehouse.
+/// Change of a warehouse.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WarehouseChange {
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// Where it is.
+    /// Address.
     pub address: Edit<Option<Line<500>>>,
-    /// The branch that runs it. The applications stay as they are.
+    /// Branch that runs it. A new branch does not change the applications.
     pub branch_id: Edit<BranchId>,
-    /// The applications that sell from it.
+    /// Applications that sell from it.
     pub application_ids: Edit<Vec<ApplicationId>>,
 }

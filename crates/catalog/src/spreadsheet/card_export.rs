@@ -6,19 +6,19 @@ use super::columns::Column;
 use super::ports::{SheetFailed, SheetWriter};
 use super::{CardColumn, CardLine};
 
-/// A text that no cell of the file takes.
+/// Error: the text is too long for a cell of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the {column} of item {item}{} has {length} characters and a cell takes {most}; csv takes it", with(.article.as_ref()))]
 pub struct LongText {
-    /// The number of the item.
+    /// Identifier of the item.
     pub item: NomenclatureId,
-    /// Its article.
+    /// Article (SKU).
     pub article: Option<Line<100>>,
-    /// The name of the column.
+    /// Name of the column.
     pub column: &'static str,
-    /// How long the text is, as the format counts.
+    /// Length of the text, as the format counts it.
     pub length: usize,
-    /// The longest text of a cell.
+    /// Maximum length of a cell.
     pub most: usize,
 }
 
@@ -26,10 +26,10 @@ fn with(article: Option<&Line<100>>) -> String {
     article.map(|article| format!(" ({article})")).unwrap_or_default()
 }
 
-/// Why an export is refused.
+/// Reason why an export is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportFailed {
-    /// These texts fit into no cell; of very many the first.
+    /// These texts are too long for a cell; at most [`CardExport::NAMED`] are listed.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     LongTexts(Vec<LongText>),
     /// The file cannot be written.
@@ -37,14 +37,14 @@ pub enum ExportFailed {
     Sheet(#[from] SheetFailed),
 }
 
-/// An export that is being written: a file of all items, or the names of those that it cannot hold.
+/// Export in progress: a file of all items, or the list of texts that are too long for it.
 pub struct CardExport {
     writer: Box<dyn SheetWriter>,
     long: Vec<LongText>,
 }
 
 impl CardExport {
-    /// How many texts that are too long are named.
+    /// Maximum number of texts that are listed as too long.
     pub const NAMED: usize = 20;
 
     /// Writes the headers.
@@ -53,7 +53,8 @@ impl CardExport {
         Ok(Self { writer, long: Vec::new() })
     }
 
-    /// Writes the next items. A text that is too long refuses the file at its end, so that all of them are named at once.
+    /// Writes the next items. A text that is too long is recorded and refused at the end, so that all of them are
+    /// listed at once.
     pub fn add(&mut self, lines: &[CardLine]) -> Result<(), SheetFailed> {
         for line in lines {
             match self.writer.row(&line.cells()) {
@@ -73,7 +74,7 @@ impl CardExport {
         Ok(())
     }
 
-    /// Ends the file and hands it over, ready to be read from its start.
+    /// Completes the file and returns it, positioned at its start.
     pub fn finish(self) -> Result<File, ExportFailed> {
         if self.long.is_empty() { Ok(self.writer.finish()?) } else { Err(ExportFailed::LongTexts(self.long)) }
     }

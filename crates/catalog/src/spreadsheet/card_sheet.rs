@@ -12,7 +12,7 @@ use crate::model::{BillingPeriod, CardChange, Edit, NomenclatureKind, ShareLink}
 
 macro_rules! card_columns {
     ($($(#[doc = $doc:literal])+ $column:ident = $name:literal $(| $other:literal)*;)+) => {
-        /// A column of a sheet of cards.
+        /// Column of an item sheet.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum CardColumn {
             $($(#[doc = $doc])+ $column,)+
@@ -31,94 +31,95 @@ macro_rules! card_columns {
 }
 
 card_columns! {
-    /// The article, by which rows and items find each other.
+    /// Article (SKU), by which rows are matched with items.
     Article = "article" | "артикул";
-    /// The name.
+    /// Name.
     Name = "name" | "название" | "наименование";
     /// `goods` or `service`.
     Kind = "kind" | "kind_id" | "вид";
-    /// The path of the category.
+    /// Path of the category.
     Category = "category" | "категория";
-    /// The name of the brand.
+    /// Name of the brand.
     Brand = "brand" | "бренд";
-    /// The name or number of the country.
+    /// Name or identifier of the country.
     Country = "country" | "страна";
-    /// The name, abbreviation or number of the storage unit.
+    /// Name, abbreviation or identifier of the storage unit.
     Unit = "unit" | "storage_unit" | "единица" | "единица измерения" | "ед. изм.";
-    /// The name or number of the VAT rate.
+    /// Name or identifier of the VAT rate.
     Vat = "vat" | "ндс" | "ставка ндс";
-    /// The card price.
+    /// Price of the item itself.
     Price = "price" | "цена";
     /// HTML.
     Description = "description" | "описание";
     /// HTML.
     Characteristics = "characteristics" | "характеристики";
-    /// Whether it is sold wholesale.
+    /// `true` if the item is sold wholesale.
     Wholesale = "wholesale" | "опт";
-    /// Pieces in one pack.
+    /// Units per pack.
     PiecesPerPack = "pieces_per_pack" | "штук в упаковке";
-    /// Packs in one unit of sale.
+    /// Packs per unit of sale.
     QuantityPack = "quantity_pack" | "количество упаковок";
-    /// Addresses, parted by white space or `|`; see `PhotoCell`.
+    /// Addresses, separated by white space or `|`; see `PhotoCell`.
     Photos = "photos" | "photo" | "фото" | "фотографии";
-    /// Whether it is a subscription plan.
+    /// `true` if the item is a subscription plan.
     IsSubscription = "is_subscription" | "подписка";
-    /// Months between two charges of a plan.
+    /// Billing period of a plan, in months.
     BillingPeriod = "billing_period_months" | "период оплаты";
-    /// The name or number of the type.
+    /// Name or identifier of the type.
     Type = "type" | "type_id" | "тип";
-    /// The names of the tags, each on its own line or parted by `|`.
+    /// Names of the tags, each on its own line or separated by `|`.
     Tags = "tags" | "tag" | "теги" | "метки";
-    /// The link customers pass the item on by.
+    /// Link by which customers share the item.
     ShareLink = "share_link" | "ссылка";
-    /// The number of the item; it finds an item without an article. No other program gives a column this name.
+    /// Identifier of the item; it matches an item without an article. The name avoids clashes with columns of other
+    /// programs.
     Id = "kontor_id";
 }
 
-/// Which item a row is about.
+/// Item that a row refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ItemKey {
-    /// The one with this article, or a new one.
+    /// Item with this article, or a new item.
     Article(Line<100>),
-    /// This one.
+    /// Existing item.
     Id(NomenclatureId),
 }
 
-/// What a row says about an item. A missing column changes nothing; an empty cell clears what may be empty.
+/// Change of an item by a row. A missing column changes nothing; an empty cell clears an optional field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardRow {
-    /// The row as the spreadsheet counts.
+    /// Row number as the spreadsheet counts, from 1.
     pub row: u32,
-    /// Which item.
+    /// Item of the row.
     pub key: ItemKey,
-    /// The fields that need no look-up.
+    /// Fields that need no look-up.
     pub change: CardChange,
-    /// The category; it is created when it is missing.
+    /// Category; created if it does not exist.
     pub category: Edit<Option<CategoryPath>>,
-    /// The brand; it is created when it is missing.
+    /// Brand; created if it does not exist.
     pub brand: Edit<Option<Name>>,
-    /// What the file calls the country.
+    /// Country as written in the file.
     pub country: Edit<Option<String>>,
-    /// What the file calls the storage unit.
+    /// Storage unit as written in the file.
     pub unit: Edit<Option<String>>,
-    /// What the file calls the VAT rate.
+    /// VAT rate as written in the file.
     pub vat: Edit<Option<String>>,
-    /// What the file calls the type.
+    /// Type as written in the file.
     pub nomenclature_type: Edit<Option<String>>,
-    /// The tags in the place of those the item has; they are created when they are missing.
+    /// Tags, replacing those of the item; created if they do not exist.
     pub tags: Edit<TagNames>,
 }
 
-/// The rows of a sheet of cards.
+/// Rows of an item sheet.
 pub type CardSheet = Sheet<CardRow>;
 
 impl CardSheet {
-    /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems collected.
+    /// Reads a file of at most `most` rows. Rows with problems are skipped and their problems collected.
     pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
         Self::read_with(reader, file, &ReadOptions::default(), most)
     }
 
-    /// As [`CardSheet::read`], the way the sender chose.
+    /// Reads like [`CardSheet::read`], with the options of the sender.
     pub fn read_with(
         reader: &dyn SheetReader,
         file: &Path,
@@ -128,13 +129,13 @@ impl CardSheet {
         Self::read_rows(reader, file, &[CardColumn::Article], (options, most), unique(Seen::default()))
     }
 
-    /// As [`CardSheet::read_with`], only the first rows.
+    /// Reads like [`CardSheet::read_with`], but only the first rows.
     pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetRefused> {
         Self::read_first(reader, file, &[CardColumn::Article], options, unique(Seen::default()))
     }
 
-    /// As [`CardSheet::read_with`], in parts of so many rows; rows up to `after` are read over. Returns the place
-    /// of the rows.
+    /// Reads like [`CardSheet::read_with`], in parts of a given number of rows. Rows up to `after` are skipped. Returns
+    /// the location of the table.
     pub fn read_parts(
         reader: &dyn SheetReader,
         file: &Path,
@@ -158,7 +159,7 @@ fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, CardColumn>) -> Option<C
     }
 }
 
-/// The item that a row names by its article, or else by its number.
+/// Returns the item of a row, by its article or otherwise by its identifier.
 pub(super) fn item_key<C: Column>(fields: &mut Fields<'_, C>, article: C, id: C) -> Option<ItemKey> {
     if let Some(article) = fields.given(article, Line::parse) {
         return Some(ItemKey::Article(article));
@@ -212,7 +213,7 @@ fn card_row(fields: &mut Fields<'_, CardColumn>, key: Option<ItemKey>) -> Option
     (!fields.is_faulty()).then_some(row)
 }
 
-/// A list that an empty cell makes empty.
+/// Maps an empty cell to an empty list.
 fn all_or_none<T: Default>(list: Edit<Option<T>>) -> Edit<T> {
     match list {
         Edit::Keep => Edit::Keep,

@@ -2,19 +2,19 @@ use std::borrow::Cow;
 
 use kontor_kernel::{Money, MoneyError, Quantity, StockLevel};
 
-/// One cell as a file has it. Numbers come as plain decimal text, an empty cell as empty text.
+/// Cell of a file. Numbers are plain decimal text, an empty cell is empty text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cell {
-    /// What stands in the cell.
+    /// Text of the cell.
     Text(String),
-    /// A number that its format shows as another text, such as one with leading zeros.
+    /// Number whose format shows another text, such as one with leading zeros.
     Number {
-        /// The number as plain decimal text, for columns of numbers.
+        /// Number as plain decimal text, for numeric columns.
         value: String,
-        /// The text that people see, for columns of texts.
+        /// Displayed text, for text columns.
         shown: String,
     },
-    /// Why nothing can be read from it, such as a formula that failed.
+    /// Reason why the cell cannot be read, such as a failed formula.
     Fault(String),
 }
 
@@ -25,36 +25,36 @@ impl Cell {
     }
 }
 
-/// One row of a file.
+/// Row of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetRow {
-    /// As the spreadsheet counts, from 1.
+    /// Row number as the spreadsheet counts, from 1.
     pub number: u32,
-    /// From the first column on; cells past the last filled one may be missing.
+    /// Cells from the first column on; cells after the last filled one may be missing.
     pub cells: Vec<Cell>,
-    /// Why the row as a whole cannot be read.
+    /// Reason why the whole row cannot be read.
     pub fault: Option<String>,
-    /// The sign before decimals, where the kind of file tells: it is not the one that separates cells.
+    /// Decimal separator, if the kind of file defines it: it differs from the cell separator.
     pub decimal: Option<char>,
 }
 
 impl SheetRow {
-    /// A row that can be read.
+    /// Creates a readable row.
     pub fn new(number: u32, cells: Vec<Cell>) -> Self {
         Self { number, cells, ..Self::default() }
     }
 
-    /// No row: whoever reads the file is at work on it still and asks whether to go on.
+    /// Creates an empty signal: the reader is still preparing the file and asks whether to continue.
     pub fn none_yet() -> Self {
         Self::default()
     }
 
-    /// Whether it is no row.
+    /// Returns `true` if this is the signal of [`SheetRow::none_yet`].
     pub fn is_none_yet(&self) -> bool {
         self.number == 0
     }
 
-    /// The size of its texts, in bytes.
+    /// Returns the size of its texts, in bytes.
     pub(super) fn size(&self) -> usize {
         let size = |cell: &Cell| match cell {
             Cell::Text(text) | Cell::Number { shown: text, .. } => text.len(),
@@ -63,12 +63,13 @@ impl SheetRow {
         self.cells.iter().map(size).sum()
     }
 
-    /// Whether nothing stands in any cell.
+    /// Returns `true` if all cells are empty.
     pub fn is_blank(&self) -> bool {
         self.fault.is_none() && self.cells.iter().all(Cell::is_blank)
     }
 
-    /// The text of a column, empty when there is none: what people see, unless the column is one of numbers.
+    /// Returns the text of a column, empty if the cell is missing. For numeric columns it is the plain number,
+    /// otherwise the displayed text.
     pub(super) fn text(&self, column: usize, is_number: bool) -> Result<&str, &str> {
         match self.cells.get(column) {
             None => Ok(""),
@@ -79,30 +80,30 @@ impl SheetRow {
     }
 }
 
-/// What is written into a cell.
+/// Content of a cell to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content<'a> {
-    /// Nothing.
+    /// Empty cell.
     Empty,
-    /// A text, whatever it looks like.
+    /// Text, even if it looks like a number.
     Text(Cow<'a, str>),
-    /// A number as plain decimal text.
+    /// Number as plain decimal text.
     Number(String),
 }
 
-/// Words after a sum of money.
+/// Words after an amount of money.
 const CURRENCY: [&str; 6] = ["₽", "руб.", "руб", "р.", "р", "rub"];
-/// Words after a number of pieces.
+/// Words after a number of units.
 const PIECES: [&str; 6] = ["шт.", "шт", "pcs.", "pcs", "pc.", "pc"];
 
-/// The number in lower case, without blanks and without the first of these words that ends it.
+/// Returns the number in lower case, without blanks and without the first of these words that ends it.
 fn bare<'a>(text: &str, words: impl IntoIterator<Item = &'a &'a str>) -> String {
     let text = text.trim().to_lowercase();
     let bare = words.into_iter().find_map(|word| text.strip_suffix(word)).unwrap_or(&text);
     bare.chars().filter(|sign| !sign.is_whitespace()).collect()
 }
 
-/// A number with a decimal point, without blanks between thousands and without one of these words after it.
+/// Returns a number with a decimal point, without blanks between thousands and without a trailing word of the list.
 fn number(text: &str, words: &[&str]) -> String {
     let mut plain = bare(text, words);
     if !plain.contains('.') && plain.matches(',').count() == 1 {
@@ -111,12 +112,12 @@ fn number(text: &str, words: &[&str]) -> String {
     plain
 }
 
-/// Amounts as people type them: spaces between thousands, a decimal comma, roubles.
+/// Parses an amount as entered by people: spaces between thousands, a decimal comma, roubles.
 pub(super) fn money(text: &str) -> Result<Money, MoneyError> {
     number(text, &CURRENCY).parse()
 }
 
-/// Returns `true` if a sign can separate thousands or decimals, such as `1,250` where commas separate cells.
+/// Returns `true` if a sign may separate thousands or decimals, such as `1,250` where commas separate cells.
 pub(super) fn is_ambiguous(text: &str, decimal: Option<char>) -> bool {
     if decimal.is_none() || !text.contains([',', '.']) {
         return false;
@@ -128,7 +129,7 @@ pub(super) fn is_ambiguous(text: &str, decimal: Option<char>) -> bool {
     !is_decimal && numeric(whole) && numeric(fraction) && whole.len() <= 3 && fraction.len() == 3
 }
 
-/// Returns `true` if a spreadsheet program shortened a number to this text: of `4,60708E+12` the last digits are gone.
+/// Returns `true` if a spreadsheet program shortened a number to this text: `4,60708E+12` has lost its last digits.
 pub(super) fn is_shortened(text: &str) -> bool {
     let is_number =
         |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.'));

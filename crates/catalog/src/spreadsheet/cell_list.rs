@@ -1,25 +1,25 @@
-//! Lists in one cell: their parts stand behind each other with `|`, `,` or `;` between. Such a sign that belongs to a part
-//! gets a backslash before it where it would separate.
+//! Lists in one cell, separated by `|`, `,` or `;`. A separator that belongs to a part is escaped with a backslash
+//! where it would separate.
 
-/// The signs that separate.
+/// Separators.
 const SIGNS: [char; 3] = ['|', ',', ';'];
 
-/// Returns `true` if a sign separates, by the text before and after it.
+/// Returns `true` if a sign separates, given the text before and after it.
 type Separates = fn(&str, char, &str) -> bool;
 
-/// The text behind signs that stand at its beginning.
+/// Returns the text after leading separators.
 pub(super) fn behind_signs(text: &str) -> &str {
     text.trim_start_matches(SIGNS)
 }
 
-/// The text before the first sign, the sign and the text behind it.
+/// Returns the text before the first separator, the separator and the text after it.
 fn first_sign(text: &str) -> Option<(&str, char, &str)> {
     let (before, rest) = text.split_at_checked(text.find(SIGNS)?)?;
     let mut rest = rest.chars();
     Some((before, rest.next()?, rest.as_str()))
 }
 
-/// The parts of a list, empty ones included.
+/// Returns the parts of a list, empty ones included.
 pub(super) fn parts(text: &str, separates: Separates) -> Vec<String> {
     let (mut parts, mut part, mut rest) = (Vec::new(), String::new(), text);
     while let Some((before, sign, after)) = first_sign(rest) {
@@ -41,7 +41,7 @@ pub(super) fn parts(text: &str, separates: Separates) -> Vec<String> {
     parts
 }
 
-/// A part as [`parts`] reads it.
+/// Escapes a part so that [`parts`] reads it.
 pub(super) fn escaped(part: &str, separates: Separates) -> String {
     let (mut escaped, mut rest) = (String::new(), part);
     while let Some((before, sign, after)) = first_sign(rest) {

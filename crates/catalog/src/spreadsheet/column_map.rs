@@ -5,19 +5,19 @@ use kontor_kernel::{Name, Permission, Resource};
 use super::columns::{Column as _, fold};
 use super::{CardColumn, StockColumn, quotable};
 
-/// Kind of records that a spreadsheet brings.
+/// Kind of records that a spreadsheet imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 pub enum ImportKind {
-    /// Cards of items.
+    /// Catalog items.
     #[strum(serialize = "nomenclatures_import")]
     Nomenclatures,
-    /// Stock.
+    /// Stock levels.
     #[strum(serialize = "inventories_upload")]
     Inventories,
 }
 
 impl ImportKind {
-    /// Permissions that such an import takes.
+    /// Returns the permissions that such an import needs.
     pub fn to_import(self) -> &'static [Permission] {
         const CARDS: [Permission; 2] =
             [Permission::create(Resource::Nomenclatures), Permission::edit(Resource::Nomenclatures)];
@@ -28,7 +28,7 @@ impl ImportKind {
         }
     }
 
-    /// Names of the columns, in the order of an export.
+    /// Returns the names of the columns, in the order of an export.
     pub fn columns(self) -> Vec<&'static str> {
         match self {
             Self::Nomenclatures => CardColumn::ALL.iter().map(|(_, name, _)| *name).collect(),
@@ -37,17 +37,17 @@ impl ImportKind {
     }
 }
 
-/// A header of files and the column it stands for.
+/// Header of a file and its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedHeader {
-    /// The header, with single spaces.
+    /// Header, with single spaces.
     pub header: Name,
-    /// The name of a column; `None` ignores the header.
+    /// Name of a column; `None` ignores the header.
     pub column: Option<&'static str>,
     key: String,
 }
 
-/// Columns by the headers of files. It comes before the headers that are known anyway.
+/// Mapping of headers to columns. It takes precedence over the known headers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ColumnMap {
     headers: Vec<MappedHeader>,
@@ -58,8 +58,8 @@ impl ColumnMap {
     /// Maximum number of headers.
     pub const MOST: usize = 200;
 
-    /// A mapping that serves many files: headers that a file does not have count for nothing, and several may stand for
-    /// one column. Returns everything that is wrong.
+    /// Creates a mapping for many files: headers missing in a file are ignored, and several headers may map to one
+    /// column. Returns all problems.
     pub fn shared<H: AsRef<str>, C: AsRef<str>>(
         kind: ImportKind,
         entries: impl IntoIterator<Item = (H, Option<C>)>,
@@ -99,7 +99,7 @@ impl ColumnMap {
         if wrong.is_empty() { Ok(map) } else { Err(wrong) }
     }
 
-    /// A mapping of one file: the file must have every header, and a column has one header.
+    /// Creates a mapping for one file: the file must have every header, and each column has one header.
     pub fn of_file<H: AsRef<str>, C: AsRef<str>>(
         kind: ImportKind,
         entries: impl IntoIterator<Item = (H, Option<C>)>,
@@ -121,7 +121,7 @@ impl ColumnMap {
         if wrong.is_empty() { Ok(Self { is_complete: true, ..map }) } else { Err(wrong) }
     }
 
-    /// The headers in the order in which they were given.
+    /// Returns the headers in the given order.
     pub fn headers(&self) -> &[MappedHeader] {
         &self.headers
     }
@@ -136,12 +136,12 @@ impl ColumnMap {
         self.headers.is_empty()
     }
 
-    /// The entry of a folded header.
+    /// Returns the entry of a folded header.
     pub(super) fn get(&self, key: &str) -> Option<&MappedHeader> {
         self.headers.iter().find(|mapped| mapped.key == key)
     }
 
-    /// Headers that the file must have and has not.
+    /// Returns required headers that the file does not have.
     pub(super) fn missing(&self, keys: &BTreeSet<String>) -> Vec<String> {
         let missing = self.headers.iter().filter(|mapped| self.is_complete && !keys.contains(&mapped.key));
         missing.map(|mapped| format!("there is no header `{}` in the file", mapped.header)).collect()

@@ -4,22 +4,22 @@ use kontor_kernel::Line;
 
 use super::{ColumnMap, HeaderColumn, SheetRefused, SheetRow, quotable};
 
-/// A column that a kind of sheet understands.
+/// Column that a kind of sheet supports.
 pub(super) trait Column: Copy + Eq + 'static {
-    /// Every column with its name and its other names, in the order of an export.
+    /// Every column with its name and its alternative names, in the order of an export.
     const ALL: &'static [(Self, &'static str, &'static [&'static str])];
 
     /// Returns `true` if the column holds numbers.
     fn is_number(self) -> bool;
 
-    /// The name of the column.
+    /// Returns the name of the column.
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(column, ..)| *column == self).map_or("", |(_, name, _)| name)
     }
 }
 
-/// A header in the form in which headers are compared. Case, look-alikes, and whether words are parted by spaces, hyphens
-/// or underscores, do not matter.
+/// Folds a header for comparison. Case, look-alike letters and the separator of words (space, hyphen or underscore) are
+/// ignored.
 pub(super) fn fold(title: &str) -> String {
     let words = |text: &str| {
         let parted = text.to_lowercase().replace(['_', '-'], " ");
@@ -29,7 +29,7 @@ pub(super) fn fold(title: &str) -> String {
     Line::<255>::parse(&folded).map_or(folded, |line| words(&line))
 }
 
-/// The columns of a row of headers.
+/// Columns of a header row.
 #[derive(Debug, Clone)]
 pub(super) struct Columns<C> {
     places: Vec<(C, usize)>,
@@ -39,7 +39,8 @@ pub(super) struct Columns<C> {
 }
 
 impl<C: Column> Columns<C> {
-    /// Reads a row as headers. Mapped headers come first; a known header whose column has a mapped one is ignored.
+    /// Reads a row as headers. Mapped headers take precedence: a known header is ignored if its column has a mapped
+    /// header.
     pub fn read(header: &SheetRow, map: &ColumnMap) -> Self {
         let mut columns = Self { places: Vec::new(), titles: Vec::new(), keys: BTreeSet::new(), duplicate: None };
         let titles = (0..header.cells.len())
@@ -67,28 +68,28 @@ impl<C: Column> Columns<C> {
         columns
     }
 
-    /// Why the row cannot be the row of headers of a sheet that needs these columns.
+    /// Returns the reason why the row cannot be the header row of a sheet that needs these columns.
     pub fn refusal(&self, needed: &[C]) -> Option<SheetRefused> {
         let duplicate = self.duplicate.map(|column| SheetRefused::DuplicateColumn(column.name()));
         duplicate.or_else(|| self.lacks(needed).map(SheetRefused::MissingColumn))
     }
 
-    /// The first needed column that is missing.
+    /// Returns the first needed column that is missing.
     pub fn lacks(&self, needed: &[C]) -> Option<&'static str> {
         needed.iter().find(|column| self.place(**column).is_none()).map(|column| column.name())
     }
 
-    /// The folded headers.
+    /// Returns the folded headers.
     pub fn keys(&self) -> &BTreeSet<String> {
         &self.keys
     }
 
-    /// The headers as they stand in the file, with their columns.
+    /// Returns the headers as written in the file, with their columns.
     pub fn titles(&self) -> &[HeaderColumn] {
         &self.titles
     }
 
-    /// Where a column stands, counted from 0.
+    /// Returns the index of a column, counted from 0.
     pub fn place(&self, column: C) -> Option<usize> {
         self.places.iter().find(|(known, _)| *known == column).map(|(_, place)| *place)
     }

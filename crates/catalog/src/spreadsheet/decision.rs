@@ -14,21 +14,21 @@ use crate::model::{Card, CardRefusal, Edit, NomenclatureKind};
 const SHORTENED: &str =
     "is a number that a spreadsheet program shortened; format its column as text and enter the numbers again";
 
-/// An item that a row is about, as it is now.
+/// Existing item that a row refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownCard {
-    /// The number of the item.
+    /// Identifier of the item.
     pub id: NomenclatureId,
-    /// Its card.
+    /// Editable fields.
     pub card: Card,
-    /// Whether it lies in a warehouse.
+    /// `true` if it has stock.
     pub has_stock: bool,
 }
 
-/// A card as a row wants it, but for the category, the brand and the tags, which may have to be created first.
+/// Item after the change by a row, except for category, brand and tags, which may have to be created first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardDraft {
-    /// The item; a new one has no number.
+    /// Identifier; `None` for a new item.
     pub id: Option<NomenclatureId>,
     row: u32,
     before: Option<Card>,
@@ -38,35 +38,35 @@ pub struct CardDraft {
     tags: Edit<TagNames>,
 }
 
-/// What is to be written for a draft.
+/// Item to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedCard {
-    /// The item; a new one has no number.
+    /// Identifier; `None` for a new item.
     pub id: Option<NomenclatureId>,
-    /// The card it has so far.
+    /// Fields before the change.
     pub before: Option<Card>,
-    /// The card to write.
+    /// Fields to write.
     pub card: Card,
-    /// Whether its photos differ from those it has.
+    /// `true` if the photos change.
     pub new_photos: bool,
-    /// Whether its tags differ from those it has.
+    /// `true` if the tags change.
     pub new_tags: bool,
 }
 
-/// What a sheet would change.
+/// Changes by a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// The cards of the good rows.
+    /// Items of the valid rows.
     pub drafts: Vec<CardDraft>,
-    /// What is wrong with the others.
+    /// Problems of the other rows.
     pub problems: RowProblems,
-    /// How many others there are.
+    /// Number of the other rows.
     pub skipped: usize,
     skips: Vec<RowPreview>,
 }
 
 impl Decision {
-    /// Decides by the records there are and the items the rows are about.
+    /// Computes the changes from the sheet, the existing records and the existing items of its rows.
     pub fn of(sheet: &CardSheet, words: &Vocabulary, known: &HashMap<ItemKey, KnownCard>) -> Self {
         let mut decision = Self {
             drafts: Vec::with_capacity(sheet.rows.len()),
@@ -97,7 +97,7 @@ impl Decision {
         decision
     }
 
-    /// What writing it would do, with the first rows as they will be.
+    /// Returns the report of the import without writing, with the first rows after the import.
     pub fn foresee(self, words: &Vocabulary) -> ImportReport {
         let mut report = ImportReport { skipped: self.skipped, problems: self.problems, ..ImportReport::default() };
         let mut rows = self.skips;
@@ -214,7 +214,7 @@ fn draft(
     })
 }
 
-/// Why no record was found.
+/// Returns the reason why no record was found.
 fn unfound(row: &CardRow, words: &Vocabulary, column: CardColumn) -> &'static str {
     let text = |cell: &Edit<Option<String>>| cell.as_set().and_then(Option::clone).unwrap_or_default();
     let is_ambiguous = match column {
@@ -226,7 +226,7 @@ fn unfound(row: &CardRow, words: &Vocabulary, column: CardColumn) -> &'static st
     if is_ambiguous { SEVERAL } else { "there is no such record" }
 }
 
-/// Spreadsheet programs change the ends of lines; that alone is no change.
+/// Ignores differences in line ends only, since spreadsheet programs change them.
 fn same_lines(before: Option<&Prose>, after: Option<Prose>) -> Option<Prose> {
     let plain = |text: &Prose| text.as_str().replace("\r\n", "\n").replace('\r', "\n");
     match (before, after) {
@@ -236,25 +236,25 @@ fn same_lines(before: Option<&Prose>, after: Option<Prose>) -> Option<Prose> {
 }
 
 impl CardDraft {
-    /// The category that has to be created first.
+    /// Returns the category that must be created first.
     pub fn missing_category(&self, words: &Vocabulary) -> Option<&CategoryPath> {
         let path = self.category.as_set()?.as_ref()?;
         words.find_category(path, self.card.category_id).is_none().then_some(path)
     }
 
-    /// The brand that has to be created first.
+    /// Returns the brand that must be created first.
     pub fn missing_brand(&self, words: &Vocabulary) -> Option<&Name> {
         let name = self.brand.as_set()?.as_ref()?;
         words.brands().find_named(name, self.card.brand_id).is_none().then_some(name)
     }
 
-    /// The tags that have to be created first.
+    /// Returns the tags that must be created first.
     pub fn missing_tags(&self, words: &Vocabulary) -> impl Iterator<Item = &Name> {
         let names = self.tags.as_set().map(TagNames::names).unwrap_or_default();
         names.iter().filter(move |name| words.tags().named(name).is_none())
     }
 
-    /// The row as it will be, with the names of records that have to be created first.
+    /// Returns the row after the import, with the names of records that must be created first.
     fn preview(&self, words: &Vocabulary) -> RowPreview {
         let resolved = self.clone().resolve(words).map_or_else(|| self.card.clone(), |resolved| resolved.card);
         let mut cells = CardCells::new(resolved, words);
@@ -279,7 +279,7 @@ impl CardDraft {
         }
     }
 
-    /// What is to be written, now that nothing is missing; `None` when the item already is as the row says.
+    /// Returns the item to write, once all referenced records exist; `None` if the row changes nothing.
     pub fn resolve(self, words: &Vocabulary) -> Option<ResolvedCard> {
         let mut card = self.card;
         if let Edit::Set(path) = &self.category {

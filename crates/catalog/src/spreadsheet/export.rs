@@ -8,7 +8,7 @@ use super::{CardColumn, Content, TagNames, Vocabulary};
 use crate::bulk::JobProblem;
 use crate::model::{Card, NomenclatureKind, ShareLink};
 
-/// The cells of a card, with the names of what it refers to.
+/// Cells of an item, with the names of the records it refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CardCells {
     pub card: Card,
@@ -22,7 +22,7 @@ pub(super) struct CardCells {
 }
 
 impl CardCells {
-    /// Looks the names up.
+    /// Looks up the names.
     pub fn new(card: Card, words: &Vocabulary) -> Self {
         let category = card.category_id.and_then(|id| words.path(id)).map(|path| path.to_text());
         let brand = card.brand_id.and_then(|id| words.brands().name(id)).map(ToString::to_string);
@@ -34,7 +34,7 @@ impl CardCells {
         Self { card, category, brand, country, unit, vat, nomenclature_type, tags }
     }
 
-    /// The cells by the names of their columns, without those that name the item.
+    /// Returns the cells by column name, except for the columns that identify the item.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, Content<'_>)> {
         let fields =
             CardColumn::ALL.iter().filter(|(column, ..)| !matches!(column, CardColumn::Article | CardColumn::Id));
@@ -77,31 +77,31 @@ impl CardCells {
     }
 }
 
-/// One item as a row of an export, with the names of what its card refers to.
+/// Item as a row of an export, with the names of the records it refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardLine {
-    /// The number of the item.
+    /// Identifier of the item.
     pub id: NomenclatureId,
     cells: CardCells,
 }
 
 impl CardLine {
-    /// Looks the names up.
+    /// Looks up the names.
     pub fn new(id: NomenclatureId, card: Card, words: &Vocabulary) -> Self {
         Self { id, cells: CardCells::new(card, words) }
     }
 
-    /// The article of the item.
+    /// Returns the article of the item.
     pub(super) fn article(&self) -> Option<&Line<100>> {
         self.cells.card.article.as_ref()
     }
 
-    /// The row of headers.
+    /// Returns the header row.
     pub fn header() -> Vec<Content<'static>> {
         CardColumn::ALL.iter().map(|(_, name, _)| Content::Text(Cow::Borrowed(*name))).collect()
     }
 
-    /// The cells in the order of the headers.
+    /// Returns the cells in the order of the headers.
     pub fn cells(&self) -> Vec<Content<'_>> {
         let cell = |column: CardColumn| match column {
             CardColumn::Id => Content::Number(self.id.to_string()),
@@ -115,16 +115,16 @@ fn text(value: Option<&str>) -> Content<'_> {
     value.map_or(Content::Empty, |text| Content::Text(Cow::Borrowed(text)))
 }
 
-/// One problem as a row of an error sheet.
+/// Problem as a row of an error sheet.
 pub struct ProblemLine;
 
 impl ProblemLine {
-    /// The row of headers.
+    /// Returns the header row.
     pub fn header() -> Vec<Content<'static>> {
         ["row", "column", "reason"].map(|title| Content::Text(Cow::Borrowed(title))).into()
     }
 
-    /// The cells in the order of the headers.
+    /// Returns the cells in the order of the headers.
     pub fn cells(problem: &JobProblem) -> Vec<Content<'_>> {
         vec![Content::Number(problem.row.to_string()), text(Some(&problem.column)), text(Some(&problem.reason))]
     }

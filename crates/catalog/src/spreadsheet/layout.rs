@@ -4,67 +4,67 @@ use super::columns::{Column, Columns, fold};
 use super::ports::{HeaderRow, SheetBook};
 use super::{ColumnMap, SheetRefused, SheetRow, quotable};
 
-/// Rows in which headers are looked for.
+/// Maximum number of rows that are searched for headers.
 const SEARCHED: u32 = 30;
-/// Sheets in which headers are looked for.
+/// Maximum number of sheets that are searched for headers.
 const MOST_SHEETS: usize = 20;
-/// Sheets that a refusal names.
+/// Maximum number of sheets that a refusal lists.
 const NAMED: usize = 20;
 
-/// Choices of the sender about how a file is read.
+/// Options of the sender for reading a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadOptions {
-    /// The name of a sheet, or its number among the visible ones; otherwise the first sheet with a row of headers.
+    /// Name of a sheet, or its number among the visible ones. By default the first sheet with a header row.
     pub sheet: Option<Line<100>>,
-    /// The row of headers as the spreadsheet counts; otherwise it is found.
+    /// Header row as the spreadsheet counts. By default it is detected.
     pub header_row: Option<u32>,
-    /// Columns by headers.
+    /// Mapping of headers to columns.
     pub columns: ColumnMap,
-    /// `true` if an empty cell changes nothing; otherwise it clears what may be empty.
+    /// `true` if an empty cell changes nothing; otherwise it clears an optional field.
     pub keep_empty: bool,
 }
 
-/// A header of a file and the column it is taken for.
+/// Header of a file and its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderColumn {
-    /// The header as it stands in the file.
+    /// Header as written in the file.
     pub header: String,
-    /// The name of the column; `None` for a header that is ignored.
+    /// Name of the column; `None` for an ignored header.
     pub column: Option<String>,
 }
 
-/// Place of the table in a file.
+/// Location of the table in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
-    /// The name of the sheet; csv has none.
+    /// Name of the sheet; `None` for csv.
     pub sheet: Option<String>,
-    /// The row of headers as the spreadsheet counts.
+    /// Header row as the spreadsheet counts.
     pub header_row: u32,
-    /// The headers from left to right.
+    /// Headers from left to right.
     pub columns: Vec<HeaderColumn>,
 }
 
 impl Layout {
-    /// Headers without a column.
+    /// Returns headers without a column.
     pub fn ignored(&self) -> Vec<String> {
         let ignored = self.columns.iter().filter(|column| column.column.is_none());
         ignored.map(|column| column.header.clone()).collect()
     }
 }
 
-/// A table that was found: its place and its columns.
+/// Table found in a file: its location and its columns.
 pub(super) struct Table<C> {
-    /// The sheet, counted from 0 among the visible ones.
+    /// Sheet, counted from 0 among the visible ones.
     pub sheet: usize,
-    /// The columns.
+    /// Columns.
     pub columns: Columns<C>,
     /// `true` if an empty cell changes nothing.
     pub keep_empty: bool,
-    /// The place, for those who sent the file.
+    /// Location, for the sender of the file.
     pub layout: Layout,
 }
 
-/// Finds the table that has the needed columns. Refuses as the first sheet that may have it does.
+/// Finds the table with the needed columns. If no sheet has it, returns the refusal of the first sheet.
 pub(super) fn locate<C: Column>(
     book: &mut dyn SheetBook,
     needed: &[C],
@@ -97,7 +97,7 @@ pub(super) fn locate<C: Column>(
     Err(refusal.unwrap_or(SheetRefused::Empty))
 }
 
-/// A sheet by its name, or by its number.
+/// Returns the index of a sheet by its name or its number.
 fn chosen(sheets: Option<&[String]>, wanted: &Line<100>) -> Result<usize, SheetRefused> {
     let sheets = sheets.ok_or(SheetRefused::NoSheets)?;
     let named = sheets.iter().position(|name| fold(name) == fold(wanted));
@@ -108,7 +108,8 @@ fn chosen(sheets: Option<&[String]>, wanted: &Line<100>) -> Result<usize, SheetR
     })
 }
 
-/// The row of headers of a sheet: the first row that is not blank, else the first one below it that has the needed columns.
+/// Finds the header row of a sheet: the first row that is not blank, or the first one below it that has the needed
+/// columns.
 fn header<C: Column>(
     book: &mut dyn SheetBook,
     sheet: usize,
@@ -164,7 +165,7 @@ fn header<C: Column>(
     }
 }
 
-/// Why a chosen row has no headers.
+/// Returns the reason why a chosen row has no headers.
 fn reason(refused: &SheetRefused) -> String {
     match refused {
         SheetRefused::Empty => "is empty".to_owned(),

@@ -1,13 +1,13 @@
-//! The catalogue and the stock as spreadsheets, in and out.
+//! Import and export of catalog items and stock levels as spreadsheets.
 //!
-//! **Owns** the columns, the reading of rows into checked changes, the decision what an import changes, and the rows of
-//! an export.
+//! **Owns** the columns, the conversion of rows to checked changes, the computation of an import's changes, and the
+//! rows of an export.
 //!
 //! **Invariants**
-//! - A row is either understood as a whole or refused with every reason, each naming row and column.
-//! - An import is one step: all rows, or nothing; in partial mode all good rows.
-//! - An export that is imported again changes nothing.
-//! - A mapping of columns that the sender chose comes before the headers that are known.
+//! - A row is either read completely or refused with all reasons, each with row and column.
+//! - An import writes all rows or nothing; in partial mode all valid rows.
+//! - Importing an unchanged export changes nothing.
+//! - A column mapping of the sender takes precedence over the known headers.
 //!
 //! **Ports**: [`ports::SheetReader`], [`ports::SheetWriters`], [`ports::CardBook`], [`ports::StockBook`],
 //! [`ports::ColumnMaps`]

@@ -1,14 +1,14 @@
 use super::cell_list;
 use crate::model::{Gallery, PhotoUrl};
 
-/// The photos of an item in one cell: addresses, separated by white space, `|`, `,` or `;`.
+/// Photos of an item in one cell: addresses, separated by white space, `|`, `,` or `;`.
 ///
-/// These signs separate only where the next address begins or the text ends, so that an address that holds one can also be
-/// given as it is; see [`cell_list`].
+/// These signs separate only where the next address begins or the text ends. An address that contains one can therefore
+/// be written unescaped; see [`cell_list`].
 pub(super) struct PhotoCell;
 
 impl PhotoCell {
-    /// The addresses of a text.
+    /// Parses the addresses of a text.
     pub fn read(text: &str) -> Result<Gallery, String> {
         let photos: Result<Vec<PhotoUrl>, _> = text
             .split(char::is_whitespace)
@@ -19,7 +19,7 @@ impl PhotoCell {
         Gallery::new(photos?).map_err(|error| error.to_string())
     }
 
-    /// As [`PhotoCell::read`] reads it; `None` without photos.
+    /// Returns the text that [`PhotoCell::read`] reads; `None` without photos.
     pub fn text_of(gallery: &Gallery) -> Option<String> {
         let urls: Vec<String> =
             gallery.photos().iter().map(|url| cell_list::escaped(url.as_str(), begins_address)).collect();
@@ -34,7 +34,7 @@ fn begins_address(_: &str, _: char, after: &str) -> bool {
     text.is_empty() || begins("http://") || begins("https://")
 }
 
-/// The start of an address, so that there is room for what is wrong with it.
+/// Returns the start of an address, which leaves room for the reason.
 fn cut(url: &str) -> String {
     url.chars().take(100).collect()
 }

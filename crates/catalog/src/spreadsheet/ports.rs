@@ -1,4 +1,4 @@
-//! What spreadsheets need from the outside.
+//! Ports of spreadsheets.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,18 +13,18 @@ use super::{
 };
 use crate::bulk::{JobLease, PartError, Step};
 
-/// Takes the rows of a file one by one; a refusal ends the reading.
+/// Receives the rows of a file one by one; a refusal ends the reading.
 pub type RowSink<'a> = dyn FnMut(SheetRow) -> Result<(), SheetRefused> + 'a;
 
 /// Reads spreadsheet files. Works on the calling thread, in bounded memory.
 pub trait SheetReader: Send + Sync {
-    /// Hands over the rows of the first sheet from top to bottom. What kind of file it is, its content tells. As long as a
-    /// file is prepared [`SheetRow::none_yet`] is handed over now and then, so that whoever waits can end the reading.
+    /// Passes the rows of the first sheet to `sink` from top to bottom. The content determines the kind of file. While
+    /// the file is prepared, [`SheetRow::none_yet`] is passed repeatedly, so that the caller can end the reading.
     fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused>;
 
-    /// Prepares a file and gives access to its sheets. `ask` is called now and then meanwhile and can end it. The row of
-    /// headers, if the sender names it, tells what separates the cells of a csv file. Unless a reader knows better, a file
-    /// is one sheet without a name.
+    /// Prepares a file and gives access to its sheets. `ask` is called repeatedly during preparation and can end it. If
+    /// the sender gives the header row, it determines the separator of a csv file. By default a file is one sheet
+    /// without a name.
     fn book<'a>(
         &'a self,
         file: &'a Path,
@@ -36,27 +36,27 @@ pub trait SheetReader: Send + Sync {
     }
 }
 
-/// The row of headers of a sheet, as far as it is known. Which rows are torn shows by the number of headers.
+/// Header row of a sheet, as far as it is known. Broken rows are detected by the number of headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderRow {
-    /// The first row that is not blank.
+    /// First row that is not blank.
     First,
-    /// The row with this number.
+    /// Row with this number.
     At(u32),
-    /// Not known yet: rows are handed over as they stand.
+    /// Not known yet: rows are passed on unchanged.
     Unknown,
 }
 
-/// A file that was opened.
+/// Opened file.
 pub trait SheetBook {
-    /// Names of the visible sheets; `None` if the format has no sheets.
+    /// Returns the names of the visible sheets; `None` if the format has no sheets.
     fn sheets(&self) -> Option<&[String]>;
 
-    /// Hands over the rows of a sheet, counted from 0, from top to bottom.
+    /// Passes the rows of a sheet, counted from 0, to `sink` from top to bottom.
     fn read(&mut self, sheet: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused>;
 }
 
-/// A file that is read as a whole.
+/// File that is read as one sheet.
 struct OneSheet<'a, R: ?Sized> {
     reader: &'a R,
     file: &'a Path,
@@ -72,77 +72,77 @@ impl<R: SheetReader + ?Sized> SheetBook for OneSheet<'_, R> {
     }
 }
 
-/// The mappings of columns that projects save.
+/// Storage of the column mappings of projects.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ColumnMaps: Send + Sync {
-    /// The mapping of a project for a kind of import; empty if none is saved.
+    /// Returns the mapping of a project for a kind of import; empty if none is saved.
     async fn find(&self, project: ProjectId, kind: ImportKind) -> Result<ColumnMap, StoreError>;
 
-    /// Saves a mapping in the place of the one there is.
+    /// Replaces the saved mapping.
     async fn replace(&self, project: ProjectId, kind: ImportKind, map: ColumnMap) -> Result<(), StoreError>;
 }
 
-/// The files that can be written.
+/// File format for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum SheetFormat {
-    /// A workbook with one sheet.
+    /// Workbook with one sheet.
     #[default]
     Xlsx,
     /// UTF-8 text with commas.
     Csv,
 }
 
-/// Why a file cannot be written.
+/// Reason why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SheetFailed {
-    /// Texts of the row are longer than a cell takes. The row is not written; others may follow.
+    /// Texts of the row are too long for a cell. The row is not written; others may follow.
     #[error("a cell takes {most} characters")]
     LongTexts {
-        /// Which cells, counted from 0, and the lengths of their texts.
+        /// Cells, counted from 0, and the lengths of their texts.
         cells: Vec<(usize, usize)>,
-        /// The longest text.
+        /// Maximum length.
         most: usize,
     },
-    /// Something else.
+    /// Any other failure.
     #[error("the spreadsheet cannot be written: {0}")]
     Broken(String),
 }
 
-/// A file that is being written. Works on the calling thread.
+/// File being written. Works on the calling thread.
 pub trait SheetWriter: Send {
     /// Writes the next row.
     fn row(&mut self, cells: &[Content<'_>]) -> Result<(), SheetFailed>;
 
-    /// Ends the file and hands it over, ready to be read from its start. It disappears when it is closed.
+    /// Completes the file and returns it, positioned at its start. The file is removed when it is closed.
     fn finish(self: Box<Self>) -> Result<File, SheetFailed>;
 }
 
-/// Opens files for writing.
+/// Creates files for writing.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait SheetWriters: Send + Sync {
-    /// An empty file of this format.
+    /// Creates an empty file of this format.
     fn open(&self, format: SheetFormat) -> Result<Box<dyn SheetWriter>, SheetFailed>;
 
-    /// These rows as a piece of csv; the pieces of a file follow each other, the first one of them first.
+    /// Returns these rows as a chunk of csv. The chunks of a file are concatenated; `is_first` marks the first.
     #[expect(clippy::elidable_lifetime_names, reason = "mockall needs the name")]
     fn piece<'a>(&self, rows: &[Vec<Content<'a>>], is_first: bool) -> Result<Vec<u8>, SheetFailed>;
 }
 
-/// The cards of a project as a whole.
+/// Bulk access to the items of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CardBook: Send + Sync {
-    /// Writes what [`super::Decision`] makes of the sheet, with the categories and brands it misses, what the
-    /// applications sell by that and the histories of the cards, in one transaction.
+    /// Writes the changes that [`super::Decision`] computes from the sheet, in one transaction. It includes new
+    /// categories and brands, the storefront offers and the history entries.
     async fn import(&self, stamp: Stamp, sheet: Arc<CardSheet>, mode: ImportMode) -> Result<ImportReport, ImportError>;
 
-    /// What [`CardBook::import`] would do and which problems it would find. Writes nothing.
+    /// Returns the report of [`CardBook::import`] without writing.
     async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError>;
 
-    /// As [`CardBook::import`], for a part of a job's file. The record that the step is done is in the same transaction;
-    /// refuses [`PartError::Lost`] when the job is no longer held or somebody else has done the step.
+    /// Imports a part of a job's file like [`CardBook::import`]. The same transaction records that the step is done.
+    /// Refuses [`PartError::Lost`] if the lease of the job is lost or the step was already done.
     async fn import_part(
         &self,
         held: JobLease,
@@ -152,7 +152,7 @@ pub trait CardBook: Send + Sync {
         stamp: Stamp,
     ) -> Result<ImportReport, PartError>;
 
-    /// The next items by number, after this one.
+    /// Returns the next items after this one, by identifier.
     async fn lines(
         &self,
         project: ProjectId,
@@ -161,20 +161,20 @@ pub trait CardBook: Send + Sync {
     ) -> Result<Vec<CardLine>, StoreError>;
 }
 
-/// The stock of a project as a whole.
+/// Bulk access to the stock levels of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StockBook: Send + Sync {
-    /// Writes what [`super::StockDecision`] makes of the sheet, with its movements and what the applications sell by
-    /// that, in one transaction.
+    /// Writes the changes that [`super::StockDecision`] computes from the sheet, with stock movements and storefront
+    /// offers, in one transaction.
     async fn upload(&self, stamp: Stamp, sheet: Arc<StockSheet>, mode: ImportMode)
     -> Result<ImportReport, ImportError>;
 
-    /// What [`StockBook::upload`] would do and which problems it would find. Writes nothing.
+    /// Returns the report of [`StockBook::upload`] without writing.
     async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError>;
 
-    /// As [`StockBook::upload`], for a part of a job's file. The record that the step is done is in the same transaction;
-    /// refuses [`PartError::Lost`] when the job is no longer held or somebody else has done the step.
+    /// Imports a part of a job's file like [`StockBook::upload`]. The same transaction records that the step is done.
+    /// Refuses [`PartError::Lost`] if the lease of the job is lost or the step was already done.
     async fn upload_part(
         &self,
         held: JobLease,

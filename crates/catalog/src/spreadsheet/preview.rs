@@ -2,56 +2,56 @@ use kontor_kernel::{Line, NomenclatureId};
 
 use super::{Content, ItemKey, RowProblems};
 
-/// Fate of a row.
+/// Effect of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum RowAction {
-    /// A new record.
+    /// Creates a record.
     Create,
-    /// A change of a record.
+    /// Changes a record.
     Update,
-    /// The record is as the row says.
+    /// The record already matches the row.
     Unchanged,
-    /// The row is wrong and left out.
+    /// The row is invalid and skipped.
     Skip,
 }
 
-/// Values by the names of their columns; `None` for an empty cell.
+/// Values by column name; `None` for an empty cell.
 type Values = Vec<(&'static str, Option<String>)>;
 
-/// A row of a file as it will be written.
+/// Row of a file with its effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowPreview {
-    /// The row as the spreadsheet counts.
+    /// Row number as the spreadsheet counts, from 1.
     pub row: u32,
-    /// Its fate.
+    /// Effect.
     pub action: RowAction,
-    /// The article, as far as it is known.
+    /// Article (SKU), if known.
     pub article: Option<Line<100>>,
-    /// The number of the record; a new one has none.
+    /// Identifier of the record; `None` for a new one.
     pub id: Option<i64>,
-    /// The warehouse as the file has it; only of stock.
+    /// Warehouse as written in the file; only for stock.
     pub warehouse: Option<String>,
-    /// The values that will be written: of a new record those that are not empty, of a known one those that change.
+    /// Values to write: the non-empty ones of a new record, or the changed ones of an existing record.
     pub fields: Values,
-    /// The values of a known record that change, as they are.
+    /// Current values of the changed fields of an existing record.
     pub before: Values,
 }
 
 impl RowPreview {
-    /// Rows of a file that are shown.
+    /// Maximum number of rows in a preview.
     pub const SHOWN: usize = 20;
-    /// Longest text that is shown, in characters.
+    /// Maximum length of a value in a preview, in characters.
     const LONGEST: usize = 200;
 
-    /// A row that leaves its record as it is.
+    /// Creates a row that changes nothing.
     pub(super) fn unchanged(row: u32, article: Option<&Line<100>>, id: Option<i64>) -> Self {
         let (fields, before) = (Vec::new(), Vec::new());
         let article = article.cloned();
         Self { row, action: RowAction::Unchanged, article, id, warehouse: None, fields, before }
     }
 
-    /// A row that is left out.
+    /// Creates a skipped row.
     pub(super) fn skipped(row: u32, key: Option<&ItemKey>) -> Self {
         let (article, id) = match key {
             Some(ItemKey::Article(article)) => (Some(article), None),
@@ -61,7 +61,7 @@ impl RowPreview {
         Self { action: RowAction::Skip, ..Self::unchanged(row, article, id) }
     }
 
-    /// The first rows that could not be read.
+    /// Returns the first rows that could not be read.
     pub(super) fn unread(problems: &RowProblems) -> Vec<Self> {
         let mut rows: Vec<u32> = problems.kept().iter().map(|problem| problem.row).collect();
         rows.sort_unstable();
@@ -69,27 +69,27 @@ impl RowPreview {
         rows.into_iter().take(Self::SHOWN).map(|row| Self::skipped(row, None)).collect()
     }
 
-    /// The first rows of the file, of these.
+    /// Returns the first of these rows, in the order of the file.
     pub(super) fn first(mut rows: Vec<Self>) -> Vec<Self> {
         rows.sort_by_key(|row| row.row);
         rows.truncate(Self::SHOWN);
         rows
     }
 
-    /// The same row when it changes nothing after all.
+    /// Returns the row as unchanged.
     #[must_use]
     pub(super) fn kept(self) -> Self {
         Self { action: RowAction::Unchanged, fields: Vec::new(), before: Vec::new(), ..self }
     }
 
-    /// With the values of a new record.
+    /// Adds the values of a new record.
     #[must_use]
     pub(super) fn creating<'a>(self, values: impl IntoIterator<Item = (&'static str, Content<'a>)>) -> Self {
         let fields = values.into_iter().map(|(name, value)| (name, shown(&value))).filter(|(_, text)| text.is_some());
         Self { action: RowAction::Create, fields: fields.collect(), ..self }
     }
 
-    /// With the values that change: the name, the value as it is, the value as it will be.
+    /// Adds the changed values: name, current value, new value.
     #[must_use]
     pub(super) fn updating<'a>(
         self,
@@ -106,7 +106,7 @@ impl RowPreview {
     }
 }
 
-/// The text that an export would write.
+/// Returns the text that an export would write.
 fn shown(value: &Content<'_>) -> Option<String> {
     let text = match value {
         Content::Empty => return None,

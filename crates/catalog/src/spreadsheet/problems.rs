@@ -4,7 +4,8 @@ use kontor_kernel::{AccessDenied, StoreError};
 
 use super::RowPreview;
 
-/// A text of a file as it may be quoted: short, and without control characters, which not every database stores.
+/// Returns a text of a file in quotable form: shortened, and without control characters, which not every database can
+/// store.
 pub fn quotable(text: &str) -> String {
     const LONGEST: usize = 300;
     let seen = |sign: char| if sign.is_control() { char::REPLACEMENT_CHARACTER } else { sign };
@@ -15,19 +16,19 @@ pub fn quotable(text: &str) -> String {
     quoted
 }
 
-/// What is wrong with one cell, or with a row as a whole.
+/// Problem of a cell or of a whole row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowProblem {
-    /// The row as the spreadsheet counts, from 1.
+    /// Row number as the spreadsheet counts, from 1.
     pub row: u32,
-    /// The name of the column; [`RowProblem::WHOLE_ROW`] when the row as a whole cannot be read.
+    /// Name of the column; [`RowProblem::WHOLE_ROW`] if the whole row cannot be read.
     pub column: &'static str,
-    /// What is wrong.
+    /// Problem.
     pub reason: String,
 }
 
 impl RowProblem {
-    /// In the place of a column.
+    /// Column name of a problem of the whole row.
     pub const WHOLE_ROW: &'static str = "*";
 }
 
@@ -41,7 +42,7 @@ impl fmt::Display for RowProblem {
     }
 }
 
-/// Everything that is wrong with the rows of a file; of very many problems the first.
+/// Problems of the rows of a file. Only the first ones are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RowProblems {
     kept: Vec<RowProblem>,
@@ -49,10 +50,10 @@ pub struct RowProblems {
 }
 
 impl RowProblems {
-    /// How many problems are kept.
+    /// Maximum number of kept problems.
     pub const KEPT: usize = 1000;
 
-    /// Adds a problem. What the reason quotes is made [`quotable`].
+    /// Adds a problem. Quoted text in the reason is made [`quotable`].
     pub fn add(&mut self, row: u32, column: &'static str, reason: impl ToString) {
         self.total += 1;
         if self.kept.len() < Self::KEPT {
@@ -60,29 +61,29 @@ impl RowProblems {
         }
     }
 
-    /// Adds everything of another list.
+    /// Adds all entries of another list.
     pub fn merge(&mut self, other: &Self) {
         let room = Self::KEPT.saturating_sub(self.kept.len());
         self.kept.extend(other.kept.iter().take(room).cloned());
         self.total += other.total;
     }
 
-    /// Whether nothing is wrong.
+    /// Returns `true` if there are no problems.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// The first problems, at most [`RowProblems::KEPT`].
+    /// Returns the first problems, at most [`RowProblems::KEPT`].
     pub fn kept(&self) -> &[RowProblem] {
         &self.kept
     }
 
-    /// How many there are.
+    /// Returns the number of problems.
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// The same problems by row.
+    /// Returns the problems sorted by row.
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.kept.sort_by_key(|problem| problem.row);
@@ -90,87 +91,87 @@ impl RowProblems {
     }
 }
 
-/// What becomes of the good rows of a file with bad ones.
+/// Treatment of the valid rows of a file with invalid ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ImportMode {
     /// Nothing is written.
     #[default]
     AllOrNothing,
-    /// The good rows are written.
+    /// The valid rows are written.
     Partial,
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ImportReport {
-    /// New records.
+    /// Number of created records.
     pub created: usize,
-    /// Records that were changed.
+    /// Number of changed records.
     pub updated: usize,
-    /// Records that already were as the file says.
+    /// Number of records that already match the file.
     pub unchanged: usize,
-    /// Rows that were left out because of a problem.
+    /// Number of rows skipped because of a problem.
     pub skipped: usize,
-    /// Why.
+    /// Problems of the skipped rows.
     pub problems: RowProblems,
-    /// Headers that were not understood.
+    /// Unknown headers.
     pub ignored_columns: Vec<String>,
-    /// The first rows as they will be; only of a check.
+    /// First rows after the import; only for a check.
     pub rows: Vec<RowPreview>,
 }
 
-/// Why a file is refused as a whole.
+/// Reason why a whole file is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SheetRefused {
-    /// Neither xlsx nor csv.
+    /// The file is neither xlsx nor csv.
     #[error("must be a spreadsheet: an xlsx or csv file")]
     NotASpreadsheet,
-    /// The binary format before xlsx, or a spreadsheet with a password.
+    /// The file is in the binary xls format or has a password.
     #[error("must be an xlsx or csv file without a password; save an xls file as xlsx first")]
     OldOrEncrypted,
-    /// The file, or what it unpacks to, is too large.
+    /// The file or its unpacked content is too large.
     #[error("is too large: {0}")]
     TooLarge(&'static str),
-    /// More rows than can be read.
+    /// The file has too many rows.
     #[error("must have at most {0} rows")]
     TooManyRows(u32),
-    /// More text than is taken at once.
+    /// The file has too much text to be imported at once.
     #[error("must have at most {0} bytes of text")]
     TooMuchText(usize),
-    /// A row of the file is longer than can be read, counted from 1.
+    /// This row of the file is too long, counted from 1.
     #[error("is too large: row {0}")]
     RowTooLong(u32),
-    /// A quote that is never closed, in the row with this number, counted from 1.
+    /// A quote in this row is never closed, counted from 1.
     #[error("has a quote in row {0} that is never closed")]
     OpenQuote(u32),
-    /// Text in another encoding than those that are read.
+    /// The text encoding is not supported.
     #[error("must be UTF-8, UTF-16 or Windows-1251 text; save it as CSV UTF-8")]
     Encoding,
-    /// More columns than can be read.
+    /// The file has too many columns.
     #[error("must have at most {0} columns")]
     TooManyColumns(usize),
-    /// There is no row with headers.
+    /// There is no header row.
     #[error("must have a first row with the names of the columns")]
     Empty,
     /// A needed column is missing.
     #[error("must have a column `{0}`")]
     MissingColumn(&'static str),
-    /// A column stands there twice.
+    /// A column occurs twice.
     #[error("must have the column `{0}` once")]
     DuplicateColumn(&'static str),
-    /// A sheet was chosen of a file without sheets.
+    /// A sheet was chosen in a file without sheets.
     #[error("must be left out: a csv file has no sheets")]
     NoSheets,
-    /// No visible sheet has the chosen name or number; those there are.
+    /// No visible sheet has the chosen name or number. Holds the list of sheets.
     #[error("must be the name or number of a visible sheet: {0}")]
     NoSuchSheet(String),
-    /// The chosen row is no row of headers.
+    /// The chosen row is not a header row.
     #[error("must be the row of headers: row {0} {1}")]
     HeaderRow(u32, String),
-    /// The mapping of columns does not fit the file.
+    /// The column mapping does not fit the file.
     #[error("{}", .0.join("; "))]
     Columns(Vec<String>),
-    /// Whoever took the rows wanted no more.
+    /// The receiver of the rows stopped the reading.
     #[error("was not read to its end")]
     Interrupted,
     /// The file is damaged.
@@ -179,7 +180,7 @@ pub enum SheetRefused {
 }
 
 impl SheetRefused {
-    /// The part of a request that is wrong.
+    /// Returns the part of the request that is wrong.
     pub fn part(&self) -> &'static str {
         match self {
             Self::NoSheets | Self::NoSuchSheet(_) => "sheet",
@@ -189,7 +190,7 @@ impl SheetRefused {
         }
     }
 
-    /// What is wrong, by reason.
+    /// Returns the reasons.
     pub fn reasons(&self) -> Vec<String> {
         match self {
             Self::Columns(reasons) => reasons.clone(),
@@ -197,7 +198,7 @@ impl SheetRefused {
         }
     }
 
-    /// The refusal with the part that is wrong.
+    /// Returns the refusal with the part of the request that is wrong.
     fn told(&self) -> String {
         match self.part() {
             "file" => format!("the file {self}"),
@@ -206,22 +207,22 @@ impl SheetRefused {
     }
 }
 
-/// Why an import or export is refused.
+/// Error of an import or export.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The employee may not do this.
+    /// The employee lacks a permission.
     #[error(transparent)]
     Denied(#[from] AccessDenied),
-    /// The file as a whole.
+    /// The whole file is refused.
     #[error("{}", .0.told())]
     Sheet(#[from] SheetRefused),
-    /// Rows are bad, and nothing was written.
+    /// Rows are invalid, and nothing was written.
     #[error("{} rows or cells are wrong; nothing was imported", .0.total())]
     Rows(RowProblems),
-    /// Records of the file were changed by somebody else at the same moment; nothing was written.
+    /// Records of the file were changed concurrently; nothing was written.
     #[error("the records were changed meanwhile; nothing was imported")]
     Stale,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -8,36 +8,36 @@ use super::{
     CardExport, CardLine, CardSheet, ImportError, ImportMode, ImportReport, ReadOptions, SheetRefused, StockSheet,
 };
 
-/// Use cases of spreadsheets. Files are read on the calling thread; the server does that where blocking is allowed.
+/// Use cases of spreadsheets. Files are read on the calling thread; the server calls them where blocking is allowed.
 pub struct SpreadsheetService {
     /// Reads files.
     pub reader: Arc<dyn SheetReader>,
     /// Writes files.
     pub writers: Arc<dyn SheetWriters>,
-    /// Where cards are kept.
+    /// Storage of catalog items.
     pub cards: Arc<dyn CardBook>,
-    /// Where stock is kept.
+    /// Storage of stock levels.
     pub stock: Arc<dyn StockBook>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl SpreadsheetService {
-    /// How many items one page of an export has.
+    /// Items per page of an export.
     pub const PAGE: u32 = 500;
 
-    /// Refuses who may not import cards; the first step of an import, before anything is received.
+    /// Returns an error if the employee may not import items. Callers check it before they receive a file.
     pub fn may_import_cards(&self, staff: &Staff) -> Result<(), ImportError> {
         staff.require(Permission::create(Resource::Nomenclatures))?;
         Ok(staff.require(Permission::edit(Resource::Nomenclatures))?)
     }
 
-    /// Reads a file of cards.
+    /// Reads a file of items.
     pub fn read_cards(&self, file: &Path) -> Result<CardSheet, ImportError> {
         Ok(CardSheet::read(&*self.reader, file, CardSheet::MOST_ROWS)?)
     }
 
-    /// Reads a file of cards, unless it has more rows than that or too much text to be taken at once.
+    /// Reads a file of items. Refuses a file with more than `most` rows or too much text for one import.
     pub fn read_few_cards(
         &self,
         file: &Path,
@@ -47,13 +47,13 @@ impl SpreadsheetService {
         few(CardSheet::read_with(&*self.reader, file, options, most.min(CardSheet::MOST_ROWS)))
     }
 
-    /// What an import would do and which problems it would find.
+    /// Returns the report of an import without writing.
     pub async fn check_cards(&self, staff: &Staff, sheet: CardSheet) -> Result<ImportReport, ImportError> {
         self.may_import_cards(staff)?;
         self.cards.check(staff.project_id, Arc::new(sheet)).await
     }
 
-    /// Creates and changes the cards of a sheet.
+    /// Creates and changes the items of a sheet.
     pub async fn import_cards(
         &self,
         staff: &Staff,
@@ -64,7 +64,7 @@ impl SpreadsheetService {
         self.cards.import(Stamp::of(staff, self.clock.now()), Arc::new(sheet), mode).await
     }
 
-    /// Refuses who may not upload stock.
+    /// Returns an error if the employee may not upload stock.
     pub fn may_upload_stock(&self, staff: &Staff) -> Result<(), ImportError> {
         Ok(staff.require(Permission::edit(Resource::Inventories))?)
     }
@@ -74,7 +74,7 @@ impl SpreadsheetService {
         Ok(StockSheet::read(&*self.reader, file, StockSheet::MOST_ROWS)?)
     }
 
-    /// Reads a file of stock, unless it has more rows than that or too much text to be taken at once.
+    /// Reads a file of stock. Refuses a file with more than `most` rows or too much text for one import.
     pub fn read_few_stock(
         &self,
         file: &Path,
@@ -84,13 +84,13 @@ impl SpreadsheetService {
         few(StockSheet::read_with(&*self.reader, file, options, most.min(StockSheet::MOST_ROWS)))
     }
 
-    /// What an upload would do and which problems it would find.
+    /// Returns the report of an upload without writing.
     pub async fn check_stock(&self, staff: &Staff, sheet: StockSheet) -> Result<ImportReport, ImportError> {
         self.may_upload_stock(staff)?;
         self.stock.check(staff.project_id, Arc::new(sheet)).await
     }
 
-    /// Creates and changes the stock of a sheet.
+    /// Creates and changes the stock levels of a sheet.
     pub async fn upload_stock(
         &self,
         staff: &Staff,
@@ -101,7 +101,7 @@ impl SpreadsheetService {
         self.stock.upload(Stamp::of(staff, self.clock.now()), Arc::new(sheet), mode).await
     }
 
-    /// The next rows of an export, after this item; fewer than [`SpreadsheetService::PAGE`] are the last.
+    /// Returns the next rows of an export after this item. Fewer than [`SpreadsheetService::PAGE`] rows are the last.
     pub async fn export_cards(
         &self,
         staff: &Staff,
@@ -111,7 +111,7 @@ impl SpreadsheetService {
         self.export_cards_of(staff.project_id, after).await
     }
 
-    /// The same for the operator, who may see everything.
+    /// Returns the next rows of an export for an operator, without a permission check.
     pub async fn export_cards_of(
         &self,
         project: ProjectId,
@@ -120,19 +120,19 @@ impl SpreadsheetService {
         Ok(self.cards.lines(project, after, Self::PAGE).await?)
     }
 
-    /// Rows of an export as a piece of csv; the first piece begins with the headers.
+    /// Returns rows of an export as a chunk of csv; the first chunk begins with the headers.
     pub fn piece(&self, lines: &[CardLine], is_first: bool) -> Result<Vec<u8>, SheetFailed> {
         let headers = is_first.then(CardLine::header);
         let rows: Vec<_> = headers.into_iter().chain(lines.iter().map(CardLine::cells)).collect();
         self.writers.piece(&rows, is_first)
     }
 
-    /// A file for the rows of an export.
+    /// Creates a file for the rows of an export.
     pub fn begin_export(&self, format: SheetFormat) -> Result<CardExport, SheetFailed> {
         CardExport::begin(self.writers.open(format)?)
     }
 
-    /// An empty file.
+    /// Creates an empty file.
     pub fn open(&self, format: SheetFormat) -> Result<Box<dyn SheetWriter>, SheetFailed> {
         self.writers.open(format)
     }

@@ -10,27 +10,28 @@ use super::ports::{HeaderRow, SheetReader};
 use super::{Layout, ReadOptions, RowPreview, RowProblem, RowProblems, SheetRefused, SheetRow};
 use crate::model::Edit;
 
-/// The understood rows of a file, and what was wrong with the others.
+/// Valid rows of a file, and the problems of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sheet<R> {
-    /// The rows from top to bottom.
+    /// Rows from top to bottom.
     pub rows: Vec<R>,
-    /// What is wrong with the others.
+    /// Problems of the other rows.
     pub problems: RowProblems,
-    /// How many others there are.
+    /// Number of the other rows.
     pub refused: usize,
-    /// Headers that were not understood.
+    /// Unknown headers.
     pub ignored_columns: Vec<String>,
-    /// Place of the rows in the file.
+    /// Location of the table in the file.
     pub layout: Layout,
 }
 
 impl<R> Sheet<R> {
-    /// The most rows an import takes that is answered at once.
+    /// Maximum rows of a synchronous import.
     pub const MOST_ROWS: u32 = 100_000;
-    /// The most text such an import takes, in bytes: a small file may say one long text in very many cells.
+    /// Maximum text of a synchronous import, in bytes. The limit is needed because a small file may repeat one long
+    /// text in many cells.
     pub const MOST_TEXT: usize = 32 << 20;
-    /// The most text of a part, in bytes, but for its last row.
+    /// Maximum text of a part, in bytes, not counting its last row.
     const PART_TEXT: usize = 8 << 20;
 
     pub(super) fn read_rows<C: Column>(
@@ -65,7 +66,7 @@ impl<R> Sheet<R> {
         Ok(sheet)
     }
 
-    /// As [`Sheet::read_rows`], as many rows as a preview shows.
+    /// Reads like [`Sheet::read_rows`], but only as many rows as a preview shows.
     pub(super) fn read_first<C: Column>(
         reader: &dyn SheetReader,
         file: &Path,
@@ -92,8 +93,8 @@ impl<R> Sheet<R> {
         Ok(Self { ignored_columns: table.layout.ignored(), layout: table.layout, ..sheet })
     }
 
-    /// Hands a file over in parts of so many rows, fewer when they are long. Rows up to `after` are read as well, for what
-    /// they mean to later ones, but handed over no more. Returns the place of the rows.
+    /// Passes a file on in parts of a given number of rows, fewer if they are long. Rows up to `after` are read, since
+    /// later rows may repeat them, but not passed on. Returns the location of the table.
     pub(super) fn read_in_parts<C: Column>(
         reader: &dyn SheetReader,
         file: &Path,
@@ -170,28 +171,28 @@ impl<R> Default for Sheet<R> {
     }
 }
 
-/// Some rows of a file.
+/// Part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part<R> {
-    /// The rows; `None` while there are none yet, and for rows that were handed over earlier and are only read over.
+    /// Rows; `None` while there are none yet, and for rows that an earlier run has already passed on.
     pub sheet: Option<Sheet<R>>,
-    /// The last row of the part as the spreadsheet counts.
+    /// Last row of the part as the spreadsheet counts.
     pub through: u32,
-    /// How many rows there are, refused ones included.
+    /// Number of rows, refused ones included.
     pub rows: u64,
 }
 
-/// Takes a file part by part; a refusal ends the reading.
+/// Receives a file part by part; a refusal ends the reading.
 pub type PartSink<'a, R> = dyn FnMut(Part<R>) -> Result<(), SheetRefused> + 'a;
 
 impl<C> Table<C> {
-    /// Returns `true` if the row is one below the headers that is not blank.
+    /// Returns `true` if the row is below the headers and not blank.
     fn has(&self, row: &SheetRow) -> bool {
         row.number > self.layout.header_row && !row.is_blank()
     }
 }
 
-/// Which rows a key stood in, in little memory: of a key only a fingerprint of 128 bits is kept.
+/// Rows in which keys occurred. To save memory only a 128-bit fingerprint of each key is kept.
 #[derive(Default)]
 pub(super) struct Seen {
     halves: [RandomState; 2],
@@ -199,7 +200,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// The row in which the key stood first, unless it is this one.
+    /// Returns the row in which the key first occurred, unless it is this one.
     pub fn again(&mut self, key: impl Hash, row: u32) -> Option<u32> {
         let [left, right] = &self.halves;
         match self.rows.entry((left.hash_one(&key), right.hash_one(&key))) {
@@ -212,7 +213,7 @@ impl Seen {
     }
 }
 
-/// The cells of one row by column.
+/// Cells of one row by column.
 pub(super) struct Fields<'a, C> {
     table: &'a Table<C>,
     row: &'a SheetRow,
@@ -221,12 +222,12 @@ pub(super) struct Fields<'a, C> {
 }
 
 impl<'a, C: Column> Fields<'a, C> {
-    /// The row as the spreadsheet counts.
+    /// Returns the row number as the spreadsheet counts.
     pub fn number(&self) -> u32 {
         self.row.number
     }
 
-    /// Whether anything was wrong so far.
+    /// Returns `true` if the row has a problem so far.
     pub fn is_faulty(&self) -> bool {
         self.faulty
     }
@@ -237,7 +238,7 @@ impl<'a, C: Column> Fields<'a, C> {
         self.problems.add(self.row.number, column.name(), reason);
     }
 
-    /// The text of a column; `None` without the column or when the cell cannot be read.
+    /// Returns the text of a column; `None` if the column is missing or the cell cannot be read.
     fn text(&mut self, column: C) -> Option<&'a str> {
         let row = self.row;
         match row.text(self.table.columns.place(column)?, column.is_number()) {
@@ -257,18 +258,18 @@ impl<'a, C: Column> Fields<'a, C> {
         parse(text).map_err(|error| self.problem(column, error)).ok()
     }
 
-    /// The value of a filled cell.
+    /// Parses a filled cell.
     pub fn given<T, E: ToString>(&mut self, column: C, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {
         let text = self.text(column).filter(|text| !text.trim().is_empty())?;
         self.parsed(column, text, parse)
     }
 
-    /// A field that always has a value: an empty cell changes nothing.
+    /// Reads a required field: an empty cell changes nothing.
     pub fn required<T, E: ToString>(&mut self, column: C, parse: impl Fn(&str) -> Result<T, E>) -> Edit<T> {
         self.given(column, parse).into()
     }
 
-    /// A field that may be empty: an empty cell clears it, unless empty cells are to change nothing.
+    /// Reads an optional field: an empty cell clears it, unless empty cells change nothing.
     pub fn optional<T, E: ToString>(&mut self, column: C, parse: impl Fn(&str) -> Result<T, E>) -> Edit<Option<T>> {
         match self.text(column) {
             None => Edit::Keep,
@@ -284,7 +285,7 @@ mod tests {
     use super::super::{Cell, StockSheet};
     use super::*;
 
-    /// A line `...` is work on the file before its next row.
+    /// Line `...` means work on the file before its next row.
     struct Lines(&'static str);
 
     impl SheetReader for Lines {
@@ -303,7 +304,7 @@ mod tests {
 
     const FILE: &str = "article;warehouse;quantity;colour\nA;W;1;\n\nB;W;2;\nC;W;x;\nA;w;4;\nD;W;5;\nE;W;6;\n";
 
-    /// Good rows, refused rows, rows and the last row of every part.
+    /// Returns valid rows, refused rows, rows and the last row of every part.
     fn parts(size: usize, after: u32) -> Vec<(usize, usize, u64, u32)> {
         let mut parts = Vec::new();
         let ignored = StockSheet::read_parts(
@@ -325,7 +326,7 @@ mod tests {
     fn a_file_is_read_in_parts_and_taken_up_anywhere() {
         assert_eq!(parts(2, 0), [(2, 0, 2, 4), (0, 2, 2, 6), (2, 0, 2, 8)]);
         assert_eq!(parts(100, 0), [(4, 2, 6, 8)]);
-        // Rows that were done count for those that repeat them: row 6 says again what row 2 says.
+        // Earlier rows still count as duplicates: row 6 repeats row 2.
         assert_eq!(parts(100, 4), [(2, 2, 4, 8)]);
         assert_eq!(parts(2, 7), [(0, 0, 0, 4), (0, 0, 0, 6), (1, 0, 1, 8)]);
         assert_eq!(parts(100, 8), []);
@@ -356,7 +357,7 @@ mod tests {
         assert_eq!(StockSheet::read(&lines, Path::new(""), 100).unwrap().rows.len(), 1);
     }
 
-    /// Rows of one long text each.
+    /// Rows with one long text each.
     struct Long(u32);
 
     impl SheetReader for Long {

@@ -12,18 +12,18 @@ use super::vocabulary::{Dictionary, SEVERAL};
 use super::{Content, ImportReport, ItemKey, Layout, ReadOptions, RowPreview, RowProblems, SheetRefused, quotable};
 use crate::model::{Reference, price_of_new_stock};
 
-/// A column of a sheet of stock.
+/// Column of a stock sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StockColumn {
-    /// The article of the item.
+    /// Article (SKU) of the item.
     Article,
-    /// The name or number of the warehouse.
+    /// Name or identifier of the warehouse.
     Warehouse,
-    /// Pieces in the warehouse, reserved ones included.
+    /// Units in the warehouse, reserved units included.
     Quantity,
-    /// The price of one piece.
+    /// Price of one unit.
     Price,
-    /// The number of the item; it finds an item without an article.
+    /// Identifier of the item; it matches an item without an article.
     Id,
 }
 
@@ -41,31 +41,31 @@ impl Column for StockColumn {
     }
 }
 
-/// What a row says about stock. A missing column or an empty cell changes nothing.
+/// Change of a stock level by a row. A missing column or an empty cell changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StockRow {
-    /// The row as the spreadsheet counts.
+    /// Row number as the spreadsheet counts, from 1.
     pub row: u32,
-    /// The item.
+    /// Item.
     pub key: ItemKey,
-    /// What the file calls the warehouse.
+    /// Warehouse as written in the file.
     pub warehouse: String,
-    /// Pieces in the warehouse.
+    /// Units in the warehouse.
     pub quantity: Option<StockLevel>,
-    /// The price of one piece.
+    /// Price of one unit.
     pub price: Option<Money>,
 }
 
-/// The rows of a sheet of stock.
+/// Rows of a stock sheet.
 pub type StockSheet = Sheet<StockRow>;
 
 impl StockSheet {
-    /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems collected.
+    /// Reads a file of at most `most` rows. Rows with problems are skipped and their problems collected.
     pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
         Self::read_with(reader, file, &ReadOptions::default(), most)
     }
 
-    /// As [`StockSheet::read`], the way the sender chose.
+    /// Reads like [`StockSheet::read`], with the options of the sender.
     pub fn read_with(
         reader: &dyn SheetReader,
         file: &Path,
@@ -75,13 +75,13 @@ impl StockSheet {
         Self::read_rows(reader, file, &NEEDED, (options, most), unique(Seen::default()))
     }
 
-    /// As [`StockSheet::read_with`], only the first rows.
+    /// Reads like [`StockSheet::read_with`], but only the first rows.
     pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetRefused> {
         Self::read_first(reader, file, &NEEDED, options, unique(Seen::default()))
     }
 
-    /// As [`StockSheet::read_with`], in parts of so many rows; rows up to `after` are read over. Returns the place
-    /// of the rows.
+    /// Reads like [`StockSheet::read_with`], in parts of a given number of rows. Rows up to `after` are skipped.
+    /// Returns the location of the table.
     pub fn read_parts(
         reader: &dyn SheetReader,
         file: &Path,
@@ -97,7 +97,8 @@ const NEEDED: [StockColumn; 2] = [StockColumn::Article, StockColumn::Warehouse];
 const NO_PRICE: &str = "is required for new stock: the item has no price above 0 of its own";
 const STANDS_ALREADY: &str = "stands with this warehouse in an earlier row already";
 
-/// A part does not know the items of the parts before it, but what their rows called them.
+/// Refuses rows that repeat an item and warehouse. Records of earlier parts are not known here, so rows are compared by
+/// their texts.
 fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Option<StockRow> {
     move |fields| {
         let row = stock_row(fields)?;
@@ -122,7 +123,7 @@ fn stock_row(fields: &mut Fields<'_, StockColumn>) -> Option<StockRow> {
     (!fields.is_faulty()).then_some(row)
 }
 
-/// What is known of the items and warehouses of a sheet.
+/// Existing items, warehouses and stock levels of a sheet.
 #[derive(Debug, Clone, Default)]
 pub struct StockTarget {
     warehouses: Dictionary<WarehouseId>,
@@ -144,7 +145,7 @@ impl StockTarget {
         self.warehouses.add(warehouse.id, warehouse.name, None);
     }
 
-    /// Adds an item: whether it can lie in a warehouse, and its card price.
+    /// Adds an item with its own price. `is_stocked` is `true` if it can have stock.
     pub fn add_item(
         &mut self,
         article: Option<Line<100>>,
@@ -157,7 +158,7 @@ impl StockTarget {
         self.items.insert(ItemKey::Id(id), item);
     }
 
-    /// A row with what is decided about it: nothing if it is refused, no write if the stock is as it says.
+    /// Returns the row with its effect: skipped if it is refused, unchanged if nothing is written.
     fn preview(&self, row: &StockRow, decided: &Decided) -> RowPreview {
         let warehouse = Some(quotable(&row.warehouse));
         let preview = |preview: RowPreview| RowPreview { warehouse, ..preview };
@@ -189,7 +190,7 @@ impl StockTarget {
         })
     }
 
-    /// Adds stock: pieces there, pieces of them reserved, and the price.
+    /// Adds a stock level: quantity, reserved units and price.
     pub fn add_stock(
         &mut self,
         (id, item, warehouse): (InventoryId, NomenclatureId, WarehouseId),
@@ -201,37 +202,38 @@ impl StockTarget {
     }
 }
 
-/// Stock to be written.
+/// Stock level to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StockWrite {
-    /// The record; a new one has no number.
+    /// Identifier; `None` for a new stock level.
     pub id: Option<InventoryId>,
-    /// What lies there.
+    /// Item.
     pub nomenclature_id: NomenclatureId,
-    /// Where.
+    /// Warehouse.
     pub warehouse_id: WarehouseId,
-    /// How many pieces.
+    /// Number of units.
     pub quantity: StockLevel,
-    /// The price of one piece; stock that never had one may go on without it.
+    /// Price of one unit. A stock level that never had a price may stay without one.
     pub price: Option<Money>,
 }
 
-/// What a sheet of stock would change.
+/// Changes by a stock sheet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StockDecision {
-    /// The stock to be written.
+    /// Stock levels to write.
     pub writes: Vec<StockWrite>,
-    /// How many records already are as the file says.
+    /// Number of stock levels that already match the file.
     pub unchanged: usize,
-    /// What is wrong with other rows.
+    /// Problems of the other rows.
     pub problems: RowProblems,
-    /// How many other rows there are.
+    /// Number of the other rows.
     pub skipped: usize,
     rows: Vec<RowPreview>,
 }
 
 impl StockDecision {
-    /// Decides by what is there. Of new stock the price is that of [`price_of_new_stock`].
+    /// Computes the changes from the sheet and the existing records. The price of new stock is that of
+    /// [`price_of_new_stock`].
     pub fn of(sheet: &StockSheet, target: &StockTarget) -> Self {
         let mut decision = Self { problems: sheet.problems.clone(), skipped: sheet.refused, ..Self::default() };
         let mut seen = HashSet::new();
@@ -255,7 +257,7 @@ impl StockDecision {
         decision
     }
 
-    /// What writing it does.
+    /// Returns the report of writing the changes.
     pub fn report(self, sheet: &StockSheet) -> ImportReport {
         let created = self.writes.iter().filter(|write| write.id.is_none()).count();
         ImportReport {
@@ -270,7 +272,7 @@ impl StockDecision {
     }
 }
 
-/// A write, nothing if the stock is as the row says, or the column that is wrong and the reason.
+/// Stock level to write, `None` if the row changes nothing, or the column with the problem and its reason.
 type Decided = Result<Option<StockWrite>, (StockColumn, String)>;
 
 fn decide(row: &StockRow, target: &StockTarget, seen: &mut HashSet<(NomenclatureId, WarehouseId)>) -> Decided {

@@ -4,18 +4,19 @@ use kontor_kernel::Name;
 
 use super::cell_list;
 
-/// The tags of an item, each on its own line or separated by `|`, `,` or `;`. Such a sign inside a name gets a backslash.
+/// Tags of an item, each on its own line or separated by `|`, `,` or `;`. A separator inside a name is escaped with a
+/// backslash.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TagNames(Vec<Name>);
 
-/// Returns `true` if a sign separates names; a comma between digits is a decimal one.
+/// Returns `true` if a sign separates names; a comma between digits is a decimal comma.
 fn separates(before: &str, sign: char, after: &str) -> bool {
     let is_decimal = before.ends_with(|c: char| c.is_ascii_digit()) && after.starts_with(|c: char| c.is_ascii_digit());
     sign != ',' || !is_decimal
 }
 
 impl TagNames {
-    /// From text. A name that stands there twice, in any case, counts once.
+    /// Parses a text. A name that occurs twice, in any case, counts once.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut seen = HashSet::new();
         let mut names = Vec::new();
@@ -32,12 +33,12 @@ impl TagNames {
         Ok(Self(names))
     }
 
-    /// The names in the order of the text.
+    /// Returns the names in the order of the text.
     pub fn names(&self) -> &[Name] {
         &self.0
     }
 
-    /// As [`TagNames::parse`] reads it.
+    /// Returns the text that [`TagNames::parse`] reads.
     pub(super) fn text_of<'a>(names: impl Iterator<Item = &'a Name>) -> String {
         let names: Vec<String> = names.map(|name| cell_list::escaped(name, separates)).collect();
         names.join("\n")

@@ -1,6 +1,6 @@
-//! Words that price lists use for the records of the dictionaries, whatever the records are called.
+//! Words that price lists use for the records of dictionaries, independent of the records' names.
 
-/// Words of one meaning, in lower case and without a point at the end.
+/// Synonyms, in lower case and without a point at the end.
 type Words = &'static [&'static str];
 
 /// Storage units.
@@ -40,24 +40,24 @@ const VATS: &[Words] = &[&["no vat", "without vat", "без ндс", "ндс н�
 /// Dictionary of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum TradeWords {
-    /// Only what the records are called.
+    /// Only the names of the records.
     #[default]
     None,
     /// Storage units.
     Units,
     /// Countries.
     Countries,
-    /// VAT rates: a number is a rate, never the number of a record.
+    /// VAT rates: a number is a rate, never the identifier of a record.
     Vats,
 }
 
 impl TradeWords {
-    /// Returns `true` if a number means the record with this number.
+    /// Returns `true` if a number means the record with this identifier.
     pub fn takes_numbers(self) -> bool {
         self != Self::Vats
     }
 
-    /// Other words of the same meaning as this text, which is in lower case.
+    /// Returns synonyms of a text, which must be in lower case.
     pub fn same_as(self, text: &str) -> Vec<String> {
         let groups = match self {
             Self::None => return Vec::new(),
@@ -76,7 +76,7 @@ impl TradeWords {
     }
 }
 
-/// The name of a rate: `20`, `20 %` and `ндс 20%` are `20%`.
+/// Returns the name of a rate: `20`, `20 %` and `ндс 20%` are `20%`.
 fn rate(text: &str) -> Option<String> {
     let number: String =
         text.replace("ндс", "").replace("vat", "").chars().filter(|sign| !sign.is_whitespace()).collect();

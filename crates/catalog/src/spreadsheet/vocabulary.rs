@@ -7,43 +7,43 @@ use kontor_kernel::{
 use super::trade_words::TradeWords;
 use crate::model::Reference;
 
-/// Where a category lies, from its root down: `Kitchen / Mugs`.
+/// Path of a category from its root down: `Kitchen / Mugs`.
 ///
-/// A `/` that stands alone between spaces parts names. One that belongs to a name is written `\/`, and a `\/` of a name
-/// `\\/`: every word of a name that is backslashes and a slash gets one backslash more. At the beginning and the end of
-/// a path there is nothing to part, so a `/` there belongs to its name.
+/// A `/` alone between spaces separates names. A `/` that belongs to a name is written `\/`, and a `\/` of a name
+/// `\\/`: every word of a name that consists of backslashes and a slash gets one more backslash. A `/` at the beginning
+/// or the end of a path separates nothing, so it belongs to its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CategoryPath(Vec<Name>);
 
 const SEPARATOR: &str = "/";
 
-/// Whether a word is a slash behind any number of backslashes.
+/// Returns `true` if a word is a slash after any number of backslashes.
 fn is_slash(word: &str) -> bool {
     word.strip_suffix(SEPARATOR).is_some_and(|backslashes| backslashes.chars().all(|letter| letter == '\\'))
 }
 
-/// A name as it stands in a path.
+/// Returns a name as written in a path.
 fn escaped(name: &str) -> String {
     let words: Vec<String> =
         name.split(' ').map(|word| if is_slash(word) { format!("\\{word}") } else { word.to_owned() }).collect();
     words.join(" ")
 }
 
-/// The word of a name that this one stands for.
+/// Returns the word of a name from its escaped form.
 fn unescaped(word: &str) -> &str {
     if is_slash(word) { word.strip_prefix('\\').unwrap_or(word) } else { word }
 }
 
 impl CategoryPath {
-    /// The deepest path that is made for a sheet; those there are may be deeper.
+    /// Maximum depth of a path that an import creates; existing paths may be deeper.
     pub const DEEPEST: usize = 20;
 
-    /// From names, the root first.
+    /// Creates a path from names, the root first.
     pub fn of(names: Vec<Name>) -> Self {
         Self(names)
     }
 
-    /// From text.
+    /// Parses a path.
     pub fn parse(text: &str) -> Result<Self, String> {
         let words: Vec<&str> = text.trim().split(' ').collect();
         let last = words.len().saturating_sub(1);
@@ -60,35 +60,35 @@ impl CategoryPath {
         names.map(Self).map_err(|error| format!("each category of the path {error}"))
     }
 
-    /// The names, the root first.
+    /// Returns the names, the root first.
     pub fn names(&self) -> &[Name] {
         &self.0
     }
 
-    /// As [`CategoryPath::parse`] reads it.
+    /// Returns the text that [`CategoryPath::parse`] reads.
     pub fn to_text(&self) -> String {
         let names: Vec<String> = self.0.iter().map(|name| escaped(name)).collect();
         names.join(" / ")
     }
 
-    /// The path in the form in which paths are compared.
+    /// Returns the path in the form in which paths are compared.
     pub fn key(&self) -> Vec<String> {
         self.0.iter().map(Line::key).collect()
     }
 }
 
-/// A category, as far as paths are concerned.
+/// Category as needed for paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VocabularyCategory {
-    /// The number of the category.
+    /// Identifier of the category.
     pub id: CategoryId,
-    /// The category it lies in.
+    /// Parent category.
     pub parent: Option<CategoryId>,
-    /// Its name.
+    /// Name.
     pub name: Name,
 }
 
-/// The records that cards name: those of the project and those of the dictionaries.
+/// Records that items refer to by name: those of the project and those of the dictionaries.
 #[derive(Debug, Clone)]
 pub struct Vocabulary {
     categories: HashMap<CategoryId, VocabularyCategory>,
@@ -138,7 +138,7 @@ impl Vocabulary {
         self.countries.add(country.id, country.name, None);
     }
 
-    /// Adds a storage unit, which is known by its abbreviation, too.
+    /// Adds a storage unit, which is also found by its abbreviation.
     pub fn add_unit(&mut self, unit: Reference<StorageUnitId>, abbreviation: &str) {
         self.units.add(unit.id, unit.name, Some(abbreviation));
     }
@@ -158,7 +158,7 @@ impl Vocabulary {
         self.tags.add(tag.id, tag.name, None);
     }
 
-    /// Whether the path leads to several categories.
+    /// Returns `true` if several categories have the path.
     pub fn is_ambiguous(&self, path: &CategoryPath) -> bool {
         let mut parent = None;
         for name in path.names() {
@@ -174,8 +174,9 @@ impl Vocabulary {
         false
     }
 
-    /// The category at a path, or how much of the path there is: its last category and how many names lead to it. Of two
-    /// with one name in one place it is the one added first; see [`Vocabulary::is_ambiguous`].
+    /// Returns the category at a path. If it does not exist, returns the last existing category of the path and the
+    /// number of existing names. Of two categories with one name and parent, the one added first is used; see
+    /// [`Vocabulary::is_ambiguous`].
     pub fn category(&self, path: &CategoryPath) -> Result<CategoryId, (Option<CategoryId>, usize)> {
         let mut parent = None;
         for (depth, name) in path.names().iter().enumerate() {
@@ -187,18 +188,18 @@ impl Vocabulary {
         parent.ok_or((None, 0))
     }
 
-    /// The category that a cell means. The `current` one of its card is meant whenever the cell has its path, whatever others
-    /// have that path, too; else it is as [`Vocabulary::category`] says.
+    /// Returns the category that a cell means. If the `current` category of the item has the path, it is meant, even if
+    /// others have that path too. Otherwise the result is that of [`Vocabulary::category`].
     pub fn find_category(&self, path: &CategoryPath, current: Option<CategoryId>) -> Option<CategoryId> {
         current.filter(|id| self.is_at(*id, path)).or_else(|| self.category(path).ok())
     }
 
-    /// Whether a category has this path.
+    /// Returns `true` if a category has this path.
     pub fn is_at(&self, category: CategoryId, path: &CategoryPath) -> bool {
         self.path(category).is_some_and(|own| own.key() == path.key())
     }
 
-    /// The path of a category.
+    /// Returns the path of a category.
     pub fn path(&self, category: CategoryId) -> Option<CategoryPath> {
         let mut names = Vec::new();
         let mut next = Some(category);
@@ -214,41 +215,41 @@ impl Vocabulary {
         Some(CategoryPath(names))
     }
 
-    /// Brands.
+    /// Returns the brands.
     pub(super) fn brands(&self) -> &Dictionary<BrandId> {
         &self.brands
     }
 
-    /// Countries.
+    /// Returns the countries.
     pub(super) fn countries(&self) -> &Dictionary<CountryId> {
         &self.countries
     }
 
-    /// Storage units.
+    /// Returns the storage units.
     pub(super) fn units(&self) -> &Dictionary<StorageUnitId> {
         &self.units
     }
 
-    /// VAT rates.
+    /// Returns the VAT rates.
     pub(super) fn vats(&self) -> &Dictionary<VatId> {
         &self.vats
     }
 
-    /// Types.
+    /// Returns the types.
     pub(super) fn types(&self) -> &Dictionary<NomenclatureTypeId> {
         &self.types
     }
 
-    /// Tags.
+    /// Returns the tags.
     pub(super) fn tags(&self) -> &Dictionary<TagId> {
         &self.tags
     }
 }
 
-/// Why a cell names no record.
+/// Reason why a cell identifies no record.
 pub(super) const SEVERAL: &str = "several records have this name; give the number";
 
-/// Records by name, in any case, or by number.
+/// Records by name, in any case, or by identifier.
 #[derive(Debug, Clone)]
 pub(super) struct Dictionary<Id> {
     by_key: HashMap<String, Id>,
@@ -272,7 +273,7 @@ impl<Id> Default for Dictionary<Id> {
 }
 
 impl<Id: Copy + Eq + Into<i64> + TryFrom<i64, Error = InvalidId>> Dictionary<Id> {
-    /// Adds a record. Its other name counts where no record has it as a name.
+    /// Adds a record. Its other name is used only if no record has it as a name.
     pub fn add(&mut self, id: Id, name: Name, other: Option<&str>) {
         if *self.by_key.entry(name.key()).or_insert(id) != id {
             self.shared.insert(name.key());
@@ -283,8 +284,8 @@ impl<Id: Copy + Eq + Into<i64> + TryFrom<i64, Error = InvalidId>> Dictionary<Id>
         self.names.insert(id.into(), (id, name));
     }
 
-    /// The record that a text names; none when several have the name. The `current` one is meant whenever the text is its
-    /// name: names need not be unique.
+    /// Returns the record that a text means; `None` if several have the name. Names need not be unique, so the
+    /// `current` record is meant whenever the text is its name.
     pub fn find(&self, text: &str, current: Option<Id>) -> Option<Id> {
         let key = text.trim().to_lowercase();
         let numbered = || {
@@ -296,28 +297,28 @@ impl<Id: Copy + Eq + Into<i64> + TryFrom<i64, Error = InvalidId>> Dictionary<Id>
         self.chosen(&key, current, named)
     }
 
-    /// The `current` record if it has this key, else the one of `named` unless several have the key.
+    /// Returns the `current` record if it has this key, otherwise the one of `named` unless several have the key.
     fn chosen(&self, key: &str, current: Option<Id>, named: impl FnOnce() -> Option<Id>) -> Option<Id> {
         let is_current = |id: &Id| self.name(*id).is_some_and(|name| name.key() == key);
         current.filter(is_current).or_else(|| if self.shared.contains(key) { None } else { named() })
     }
 
-    /// Whether several records have the name.
+    /// Returns `true` if several records have the name.
     pub fn is_ambiguous(&self, text: &str) -> bool {
         self.shared.contains(&text.trim().to_lowercase())
     }
 
-    /// The record of this name, whatever numbers there are.
+    /// Returns the record with this name, without matching identifiers.
     pub fn named(&self, name: &Name) -> Option<Id> {
         self.by_key.get(&name.key()).copied()
     }
 
-    /// As [`Dictionary::find`], whatever numbers there are: a name may look like one.
+    /// Finds a record like [`Dictionary::find`], without matching identifiers: a name may look like a number.
     pub fn find_named(&self, name: &Name, current: Option<Id>) -> Option<Id> {
         self.chosen(&name.key(), current, || self.named(name))
     }
 
-    /// The name of a record.
+    /// Returns the name of a record.
     pub fn name(&self, id: Id) -> Option<&Name> {
         self.names.get(&id.into()).map(|(_, name)| name)
     }

@@ -3,20 +3,20 @@ use kontor_kernel::{BrandId, CategoryId, CountryId, TagId};
 use super::{PriceRange, ProductFilter};
 use crate::model::Reference;
 
-/// A value of a filter, and the number of products that it would leave.
+/// Value of a filter, and the number of products that match it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FacetValue<Id> {
-    /// The record that the filter names.
+    /// Record of the filter value.
     pub record: Reference<Id>,
     /// Number of products.
     pub count: u64,
 }
 
-/// Values of the filters of a list, the most frequent first, at most [`Facets::MOST_VALUES`] of each. A filter does not narrow
-/// its own values: beside the brand that was chosen there are the others that could be.
+/// Values of the filters of a list, most frequent first, at most [`Facets::MOST_VALUES`] of each. A filter does not
+/// narrow its own values: the other brands are listed beside the chosen one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facets {
-    /// Categories of the products themselves, not those above them.
+    /// Categories of the products themselves, without their ancestors.
     pub categories: Vec<FacetValue<CategoryId>>,
     /// Brands.
     pub brands: Vec<FacetValue<BrandId>>,
@@ -24,20 +24,20 @@ pub struct Facets {
     pub countries: Vec<FacetValue<CountryId>>,
     /// Tags.
     pub tags: Vec<FacetValue<TagId>>,
-    /// The cheapest and the dearest price, if there are products.
+    /// Lowest and highest price, if there are products.
     pub price: Option<PriceRange>,
-    /// `false` if the list has more than [`Facets::MOST_PRODUCTS`] products, of which that many were counted.
+    /// `false` if the list has more than [`Facets::MOST_PRODUCTS`] products, of which only that many were counted.
     pub is_complete: bool,
 }
 
 impl Facets {
-    /// Longest list of values.
+    /// Maximum number of values of a filter.
     pub const MOST_VALUES: usize = 100;
-    /// Number of products that are counted.
+    /// Maximum number of counted products.
     pub const MOST_PRODUCTS: u32 = 10_000;
 }
 
-/// A filter with values to choose from.
+/// Filter with values to choose from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Facet {
     /// By category.
@@ -55,7 +55,7 @@ pub enum Facet {
 impl Facet {
     const ALL: [Self; 5] = [Self::Category, Self::Brand, Self::Country, Self::Tag, Self::Price];
 
-    /// The filter without the values of this one, if it has any.
+    /// Returns the filter without the values of this facet, if it has any.
     fn open(self, filter: &ProductFilter) -> Option<ProductFilter> {
         let mut open = filter.clone();
         match self {
@@ -68,7 +68,7 @@ impl Facet {
         (open != *filter).then_some(open)
     }
 
-    /// The products to count, and the facets that they are counted for.
+    /// Returns the products to count, and the facets for which they are counted.
     pub fn counted(filter: &ProductFilter) -> Vec<(ProductFilter, Vec<Self>)> {
         let (own, shared): (Vec<_>, Vec<_>) =
             Self::ALL.into_iter().map(|facet| (facet.open(filter), facet)).partition(|(open, _)| open.is_some());

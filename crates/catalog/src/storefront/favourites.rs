@@ -5,19 +5,19 @@ use kontor_kernel::{Clock, CustomerScope, NomenclatureId, Page, PageRequest, Sto
 use super::ports::{Favourites, Keeping};
 use super::{Product, ProductCard, StorefrontError, StorefrontService};
 
-/// Why a use case of favourites is refused.
+/// Error of a use case of favourites.
 #[derive(Debug, thiserror::Error)]
 pub enum FavouriteError {
-    /// The application sells no such product, or the customer does not keep it.
+    /// The application sells no such product, or it is not a favourite.
     #[error("there is no such product")]
     NotFound,
-    /// The product to keep is none that the application sells.
+    /// The application does not sell the product to add.
     #[error("the application sells no such product")]
     UnknownProduct,
-    /// The customer has left meanwhile.
+    /// The customer was deleted in the meantime.
     #[error("the customer has left")]
     CustomerLeft,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -31,37 +31,36 @@ impl From<StorefrontError> for FavouriteError {
     }
 }
 
-/// How many favourites the record of a customer tells.
+/// Maximum number of favourites in the record of a customer.
 const TOLD: u32 = 100;
 
-/// Products that customers keep.
+/// Use cases of favourites.
 pub struct FavouriteService {
-    /// Where they are kept.
+    /// Storage of favourites.
     pub favourites: Arc<dyn Favourites>,
-    /// What the application shows.
+    /// Products of the application.
     pub storefront: Arc<StorefrontService>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl FavouriteService {
-    /// One page of what the customer keeps and the application shows, kept last first.
+    /// Returns one page of the customer's favourites that the application shows, last added first.
     pub async fn list(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Product>, FavouriteError> {
         Ok(self.favourites.page(customer, page, self.clock.now()).await?)
     }
 
-    /// Those that the customer's own record tells: the first of the list, at most 100.
+    /// Returns the favourites for the customer's own record: the first of the list, at most 100.
     pub async fn products(&self, customer: CustomerScope) -> Result<Vec<Product>, FavouriteError> {
         Ok(self.favourites.latest(customer, TOLD, self.clock.now()).await?)
     }
 
-    /// A product the application shows or has sold out, whether the customer keeps it or not. It is not counted as looked
-    /// at.
+    /// Returns a product that the application shows or has sold out, a favourite or not. The view is not counted.
     pub async fn read(&self, customer: CustomerScope, id: NomenclatureId) -> Result<ProductCard, FavouriteError> {
         Ok(self.storefront.card(customer.into(), id).await?)
     }
 
-    /// Keeps a product. Gives its card and whether it was added just now.
+    /// Adds a product to the favourites. Returns the product and `true` if it was added just now.
     pub async fn add(
         &self,
         customer: CustomerScope,
@@ -75,13 +74,13 @@ impl FavouriteService {
         };
         match self.storefront.card(customer.into(), id).await {
             Ok(card) => Ok((card, added)),
-            // It was taken out of the shop between the two steps.
+            // The application stopped showing it between the two calls.
             Err(StorefrontError::NotFound) => Err(FavouriteError::UnknownProduct),
             Err(StorefrontError::Store(error)) => Err(error.into()),
         }
     }
 
-    /// Keeps a product no longer.
+    /// Removes a product from the favourites.
     pub async fn remove(&self, customer: CustomerScope, id: NomenclatureId) -> Result<(), FavouriteError> {
         if self.favourites.remove(customer, id).await? { Ok(()) } else { Err(FavouriteError::NotFound) }
     }

@@ -1,28 +1,28 @@
 use kontor_kernel::{BrandId, CategoryId, CountryId, Line, Money, TagId};
 
-/// Which products a storefront lists. An empty list of numbers leaves that field open.
+/// Filter of the products of a storefront. An empty list of identifiers does not filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProductFilter {
-    /// Words of the name and the article, as [`SearchQuery`](crate::model::SearchQuery) finds them.
+    /// Words of the name and the article, matched as by [`SearchQuery`](crate::model::SearchQuery).
     pub query: Option<Line<255>>,
-    /// Of exactly these categories, not of those below them.
+    /// Categories, without their subcategories.
     pub category_ids: Vec<CategoryId>,
-    /// Of these brands.
+    /// Brands.
     pub brand_ids: Vec<BrandId>,
-    /// From these countries.
+    /// Countries.
     pub country_ids: Vec<CountryId>,
-    /// With at least one of these tags.
+    /// Tags; a product needs at least one of them.
     pub tag_ids: Vec<TagId>,
-    /// At this price or above.
+    /// Minimum price.
     pub price_from: Option<Money>,
-    /// At this price or below.
+    /// Maximum price.
     pub price_to: Option<Money>,
-    /// Only products that a discount makes cheaper right now.
+    /// `true` for only products that an automatic discount currently reduces.
     pub on_sale: bool,
 }
 
 impl ProductFilter {
-    /// Whether nothing but categories narrows the list.
+    /// Returns `true` if only categories narrow the list.
     pub fn is_by_category(&self) -> bool {
         let Self { query, category_ids: _, brand_ids, country_ids, tag_ids, price_from, price_to, on_sale } = self;
         let open = brand_ids.is_empty() && country_ids.is_empty() && tag_ids.is_empty();
@@ -30,7 +30,7 @@ impl ProductFilter {
     }
 }
 
-/// In which order products are listed; equal products by number.
+/// Order of products; equal products are ordered by identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 pub enum ProductOrder {
     /// `name_asc`
@@ -54,7 +54,7 @@ pub enum ProductOrder {
 }
 
 impl ProductOrder {
-    /// Whether it depends on how often products were looked at.
+    /// Returns `true` if the order depends on the number of views.
     pub fn is_by_popularity(self) -> bool {
         matches!(self, Self::PopularityAscending | Self::PopularityDescending)
     }

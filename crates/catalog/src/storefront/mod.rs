@@ -1,15 +1,16 @@
-//! What customers see of the catalogue.
+//! Customers' view of the catalog.
 //!
-//! **Owns** the storefront list with its filters and orders, the product card, the price range, the categories and
-//! brands an application shows, its slides and subscription plans, the favourites and the searches of customers, and the counting of views.
+//! **Owns** the product list with its filters and orders, the product details, the price range, the categories and
+//! brands of an application, its slides and subscription plans, the favourites and the search history of customers, and
+//! the view counts.
 //!
 //! **Invariants**
-//! - A product is shown by what the application offers: goods with a category and unreserved stock in one of its
-//!   warehouses, services of its project. Plans are shown apart, where they were assigned. Everything else does not exist for its customers.
-//! - One view counts once in ten minutes per address and product; reading never writes, views and searches are stored in
-//!   batches.
-//! - What a customer keeps or searched for is seen by him alone.
-//! - HTML that staff wrote reaches customers cleaned.
+//! - An application shows goods with a category and unreserved stock in one of its warehouses, and services of its
+//!   project. Subscription plans are listed separately, where they are assigned. For customers no other items exist.
+//! - One view counts once in ten minutes per address and product. Reading never writes; views and searches are stored
+//!   in batches.
+//! - Favourites and searches are visible only to their customer.
+//! - HTML of staff is cleaned before it is shown to customers.
 //!
 //! **Ports**: [`ports::StorefrontReader`], [`ports::ViewCounter`], [`ports::Favourites`], [`ports::SearchLog`],
 //! [`ports::Showcase`], [`ports::StorefrontPlans`], and [`kontor_kernel::HtmlCleaner`]

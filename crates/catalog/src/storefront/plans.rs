@@ -7,45 +7,45 @@ use kontor_kernel::{
 use super::ports::StorefrontPlans;
 use crate::model::{BillingPeriod, PhotoUrl, PlanSlug, Reference};
 
-/// A subscription plan as an application offers it.
+/// Subscription plan as an application offers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The number of the assignment.
+    /// Identifier of the assignment.
     pub id: PlanAssignmentId,
-    /// What programs call it.
+    /// Slug.
     pub slug: PlanSlug,
-    /// The number of the item.
+    /// Identifier of the item.
     pub nomenclature_id: NomenclatureId,
-    /// The name.
+    /// Name.
     pub name: Name,
-    /// What one period costs.
+    /// Price of one period.
     pub amount: Money,
-    /// What the amount is counted in.
+    /// Currency of the price.
     pub currency: String,
-    /// The time between two charges.
+    /// Billing period.
     pub period: BillingPeriod,
 }
 
-/// Everything an application tells about a plan. Its HTML is stored as staff wrote it (`PlanCard<Prose>`) and cleaned
-/// before a customer gets it.
+/// Details of a plan in an application. Its HTML is stored as staff wrote it (`PlanCard<Prose>`) and cleaned for
+/// customers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanCard<Html = SafeHtml> {
-    /// What price lists tell, too.
+    /// Fields of the price list.
     pub plan: Plan,
-    /// The article.
+    /// Article (SKU).
     pub article: Option<Line<100>>,
     /// HTML.
     pub description: Option<Html>,
     /// HTML.
     pub characteristics: Option<Html>,
-    /// The photos in the order they are shown.
+    /// Photos, in display order.
     pub photos: Vec<PhotoUrl>,
-    /// The category.
+    /// Category.
     pub category: Option<Reference<CategoryId>>,
 }
 
 impl PlanCard<Prose> {
-    /// The card as customers may see it.
+    /// Returns the details with cleaned HTML.
     pub fn cleaned(self, cleaner: &dyn HtmlCleaner) -> PlanCard {
         let clean = |html: Option<Prose>| html.and_then(|html| SafeHtml::of(&html, cleaner));
         PlanCard {
@@ -59,17 +59,17 @@ impl PlanCard<Prose> {
     }
 }
 
-/// The plans of one category, or those without one.
+/// Plans of one category, or those without a category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanGroup {
-    /// The category.
+    /// Category.
     pub category: Option<Reference<CategoryId>>,
-    /// Its plans in their order.
+    /// Plans in their order.
     pub plans: Vec<PlanCard>,
 }
 
 impl PlanGroup {
-    /// Plans by category, in the order of the first plan of each.
+    /// Groups plans by category, in the order of the first plan of each.
     pub fn all_of(cards: Vec<PlanCard>) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         for card in cards {
@@ -82,27 +82,27 @@ impl PlanGroup {
     }
 }
 
-/// The subscription plans of a storefront.
+/// Use cases of the subscription plans of a storefront.
 pub struct StorefrontPlanService {
-    /// What applications offer.
+    /// Plans of applications.
     pub shelf: Arc<dyn StorefrontPlans>,
-    /// Cleans what staff wrote as HTML.
+    /// Cleans HTML of staff.
     pub cleaner: Arc<dyn HtmlCleaner>,
 }
 
 impl StorefrontPlanService {
-    /// The plans of the application as a price list.
+    /// Returns the plans of the application as a price list.
     pub async fn plans(&self, app: AppScope) -> Result<Vec<Plan>, StoreError> {
         self.shelf.plans(app).await
     }
 
-    /// The plans of the application with everything about them.
+    /// Returns the plans of the application with all details.
     pub async fn catalog(&self, app: AppScope) -> Result<Vec<PlanCard>, StoreError> {
         let cards = self.shelf.plan_cards(app).await?;
         Ok(cards.into_iter().map(|card| card.cleaned(&*self.cleaner)).collect())
     }
 
-    /// The same by category.
+    /// Returns the plans of the application with all details, grouped by category.
     pub async fn grouped(&self, app: AppScope) -> Result<Vec<PlanGroup>, StoreError> {
         Ok(PlanGroup::all_of(self.catalog(app).await?))
     }

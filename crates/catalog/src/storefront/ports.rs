@@ -1,4 +1,4 @@
-//! What the storefront needs from the outside.
+//! Ports of the storefront.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -11,12 +11,12 @@ use super::{
     SearchRequest, Slide, StorefrontBrand, StorefrontCategory, Tag,
 };
 
-/// What an application shows. `at` decides which discounts are in force.
+/// Reads the products of an application. `at` determines which discounts are in force.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StorefrontReader: Send + Sync {
-    /// One page of the products; without an order by number, or what fits a query best first. A search counts and pages
-    /// through 10,000 products at most. Whether they are favourites of the visitor costs no statement of its own.
+    /// Returns one page of the products. The default order is by identifier, or by relevance for a query. A search
+    /// covers at most 10,000 products. `is_favourite` needs no extra statement.
     async fn products(
         &self,
         visitor: Visitor,
@@ -26,7 +26,7 @@ pub trait StorefrontReader: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError>;
 
-    /// One product, when the application shows it.
+    /// Returns one product if the application shows it.
     async fn product(
         &self,
         visitor: Visitor,
@@ -34,7 +34,7 @@ pub trait StorefrontReader: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Option<ProductCard<Prose>>, StoreError>;
 
-    /// Goods that the application would show if its warehouses had free pieces of them.
+    /// Returns goods that the application would show if its warehouses had unreserved units of them.
     async fn sold_out(
         &self,
         visitor: Visitor,
@@ -42,7 +42,7 @@ pub trait StorefrontReader: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Option<ProductCard<Prose>>, StoreError>;
 
-    /// The cheapest and the dearest price, when anything matches.
+    /// Returns the lowest and the highest price; `None` if nothing matches.
     async fn price_range(
         &self,
         app: AppScope,
@@ -50,11 +50,11 @@ pub trait StorefrontReader: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Option<PriceRange>, StoreError>;
 
-    /// The values of the filters, with the products that [`Facet::counted`](super::Facet::counted) names.
+    /// Returns the values of the filters, counted for the products of [`Facet::counted`](super::Facet::counted).
     async fn facets(&self, app: AppScope, filter: ProductFilter, at: DateTime<Utc>) -> Result<Facets, StoreError>;
 
-    /// The first `limit` root categories of the application by position, or those right below `parent` by name when
-    /// the root above it is one of the application's.
+    /// Returns the first `limit` root categories of the application by position. With `parent` it returns the direct
+    /// subcategories by name, if their root belongs to the application.
     async fn categories(
         &self,
         app: AppScope,
@@ -62,36 +62,36 @@ pub trait StorefrontReader: Send + Sync {
         limit: Option<u32>,
     ) -> Result<Vec<StorefrontCategory>, StoreError>;
 
-    /// The first `limit` brands of the application, highest priority first.
+    /// Returns the first `limit` brands of the application, highest priority first.
     async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<StorefrontBrand>, StoreError>;
 }
 
-/// Where views are kept.
+/// Storage of view counts.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ViewCounter: Send + Sync {
-    /// Adds to the views of these products; a product that is gone is passed over.
+    /// Adds to the views of these products; deleted products are skipped.
     async fn add_views(&self, views: Vec<(NomenclatureId, u64)>) -> Result<(), StoreError>;
 }
 
-/// What became of a wish to keep a product.
+/// Outcome of adding a favourite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeping {
-    /// It is a favourite now.
+    /// The favourite was added.
     Added,
-    /// It was one already.
+    /// It was already a favourite.
     Kept,
     /// The application shows no such product.
     NotShown,
-    /// The customer has left meanwhile.
+    /// The customer was deleted in the meantime.
     CustomerLeft,
 }
 
-/// Products that customers keep.
+/// Storage of favourites.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait Favourites: Send + Sync {
-    /// One page of what the customer keeps and the application shows, kept last first.
+    /// Returns one page of the customer's favourites that the application shows, last added first.
     async fn page(
         &self,
         customer: CustomerScope,
@@ -99,50 +99,52 @@ pub trait Favourites: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError>;
 
-    /// The first products of that list, at most so many, in one statement.
+    /// Returns the first products of that list, at most `most`, in one statement.
     async fn latest(&self, customer: CustomerScope, most: u32, at: DateTime<Utc>) -> Result<Vec<Product>, StoreError>;
 
-    /// Keeps a product that the application shows, or would show if it were not sold out; of racing wishes one adds it.
+    /// Adds a product that the application shows, or would show if it were not sold out. Of concurrent calls one adds
+    /// it.
     async fn add(&self, customer: CustomerScope, id: NomenclatureId, at: DateTime<Utc>) -> Result<Keeping, StoreError>;
 
-    /// Keeps it no longer, whether it is shown or not. `false` when the customer did not keep it.
+    /// Removes a favourite, even if the application does not show the product. Returns `false` if it was not a
+    /// favourite.
     async fn remove(&self, customer: CustomerScope, id: NomenclatureId) -> Result<bool, StoreError>;
 }
 
-/// What customers searched for.
+/// Storage of the search history of customers.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SearchLog: Send + Sync {
-    /// Stores searches and forgets all but the last `kept` of each customer. A text that the customer searched for
-    /// before, in any case, takes the place of that search; who has left is passed over.
+    /// Stores searches and keeps only the last `kept` of each customer. A text that the customer already searched for,
+    /// in any case, replaces the earlier search. Searches of deleted customers are skipped.
     async fn store(&self, searches: Vec<Search>, kept: u32) -> Result<(), StoreError>;
 
-    /// The searches of a customer, newest first.
+    /// Returns the searches of a customer, newest first.
     async fn searches(&self, customer: Visitor) -> Result<Vec<SearchRequest>, StoreError>;
 }
 
-/// What a storefront shows beside its products.
+/// Reads storefront content other than products.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait Showcase: Send + Sync {
-    /// Every country of the system by number.
+    /// Returns every country of the system, by identifier.
     async fn countries(&self) -> Result<Vec<Country>, StoreError>;
 
-    /// Every tag of the project by number.
+    /// Returns every tag of the project, by identifier.
     async fn tags(&self, app: AppScope) -> Result<Vec<Tag>, StoreError>;
 
-    /// The slides of the application that are shown at this moment, by position.
+    /// Returns the slides of the application that are shown at this time, by position.
     async fn slides(&self, app: AppScope, at: DateTime<Utc>) -> Result<Vec<Slide<Prose>>, StoreError>;
 }
 
-/// The subscription plans that an application offers: assigned to it, active, and still plans of its project. The first
-/// position comes first, plans of one position by the number of the assignment.
+/// Reads the subscription plans that an application offers: assigned to it, active, and still plans of its project.
+/// They are ordered by position, then by identifier of the assignment.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StorefrontPlans: Send + Sync {
-    /// What a price list tells about them.
+    /// Returns the fields of the price list.
     async fn plans(&self, app: AppScope) -> Result<Vec<Plan>, StoreError>;
 
-    /// Everything about them, in one statement.
+    /// Returns all details, in one statement.
     async fn plan_cards(&self, app: AppScope) -> Result<Vec<PlanCard<Prose>>, StoreError>;
 }

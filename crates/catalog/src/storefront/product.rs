@@ -5,61 +5,61 @@ use kontor_kernel::{
 
 use crate::model::{NomenclatureKind, Packaging, PhotoUrl, Reference, StorageUnit};
 
-/// A product as an application offers it.
+/// Product as an application offers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Product {
-    /// The number of the item.
+    /// Identifier of the item.
     pub id: NomenclatureId,
-    /// Goods or service.
+    /// Type: goods or service.
     pub kind: NomenclatureKind,
-    /// The name.
+    /// Name.
     pub name: Name,
-    /// The article.
+    /// Article (SKU).
     pub article: Option<Line<100>>,
-    /// What one piece costs now, automatic discounts on the product and its category taken off.
+    /// Current price of one unit, after automatic discounts on the product and its category.
     pub price: Money,
-    /// What it costs without the discount, when there is one.
+    /// Price without the discount, if there is one.
     pub old_price: Option<Money>,
-    /// Pieces that can be ordered from the warehouses of the application; 0 for a service, which needs no stock.
+    /// Units that can be ordered from the warehouses of the application; 0 for a service, which needs no stock.
     pub quantity: u64,
-    /// The photos in the order they are shown.
+    /// Photos, in display order.
     pub photos: Vec<PhotoUrl>,
-    /// The category.
+    /// Category.
     pub category: Option<Reference<CategoryId>>,
-    /// The brand.
+    /// Brand.
     pub brand: Option<Reference<BrandId>>,
-    /// How it is packed.
+    /// Packaging.
     pub packaging: Packaging,
-    /// Whether the customer who looks keeps it among his favourites; nobody else does.
+    /// `true` if the signed-in customer has it among their favourites.
     pub is_favourite: bool,
 }
 
-/// Everything an application tells about one product. Its HTML is stored as staff wrote it (`ProductCard<Prose>`) and
-/// cleaned before a customer gets it.
+/// Details of a product in an application. Its HTML is stored as staff wrote it (`ProductCard<Prose>`) and cleaned for
+/// customers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProductCard<Html = SafeHtml> {
-    /// What lists tell, too.
+    /// Fields of the product list.
     pub product: Product,
-    /// The country of origin.
+    /// Country of origin.
     pub country: Option<Reference<CountryId>>,
-    /// The unit it is counted in.
+    /// Storage unit.
     pub storage_unit: Option<StorageUnit>,
-    /// A link for sharing.
+    /// Link for sharing.
     pub share_link: Option<String>,
     /// HTML.
     pub description: Option<Html>,
     /// HTML.
     pub characteristics: Option<Html>,
-    /// The tags by number.
+    /// Tags, by identifier.
     pub tags: Vec<Tag>,
-    /// How often it was looked at.
+    /// Number of views.
     pub views_count: u64,
-    /// Of these, looks that are counted and not stored yet.
+    /// Part of the views that is counted and not stored yet.
     pub unstored_views: u64,
 }
 
 impl ProductCard<Prose> {
-    /// The card as customers may see it.
+    /// Returns the details with cleaned HTML.
     pub fn cleaned(self, cleaner: &dyn HtmlCleaner) -> ProductCard {
         let clean = |html: Option<Prose>| html.and_then(|html| SafeHtml::of(&html, cleaner));
         ProductCard {
@@ -76,50 +76,50 @@ impl ProductCard<Prose> {
     }
 }
 
-/// A tag of products.
+/// Tag of products.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
-    /// The number of the tag.
+    /// Identifier of the tag.
     pub id: TagId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
-/// The cheapest and the dearest price of a list.
+/// Lowest and highest price of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PriceRange {
-    /// The lowest price.
+    /// Lowest price.
     pub lowest: Money,
-    /// The highest price.
+    /// Highest price.
     pub highest: Money,
 }
 
-/// A category as an application shows it.
+/// Category as an application shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorefrontCategory {
-    /// The number of the category.
+    /// Identifier of the category.
     pub id: CategoryId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
-    /// The category it lies in; roots have none.
+    /// Parent category; `None` for a root.
     pub parent: Option<Reference<CategoryId>>,
 }
 
-/// A brand as an application shows it.
+/// Brand as an application shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorefrontBrand {
-    /// The number of the brand.
+    /// Identifier of the brand.
     pub id: BrandId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its logo.
+    /// Logo.
     pub photo: Option<PhotoUrl>,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }

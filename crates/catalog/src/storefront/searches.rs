@@ -6,40 +6,40 @@ use kontor_kernel::{Clock, CounterpartyId, Line, ProjectId, SearchRequestId, Sto
 
 use super::ports::SearchLog;
 
-/// As many searches are kept of each customer.
+/// Maximum number of searches kept per customer.
 pub const KEPT_SEARCHES: u32 = 50;
 
-/// As many searches wait to be stored; others are not kept until these are stored.
+/// Maximum number of searches waiting to be stored. Further searches are dropped until these are stored.
 const MOST_PENDING: usize = 10_000;
 
-/// A search that is to be stored.
+/// Search to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// The project of the customer.
+    /// Project of the customer.
     pub project_id: ProjectId,
-    /// Who searched.
+    /// Customer.
     pub counterparty_id: CounterpartyId,
-    /// For what.
+    /// Search text.
     pub value: Line<255>,
-    /// When.
+    /// Time of the search.
     pub at: DateTime<Utc>,
 }
 
-/// A search that is stored.
+/// Stored search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchRequest {
-    /// Its number; it stays when the same is searched for again.
+    /// Identifier; it stays the same when the search is repeated.
     pub id: SearchRequestId,
-    /// What was searched for, as it was written last.
+    /// Search text, as last entered.
     pub value: Line<255>,
-    /// When it was searched for last.
+    /// Time of the last search.
     pub created_at: DateTime<Utc>,
 }
 
-/// Whose search, and its text in the form that is compared.
+/// Customer, and the search text in the form in which texts are compared.
 type Key = (CounterpartyId, String);
 
-/// What customers searched for. Searching writes nothing: searches wait in memory and are stored in batches.
+/// Search history of customers. Searching writes nothing: searches wait in memory and are stored in batches.
 pub struct SearchHistory {
     log: Arc<dyn SearchLog>,
     clock: Arc<dyn Clock>,
@@ -47,12 +47,12 @@ pub struct SearchHistory {
 }
 
 impl SearchHistory {
-    /// Wires the ports.
+    /// Creates the service from its ports.
     pub fn new(log: Arc<dyn SearchLog>, clock: Arc<dyn Clock>) -> Self {
         Self { log, clock, pending: Mutex::default() }
     }
 
-    /// Remembers a search of a customer; those of others are not remembered.
+    /// Records a search of a signed-in customer; searches of other visitors are not recorded.
     pub fn record(&self, visitor: Visitor, value: &Line<255>) {
         let Some(counterparty_id) = visitor.counterparty_id else { return };
         let key = (counterparty_id, value.key());
@@ -64,15 +64,15 @@ impl SearchHistory {
         }
     }
 
-    /// The searches of the visitor, newest first, with those this process has not stored yet. Nothing for a visitor who
-    /// is not signed in.
+    /// Returns the searches of the visitor, newest first, including those this process has not stored yet. Empty for a
+    /// visitor who is not signed in.
     pub async fn of(&self, visitor: Visitor) -> Result<Vec<SearchRequest>, StoreError> {
         let Some(customer) = visitor.counterparty_id else { return Ok(Vec::new()) };
         self.store_those(|(of, _)| *of == customer).await?;
         self.log.searches(visitor).await
     }
 
-    /// Stores the searches since the last time. They go on waiting when the storage fails. Returns how many there were.
+    /// Stores the waiting searches. They keep waiting if the storage fails. Returns their number.
     pub async fn store(&self) -> Result<usize, StoreError> {
         self.store_those(|_| true).await
     }
@@ -93,7 +93,7 @@ impl SearchHistory {
         outcome.map(|()| count)
     }
 
-    /// The map stays usable after a panic elsewhere: every step leaves it whole.
+    /// A poisoned lock is ignored: every operation leaves the map consistent.
     fn pending(&self) -> MutexGuard<'_, BTreeMap<Key, Search>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }

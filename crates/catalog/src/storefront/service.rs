@@ -11,13 +11,13 @@ use super::{
     StorefrontCategory,
 };
 
-/// Why a storefront read is refused.
+/// Error of a storefront read.
 #[derive(Debug, thiserror::Error)]
 pub enum StorefrontError {
-    /// The application shows no such product.
+    /// The application does not show the product.
     #[error("there is no such product")]
     NotFound,
-    /// The storage failed.
+    /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -34,7 +34,7 @@ pub struct StorefrontService {
 }
 
 impl StorefrontService {
-    /// Wires the ports.
+    /// Creates the service from its ports.
     pub fn new(
         shelves: Arc<dyn StorefrontReader>,
         counter: Arc<dyn ViewCounter>,
@@ -46,7 +46,8 @@ impl StorefrontService {
         Self { shelves, counter, limiter, cleaner, searches, clock, pending: PendingViews::default() }
     }
 
-    /// One page of what the application shows; without an order by number. What a customer searches for is remembered.
+    /// Returns one page of the products of the application; the default order is by identifier. The query of a customer
+    /// is recorded in their search history.
     pub async fn products(
         &self,
         visitor: Visitor,
@@ -60,7 +61,8 @@ impl StorefrontService {
         Ok(self.shelves.products(visitor, filter, order, page, self.clock.now()).await?)
     }
 
-    /// One product, looked at from this address, in the form in which addresses are counted.
+    /// Returns one product and counts a view from this address. `viewer` is the address in the form in which addresses
+    /// are counted.
     pub async fn product(
         &self,
         visitor: Visitor,
@@ -73,12 +75,12 @@ impl StorefrontService {
         Ok(card)
     }
 
-    /// Somebody at this address looks at a product that is shown. Returns its views that are not stored yet.
+    /// Counts a view of a shown product from this address. Returns its views that are not stored yet.
     pub async fn look(&self, id: NomenclatureId, viewer: &str) -> u64 {
         self.pending.look(&*self.limiter, "product-view", id, viewer).await
     }
 
-    /// One product that nobody looks at; it may be sold out.
+    /// Returns one product without counting a view; it may be sold out.
     pub(super) async fn card(&self, visitor: Visitor, id: NomenclatureId) -> Result<ProductCard, StorefrontError> {
         let mut card = match self.stored_card(visitor, id).await {
             Err(StorefrontError::NotFound) => {
@@ -96,18 +98,18 @@ impl StorefrontService {
         Ok(card.cleaned(&*self.cleaner))
     }
 
-    /// The cheapest and the dearest price among the products; nothing twice when there are none.
+    /// Returns the lowest and the highest price of the products; both are zero if there are none.
     pub async fn price_range(&self, app: AppScope, filter: ProductFilter) -> Result<PriceRange, StorefrontError> {
         let range = self.shelves.price_range(app, filter, self.clock.now()).await?;
         Ok(range.unwrap_or(PriceRange { lowest: Money::ZERO, highest: Money::ZERO }))
     }
 
-    /// The values of the filters of a list, and the number of products of each.
+    /// Returns the values of the filters of a list, and the number of products of each.
     pub async fn facets(&self, app: AppScope, filter: ProductFilter) -> Result<Facets, StorefrontError> {
         Ok(self.shelves.facets(app, filter, self.clock.now()).await?)
     }
 
-    /// Categories the application shows: its roots, or those right below `parent`.
+    /// Returns categories of the application: its roots, or the direct subcategories of `parent`.
     pub async fn categories(
         &self,
         app: AppScope,
@@ -117,13 +119,13 @@ impl StorefrontService {
         Ok(self.shelves.categories(app, parent, limit).await?)
     }
 
-    /// Brands the application shows, highest priority first.
+    /// Returns brands of the application, highest priority first.
     pub async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<StorefrontBrand>, StorefrontError> {
         Ok(self.shelves.brands(app, limit).await?)
     }
 
-    /// Stores the views counted since the last time. They stay counted when the storage fails, but are never added twice.
-    /// Returns how many products were looked at. Called by one worker at a time.
+    /// Stores the views counted since the last time. They stay counted if the storage fails, but are never added twice.
+    /// Returns the number of viewed products. Must not be called concurrently.
     pub async fn store_views(&self) -> Result<usize, StoreError> {
         self.pending.store(async |views| self.counter.add_views(views).await).await
     }

@@ -7,61 +7,61 @@ use super::Tag;
 use super::ports::Showcase;
 use crate::model::PhotoUrl;
 
-/// A country of the system-wide dictionary.
+/// Country of the system-wide dictionary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Country {
-    /// Its number.
+    /// Identifier.
     pub id: CountryId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its flag.
+    /// Flag.
     pub photo: Option<PhotoUrl>,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
-/// A picture of an application that leads somewhere. Its description is stored as it was written (`Slide<Prose>`) and
-/// cleaned before a customer gets it.
+/// Slide of an application: a picture with a link. Its description is stored as staff wrote it (`Slide<Prose>`) and
+/// cleaned for customers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slide<Html = SafeHtml> {
-    /// Its number.
+    /// Identifier.
     pub id: SlideId,
-    /// What stands on it.
+    /// Title on the slide.
     pub title: Name,
     /// HTML.
     pub description: Option<Html>,
-    /// The picture.
+    /// Picture.
     pub photo: Option<PhotoUrl>,
-    /// Where it leads.
+    /// Link target.
     pub link: Option<Link>,
-    /// Its place; slides of one place by number.
+    /// Position; slides with the same position are ordered by identifier.
     pub position: i64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
-/// What a storefront shows beside its products.
+/// Storefront content other than products.
 pub struct ShowcaseService {
-    /// What is shown.
+    /// Source of the content.
     pub showcase: Arc<dyn Showcase>,
-    /// Cleans what staff wrote as HTML.
+    /// Cleans HTML of staff.
     pub cleaner: Arc<dyn HtmlCleaner>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl ShowcaseService {
-    /// Every country of the system by number.
+    /// Returns every country of the system, by identifier.
     pub async fn countries(&self) -> Result<Vec<Country>, StoreError> {
         self.showcase.countries().await
     }
 
-    /// Every tag of the application's project, whether the application shows products with it or not.
+    /// Returns every tag of the application's project, even if no shown product has it.
     pub async fn tags(&self, app: AppScope) -> Result<Vec<Tag>, StoreError> {
         self.showcase.tags(app).await
     }
 
-    /// The slides of the application that are shown now.
+    /// Returns the slides of the application that are shown now.
     pub async fn slides(&self, app: AppScope) -> Result<Vec<Slide>, StoreError> {
         let slides = self.showcase.slides(app, self.clock.now()).await?;
         let shown = |slide: Slide<Prose>| Slide {

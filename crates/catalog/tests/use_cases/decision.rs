@@ -1,4 +1,4 @@
-//! What an import of cards changes, by the records there are.
+//! Changes by an import of items, given the existing records.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use kontor_kernel::*;
 
 use crate::name;
 
-/// One line per row, cells parted by `;`.
+/// Sheet with one line per row, cells separated by `;`.
 pub struct Grid(pub &'static str);
 
 impl SheetReader for Grid {

@@ -1,4 +1,4 @@
-//! Exports: how their files are made, and how they end.
+//! Exports: creation of their files and outcomes.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use kontor_kernel::{JobId, ProjectId, StoreError};
 use crate::clock;
 use crate::jobs::AtOnce;
 
-/// Takes texts of at most so many characters.
+/// Accepts texts of at most this many characters.
 struct Narrow(usize);
 
 impl SheetWriter for Narrow {
@@ -45,7 +45,7 @@ fn leased(format: SheetFormat, tries: u32) -> LeasedExport {
 
 const HEADER: &[&str] = &["order_id", "name"];
 
-/// So many orders of one line, each with this name.
+/// Source of this many orders of one line, each with this name.
 fn source(total: u64, name: &'static str) -> MockExportSource {
     let mut source = MockExportSource::new();
     source.expect_header().return_const(HEADER);
@@ -79,7 +79,7 @@ fn run(
     runner.run(&AtOnce, leased, &mut |_| go_on)
 }
 
-/// The export is held all the time.
+/// The lease of the export is never lost.
 fn held() -> MockExportBook {
     let mut exports = MockExportBook::new();
     exports.expect_progress().returning(|_, _, _| Ok(true));

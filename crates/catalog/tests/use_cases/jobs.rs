@@ -1,4 +1,4 @@
-//! How a job is worked on: in which steps, and how it ends.
+//! Jobs: their steps and outcomes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use kontor_kernel::{JobId, ProjectId, StoreError};
 use crate::clock;
 use crate::decision::Grid;
 
-/// Nothing here waits for anything: every mock answers at once.
+/// No future has to wait here: every mock answers at once.
 pub struct AtOnce;
 
 impl Waits for AtOnce {
@@ -59,7 +59,7 @@ fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
 
 const FILE: &str = "article;name\nA;One\nB;Two\n";
 
-/// A file of two rows, of which the first pass finds so many wrong.
+/// Runs a job with a file of two rows, of which the first pass finds `wrong` invalid.
 fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, leased: &LeasedJob, go_on: bool) -> RunOutcome {
     cards.expect_check().returning(move |_, _| {
         let mut problems = RowProblems::default();

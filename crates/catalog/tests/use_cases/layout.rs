@@ -1,4 +1,4 @@
-//! Finding the table of a file, and the columns of its headers.
+//! Detection of the table of a file, and of the columns of its headers.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use kontor_kernel::{Line, Money};
 
 use crate::decision::Grid;
 
-/// A workbook: names and texts of its visible sheets.
+/// Workbook: names and texts of its visible sheets.
 struct Workbook(Vec<(&'static str, &'static str)>);
 
 impl Workbook {

@@ -1,4 +1,4 @@
-//! Services over mocked ports: who may do what, to whose records, and what happens when a port refuses.
+//! Services over mocked ports: permissions, tenant isolation, and refusals of ports.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod decision;

@@ -1,4 +1,4 @@
-//! The words of enums: they stand in stored rows and in the contract, so they stay.
+//! Words of enums. They are part of stored rows and of the contract, so they must not change.
 
 use kontor_catalog::bulk::{JobKind, JobPhase, JobState};
 use kontor_catalog::model::{DiscountKind, DiscountState, StockReason, TargetKind};

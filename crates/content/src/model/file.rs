@@ -4,12 +4,12 @@ use kontor_kernel::{FileId, FileKey, Name, OrderId, ProjectId, Resource, UserId}
 
 use super::{Dimensions, FileType, MediaType};
 
-/// A text that is no SHA-256.
+/// Error: the text is not a SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 has 64 digits of lower hex")]
 pub struct InvalidSha256;
 
-/// The SHA-256 of a content: 64 digits of lower hex.
+/// SHA-256 of a content: 64 digits of lower hex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sha256(String);
 
@@ -20,79 +20,79 @@ impl Sha256 {
         if fits { Ok(Self(text.to_owned())) } else { Err(InvalidSha256) }
     }
 
-    /// The digits.
+    /// Returns the digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A file whose content is about to be stored.
+/// File whose content is about to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
-    /// The project it belongs to.
+    /// Project.
     pub project_id: ProjectId,
-    /// What it is for.
+    /// Type.
     pub file_type: FileType,
-    /// Where its content goes.
+    /// Key of the content.
     pub key: FileKey,
-    /// How it is shown and saved.
+    /// Name for display and download.
     pub name: Name,
-    /// What it is.
+    /// Media type.
     pub media: MediaType,
-    /// Its size when it is a picture.
+    /// Dimensions of a picture.
     pub dimensions: Option<Dimensions>,
-    /// The order it is added to.
+    /// Order to which it is added.
     pub order_id: Option<OrderId>,
-    /// Who uploads it.
+    /// Employee who uploads it.
     pub creator_id: UserId,
-    /// When.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// Until when its content has to be stored; afterwards it is swept.
+    /// Time limit for storing the content; afterwards it is swept.
     pub expires_at: DateTime<Utc>,
 }
 
-/// What was stored of a content.
+/// Size and checksum of a stored content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// How many bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Of all of them.
+    /// Checksum of the content.
     pub sha256: Sha256,
 }
 
-/// A file with its whole content stored.
+/// File whose content is completely stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredFile {
-    /// The number of the file.
+    /// Identifier.
     pub id: FileId,
-    /// The project it belongs to; its content is kept under it.
+    /// Project; the content is stored under it.
     pub project_id: ProjectId,
-    /// What it is for.
+    /// Type.
     pub file_type: FileType,
-    /// Where its content is.
+    /// Key of the content.
     pub key: FileKey,
-    /// How it is shown and saved.
+    /// Name for display and download.
     pub name: Name,
-    /// What it is.
+    /// Media type.
     pub media: MediaType,
-    /// Its size when it is a picture.
+    /// Dimensions of a picture.
     pub dimensions: Option<Dimensions>,
-    /// How large it is, and of what.
+    /// Size and checksum.
     pub content: Written,
-    /// The order it was added to.
+    /// Order to which it was added.
     pub order_id: Option<OrderId>,
-    /// Who uploaded it.
+    /// Employee who uploaded it.
     pub creator_id: UserId,
-    /// When.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
-/// A file of an order, as staff look through them.
+/// File of an order, with the name of its uploader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderFile {
-    /// The file.
+    /// File.
     pub file: StoredFile,
-    /// The name of who uploaded it, where there is one.
+    /// Name of the employee who uploaded it, if there is one.
     pub creator_name: Option<String>,
 }
 

@@ -2,41 +2,41 @@ use kontor_kernel::TextError;
 
 use super::media::{Dimensions, DimensionsRefused, MediaType, Sighting};
 
-/// A number that names no type of file.
+/// Error: the number is not a type of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of 1, 2, 3")]
 pub struct UnknownFileType;
 
-/// What a file is for. The numbers are the contract's.
+/// Type of a file. The numbers are the contract's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileType {
-    /// 1: the contract of an employee.
+    /// 1: employment contract of an employee.
     EmploymentContract,
-    /// 2: a picture that everybody may see.
+    /// 2: public picture.
     Avatar,
-    /// 3: something that belongs to an order.
+    /// 3: file of an order.
     OrderFile,
 }
 
-/// Why a content is refused.
+/// Reason why a content is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContentRefused {
-    /// Nothing came.
+    /// The content is empty.
     #[error("must not be empty")]
     Empty,
-    /// None of the contents that the type of file takes.
+    /// The type of file does not accept the content. Holds the accepted types.
     #[error("must be a {0} file")]
     NotTaken(String),
-    /// A document with programs in it.
+    /// The document contains macros.
     #[error("must not contain macros")]
     WithMacros,
-    /// It cannot be read to the end of what was looked at.
+    /// The content is damaged.
     #[error("is damaged: it begins as {} and does not go on as one", .0.title())]
     Damaged(MediaType),
-    /// A picture outside its bounds.
+    /// The dimensions of the picture are out of bounds.
     #[error(transparent)]
     Dimensions(#[from] DimensionsRefused),
-    /// A name that makes no label.
+    /// The file name cannot be used as a label.
     #[error("must have another name: its name {0}")]
     Name(#[from] TextError),
 }
@@ -45,7 +45,7 @@ impl FileType {
     /// Every type.
     pub const ALL: [Self; 3] = [Self::EmploymentContract, Self::Avatar, Self::OrderFile];
 
-    /// The number of the type.
+    /// Returns the number of the type.
     pub fn id(self) -> i64 {
         match self {
             Self::EmploymentContract => 1,
@@ -54,17 +54,17 @@ impl FileType {
         }
     }
 
-    /// The type with this number.
+    /// Returns the type with this number.
     pub fn from_id(id: i64) -> Result<Self, UnknownFileType> {
         Self::ALL.into_iter().find(|kind| kind.id() == id).ok_or(UnknownFileType)
     }
 
-    /// Whether everybody with the key of a file sees it. The others take an employee of the project.
+    /// Returns `true` if the key alone gives access to a file. Other types need an employee of the project.
     pub fn is_public(self) -> bool {
         self == Self::Avatar
     }
 
-    /// The contents it takes.
+    /// Returns the accepted contents.
     pub fn takes(self) -> &'static [MediaType] {
         use MediaType::{Docx, Gif, Jpeg, Ods, Odt, Pdf, Png, Webp, Xlsx};
         match self {
@@ -74,7 +74,8 @@ impl FileType {
         }
     }
 
-    /// Whether a content may be stored as a file of this type: what it is, and its size when it is a picture.
+    /// Returns the media type of an accepted content, with the dimensions of a picture; otherwise the reason why it is
+    /// refused.
     pub fn admit(self, sighting: Sighting) -> Result<(MediaType, Option<Dimensions>), ContentRefused> {
         let taken = |media: MediaType| {
             if self.takes().contains(&media) { Ok(media) } else { Err(ContentRefused::NotTaken(self.titles())) }
@@ -119,7 +120,7 @@ mod tests {
         assert_eq!(FileType::Avatar.admit(image(MediaType::Gif)), Ok((MediaType::Gif, Some(dimensions))));
         assert!(matches!(FileType::EmploymentContract.admit(image(MediaType::Gif)), Err(Refused::NotTaken(_))));
         assert!(matches!(FileType::Avatar.admit(Sighting::Document(MediaType::Pdf)), Err(Refused::NotTaken(_))));
-        // That a content is damaged is said only of contents that would be taken.
+        // Damage is reported only for contents that the type accepts.
         assert!(matches!(FileType::Avatar.admit(Sighting::Damaged(MediaType::Docx)), Err(Refused::NotTaken(_))));
         assert_eq!(FileType::Avatar.admit(Sighting::Damaged(MediaType::Png)), Err(Refused::Damaged(MediaType::Png)));
         assert_eq!(FileType::OrderFile.admit(Sighting::WithMacros), Err(Refused::WithMacros));

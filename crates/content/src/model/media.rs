@@ -1,4 +1,4 @@
-//! What a content is.
+//! Media types.
 
 use kontor_kernel::{Name, TextError};
 
@@ -6,25 +6,25 @@ use super::PictureWidth;
 
 macro_rules! media {
     ($($(#[$doc:meta])* $variant:ident = $mime:literal, $title:literal, $endings:expr;)+) => {
-        /// The contents that are known. What else comes is refused, whatever it calls itself.
+        /// Known media types. Other contents are refused, regardless of their declared type.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum MediaType { $($(#[$doc])* $variant,)+ }
 
         impl MediaType {
-            /// All of them.
+            /// Every media type.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The media type as the wire names it.
+            /// Returns the media type as on the wire.
             pub fn mime(self) -> &'static str {
                 match self { $(Self::$variant => $mime,)+ }
             }
 
-            /// How people call it.
+            /// Returns the name for people.
             pub fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)+ }
             }
 
-            /// How names of such files end; the usual ending first.
+            /// Returns the file extensions, the usual one first.
             pub fn endings(self) -> &'static [&'static str] {
                 match self { $(Self::$variant => $endings,)+ }
             }
@@ -33,53 +33,53 @@ macro_rules! media {
 }
 
 media! {
-    /// A photo.
+    /// JPEG picture.
     Jpeg = "image/jpeg", "JPEG", &["jpg", "jpeg", "jpe", "jfif"];
-    /// A picture.
+    /// PNG picture.
     Png = "image/png", "PNG", &["png"];
-    /// A picture that may move.
+    /// GIF picture, possibly animated.
     Gif = "image/gif", "GIF", &["gif"];
-    /// A picture or photo.
+    /// WebP picture.
     Webp = "image/webp", "WebP", &["webp"];
-    /// A document as it is printed.
+    /// PDF document.
     Pdf = "application/pdf", "PDF", &["pdf"];
-    /// A document of Office Open XML.
+    /// Text document of Office Open XML.
     Docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "DOCX", &["docx"];
-    /// A workbook of Office Open XML.
+    /// Workbook of Office Open XML.
     Xlsx = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "XLSX", &["xlsx"];
-    /// A text of `OpenDocument`.
+    /// Text document of `OpenDocument`.
     Odt = "application/vnd.oasis.opendocument.text", "ODT", &["odt"];
-    /// A workbook of `OpenDocument`.
+    /// Workbook of `OpenDocument`.
     Ods = "application/vnd.oasis.opendocument.spreadsheet", "ODS", &["ods"];
 }
 
-/// A text that names no known content.
+/// Error: the text is not a known media type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no media type `{0}`")]
 pub struct UnknownMediaType(String);
 
-/// The longest name that is kept of a file, in characters.
+/// Maximum length of a stored file name, in characters.
 const LONGEST_LABEL: usize = 255;
 
-/// Characters that turn the direction of the text around them: a name with one of them shows another ending than it has.
+/// Characters that change the direction of text. With one of them, a name can show another extension than it has.
 fn turns_around(sign: char) -> bool {
     matches!(sign, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }
 
 impl MediaType {
-    /// The media type with this name on the wire.
+    /// Parses the name on the wire.
     pub fn parse(mime: &str) -> Result<Self, UnknownMediaType> {
         let found = Self::ALL.iter().find(|media| media.mime() == mime);
         found.copied().ok_or_else(|| UnknownMediaType(mime.to_owned()))
     }
 
-    /// Whether browsers show it as a picture.
+    /// Returns `true` if browsers show it as a picture.
     pub fn is_image(self) -> bool {
         matches!(self, Self::Jpeg | Self::Png | Self::Gif | Self::Webp)
     }
 
-    /// The name under which a file is shown and saved: what its sender called it, without folders, control characters and
-    /// signs that hide the ending, and with an ending that tells the truth.
+    /// Returns the name for display and download. It is the sender's name without folders, control characters and signs
+    /// that hide the extension, with the extension of the actual media type.
     pub fn label(self, original: Option<&str>) -> Result<Name, TextError> {
         let last = original.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
         let clean: String = last.chars().filter(|sign| !sign.is_control() && !turns_around(*sign)).collect();
@@ -98,7 +98,7 @@ impl MediaType {
     }
 }
 
-/// Why a picture is refused.
+/// Error: the dimensions of a picture are out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be a picture of at most {} pixels a side and {} pixels in all",
@@ -107,7 +107,7 @@ impl MediaType {
 )]
 pub struct DimensionsRefused;
 
-/// The size of a picture, in pixels. What a small file unpacks to when it is shown is bounded by it.
+/// Dimensions of a picture, in pixels. The bounds limit the memory that a small file needs when it is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimensions {
     width: u32,
@@ -115,11 +115,11 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// The longest side.
+    /// Maximum side, in pixels.
     pub const MOST_SIDE: u32 = 16_384;
-    /// The most pixels in all.
+    /// Maximum number of pixels.
     pub const MOST_PIXELS: u64 = 50_000_000;
-    /// The longest side of a WebP.
+    /// Maximum side of a WebP picture, in pixels.
     const MOST_WEBP_SIDE: u32 = 16_383;
 
     /// Checks the bounds; a picture has at least one pixel.
@@ -133,7 +133,8 @@ impl Dimensions {
         }
     }
 
-    /// The size of a smaller copy: at most this wide and as high as a WebP may be, in the same proportions, never enlarged.
+    /// Returns the dimensions of a smaller copy: at most this wide and at most as high as WebP allows, with the same
+    /// proportions, never enlarged.
     #[must_use]
     pub fn within(self, width: PictureWidth) -> Self {
         let scaled = |length: u32, to: u32, from: u32| {
@@ -149,38 +150,38 @@ impl Dimensions {
         }
     }
 
-    /// From left to right.
+    /// Returns the width.
     pub fn width(self) -> u32 {
         self.width
     }
 
-    /// From top to bottom.
+    /// Returns the height.
     pub fn height(self) -> u32 {
         self.height
     }
 }
 
-/// What looking at a content has shown.
+/// Result of inspecting a content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sighting {
-    /// A picture with the size that its header tells, in pixels.
+    /// Picture with the dimensions of its header, in pixels.
     Image {
-        /// Which one.
+        /// Media type.
         media: MediaType,
-        /// From left to right.
+        /// Width.
         width: u64,
-        /// From top to bottom.
+        /// Height.
         height: u64,
     },
-    /// Something that is no picture.
+    /// Known content that is not a picture.
     Document(MediaType),
-    /// It begins as a known content and does not go on as one.
+    /// The content begins like a known media type but is damaged.
     Damaged(MediaType),
-    /// A document that runs programs when it is opened.
+    /// Document that runs programs when it is opened.
     WithMacros,
-    /// Nothing known.
+    /// Unknown content.
     Unknown,
-    /// Nothing at all.
+    /// Empty content.
     Empty,
 }
 

@@ -1,4 +1,4 @@
-//! Files and what they may hold, pages, and the trees of blocks and menu items.
+//! Files and their contents, content pages, and the trees of blocks and menu items.
 
 mod file;
 mod file_type;

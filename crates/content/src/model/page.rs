@@ -8,76 +8,77 @@ use kontor_kernel::{
 use super::Slug;
 use crate::PageRefusal;
 
-/// A page: an article, a news item, the text of an offer. Pages are the project's; every application shows them.
+/// Content page: an article, a news item, the text of an offer. It belongs to the project, and every application shows
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The number of the page.
+    /// Identifier.
     pub id: PageId,
-    /// What is said about it.
+    /// Content.
     pub content: PageContent,
-    /// Its type, with that one's name.
+    /// Type, with its name.
     pub page_type: Option<(PageTypeId, Name)>,
-    /// Its tags, in the order in which they were given.
+    /// Tags, in the given order.
     pub tags: Vec<PageTag>,
-    /// The employee who wrote it, with their name.
+    /// Employee who wrote it, with their name.
     pub author: Option<(UserId, String)>,
-    /// How often it was looked at.
+    /// Number of views.
     pub views_count: u64,
-    /// Raised by every change that staff make.
+    /// Version, incremented by every change of staff.
     pub version: u64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// What a page says.
+/// Content of a content page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageContent {
-    /// What it is called in addresses, unique in the project.
+    /// Slug, unique in the project.
     pub slug: Slug,
-    /// Its title.
+    /// Title.
     pub title: Name,
-    /// What it is about.
+    /// Subject, in words.
     pub description: Option<Line<500>>,
-    /// Its picture in lists.
+    /// Picture for lists.
     pub preview: Option<PhotoUrl>,
     /// HTML as staff wrote it.
     pub html: Option<Prose>,
-    /// Whether customers see it.
+    /// `true` if customers see it.
     pub is_active: bool,
-    /// Whether it is shown in the place of pages that are not there. One of a project is, at most.
+    /// `true` if it is shown instead of pages that do not exist. At most one page of a project is.
     pub is_fallback: bool,
 }
 
-/// A tag of pages.
+/// Tag of content pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageTag {
-    /// The number of the tag.
+    /// Identifier of the tag.
     pub id: PageTagId,
-    /// Its name, unique in the project in any case.
+    /// Name, unique in the project, compared without regard to case.
     pub name: TagName,
-    /// When it was first used.
+    /// Time of the first use.
     pub created_at: DateTime<Utc>,
 }
 
-/// The name of a tag: one line of at most 100 characters.
+/// Name of a tag: one line of at most 100 characters.
 pub type TagName = Line<100>;
 
-/// More tags than a page may have.
+/// Error: a content page has too many tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have at most {} tags", TagNames::MAX)]
 pub struct TooManyTags;
 
-/// The tags of a page by their names, each once, at most 20.
+/// Tags of a content page by name, each once, at most 20.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TagNames(Vec<TagName>);
 
 impl TagNames {
-    /// The most tags of a page.
+    /// Maximum tags of a content page.
     pub const MAX: usize = 20;
 
-    /// Leaves out names that come again, in whatever case, and counts the others.
+    /// Removes duplicate names, compared without regard to case, and checks the number of the others.
     pub fn new(names: Vec<TagName>) -> Result<Self, TooManyTags> {
         let mut own: Vec<TagName> = Vec::new();
         for name in names {
@@ -88,7 +89,7 @@ impl TagNames {
         if own.len() > Self::MAX { Err(TooManyTags) } else { Ok(Self(own)) }
     }
 
-    /// The names.
+    /// Returns the names.
     pub fn names(&self) -> &[TagName] {
         &self.0
     }
@@ -125,122 +126,122 @@ impl Audited for Page {
     }
 }
 
-/// What staff say about a new page.
+/// Fields of a new content page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageDraft {
-    /// What it is called in addresses; made from the title when it is left out.
+    /// Slug; derived from the title if omitted.
     pub slug: Option<Slug>,
-    /// Its title.
+    /// Title.
     pub title: Name,
-    /// What it is about.
+    /// Subject, in words.
     pub description: Option<Line<500>>,
-    /// Its picture in lists.
+    /// Picture for lists.
     pub preview: Option<PhotoUrl>,
     /// HTML.
     pub html: Option<Prose>,
-    /// Its type.
+    /// Type.
     pub page_type_id: Option<PageTypeId>,
-    /// Its tags. Those that are new to the project are made.
+    /// Tags; those that do not exist in the project are created.
     pub tags: TagNames,
-    /// Whether customers see it.
+    /// `true` if customers see it.
     pub is_active: bool,
-    /// Whether it is shown in the place of pages that are not there; then no other is.
+    /// `true` if it is shown instead of pages that do not exist; it replaces the previous fallback.
     pub is_fallback: bool,
 }
 
-/// What staff change about a page.
+/// Change of a content page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageChange {
-    /// What it is called in addresses. Another title leaves it as it is.
+    /// Slug. A new title does not change it.
     pub slug: Edit<Slug>,
-    /// Its title.
+    /// Title.
     pub title: Edit<Name>,
-    /// What it is about.
+    /// Subject, in words.
     pub description: Edit<Option<Line<500>>>,
-    /// Its picture in lists.
+    /// Picture for lists.
     pub preview: Edit<Option<PhotoUrl>>,
     /// HTML.
     pub html: Edit<Option<Prose>>,
-    /// Its type.
+    /// Type.
     pub page_type_id: Edit<Option<PageTypeId>>,
-    /// Its tags, in the place of all that it has.
+    /// Tags, replacing the old ones.
     pub tags: Edit<TagNames>,
-    /// Whether customers see it.
+    /// `true` if customers see it.
     pub is_active: Edit<bool>,
-    /// Whether it is shown in the place of pages that are not there.
+    /// `true` if it is shown instead of pages that do not exist.
     pub is_fallback: Edit<bool>,
 }
 
 impl PageContent {
-    /// What people read of the page, which is what it is found by.
+    /// Returns the readable texts of the page, by which it is searched.
     pub fn readable(&self) -> [String; 3] {
         let text = self.html.as_deref().map(readable_text);
         let description = self.description.as_ref().map(ToString::to_string);
         [self.title.to_string(), description.unwrap_or_default(), text.unwrap_or_default()]
     }
 
-    /// What is left of it when a cleaner has been over it.
+    /// Returns the cleaned HTML, if any remains.
     pub fn cleaned(&self, cleaner: &dyn HtmlCleaner) -> Option<SafeHtml> {
         self.html.as_deref().and_then(|html| SafeHtml::of(html, cleaner))
     }
 }
 
-/// A type of pages, as customers see it.
+/// Type of content pages, as customers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageType {
-    /// The number of the type.
+    /// Identifier of the type.
     pub id: PageTypeId,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its picture.
+    /// Picture.
     pub photo: Option<String>,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
-/// Which pages customers ask for.
+/// Filter of content pages for customers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageFilter {
-    /// Of this type.
+    /// Type.
     pub page_type_id: Option<PageTypeId>,
-    /// With these words in title, description or text.
+    /// Words in title, description or text.
     pub query: Option<PageQueryText>,
 }
 
-/// Why a text is not looked for.
+/// Error: the text is too short or too long for a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 3 to 255 characters")]
 pub struct InvalidPageQuery;
 
-/// What is looked for in pages: one line of 3 to 255 characters.
+/// Search text for content pages: one line of 3 to 255 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageQueryText(Line<255>);
 
 impl PageQueryText {
-    /// Trims and checks.
+    /// Trims and checks the text.
     pub fn parse(text: &str) -> Result<Self, InvalidPageQuery> {
         let line = Line::parse(text).map_err(|_| InvalidPageQuery)?;
         if line.chars().count() < 3 { Err(InvalidPageQuery) } else { Ok(Self(line)) }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn line(&self) -> &Line<255> {
         &self.0
     }
 }
 
-/// In which order customers see pages.
+/// Order of content pages for customers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum PageOrder {
-    /// The oldest first.
+    /// Oldest first.
     DateAsc,
-    /// The newest first.
+    /// Newest first.
     #[default]
     DateDesc,
-    /// The one least looked at first.
+    /// Least viewed first.
     PopularityAsc,
-    /// The one most looked at first.
+    /// Most viewed first.
     PopularityDesc,
 }
 

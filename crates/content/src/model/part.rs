@@ -6,17 +6,17 @@ use kontor_kernel::{
 
 use super::{Node, Slug};
 
-/// Why a number is no code.
+/// Error: the number is not a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", PartCode::LARGEST)]
 pub struct InvalidPartCode;
 
-/// The number an application knows a block or a menu item by: 1 to 1,000,000,000.
+/// Code of a block or a menu item in an application: 1 to 1,000,000,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartCode(i64);
 
 impl PartCode {
-    /// The largest code.
+    /// Largest code.
     pub const LARGEST: i64 = 1_000_000_000;
 
     /// Accepts 1 to 1,000,000,000.
@@ -24,64 +24,64 @@ impl PartCode {
         if (1..=Self::LARGEST).contains(&value) { Ok(Self(value)) } else { Err(InvalidPartCode) }
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn get(self) -> i64 {
         self.0
     }
 }
 
-/// A record that is part of what an application shows and stands in a tree of its kind: a block, a menu item.
+/// Record of an application that is part of a tree: a block or a menu item.
 pub trait ApplicationPart: Audited + Clone + Send + Sync + 'static {
-    /// Its number.
+    /// Identifier type.
     type Id: Copy + Into<i64> + Send + Sync + 'static;
-    /// What is said about a new one.
+    /// Fields of a new record.
     type Draft: Send + Sync + 'static;
-    /// What is changed.
+    /// Change of a record.
     type Change: Send + Sync + 'static;
-    /// The most that an application has.
+    /// Maximum number per application.
     const MOST: usize;
 
-    /// The application that shows it.
+    /// Returns the application that shows it.
     fn application(&self) -> ApplicationId;
 }
 
-/// What both kinds of parts say, and how they are found.
+/// Position and keys of a block or menu item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place<Id> {
-    /// The application that shows it.
+    /// Application that shows it.
     pub application_id: ApplicationId,
-    /// The one above it, with that one's name; roots have none.
+    /// Parent with its name; `None` for a root.
     pub parent: Option<(Id, Name)>,
-    /// The number the application knows it by, unique in the application among those of its kind.
+    /// Code, unique in the application among records of the same kind.
     pub code: PartCode,
-    /// What the application calls it, unique in the application among those of its kind.
+    /// Slug, unique in the application among records of the same kind.
     pub slug: Slug,
 }
 
-/// A block: a piece of what an application shows, such as a banner, with those below it.
+/// Block: part of an application's content, such as a banner, with its child blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// The number of the block.
+    /// Identifier of the block.
     pub id: BlockId,
-    /// Where it stands; its slug is the contract's `identifier`.
+    /// Position and keys; the slug is the contract's `identifier`.
     pub place: Place<BlockId>,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its picture.
+    /// Picture.
     pub avatar: Option<PhotoUrl>,
-    /// Its type, with that one's name.
+    /// Type, with its name.
     pub block_type: (BlockTypeId, Name),
-    /// Where it leads.
+    /// Link target.
     pub link: Option<Link>,
-    /// A file that it offers.
+    /// File offered for download.
     pub file: Option<PhotoUrl>,
-    /// Its text.
+    /// Text.
     pub text: Option<Prose>,
-    /// Raised by every change.
+    /// Version, incremented by every change.
     pub version: u64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -125,25 +125,25 @@ impl ApplicationPart for Block {
     }
 }
 
-/// Where a new part stands.
+/// Position and keys of a new record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceDraft<Id> {
-    /// The one above it.
+    /// Parent.
     pub parent_id: Option<Id>,
-    /// Without a code it gets the next after the largest.
+    /// Code; without one the record gets the largest code plus 1.
     pub code: Option<PartCode>,
-    /// Without a slug it gets one made of its name.
+    /// Slug; derived from the name if omitted.
     pub slug: Option<Slug>,
 }
 
-/// Where a part stands from now on.
+/// Change of position and keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceChange<Id> {
-    /// The one above it.
+    /// Parent.
     pub parent_id: Edit<Option<Id>>,
-    /// The number the application knows it by.
+    /// Code.
     pub code: Edit<PartCode>,
-    /// What the application calls it.
+    /// Slug.
     pub slug: Edit<Slug>,
 }
 
@@ -153,64 +153,64 @@ impl<Id> Default for PlaceChange<Id> {
     }
 }
 
-/// What staff say about a new block.
+/// Fields of a new block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockDraft {
-    /// Where it stands.
+    /// Position and keys.
     pub place: PlaceDraft<BlockId>,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its picture.
+    /// Picture.
     pub avatar: Option<PhotoUrl>,
-    /// Its type.
+    /// Type.
     pub block_type_id: BlockTypeId,
-    /// Where it leads.
+    /// Link target.
     pub link: Option<Link>,
-    /// A file that it offers.
+    /// File offered for download.
     pub file: Option<PhotoUrl>,
-    /// Its text.
+    /// Text.
     pub text: Option<Prose>,
 }
 
-/// What staff change about a block.
+/// Change of a block.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BlockChange {
-    /// Where it stands.
+    /// Position and keys.
     pub place: PlaceChange<BlockId>,
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// Its picture.
+    /// Picture.
     pub avatar: Edit<Option<PhotoUrl>>,
-    /// Its type.
+    /// Type.
     pub block_type_id: Edit<BlockTypeId>,
-    /// Where it leads.
+    /// Link target.
     pub link: Edit<Option<Link>>,
-    /// A file that it offers.
+    /// File offered for download.
     pub file: Edit<Option<PhotoUrl>>,
-    /// Its text.
+    /// Text.
     pub text: Edit<Option<Prose>>,
 }
 
-/// An item of the menus of an application. A root with those below it is a menu.
+/// Item of the menus of an application. A root with its descendants is a menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MenuItem {
-    /// The number of the item.
+    /// Identifier of the item.
     pub id: MenuItemId,
-    /// Where it stands; its address is made of its slug.
+    /// Position and keys; its address is built from its slug.
     pub place: Place<MenuItemId>,
-    /// The smaller, the sooner among those beside it.
+    /// Position among its siblings, lowest first.
     pub position: i64,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its icon.
+    /// Icon.
     pub avatar: Option<PhotoUrl>,
-    /// Its picture.
+    /// Picture.
     pub preview: Option<PhotoUrl>,
-    /// Raised by every change.
+    /// Version, incremented by every change.
     pub version: u64,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -245,57 +245,57 @@ impl ApplicationPart for MenuItem {
     }
 }
 
-/// An item of a menu as customers see it.
+/// Menu item as customers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownItem {
-    /// Its code.
+    /// Code.
     pub code: PartCode,
-    /// Its address is made of it.
+    /// Slug, from which its address is built.
     pub slug: Slug,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its icon.
+    /// Icon.
     pub avatar: Option<PhotoUrl>,
-    /// Its picture.
+    /// Picture.
     pub preview: Option<PhotoUrl>,
 }
 
-/// A menu as customers see it.
+/// Menu as customers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Menu {
-    /// The item that was asked for, with those below it.
+    /// Requested item with its descendants.
     pub root: Node<ShownItem>,
-    /// The address of the application, before the slugs of the items.
+    /// Address of the application, to which the slugs of the items are appended.
     pub address: Option<Link>,
 }
 
-/// What staff say about a new menu item. It comes last among those beside it.
+/// Fields of a new menu item. It is placed after its siblings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MenuItemDraft {
-    /// Where it stands.
+    /// Position and keys.
     pub place: PlaceDraft<MenuItemId>,
-    /// Its name.
+    /// Name.
     pub name: Name,
-    /// Its icon.
+    /// Icon.
     pub avatar: Option<PhotoUrl>,
-    /// Its picture.
+    /// Picture.
     pub preview: Option<PhotoUrl>,
 }
 
-/// What staff change about a menu item. Below another parent it comes last.
+/// Change of a menu item. Under another parent it is placed last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MenuItemChange {
-    /// Where it stands.
+    /// Position and keys.
     pub place: PlaceChange<MenuItemId>,
-    /// Its name.
+    /// Name.
     pub name: Edit<Name>,
-    /// Its icon.
+    /// Icon.
     pub avatar: Edit<Option<PhotoUrl>>,
-    /// Its picture.
+    /// Picture.
     pub preview: Edit<Option<PhotoUrl>>,
 }
 
-/// The order of records beside each other when one of them changes places with its neighbour; as it is where there is none.
+/// Swaps a record with its neighbour in the order of its siblings. Without a neighbour the order is unchanged.
 pub fn shifted(mut order: Vec<i64>, id: i64, shift: Shift) -> Vec<i64> {
     let neighbour = order.iter().position(|one| *one == id).and_then(|place| {
         let beside = match shift {

@@ -1,22 +1,24 @@
-/// A text that names no width.
+/// Error: the text is not an allowed width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of 160, 320, 640, 1280")]
 pub struct UnknownPictureWidth;
 
-/// The width that a smaller copy of a picture has at most, in pixels. Few widths, so that few copies are made and stored.
+/// Maximum width of a smaller copy of a picture, in pixels. Only a few widths exist, so that few copies are created and
+/// stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PictureWidth(u32);
 
 impl PictureWidth {
-    /// Every width. Stores remove the copies of these widths with the file, so a width is never taken off the list.
+    /// Every width. Stores remove the copies of these widths with the file, so a width must never be removed from the
+    /// list.
     pub const ALL: [Self; 4] = [Self(160), Self(320), Self(640), Self(1280)];
 
-    /// Reads the decimal number of a width.
+    /// Parses the decimal number of a width.
     pub fn parse(text: &str) -> Result<Self, UnknownPictureWidth> {
         Self::ALL.into_iter().find(|width| width.0.to_string() == text).ok_or(UnknownPictureWidth)
     }
 
-    /// The width in pixels.
+    /// Returns the width in pixels.
     pub fn pixels(self) -> u32 {
         self.0
     }

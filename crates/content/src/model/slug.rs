@@ -1,20 +1,20 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// Why a text is no slug.
+/// Error: the text is not a slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {} small Latin letters, digits, hyphens and underscores", Slug::MAX)]
 pub struct InvalidSlug;
 
-/// What a record is called in addresses: 1 to 100 of `a` to `z`, `0` to `9`, `-` and `_`.
+/// Slug of a record: 1 to 100 of `a` to `z`, `0` to `9`, `-` and `_`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Slug(String);
 
 impl Slug {
-    /// The most characters.
+    /// Maximum length, in characters.
     pub const MAX: usize = 100;
 
-    /// Trims and checks.
+    /// Trims and checks the text.
     pub fn parse(text: &str) -> Result<Self, InvalidSlug> {
         let text = text.trim();
         let fits = |sign: u8| sign.is_ascii_lowercase() || sign.is_ascii_digit() || matches!(sign, b'-' | b'_');
@@ -22,7 +22,8 @@ impl Slug {
         if formed { Ok(Self(text.to_owned())) } else { Err(InvalidSlug) }
     }
 
-    /// A name in Latin letters; `instead` when nothing of it is a letter or a digit.
+    /// Creates a slug from a name, transliterated to Latin letters. Returns `instead` if nothing of it is a letter or a
+    /// digit.
     pub fn of(name: &str, instead: &'static str) -> Self {
         let whole = slug::slugify(name);
         let short: String = whole.chars().take(Self::MAX).collect();
@@ -30,7 +31,7 @@ impl Slug {
         Self(if trimmed.is_empty() { instead.to_owned() } else { trimmed.to_owned() })
     }
 
-    /// The same with a number behind it, for when it is taken.
+    /// Returns the slug with a number appended, for use if it is taken.
     #[must_use]
     pub fn numbered(&self, number: u32) -> Self {
         let end = format!("-{number}");
@@ -39,7 +40,7 @@ impl Slug {
         Self(format!("{}{end}", start.trim_end_matches('-')))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,38 +1,38 @@
 use std::collections::{HashMap, HashSet};
 
-/// Why a record cannot stand where it is wanted in its tree.
+/// Reason why a position in the tree is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TreeRefusal {
-    /// The parent is no record of the tree.
+    /// The parent does not exist in the tree.
     #[error("there is no such parent")]
     UnknownParent,
-    /// The parent lies below the record.
+    /// The parent is a descendant of the record.
     #[error("lies below the record")]
     Cycle,
     /// The tree would be too deep.
     #[error("the tree would have more than {} levels", Tree::DEEPEST)]
     TooDeep,
-    /// The tree has as many records as it may have.
+    /// The tree has the maximum number of records.
     #[error("there are too many records")]
     Full,
 }
 
-/// Who lies below whom, by number.
+/// Parents of records, by identifier.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     parents: HashMap<i64, Option<i64>>,
 }
 
 impl Tree {
-    /// The most levels.
+    /// Maximum number of levels.
     pub const DEEPEST: usize = 16;
 
-    /// Of records with their parents.
+    /// Creates a tree from records with their parents.
     pub fn new(records: impl IntoIterator<Item = (i64, Option<i64>)>) -> Self {
         Self { parents: records.into_iter().collect() }
     }
 
-    /// Whether one more record may come, below this parent.
+    /// Returns an error unless one more record may be added below this parent.
     pub fn admit(&self, parent: Option<i64>, most: usize) -> Result<(), TreeRefusal> {
         if self.parents.len() >= most {
             return Err(TreeRefusal::Full);
@@ -44,7 +44,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether a record may lie below this parent, with all that lies below it.
+    /// Returns an error unless a record may be moved below this parent, with its descendants.
     pub fn accept(&self, record: i64, parent: Option<i64>) -> Result<(), TreeRefusal> {
         let Some(parent) = parent else { return Ok(()) };
         let level = self.level(parent).ok_or(TreeRefusal::UnknownParent)?;
@@ -54,37 +54,37 @@ impl Tree {
         if level + self.height(record) > Self::DEEPEST { Err(TreeRefusal::TooDeep) } else { Ok(()) }
     }
 
-    /// A record, its parent, and so on to the root. Ends also where stored parents form a circle.
+    /// Returns a record, its parent, and so on to the root. Stops also if stored parents form a cycle.
     fn above(&self, record: i64) -> impl Iterator<Item = i64> {
         let mut seen = HashSet::new();
         std::iter::successors(Some(record), |below| self.parents.get(below).copied().flatten())
             .take_while(move |one| seen.insert(*one))
     }
 
-    /// 1 of a root; nothing of a record that is not there.
+    /// Returns the level of a record, 1 for a root; `None` if it does not exist.
     fn level(&self, record: i64) -> Option<usize> {
         self.parents.contains_key(&record).then(|| self.above(record).count())
     }
 
-    /// The levels from a record down to the lowest that lies below it.
+    /// Returns the number of levels from a record down to its lowest descendant.
     fn height(&self, record: i64) -> usize {
         let below = self.parents.keys().filter_map(|one| self.above(*one).position(|above| above == record));
         below.max().unwrap_or_default() + 1
     }
 }
 
-/// A record with those below it.
+/// Record with its children.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node<T> {
-    /// The record.
+    /// Record.
     pub record: T,
-    /// Those below it, in the order in which they came.
+    /// Children, in the order of the input.
     pub children: Vec<Self>,
 }
 
 impl<T> Node<T> {
-    /// Puts records, told with their numbers and parents, below the one with the number `root`. Those that do not lie
-    /// below it are left out, and so is what lies deeper than [`Tree::DEEPEST`].
+    /// Builds the tree below the record `root` from records with identifiers and parents. Records that are not below it
+    /// are left out, and so are records deeper than [`Tree::DEEPEST`].
     pub fn nested(records: impl IntoIterator<Item = (i64, Option<i64>, T)>, root: i64) -> Option<Self> {
         let (mut top, mut below) = (None, HashMap::<i64, Vec<(i64, T)>>::new());
         for (id, parent, record) in records {
@@ -97,7 +97,7 @@ impl<T> Node<T> {
         top.map(|record| Self::grown(record, root, &mut below, Tree::DEEPEST))
     }
 
-    /// The same tree of other values.
+    /// Returns the tree with each value converted.
     pub fn map<U>(self, to: &impl Fn(T) -> U) -> Node<U> {
         let children = self.children.into_iter().map(|child| child.map(to)).collect();
         Node { record: to(self.record), children }
@@ -114,7 +114,7 @@ impl<T> Node<T> {
 mod tests {
     use super::*;
 
-    /// 1 above 2 above 3 and so on.
+    /// Tree in which 1 is the parent of 2, 2 of 3 and so on.
     fn chain(length: i64) -> Tree {
         Tree::new((1..=length).map(|id| (id, (id > 1).then_some(id - 1))))
     }

@@ -1,4 +1,4 @@
-//! What staff want of a discount, and the terms that come of it: everything that is wrong at once.
+//! Input of staff for a discount, and the resulting terms or all validation errors at once.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
@@ -8,31 +8,31 @@ use kontor_kernel::{
 use super::{DiscountKind, DiscountTerms, PromoTerms, TargetKind, TermsRefusal};
 use crate::model::{Edit, Period};
 
-/// What staff say about a new discount.
+/// Fields of a new discount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscountDraft {
-    /// Its name for people.
+    /// Name shown to people.
     pub name: Name,
-    /// How the number is meant.
+    /// Type of the value.
     pub kind: DiscountKind,
-    /// Percent, or an amount.
+    /// Percentage or amount.
     pub number: Money,
-    /// Whether it is in force at once.
+    /// Initial status.
     pub status: DiscountStatus,
-    /// Everything that may be left out.
+    /// Optional fields.
     pub rest: DiscountChange,
 }
 
-/// What staff change about a discount, field by field.
+/// Change of a discount, field by field.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DiscountChange {
     /// See [`DiscountTerms::name`].
     pub name: Edit<Name>,
     /// See [`DiscountTerms::description`].
     pub description: Edit<Option<Prose>>,
-    /// How the number is meant.
+    /// Type of the value.
     pub kind: Edit<DiscountKind>,
-    /// Percent, or an amount.
+    /// Percentage or amount.
     pub number: Edit<Money>,
     /// See [`DiscountTerms::target`].
     pub target: TargetChange,
@@ -42,7 +42,7 @@ pub struct DiscountChange {
     pub starts_at: Edit<Option<DateTime<Utc>>>,
     /// See [`Period::ends_at`].
     pub ends_at: Edit<Option<DateTime<Utc>>>,
-    /// See [`PromoTerms::code`]. A promo code keeps one. Without a code there are no limits.
+    /// See [`PromoTerms::code`]. The code of a promo code can be changed but not removed. Limits need a code.
     pub code: Edit<Option<PromoCode>>,
     /// See [`PromoTerms::usage_limit`].
     pub usage_limit: Edit<Option<Quantity>>,
@@ -50,24 +50,24 @@ pub struct DiscountChange {
     pub customer_limit: Edit<Option<Quantity>>,
 }
 
-/// What staff say about what a discount is for, in three fields.
+/// Target of a discount as staff enter it, in three fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TargetChange {
-    /// What kind of thing; by default what the records say.
+    /// Target kind; derived from the records by default.
     pub kind: Edit<TargetKind>,
-    /// The category.
+    /// Category.
     pub category_id: Edit<Option<CategoryId>>,
-    /// The product.
+    /// Product.
     pub nomenclature_id: Edit<Option<NomenclatureId>>,
 }
 
 impl DiscountDraft {
-    /// The terms, or everything that is wrong with them.
+    /// Returns the terms, or all validation errors.
     pub fn terms(self) -> Result<DiscountTerms, Vec<TermsRefusal>> {
         let value = match self.kind.value(self.number) {
             Ok(value) => value,
             Err(refusal) => {
-                // The other fields are looked at all the same.
+                // The other fields are checked nevertheless.
                 let other = DiscountKind::Fixed.value(Money::MAX).map_err(|refusal| vec![refusal])?;
                 let mut refused = vec![refusal];
                 refused.extend(self.rest.apply(bare(self.name, other)).err().into_iter().flatten());
@@ -91,7 +91,7 @@ fn bare(name: Name, value: kontor_kernel::DiscountValue) -> DiscountTerms {
 }
 
 impl DiscountChange {
-    /// The terms after the change, or everything that is wrong with them.
+    /// Returns the terms after the change, or all validation errors.
     pub fn apply(self, terms: DiscountTerms) -> Result<DiscountTerms, Vec<TermsRefusal>> {
         let mut refused = Vec::new();
         let value = match (self.kind, self.number) {
@@ -156,7 +156,7 @@ impl TargetChange {
             (None, Some(product)) => Some(DiscountTarget::Product(product)),
             (None, None) => None,
         };
-        // What is left of the present target when this change takes its record away.
+        // Remaining target if this change removes the current target record.
         let left = match current {
             DiscountTarget::Category(_) if matches!(self.category_id, Edit::Set(None)) => None,
             DiscountTarget::Product(_) if matches!(self.nomenclature_id, Edit::Set(None)) => None,
