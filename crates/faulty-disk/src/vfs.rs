@@ -101,7 +101,7 @@ unsafe fn text<'a>(path: *const c_char) -> Result<&'a str, c_int> {
 /// # Safety
 /// `file` was opened by [`open`] and is not closed.
 unsafe fn opened<'a>(file: *mut ffi::sqlite3_file) -> &'a Handle {
-    // SAFETY: what the caller promises; nobody changes a handle.
+    // SAFETY: guaranteed by the caller; a handle is never changed.
     unsafe { &*(*file.cast::<OpenFile>()).handle }
 }
 

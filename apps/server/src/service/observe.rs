@@ -183,7 +183,7 @@ mod tests {
         }
         let text = recorder.handle().render();
         let series = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();
-        // Three routes (one of them stands for all that are not declared), `GET` and `other`, `200`, `404` and `4xx`.
+        // Three routes (one of them is for all that are not declared), `GET` and `other`, `200`, `404` and `4xx`.
         assert!(series("kontor_http_requests_total{") <= 3 * 2 * 3, "{text}");
         assert!(series("kontor_http_request_seconds_count{") <= 3 * 2, "{text}");
         let counted = text.lines().filter(|line| line.starts_with("kontor_http_requests_total{"));

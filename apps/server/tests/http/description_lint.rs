@@ -100,7 +100,7 @@ fn what_an_update_may_empty_is_shown_as_empty() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Whether a body is described: every media type has a schema that says something.
+/// `true` if a body is described: every media type has a schema with content.
 fn says_something(response: &Value) -> bool {
     let content = response["content"].as_object();
     content.is_some_and(|content| {
@@ -120,7 +120,7 @@ fn every_reference_resolves() {
     assert!(found.len() > 100, "{}", found.len());
 }
 
-/// Where lists have records that no schema names.
+/// Adds the paths of lists whose records have no named schema.
 fn unnamed_records(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {

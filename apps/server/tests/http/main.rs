@@ -47,6 +47,7 @@ mod idempotency_scope;
 mod import_process;
 mod keyed;
 mod landing;
+mod language;
 mod limits;
 mod links;
 mod login_process;

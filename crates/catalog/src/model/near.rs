@@ -1,4 +1,4 @@
-//! Words with a typo or two: what is looked for when a query finds nothing.
+//! Fuzzy search: items that a query with typos can mean, used when the query finds nothing.
 
 use std::collections::BTreeSet;
 
@@ -19,15 +19,14 @@ fn least_letters(typos: usize) -> usize {
     }
 }
 
-/// A word that may be mistyped.
+/// Word that may be mistyped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mistyped {
     letters: Vec<char>,
     typos: usize,
 }
 
-/// A query with typos. A letter that is missing, one too many, another one and two that are swapped are a typo
-/// each.
+/// Query with typos. A missing, extra, different or swapped letter counts as a typo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearQuery {
     candidates: SearchQuery,
@@ -36,7 +35,7 @@ pub struct NearQuery {
 }
 
 impl NearQuery {
-    /// Out of what somebody typed; nothing when no word of it is long enough.
+    /// Builds the query from the typed text. `None` if no word is long enough.
     pub fn of(text: &Line<255>) -> Option<Self> {
         let (mut candidates, mut exact, mut words) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for typed in text.split_whitespace() {
@@ -58,7 +57,7 @@ impl NearQuery {
         (!words.is_empty()).then(|| Self { candidates: query(candidates), exact: query(exact), words })
     }
 
-    /// A query that finds all texts that can be near, and others.
+    /// Query for texts to compare. It finds more than those that can be meant.
     pub fn candidates(&self) -> &SearchQuery {
         &self.candidates
     }
