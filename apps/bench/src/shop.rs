@@ -54,12 +54,12 @@ impl std::ops::Deref for Shop {
 }
 
 /// A service with the response cache.
-pub struct Remembering {
+pub struct CachingService {
     instance: Instance,
     pub address: SocketAddr,
 }
 
-impl Remembering {
+impl CachingService {
     pub fn close(self, shop: &Shop) {
         shop.data.runtime.block_on(self.instance.stop());
     }
@@ -233,7 +233,7 @@ impl Shop {
     }
 
     /// Starts a second service on the same data with the response cache, which is on by default.
-    pub fn remembering(&self) -> Result<Remembering, Failure> {
+    pub fn remembering(&self) -> Result<CachingService, Failure> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let answers_memory_mb = Config::default().answers_memory_mb;
@@ -241,7 +241,7 @@ impl Shop {
         let _inside = self.data.runtime.enter();
         let clock = Arc::new(SystemClock);
         let instance = Instance::start(&config, &self.data.database, clock, Some(listener), Roles::Api)?;
-        Ok(Remembering { instance, address })
+        Ok(CachingService { instance, address })
     }
 
     /// Stops the service and keeps its data.

@@ -13,13 +13,13 @@ use uuid::Uuid;
 
 /// Holds the latest payment.
 #[derive(Default)]
-pub struct Till(Mutex<Option<GatewayPayment>>);
+pub struct PayingAcquirer(Mutex<Option<GatewayPayment>>);
 
 fn nothing<T>() -> Answer<T> {
     Answer::Unknown { why: "the till takes money and does nothing else".to_owned(), retry_after: None }
 }
 
-impl Till {
+impl PayingAcquirer {
     fn last(&self) -> MutexGuard<'_, Option<GatewayPayment>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -31,7 +31,7 @@ impl Till {
 }
 
 #[async_trait]
-impl PaymentGateway for Till {
+impl PaymentGateway for PayingAcquirer {
     async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment> {
         let Ok(id) = ProviderId::parse(&format!("till-{}", request.key)) else { return nothing() };
         let payment = GatewayPayment {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use kontor::adapters::{SystemClock, SystemRandom};
 use kontor::wiring::Surroundings;
-use kontor_adapter_diesel::{AnswerNumbers, Database, IdempotentRequest, KeyClaim, KeyOwner};
+use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers};
 use kontor_auth::model::TokenUse;
 use kontor_auth::ports::TokenRepository;
 use kontor_auth::{CustomerSessions, Heartbeats};
@@ -21,7 +21,7 @@ use kontor_kernel::{
 use kontor_orders::model::{Cart, CartLine, DeliveryRequest, PaymentMethod};
 use kontor_orders::refund::{RefundCommand, RefundScope};
 use kontor_orders::{FewestWarehouses, OrderCommand, OrderService, PaymentPage, PlacedOutcome, PlacementService};
-use kontor_payments::{ChargeService, Notified};
+use kontor_payments::{ChargeService, NotificationResult};
 use kontor_webhooks::model::{EndpointUrl, SendOutcome, WebhookDraft};
 use kontor_webhooks::ports::{AttemptRecord, DeliveryQueue, Lease, NewWebhook, WebhookRepository};
 
@@ -30,7 +30,7 @@ use crate::login::{self, code, phone};
 use crate::pace::Pace;
 use crate::report::{Budget, Report};
 use crate::shop::{Data, Shop};
-use crate::till::Till;
+use crate::till::PayingAcquirer;
 
 /// Maximum number of statements for which an order occupies the only writer.
 const MOST_OF_AN_ORDER: u64 = 12;
@@ -49,7 +49,7 @@ fn work(work: impl Future<Output = Result<(), Failure>> + 'static) -> Work {
 }
 
 /// A shop without an HTTP server, with its services.
-struct Backroom {
+struct Workbench {
     data: Data,
     rounds: usize,
     app: AppScope,
@@ -58,12 +58,12 @@ struct Backroom {
     store: Arc<Database>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    till: Arc<Till>,
+    till: Arc<PayingAcquirer>,
     charges: Arc<ChargeService>,
     placement: Arc<PlacementService>,
 }
 
-impl Backroom {
+impl Workbench {
     fn open(pace: &Pace) -> Result<Self, Failure> {
         let rounds = if pace.is_quick() { FEW_ROUNDS } else { ROUNDS };
         let shop = Shop::open()?;
@@ -81,7 +81,7 @@ impl Backroom {
         let data = shop.close();
         let store = Arc::new(data.database.clone());
         let (clock, random): (Arc<dyn Clock>, Arc<dyn Random>) = (Arc::new(SystemClock), Arc::new(SystemRandom::new()));
-        let till = Arc::new(Till::default());
+        let till = Arc::new(PayingAcquirer::default());
         let charges = Arc::new(ChargeService {
             charges: store.clone(),
             gateway: till.clone(),
@@ -174,7 +174,7 @@ impl Backroom {
                 process: "bench".to_owned(),
                 at,
                 leased_until: at + TimeDelta::seconds(30),
-                answer_number: AnswerNumbers::default().next(at, u32::try_from(round)?),
+                answer_number: ResponseNumbers::default().next(at, u32::try_from(round)?),
             });
             let order = self.order(round, 1)?;
             Ok(work(async move { request.run(order).await }))
@@ -204,7 +204,7 @@ impl Backroom {
             let (charges, payment) = (self.charges.clone(), self.till.payment().ok_or("nothing was asked for")?);
             Ok(work(async move {
                 match charges.acquirer_notified(&payment, None).await? {
-                    Notified::Settled(_) => Ok(()),
+                    NotificationResult::Settled(_) => Ok(()),
                     other => Err(format!("a payment is {other:?}").into()),
                 }
             }))
@@ -319,7 +319,7 @@ impl Backroom {
 
 /// Measures every use case separately.
 pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
-    let backroom = Backroom::open(pace)?;
+    let backroom = Workbench::open(pace)?;
     backroom.orders(report)?;
     backroom.people(report)?;
     backroom.money(report)

@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::access;
-use crate::kontor::{Kontor, Unanswered};
+use crate::kontor::{CallError, Kontor};
 
 /// Returns the lesson for the holder of this token: `200` when a subscription to the plan grants it, else `402` with
 /// the way to subscribe.
@@ -26,14 +26,14 @@ pub async fn lesson(kontor: &Kontor, token: &str, subscribe: &str) -> HttpRespon
 }
 
 /// Converts a failed call into a response. A refusal by Kontor is passed on to the caller.
-pub fn refused(unanswered: &Unanswered) -> HttpResponse {
+pub fn refused(unanswered: &CallError) -> HttpResponse {
     match unanswered {
-        Unanswered::SignedOut => signed_out(),
-        Unanswered::Refused(status, body) => {
+        CallError::SignedOut => signed_out(),
+        CallError::Refused(status, body) => {
             let status = StatusCode::from_u16(status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
             HttpResponse::build(status).json(body)
         }
-        Unanswered::Unreachable => {
+        CallError::Unreachable => {
             let body = json!({ "message": "Subscriptions cannot be asked about now. Try again later." });
             HttpResponse::ServiceUnavailable().insert_header(("Retry-After", "5")).json(body)
         }

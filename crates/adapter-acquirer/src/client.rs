@@ -106,7 +106,7 @@ impl AcquirerClient {
     }
 
     /// Searches a list, page by page, for the first object that `take` accepts.
-    async fn look_through<T>(
+    async fn find_in_list<T>(
         &self,
         list: &str,
         filter: (&str, &str),
@@ -229,7 +229,7 @@ impl PaymentGateway for AcquirerClient {
             let is_it = wire::key_of(&object) == Some(request.key);
             is_it.then(|| wire::payment(object))
         };
-        self.look_through("payments", ("created_at.gte", since.as_str()), asked_for).await
+        self.find_in_list("payments", ("created_at.gte", since.as_str()), asked_for).await
     }
 
     async fn list_payments(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayPayment>> {
@@ -270,7 +270,7 @@ impl PaymentGateway for AcquirerClient {
             Ok(refund) if !request.is_met_by(&refund) => None,
             read => Some(read),
         };
-        self.look_through("refunds", ("payment_id", request.payment.as_str()), meets).await
+        self.find_in_list("refunds", ("payment_id", request.payment.as_str()), meets).await
     }
 
     async fn list_refunds(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>> {
@@ -310,6 +310,6 @@ impl PaymentGateway for AcquirerClient {
             Ok(receipt) if !request.is_met_by(&receipt) => None,
             read => Some(read),
         };
-        self.look_through("receipts", ("payment_id", request.payment.as_str()), meets).await
+        self.find_in_list("receipts", ("payment_id", request.payment.as_str()), meets).await
     }
 }

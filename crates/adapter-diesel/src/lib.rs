@@ -54,12 +54,12 @@ mod versions;
 mod webhooks;
 mod workers;
 
-pub use database::idempotency::{AnswerNumbers, IdempotentRequest, KeptKey, KeyClaim, KeyOwner, SavedAnswer};
+pub use database::idempotency::{IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers, StoredKey, StoredResponse};
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
 pub use database::{Backup, BackupError, MigrationState};
 pub use database::{CacheVersion, CacheVersions, TRUST, Topic, Watch, WriteCosts};
 pub use database::{Left, NewRow, VersionedRequest, VersionedRow};
 pub use demo_data::DemoData;
 pub use lease::Parked;
-pub use payments::ComparedPayments;
+pub use payments::PaymentComparison;
 pub use versions::{LastChange, VersionedRecord};

@@ -61,7 +61,7 @@ const MOMENT: &str = "created_at";
 
 /// Strategy for finding a page.
 #[derive(Clone, Copy)]
-enum Walk {
+enum PageStrategy {
     /// The database chooses the plan.
     AsPlanned,
     /// In the order of the list: so many records match that a page is soon full. An index over a range of numbers would
@@ -69,7 +69,7 @@ enum Walk {
     ByOrder,
 }
 
-impl Walk {
+impl PageStrategy {
     /// Returns the operator that prevents the use of an index.
     fn before(self, comparison: &Comparison) -> &'static str {
         let range = match comparison {
@@ -187,7 +187,7 @@ impl Source {
             First::Many(items) => {
                 let asked = format!("{} {matching:?}", self.from);
                 let total = totals.of(asked, || self.count(connection, matching))?;
-                let walk = if total < DENSE { Walk::AsPlanned } else { Walk::ByOrder };
+                let walk = if total < DENSE { PageStrategy::AsPlanned } else { PageStrategy::ByOrder };
                 let items = if let Some(items) = items {
                     items
                 } else {
@@ -289,10 +289,10 @@ impl Source {
 
     /// Returns the condition for the requested records.
     pub fn matching(&self, within: Statement, listing: &Listing) -> Result<Statement, StoreError> {
-        self.conditions(within, listing, Walk::AsPlanned)
+        self.conditions(within, listing, PageStrategy::AsPlanned)
     }
 
-    fn conditions(&self, within: Statement, listing: &Listing, walk: Walk) -> Result<Statement, StoreError> {
+    fn conditions(&self, within: Statement, listing: &Listing, walk: PageStrategy) -> Result<Statement, StoreError> {
         // The conditions have too many combinations for each to stay prepared.
         let several = listing.conditions.len() > 1;
         let mut matching = if several { within.once() } else { within };
@@ -399,7 +399,7 @@ mod tests {
             statement.tuples(rows.clone()).once().run(connection)?;
             Ok::<_, Abort<StoreError>>(())
         };
-        db.database.write_apart(insert).await.unwrap();
+        db.database.write_and_invalidate_all(insert).await.unwrap();
     }
 
     #[tokio::test]
@@ -421,7 +421,7 @@ mod tests {
         assert_eq!(page(&db, &forgotten, 1).await.0, 1_004);
     }
     #[tokio::test]
-    async fn what_a_text_finds_has_the_pages_that_everything_has() {
+    async fn search_results_are_paged_like_full_lists() {
         let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
         let mut last = 1_000;
         for more in [1, 998, 1, 1, 2] {

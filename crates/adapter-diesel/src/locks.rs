@@ -41,7 +41,7 @@ pub(crate) fn lock_applications(connection: &mut AnyConnection, of: ProjectId) -
 }
 
 /// Locks these items, so that no other transaction changes them or their offers.
-pub(crate) fn lock_cards(connection: &mut AnyConnection, items: &[i64]) -> QueryResult<()> {
+pub(crate) fn lock_items(connection: &mut AnyConnection, items: &[i64]) -> QueryResult<()> {
     if !connection.is_postgres() {
         return Ok(());
     }
@@ -55,8 +55,8 @@ pub(crate) fn lock_cards(connection: &mut AnyConnection, items: &[i64]) -> Query
     Ok(())
 }
 
-/// As [`lock_cards`], for the items of a spreadsheet, some of which are named by article.
-pub(crate) fn lock_named<'a>(
+/// As [`lock_items`], for the items of a spreadsheet, some of which are named by article.
+pub(crate) fn lock_spreadsheet_items<'a>(
     connection: &mut AnyConnection,
     project: ProjectId,
     articles: impl IntoIterator<Item = &'a str>,
@@ -77,7 +77,7 @@ pub(crate) fn lock_named<'a>(
         let rows: Vec<IdRow> = own.sql(" AND id").among(numbers).rows(connection)?;
         items.extend(rows.into_iter().map(|row| row.id));
     }
-    lock_cards(connection, &items)
+    lock_items(connection, &items)
 }
 
 /// Selects these columns of the items of a project with one of these articles; at least one article is required. The
@@ -97,22 +97,26 @@ pub(crate) fn with_articles<'a>(
 }
 
 /// Locks the item of a stock level.
-pub(crate) fn lock_stocked(connection: &mut AnyConnection, project: ProjectId, inventory: i64) -> QueryResult<()> {
+pub(crate) fn lock_item_of_stock(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    inventory: i64,
+) -> QueryResult<()> {
     if !connection.is_postgres() {
         return Ok(());
     }
     let stocked = Statement::new("SELECT nomenclature_id FROM inventories WHERE project_id = ").value(project.get());
     let stocked: Vec<IdRow> = stocked.sql(" AND id = ").value(inventory).rows(connection)?;
-    lock_cards(connection, &stocked.into_iter().map(|row| row.id).collect::<Vec<_>>())
+    lock_items(connection, &stocked.into_iter().map(|row| row.id).collect::<Vec<_>>())
 }
 
 /// Locks the items of a warehouse. The caller holds a lock on the warehouse.
-pub(crate) fn lock_shelved(connection: &mut AnyConnection, warehouse: i64) -> QueryResult<()> {
+pub(crate) fn lock_items_of_warehouse(connection: &mut AnyConnection, warehouse: i64) -> QueryResult<()> {
     if !connection.is_postgres() {
         return Ok(());
     }
     let shelved =
         Statement::new("SELECT nomenclature_id FROM inventories WHERE deleted_at IS NULL AND warehouse_id = ");
     let shelved: Vec<IdRow> = shelved.value(warehouse).rows(connection)?;
-    lock_cards(connection, &shelved.into_iter().map(|row| row.id).collect::<Vec<_>>())
+    lock_items(connection, &shelved.into_iter().map(|row| row.id).collect::<Vec<_>>())
 }

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use kontor_kernel::history::Audited;
 use kontor_kernel::{
-    DeletableRepository, ErrorOf, Line, ListedRepository, Listing, OfProject, Page, ProjectId, Record, RecordError,
-    RecordRepository, Refusal, Stamp, StoreError,
+    DeletableRepository, Line, ListedRepository, Listing, OfProject, Page, ProjectId, Record, RecordError,
+    RecordErrorOf, RecordRepository, Refusal, Stamp, StoreError,
 };
 
 use crate::database::{Abort, AnyConnection, Database};
@@ -32,12 +32,16 @@ pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
 }
 
 /// Record with the shared repository port: the parts specific to its table.
-pub(crate) trait KeptRecord: StoredRecord + Record {
+pub(crate) trait RepositoryRecord: StoredRecord + Record {
     /// Returns the records of a project, oldest first, without unreadable ones.
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>>;
 
     /// Inserts a record and returns its number.
-    fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &Self::Draft) -> Result<i64, Abort<ErrorOf<Self>>>;
+    fn insert(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        draft: &Self::Draft,
+    ) -> Result<i64, Abort<RecordErrorOf<Self>>>;
 
     /// Updates a record and returns the number of changed rows. The row is locked and belongs to the project of the
     /// stamp.
@@ -46,18 +50,22 @@ pub(crate) trait KeptRecord: StoredRecord + Record {
         stamp: &Stamp,
         before: &Self,
         change: &Self::Change,
-    ) -> Result<usize, Abort<ErrorOf<Self>>>;
+    ) -> Result<usize, Abort<RecordErrorOf<Self>>>;
 }
 
 /// Stored record that can be deleted.
-pub(crate) trait DeletableRecord: KeptRecord {
+pub(crate) trait DeletableRecord: RepositoryRecord {
     /// Deletes a record and returns the number of deleted rows. The row is locked and belongs to the project of the
     /// stamp.
-    fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Result<usize, Abort<ErrorOf<Self>>>;
+    fn delete(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        before: &Self,
+    ) -> Result<usize, Abort<RecordErrorOf<Self>>>;
 }
 
 /// Stored record with paged lists for staff.
-pub(crate) trait ListedRecord: KeptRecord {
+pub(crate) trait ListedRecord: RepositoryRecord {
     /// Source of the list.
     const SOURCE: Source;
     /// Column of the project.
@@ -97,7 +105,7 @@ impl<T: ListedRecord> ListedRepository<T> for Database {
 }
 
 #[async_trait]
-impl<T: KeptRecord> RecordRepository<T> for Database {
+impl<T: RepositoryRecord> RecordRepository<T> for Database {
     async fn list(&self, project: ProjectId) -> Result<Vec<T>, StoreError> {
         self.read(move |connection| T::of_project(connection, project.get())).await
     }
@@ -106,18 +114,18 @@ impl<T: KeptRecord> RecordRepository<T> for Database {
         find(self, id.into()).await
     }
 
-    async fn insert(&self, stamp: Stamp, draft: T::Draft) -> Result<T, ErrorOf<T>> {
+    async fn insert(&self, stamp: Stamp, draft: T::Draft) -> Result<T, RecordErrorOf<T>> {
         insert(self, stamp, move |connection| T::insert(connection, &stamp, &draft)).await
     }
 
-    async fn update(&self, stamp: Stamp, id: T::Id, changed: T::Change) -> Result<T, ErrorOf<T>> {
+    async fn update(&self, stamp: Stamp, id: T::Id, changed: T::Change) -> Result<T, RecordErrorOf<T>> {
         change(self, stamp, id.into(), move |connection, before| T::update(connection, &stamp, before, &changed)).await
     }
 }
 
 #[async_trait]
 impl<T: DeletableRecord> DeletableRepository<T> for Database {
-    async fn delete(&self, stamp: Stamp, id: T::Id) -> Result<(), ErrorOf<T>> {
+    async fn delete(&self, stamp: Stamp, id: T::Id) -> Result<(), RecordErrorOf<T>> {
         delete(self, stamp, id.into(), move |connection, before| T::delete(connection, &stamp, before)).await
     }
 }

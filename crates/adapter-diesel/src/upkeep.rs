@@ -5,8 +5,8 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
-use crate::database::idempotency::last_over;
-use crate::database::invalidation::{Topic, leave_valid};
+use crate::database::idempotency::last_expired_number;
+use crate::database::invalidation::{Topic, keep_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, Value, by_place};
 
@@ -111,7 +111,7 @@ impl SweptTable {
             Keep::Afterwards => moment(now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC)),
             Keep::AnHour => moment(now - TimeDelta::hours(1)),
             Keep::HalfAYear => moment(now - TimeDelta::days(180)),
-            Keep::WithItsKey => last_over(now).into(),
+            Keep::WithItsKey => last_expired_number(now).into(),
         };
         let statement = statement.sql(self.moment).sql(" <= ").value(until.clone());
         match self.besides.split_once(":moment") {
@@ -170,7 +170,7 @@ impl Database {
         }
         self.write_long(move |connection| {
             // A cached token includes its expiry.
-            leave_valid(Topic::Access);
+            keep_valid(Topic::Access);
             let delete = swept.delete(connection, now, retention);
             Ok::<_, Abort<StoreError>>(delete.execute(connection)?)
         })

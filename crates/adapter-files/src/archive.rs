@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
-use kontor_content::model::{MediaType, Sighting};
+use kontor_content::model::{Inspection, MediaType};
 use zip::ZipArchive;
 
 /// Maximum entries, more than any document has. A larger directory takes much memory to read.
@@ -18,11 +18,11 @@ const MOST_BYTES: u64 = 256 * 1024 * 1024;
 const MACROS: [&str; 3] = ["word/vbaProject.bin", "xl/vbaProject.bin", "Basic/script-lc.xml"];
 
 /// Recognizes an archive by the entry that makes it a document.
-pub(crate) fn look(content: &File) -> io::Result<Sighting> {
+pub(crate) fn look(content: &File) -> io::Result<Inspection> {
     if is_crowded(content)? {
-        return Ok(Sighting::Unknown);
+        return Ok(Inspection::Unknown);
     }
-    let Ok(mut archive) = ZipArchive::new(BufReader::new(content)) else { return Ok(Sighting::Unknown) };
+    let Ok(mut archive) = ZipArchive::new(BufReader::new(content)) else { return Ok(Inspection::Unknown) };
     let media = if archive.index_for_name("word/document.xml").is_some() {
         MediaType::Docx
     } else if archive.index_for_name("xl/workbook.xml").is_some() {
@@ -30,13 +30,13 @@ pub(crate) fn look(content: &File) -> io::Result<Sighting> {
     } else {
         match open_document(&mut archive) {
             Some(media) => media,
-            None => return Ok(Sighting::Unknown),
+            None => return Ok(Inspection::Unknown),
         }
     };
     if MACROS.iter().any(|name| archive.index_for_name(name).is_some()) {
-        return Ok(Sighting::WithMacros);
+        return Ok(Inspection::WithMacros);
     }
-    if is_whole(&mut archive) { Ok(Sighting::Document(media)) } else { Ok(Sighting::Damaged(media)) }
+    if is_whole(&mut archive) { Ok(Inspection::Document(media)) } else { Ok(Inspection::Damaged(media)) }
 }
 
 /// Returns `true` if all entries exist and match their checksums.

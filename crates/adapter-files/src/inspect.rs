@@ -3,7 +3,7 @@ use std::io::{self, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
-use kontor_content::model::{MediaType, PictureWidth, Sighting};
+use kontor_content::model::{Inspection, MediaType, PictureWidth};
 use kontor_content::ports::{ContentInspector, PictureResizer, Published, StorageFailed};
 
 use crate::{archive, pdf, picture};
@@ -16,7 +16,7 @@ const START: u64 = 8 * 1024;
 pub struct Inspector;
 
 impl ContentInspector for Inspector {
-    fn inspect(&self, content: &File) -> Result<Sighting, StorageFailed> {
+    fn inspect(&self, content: &File) -> Result<Inspection, StorageFailed> {
         look(content).map_err(|error| StorageFailed(error.to_string()))
     }
 
@@ -33,13 +33,13 @@ impl PictureResizer for Inspector {
     }
 }
 
-fn look(mut content: &File) -> io::Result<Sighting> {
+fn look(mut content: &File) -> io::Result<Inspection> {
     let mut start = Vec::new();
     content.rewind()?;
     content.take(START).read_to_end(&mut start)?;
     content.rewind()?;
     if start.is_empty() {
-        return Ok(Sighting::Empty);
+        return Ok(Inspection::Empty);
     }
     if start.starts_with(b"PK\x03\x04") {
         return archive::look(content);
@@ -49,10 +49,10 @@ fn look(mut content: &File) -> io::Result<Sighting> {
         Some(media) if media.is_image() => {
             // A decoder that panics has met an unsupported content.
             let seen = catch_unwind(AssertUnwindSafe(|| picture::look(content, media)));
-            seen.unwrap_or(Ok(Sighting::Damaged(media)))
+            seen.unwrap_or(Ok(Inspection::Damaged(media)))
         }
-        Some(MediaType::Pdf) if !pdf::is_whole(content)? => Ok(Sighting::Damaged(MediaType::Pdf)),
-        Some(media) => Ok(Sighting::Document(media)),
-        None => Ok(Sighting::Unknown),
+        Some(MediaType::Pdf) if !pdf::is_whole(content)? => Ok(Inspection::Damaged(MediaType::Pdf)),
+        Some(media) => Ok(Inspection::Document(media)),
+        None => Ok(Inspection::Unknown),
     }
 }

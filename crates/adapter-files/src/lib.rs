@@ -18,12 +18,12 @@
 //! ```
 //! use std::io::Write;
 //! use kontor_adapter_files::Inspector;
-//! use kontor_content::model::{MediaType, Sighting};
+//! use kontor_content::model::{MediaType, Inspection};
 //! use kontor_content::ports::ContentInspector;
 //!
 //! let mut file = tempfile::tempfile()?;
 //! file.write_all(b"%PDF-1.7\n")?;
-//! assert_eq!(Inspector.inspect(&file)?, Sighting::Damaged(MediaType::Pdf));
+//! assert_eq!(Inspector.inspect(&file)?, Inspection::Damaged(MediaType::Pdf));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -35,5 +35,5 @@ mod place;
 mod store;
 
 pub use inspect::Inspector;
-pub use place::{Bucket, FileStorage, UnfitBucket};
+pub use place::{Bucket, FileStorage, InvalidBucket};
 pub use store::PIECE;

@@ -36,7 +36,7 @@ pub struct Bucket {
 /// A bucket configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the bucket cannot be used: {0}")]
-pub struct UnfitBucket(String);
+pub struct InvalidBucket(String);
 
 /// Storage location of contents.
 #[derive(Debug, Clone)]
@@ -61,11 +61,11 @@ impl FileStorage {
     }
 
     /// Uses a bucket, without a call.
-    pub fn bucket(bucket: &Bucket) -> Result<Self, UnfitBucket> {
+    pub fn bucket(bucket: &Bucket) -> Result<Self, InvalidBucket> {
         // An error means that the process has chosen its TLS provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let address =
-            url::Url::parse(&bucket.endpoint).map_err(|_| UnfitBucket("the endpoint is no address".into()))?;
+            url::Url::parse(&bucket.endpoint).map_err(|_| InvalidBucket("the endpoint is no address".into()))?;
         // A whole call has no timeout, because the reader determines its pace. Time without data has one.
         let options = ClientOptions::new()
             .with_allow_http(address.scheme() == "http")
@@ -83,7 +83,7 @@ impl FileStorage {
             .with_client_options(options)
             .with_retry(retry)
             .build()
-            .map_err(|error| UnfitBucket(error.to_string()))?;
+            .map_err(|error| InvalidBucket(error.to_string()))?;
         Ok(Self { place: Place::Bucket(Arc::new(store)) })
     }
 

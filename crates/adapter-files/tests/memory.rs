@@ -11,7 +11,7 @@ use image::{DynamicImage, ImageBuffer, RgbImage};
 use img_parts::ImageEXIF;
 use img_parts::png::Png;
 use kontor_adapter_files::Inspector;
-use kontor_content::model::{MediaType, PictureWidth, Sighting};
+use kontor_content::model::{Inspection, MediaType, PictureWidth};
 use kontor_content::ports::{ContentInspector, PictureResizer};
 
 /// Side length in pixels.
@@ -80,7 +80,7 @@ fn a_picture_takes_at_most_sixteen_bytes_a_pixel() {
         ("moving", MediaType::Webp, &moving(), 15),
     ] {
         let content = file(picture);
-        let taken = peak(|| assert!(matches!(Inspector.inspect(&content), Ok(Sighting::Image { .. })), "{name}"));
+        let taken = peak(|| assert!(matches!(Inspector.inspect(&content), Ok(Inspection::Image { .. })), "{name}"));
         assert!((1..=most).contains(&taken), "{name}: {taken} bytes a pixel to be checked");
         let taken = peak(|| assert!(Inspector.resize(picture, media, PictureWidth::ALL[0]).is_some(), "{name}"));
         assert!((1..=12).contains(&taken), "{name}: {taken} bytes a pixel to be made smaller");

@@ -28,4 +28,4 @@ mod redis;
 pub mod testing;
 
 pub use memory::{MOST_COUNTERS, MemoryLimiter};
-pub use redis::{NotARedisUrl, RedisLimiter, RedisOptions, RedisUrl};
+pub use redis::{InvalidRedisUrl, RedisLimiter, RedisOptions, RedisUrl};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kontor_auth::model::{CallState, CallbackNumber, CheckId};
-use kontor_auth::ports::{CallCheckError, CallNotice, CallNotices, CallVerifier, ExpectedCall};
+use kontor_auth::ports::{CallCheckError, CallNotification, CallNotificationParser, CallVerifier, ExpectedCall};
 use kontor_kernel::{Phone, hex};
 use ring::digest::{Context, SHA256};
 use serde_json::Value;
@@ -85,7 +85,7 @@ impl CallVerifier for CallChecks {
     }
 }
 
-impl CallNotices for CallChecks {
+impl CallNotificationParser for CallChecks {
     fn signature(&self, entries: &[String]) -> Option<String> {
         let key = self.0.api_id();
         if key.is_empty() {
@@ -99,10 +99,10 @@ impl CallNotices for CallChecks {
         Some(hex(context.finish().as_ref()))
     }
 
-    fn read(&self, entry: &str) -> Option<CallNotice> {
+    fn read(&self, entry: &str) -> Option<CallNotification> {
         let mut lines = entry.lines().map(str::trim);
         let ("callcheck_status", check, state) = (lines.next()?, lines.next()?, lines.next()?) else { return None };
-        Some(CallNotice { check: CheckId::parse(check).ok()?, state: call_state(state.parse().ok()?)? })
+        Some(CallNotification { check: CheckId::parse(check).ok()?, state: call_state(state.parse().ok()?)? })
     }
 }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kontor_auth::model::Login;
 use kontor_auth::ports::PasswordSender;
 use kontor_kernel::{Email, ExposeSecret, SecretString, SendError};
-use kontor_organization::model::{TaskLine, TaskNews};
+use kontor_organization::model::{TaskLine, TaskNotice};
 use kontor_organization::ports::TaskMailSender;
 use lettre::Address;
 use lettre::message::header::ContentType;
@@ -149,9 +149,9 @@ const MOST_TASKS: usize = 50;
 
 fn about(task: &TaskLine) -> String {
     let (russian, english) = match task.news {
-        TaskNews::Assigned => ("поручена вам", "assigned to you"),
-        TaskNews::Moved => ("новый срок", "another deadline"),
-        TaskNews::Closed => ("закрыта", "closed"),
+        TaskNotice::Assigned => ("поручена вам", "assigned to you"),
+        TaskNotice::Moved => ("новый срок", "another deadline"),
+        TaskNotice::Closed => ("закрыта", "closed"),
     };
     let deadline = task.deadline.map(|at| at.format("срок / deadline: %Y-%m-%d %H:%M UTC\n").to_string());
     let (number, title, status, deadline) = (task.id, &task.title, &task.status, deadline.unwrap_or_default());

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Seek};
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1251};
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
-use kontor_catalog::spreadsheet::SheetRefused;
+use kontor_catalog::spreadsheet::SheetError;
 
 /// Size of a read, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -17,7 +17,7 @@ const LONGEST_LINE: u64 = 64 << 10;
 pub(crate) fn text(
     mut file: File,
     encoding: &'static Encoding,
-) -> Result<DecodeReaderBytes<File, Vec<u8>>, SheetRefused> {
+) -> Result<DecodeReaderBytes<File, Vec<u8>>, SheetError> {
     file.rewind().map_err(crate::broken)?;
     let mut builder = DecodeReaderBytesBuilder::new();
     builder.encoding(Some(encoding).filter(|encoding| *encoding != UTF_8)).strip_bom(true).utf8_passthru(true);
@@ -25,7 +25,7 @@ pub(crate) fn text(
 }
 
 /// Detects the encoding of a file by reading it to its end.
-pub(crate) fn encoding(file: &mut File) -> Result<&'static Encoding, SheetRefused> {
+pub(crate) fn encoding(file: &mut File) -> Result<&'static Encoding, SheetError> {
     let mut lines = BufReader::with_capacity(BUFFER, file);
     if let Some((encoding, _)) = Encoding::for_bom(lines.fill_buf().map_err(crate::broken)?) {
         return Ok(encoding);
@@ -54,5 +54,5 @@ pub(crate) fn encoding(file: &mut File) -> Result<&'static Encoding, SheetRefuse
     }
     detector.feed(&[], true);
     let guess = detector.guess(Some(b"ru"), Utf8Detection::Deny);
-    if guess == WINDOWS_1251 { Ok(guess) } else { Err(SheetRefused::Encoding) }
+    if guess == WINDOWS_1251 { Ok(guess) } else { Err(SheetError::Encoding) }
 }

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read};
 use csv::{ByteRecord, ReaderBuilder};
 use encoding_rs::Encoding;
 use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink, SheetBook};
-use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
+use kontor_catalog::spreadsheet::{Cell, SheetError, SheetRow};
 
 use crate::csv_torn::{Quotes, Whole, quotes};
 use crate::formula_guard::unguarded;
@@ -28,7 +28,7 @@ pub(crate) struct Csv {
 }
 
 /// Opens a file. The separator is detected in the row of headers, if the sender specified it.
-pub(crate) fn open(mut file: File, header_row: Option<u32>, limits: &Limits) -> Result<Csv, SheetRefused> {
+pub(crate) fn open(mut file: File, header_row: Option<u32>, limits: &Limits) -> Result<Csv, SheetError> {
     let encoding = csv_encoding::encoding(&mut file)?;
     let mut book = Csv { file, encoding, delimiter: b',', limits: limits.clone() };
     let mut start = Vec::new();
@@ -39,7 +39,7 @@ pub(crate) fn open(mut file: File, header_row: Option<u32>, limits: &Limits) -> 
 }
 
 impl Csv {
-    fn text(&self) -> Result<impl Read, SheetRefused> {
+    fn text(&self) -> Result<impl Read, SheetError> {
         csv_encoding::text(self.file.try_clone().map_err(crate::broken)?, self.encoding)
     }
 }
@@ -49,7 +49,7 @@ impl SheetBook for Csv {
         None
     }
 
-    fn read(&mut self, _: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&mut self, _: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         rows(self.text()?, self.delimiter, &self.limits, headers, sink)
     }
 }
@@ -101,7 +101,7 @@ fn rows(
     limits: &Limits,
     headers: HeaderRow,
     sink: &mut RowSink<'_>,
-) -> Result<(), SheetRefused> {
+) -> Result<(), SheetError> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -116,23 +116,23 @@ fn rows(
         match reader.read_byte_record(&mut record) {
             Ok(true) => {}
             Ok(false) => return whole.finish(),
-            Err(error) if is_too_long(&error) => return Err(SheetRefused::RowTooLong(number.saturating_add(1))),
+            Err(error) if is_too_long(&error) => return Err(SheetError::RowTooLong(number.saturating_add(1))),
             Err(error) => return Err(crate::broken(error)),
         }
         number = number.saturating_add(1).saturating_add(skipped_lines(&record, reader.position().line()));
         if number > limits.rows {
-            return Err(SheetRefused::TooManyRows(limits.rows));
+            return Err(SheetError::TooManyRows(limits.rows));
         }
         let filled = record.iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1);
         if filled > limits.columns {
-            return Err(SheetRefused::TooManyColumns(limits.columns));
+            return Err(SheetError::TooManyColumns(limits.columns));
         }
         let end = reader.position().byte();
         let length = usize::try_from(end.saturating_sub(done)).unwrap_or(usize::MAX);
         done = end;
         let quotes = quotes(reader.get_mut().take_record(length), delimiter, whole.headers);
         if quotes == Quotes::Open {
-            return Err(SheetRefused::OpenQuote(number));
+            return Err(SheetError::OpenQuote(number));
         }
         // Separator hint that some programs write for themselves.
         if number == 1 && record.get(0).is_some_and(|field| field.starts_with(b"sep=")) {
@@ -154,15 +154,11 @@ fn decimal(delimiter: u8) -> Option<char> {
 }
 
 /// Refuses other formats: text has no NUL, and a table does not start like a document, an image or JSON.
-fn refuse_other_formats(text: &[u8]) -> Result<(), SheetRefused> {
+fn refuse_other_formats(text: &[u8]) -> Result<(), SheetError> {
     let first = text.trim_ascii_start();
     let other = [b"{".as_slice(), b"[", b"<", b"%PDF", b"\x89PNG", b"\xFF\xD8"];
     let control = text.iter().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\r' | b'\t'));
-    if control || other.iter().any(|sign| first.starts_with(sign)) {
-        Err(SheetRefused::NotASpreadsheet)
-    } else {
-        Ok(())
-    }
+    if control || other.iter().any(|sign| first.starts_with(sign)) { Err(SheetError::NotASpreadsheet) } else { Ok(()) }
 }
 
 /// Returns the separator of a line: the most frequent candidate outside of quotes. The line is the row of headers if it
@@ -259,7 +255,7 @@ mod tests {
                 read += 1;
                 Ok(())
             });
-            assert_eq!((refused, read), (Err(SheetRefused::RowTooLong(2)), 1), "{start}");
+            assert_eq!((refused, read), (Err(SheetError::RowTooLong(2)), 1), "{start}");
             assert!(taken.get() <= 100_000 + 2 * BUFFER, "{}", taken.get());
         }
         // Many records that are longer only in total are accepted.

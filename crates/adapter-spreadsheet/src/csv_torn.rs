@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink};
-use kontor_catalog::spreadsheet::{SheetRefused, SheetRow};
+use kontor_catalog::spreadsheet::{SheetError, SheetRow};
 
 /// Maximum number of pieces of one torn row.
 const MOST_PIECES: usize = 16;
@@ -76,7 +76,7 @@ impl<'a, 'b> Whole<'a, 'b> {
     }
 
     /// Adds the next row with the number of its cells, including empty ones at its end.
-    pub fn push(&mut self, mut row: SheetRow, cells: usize) -> Result<(), SheetRefused> {
+    pub fn push(&mut self, mut row: SheetRow, cells: usize) -> Result<(), SheetError> {
         if row.is_blank() {
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl<'a, 'b> Whole<'a, 'b> {
     }
 
     /// Handles the end of the file.
-    pub fn finish(mut self) -> Result<(), SheetRefused> {
+    pub fn finish(mut self) -> Result<(), SheetError> {
         while !self.held.is_empty() {
             self.settle();
             self.hand_over_first()?;
@@ -151,7 +151,7 @@ impl<'a, 'b> Whole<'a, 'b> {
         }
     }
 
-    fn hand_over_first(&mut self) -> Result<(), SheetRefused> {
+    fn hand_over_first(&mut self) -> Result<(), SheetError> {
         self.held.pop_front().map_or(Ok(()), |held| (self.sink)(held.row))
     }
 }

@@ -47,7 +47,7 @@ use std::path::Path;
 use kontor_catalog::spreadsheet::ports::{
     HeaderRow, RowSink, SheetBook, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters,
 };
-use kontor_catalog::spreadsheet::{Content, SheetRefused, SheetRow, quotable};
+use kontor_catalog::spreadsheet::{Content, SheetError, SheetRow, quotable};
 
 pub use limits::Limits;
 
@@ -66,12 +66,12 @@ impl Spreadsheets {
     }
 }
 
-fn broken(error: impl ToString) -> SheetRefused {
-    SheetRefused::Broken(quotable(&error.to_string()))
+fn broken(error: impl ToString) -> SheetError {
+    SheetError::Broken(quotable(&error.to_string()))
 }
 
 impl SheetReader for Spreadsheets {
-    fn read(&self, path: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&self, path: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         let mut book = self.book(path, None, &mut || sink(SheetRow::none_yet()))?;
         book.read(0, HeaderRow::First, sink)
     }
@@ -80,11 +80,11 @@ impl SheetReader for Spreadsheets {
         &'a self,
         path: &'a Path,
         header_row: Option<u32>,
-        ask: &mut dyn FnMut() -> Result<(), SheetRefused>,
-    ) -> Result<Box<dyn SheetBook + 'a>, SheetRefused> {
+        ask: &mut dyn FnMut() -> Result<(), SheetError>,
+    ) -> Result<Box<dyn SheetBook + 'a>, SheetError> {
         let mut file = File::open(path).map_err(broken)?;
         if file.metadata().map_err(broken)?.len() > self.limits.file_bytes {
-            return Err(SheetRefused::TooLarge("the file"));
+            return Err(SheetError::TooLarge("the file"));
         }
         let mut start = Vec::new();
         file.by_ref().take(4).read_to_end(&mut start).map_err(broken)?;
@@ -100,7 +100,7 @@ impl SheetReader for Spreadsheets {
             }
             Ok(Box::new(xlsx_reader::open(file, found, &self.limits)?))
         } else if start.starts_with(b"\xD0\xCF\x11\xE0") {
-            Err(SheetRefused::OldOrEncrypted)
+            Err(SheetError::OldOrEncrypted)
         } else {
             Ok(Box::new(csv_reader::open(file, header_row, &self.limits)?))
         }

@@ -1,23 +1,23 @@
 //! Cancellation checks while a file is prepared and no row can be passed on yet.
 
-use kontor_catalog::spreadsheet::SheetRefused;
+use kontor_catalog::spreadsheet::SheetError;
 
 /// Number of bytes between two checks.
 const STRETCH: usize = 1 << 20;
 
 /// Calls the check after every stretch of work; a refusal ends the work.
 pub(crate) struct Pace<'a> {
-    ask: &'a mut dyn FnMut() -> Result<(), SheetRefused>,
+    ask: &'a mut dyn FnMut() -> Result<(), SheetError>,
     done: usize,
 }
 
 impl<'a> Pace<'a> {
-    pub fn new(ask: &'a mut dyn FnMut() -> Result<(), SheetRefused>) -> Self {
+    pub fn new(ask: &'a mut dyn FnMut() -> Result<(), SheetError>) -> Self {
         Self { ask, done: 0 }
     }
 
     /// Adds the number of processed bytes.
-    pub fn went(&mut self, bytes: usize) -> Result<(), SheetRefused> {
+    pub fn went(&mut self, bytes: usize) -> Result<(), SheetError> {
         self.done = self.done.saturating_add(bytes);
         if self.done < STRETCH {
             return Ok(());

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use kontor_catalog::spreadsheet::SheetRefused;
+use kontor_catalog::spreadsheet::SheetError;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use zip::ZipArchive;
@@ -17,33 +17,33 @@ use crate::xlsx_scan::{self, Bounds, Found};
 const HARMLESS: u64 = 4 << 20;
 
 /// Opens the directory of an archive, unless it has too many files.
-pub(crate) fn open<'a>(file: &'a File, limits: &Limits) -> Result<ZipArchive<BufReader<&'a File>>, SheetRefused> {
-    if announces_more(file, limits.entries).map_err(crate::broken)? {
-        return Err(SheetRefused::TooLarge("the number of files in it"));
+pub(crate) fn open<'a>(file: &'a File, limits: &Limits) -> Result<ZipArchive<BufReader<&'a File>>, SheetError> {
+    if has_more_entries(file, limits.entries).map_err(crate::broken)? {
+        return Err(SheetError::TooLarge("the number of files in it"));
     }
-    let archive = ZipArchive::new(BufReader::new(file)).map_err(|_| SheetRefused::NotASpreadsheet)?;
+    let archive = ZipArchive::new(BufReader::new(file)).map_err(|_| SheetError::NotASpreadsheet)?;
     if archive.len() > limits.entries {
-        return Err(SheetRefused::TooLarge("the number of files in it"));
+        return Err(SheetError::TooLarge("the number of files in it"));
     }
     Ok(archive)
 }
 
 /// Refuses archives that unpack to too much. Sizes declared by the archive only serve to refuse it; the limits apply to
 /// the bytes that are really unpacked.
-pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<Found, SheetRefused> {
+pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<Found, SheetError> {
     let mut archive = open(file, limits)?;
     let workbook = xlsx_parts::workbook(&mut archive)?.to_ascii_lowercase();
     let (mut inflated, mut found) = (0_u64, Found::default());
     for index in 0..archive.len() {
-        let entry = archive.by_index_raw(index).map_err(|_| SheetRefused::NotASpreadsheet)?;
+        let entry = archive.by_index_raw(index).map_err(|_| SheetError::NotASpreadsheet)?;
         let (packed, declared) = (entry.compressed_size(), entry.size());
         if entry.encrypted() {
-            return Err(SheetRefused::OldOrEncrypted);
+            return Err(SheetError::OldOrEncrypted);
         }
         drop(entry);
         let room = limits.inflated_bytes.saturating_sub(inflated);
         if declared > room {
-            return Err(SheetRefused::TooLarge("what it unpacks to"));
+            return Err(SheetError::TooLarge("what it unpacks to"));
         }
         let name = archive.name_for_index(index).and_then(Result::ok).unwrap_or_default().to_ascii_lowercase();
         let bounds = Bounds::of(&name, name == workbook, room, limits);
@@ -52,11 +52,11 @@ pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result
         if name.ends_with("sharedstrings.xml")
             && lies(BufReader::new(archive.by_index(index).map_err(crate::broken)?), actual)
         {
-            return Err(SheetRefused::TooLarge("the number of texts it announces"));
+            return Err(SheetError::TooLarge("the number of texts it announces"));
         }
         inflated = inflated.saturating_add(actual);
         if inflated > limits.inflated_bytes || (actual > HARMLESS && actual / packed.max(1) > limits.ratio) {
-            return Err(SheetRefused::TooLarge("what it unpacks to"));
+            return Err(SheetError::TooLarge("what it unpacks to"));
         }
     }
     Ok(found)
@@ -68,7 +68,7 @@ const TAIL: u64 = 20 + 22 + 65_535;
 
 /// Returns `true` if the end of a large directory states more entries, or cannot be found. Opening the archive loads
 /// the directory into memory, which would be too late for very many entries. An ordinary directory has at most 65,535.
-fn announces_more(mut file: &File, entries: usize) -> io::Result<bool> {
+fn has_more_entries(mut file: &File, entries: usize) -> io::Result<bool> {
     let length = file.seek(SeekFrom::End(0))?;
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
     let mut tail = Vec::new();

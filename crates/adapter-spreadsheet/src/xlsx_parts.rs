@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek};
 
-use kontor_catalog::spreadsheet::SheetRefused;
+use kontor_catalog::spreadsheet::SheetError;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use zip::{ZipArchive, ZipWriter};
@@ -23,16 +23,16 @@ struct Related {
 type Archive<'a> = ZipArchive<BufReader<&'a File>>;
 
 /// Returns the name of the file with the list of sheets.
-pub(crate) fn workbook(archive: &mut Archive<'_>) -> Result<String, SheetRefused> {
+pub(crate) fn workbook(archive: &mut Archive<'_>) -> Result<String, SheetError> {
     let root = related(archive, "_rels/.rels")?;
     let main = root.into_iter().find(|part| part.kind.ends_with("/officeDocument"));
     let main = main.map_or(USUAL.to_owned(), |part| part.target.trim_start_matches('/').to_owned());
-    Some(main).filter(|name| archive.index_for_name(name).is_some()).ok_or(SheetRefused::NotASpreadsheet)
+    Some(main).filter(|name| archive.index_for_name(name).is_some()).ok_or(SheetError::NotASpreadsheet)
 }
 
 /// Returns the workbook with the default names for its texts and styles, if it has others. The reader only finds the
 /// default names, and would read a date as a number.
-pub(crate) fn with_usual_names(file: &File, archive: &mut Archive<'_>) -> Result<Option<File>, SheetRefused> {
+pub(crate) fn with_usual_names(file: &File, archive: &mut Archive<'_>) -> Result<Option<File>, SheetError> {
     let workbook = workbook(archive)?;
     let (folder, name) =
         workbook.rsplit_once('/').map_or((String::new(), &*workbook), |(folder, name)| (format!("{folder}/"), name));
@@ -53,7 +53,7 @@ pub(crate) fn with_usual_names(file: &File, archive: &mut Archive<'_>) -> Result
     if names.is_empty() { Ok(None) } else { renamed(file, &names).map(Some) }
 }
 
-fn related(archive: &mut Archive<'_>, list: &str) -> Result<Vec<Related>, SheetRefused> {
+fn related(archive: &mut Archive<'_>, list: &str) -> Result<Vec<Related>, SheetError> {
     let Some(index) = archive.index_for_name(list) else { return Ok(Vec::new()) };
     let list = archive.by_index(index).map_err(crate::broken)?.take(LONGEST_LIST);
     let mut reader = Reader::from_reader(BufReader::new(list));
@@ -78,7 +78,7 @@ fn related(archive: &mut Archive<'_>, list: &str) -> Result<Vec<Related>, SheetR
     }
 }
 
-fn renamed(file: &File, names: &[(String, String)]) -> Result<File, SheetRefused> {
+fn renamed(file: &File, names: &[(String, String)]) -> Result<File, SheetError> {
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
     let mut whole = ZipWriter::new(BufWriter::new(tempfile::tempfile().map_err(crate::broken)?));
     for index in 0..archive.len() {
@@ -100,7 +100,7 @@ pub(crate) fn name<R: Read + Seek>(archive: &ZipArchive<R>, index: usize) -> Str
 }
 
 /// Completes an archive and returns its file, ready to be read.
-pub(crate) fn finished(archive: ZipWriter<BufWriter<File>>) -> Result<File, SheetRefused> {
+pub(crate) fn finished(archive: ZipWriter<BufWriter<File>>) -> Result<File, SheetError> {
     let buffered = archive.finish().map_err(crate::broken)?;
     let mut file = buffered.into_inner().map_err(|error| crate::broken(error.error()))?;
     file.rewind().map_err(crate::broken)?;

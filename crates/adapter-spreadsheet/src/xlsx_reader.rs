@@ -7,7 +7,7 @@ use std::io::BufReader;
 
 use calamine::{DataRef, Reader, SheetType, SheetVisible, Style, Xlsx, XlsxError};
 use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink, SheetBook};
-use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
+use kontor_catalog::spreadsheet::{Cell, SheetError, SheetRow};
 
 use crate::limits::Limits;
 use crate::number_format::{self, NumberFormat};
@@ -33,7 +33,7 @@ pub(crate) struct Workbook {
     limits: Limits,
 }
 
-pub(crate) fn open(file: File, found: Found, limits: &Limits) -> Result<Workbook, SheetRefused> {
+pub(crate) fn open(file: File, found: Found, limits: &Limits) -> Result<Workbook, SheetError> {
     let book: Xlsx<_> = Xlsx::new(BufReader::new(file)).map_err(refused)?;
     let sheets = book.sheets_metadata().iter();
     let sheets = sheets.filter(|sheet| sheet.typ == SheetType::WorkSheet && sheet.visible == SheetVisible::Visible);
@@ -46,8 +46,8 @@ impl SheetBook for Workbook {
         Some(&self.sheets)
     }
 
-    fn read(&mut self, sheet: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
-        let sheet = self.sheets.get(sheet).ok_or(SheetRefused::Empty)?;
+    fn read(&mut self, sheet: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
+        let sheet = self.sheets.get(sheet).ok_or(SheetError::Empty)?;
         rows(&mut self.book, sheet, self.found, headers, &self.limits, sink)
     }
 }
@@ -59,7 +59,7 @@ fn rows(
     headers: HeaderRow,
     limits: &Limits,
     sink: &mut RowSink<'_>,
-) -> Result<(), SheetRefused> {
+) -> Result<(), SheetError> {
     let ranges = if found.merged > 0 { book.merge_cells_by_sheet_name(sheet).map_err(refused)? } else { Vec::new() };
     let mut merged = Merged::new(ranges);
     // Headers are not searched in formulas without a value.
@@ -85,11 +85,11 @@ fn rows(
         let (down, right) = cell.get_position();
         let number = down.saturating_add(1);
         if number > limits.rows {
-            return Err(SheetRefused::TooManyRows(limits.rows));
+            return Err(SheetError::TooManyRows(limits.rows));
         }
         let column = usize::try_from(right).unwrap_or(usize::MAX);
         if column >= limits.columns {
-            return Err(SheetRefused::TooManyColumns(limits.columns));
+            return Err(SheetError::TooManyColumns(limits.columns));
         }
         if number < row.number {
             return Err(crate::broken("its rows are out of order"));
@@ -112,7 +112,7 @@ fn number_format(style: &Style) -> NumberFormat {
 }
 
 /// Returns the positions of formulas without a value.
-fn uncalculated(book: &mut Xlsx<BufReader<File>>, sheet: &str) -> Result<HashSet<Place>, SheetRefused> {
+fn uncalculated(book: &mut Xlsx<BufReader<File>>, sheet: &str) -> Result<HashSet<Place>, SheetError> {
     let mut cells = book.worksheet_cells_reader(sheet).map_err(refused)?;
     let mut places = HashSet::new();
     while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(refused)? {
@@ -120,7 +120,7 @@ fn uncalculated(book: &mut Xlsx<BufReader<File>>, sheet: &str) -> Result<HashSet
             places.insert(cell.pos);
         }
         if places.len() > MOST_UNCALCULATED {
-            return Err(SheetRefused::TooLarge("the number of formulas that were never calculated"));
+            return Err(SheetError::TooLarge("the number of formulas that were never calculated"));
         }
     }
     Ok(places)
@@ -151,10 +151,10 @@ fn content(value: &DataRef<'_>, format: Option<&NumberFormat>, limits: &Limits) 
     Some(cell_text::cell(text, limits))
 }
 
-fn refused(error: XlsxError) -> SheetRefused {
+fn refused(error: XlsxError) -> SheetError {
     match error {
-        XlsxError::FileNotFound(_) | XlsxError::RelationshipNotFound => SheetRefused::NotASpreadsheet,
-        XlsxError::Password => SheetRefused::OldOrEncrypted,
+        XlsxError::FileNotFound(_) | XlsxError::RelationshipNotFound => SheetError::NotASpreadsheet,
+        XlsxError::Password => SheetError::OldOrEncrypted,
         error => crate::broken(error),
     }
 }

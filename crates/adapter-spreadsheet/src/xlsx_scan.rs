@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, copy, sink};
 
-use kontor_catalog::spreadsheet::SheetRefused;
+use kontor_catalog::spreadsheet::SheetError;
 use quick_xml::Reader;
 use quick_xml::errors::Error;
 use quick_xml::events::Event;
@@ -40,7 +40,7 @@ struct Inside {
 }
 
 impl Found {
-    fn tag(&mut self, name: &str, cell: &mut Inside) -> Result<(), SheetRefused> {
+    fn tag(&mut self, name: &str, cell: &mut Inside) -> Result<(), SheetError> {
         match name {
             "mergeCell" => self.merged += 1,
             "c" => *cell = Inside::default(),
@@ -48,7 +48,7 @@ impl Found {
             "v" | "is" => cell.value = true,
             _ => {}
         }
-        if self.merged > MOST_MERGED { Err(SheetRefused::TooLarge("the number of merged cells")) } else { Ok(()) }
+        if self.merged > MOST_MERGED { Err(SheetError::TooLarge("the number of merged cells")) } else { Ok(()) }
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn scan(
     bounds: &Bounds,
     found: &mut Found,
     pace: &mut Pace<'_>,
-) -> Result<u64, SheetRefused> {
+) -> Result<u64, SheetError> {
     let source = BufReader::new(file.take(bounds.room.saturating_add(1)));
     let mut reader = Reader::from_reader(Metered { source, piece: bounds.piece, held: 0, total: 0 });
     // Tag whose end is the end of the cell or text.
@@ -142,7 +142,7 @@ pub(crate) fn scan(
                 open = None;
             }
             Ok(_) => {}
-            Err(_) if reader.get_ref().is_too_long() => return Err(SheetRefused::TooLarge("one of its cells")),
+            Err(_) if reader.get_ref().is_too_long() => return Err(SheetError::TooLarge("one of its cells")),
             // The reader is less strict about end tags, and would find other cells.
             Err(Error::IllFormed(error)) if bounds.is_xml => return Err(crate::broken(error)),
             // The reader stops here, too.
@@ -155,14 +155,14 @@ pub(crate) fn scan(
             reader.get_mut().held = 0;
         }
         if bounds.is_held && (tags > MOST_HELD_TAGS || reader.get_ref().total > LARGEST_HELD) {
-            return Err(SheetRefused::TooLarge("what it unpacks to"));
+            return Err(SheetError::TooLarge("what it unpacks to"));
         }
     }
     Ok(reader.get_ref().total)
 }
 
 /// Returns the size of the remaining content.
-fn rest(source: &mut impl Read, pace: &mut Pace<'_>) -> Result<u64, SheetRefused> {
+fn rest(source: &mut impl Read, pace: &mut Pace<'_>) -> Result<u64, SheetError> {
     let mut size: u64 = 0;
     loop {
         let stretch = copy(&mut source.by_ref().take(STRETCH), &mut sink()).map_err(crate::broken)?;
@@ -182,7 +182,7 @@ mod tests {
     const SIZE: usize = 20 << 20;
 
     /// Returns the result of the scan, and the number of bytes read.
-    fn scanned(start: &str, rest: &[u8], name: &str) -> (Result<u64, SheetRefused>, u64) {
+    fn scanned(start: &str, rest: &[u8], name: &str) -> (Result<u64, SheetError>, u64) {
         let limits = Limits { record_bytes: 100_000, ..Limits::default() };
         let mut rest = io::Cursor::new(rest.repeat(SIZE / rest.len()));
         let bounds = Bounds::of(name, false, u64::MAX - 1, &limits);
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn no_piece_is_read_to_its_end_when_it_is_too_long() {
-        let long = Err(SheetRefused::TooLarge("one of its cells"));
+        let long = Err(SheetError::TooLarge("one of its cells"));
         for (start, rest) in [
             ("<sheetData><row><c t=\"inlineStr\"><is><t>", "x"),
             ("<sheetData><row><c t=\"inlineStr\"><is>", "<r><t>x</t></r>"),
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(outcome, Ok(taken + 11));
         // Mismatched end tags would let a text continue after its cell.
         let (outcome, _) = scanned("<c><is></c>", b"<t>x</t>", "xl/worksheets/sheet1.xml");
-        assert!(matches!(outcome, Err(SheetRefused::Broken(_))), "{outcome:?}");
+        assert!(matches!(outcome, Err(SheetError::Broken(_))), "{outcome:?}");
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn what_is_in_memory_as_a_whole_is_bounded() {
-        let large = Err(SheetRefused::TooLarge("what it unpacks to"));
+        let large = Err(SheetError::TooLarge("what it unpacks to"));
         for name in ["xl/styles.xml", "xl/_rels/workbook.xml.rels"] {
             assert_eq!(scanned("<cellXfs>", b"<xf/>", name).0, large);
             let padded = format!("<xf>{}</xf>", " ".repeat(50_000));

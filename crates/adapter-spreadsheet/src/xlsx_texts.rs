@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, Write}
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use kontor_catalog::spreadsheet::SheetRefused;
+use kontor_catalog::spreadsheet::SheetError;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, Writer};
 use zip::write::SimpleFileOptions;
@@ -34,7 +34,7 @@ fn is_sheet(name: &str) -> bool {
 
 /// Returns `true` if the table of texts is too large for the memory, or states a number of texts that is. The reader
 /// allocates memory for the stated number.
-pub(crate) fn too_many(file: &File) -> Result<bool, SheetRefused> {
+pub(crate) fn too_many(file: &File) -> Result<bool, SheetError> {
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
     for index in 0..archive.len() {
         if !is_table(&name(&archive, index)) {
@@ -58,7 +58,7 @@ pub(crate) fn too_many(file: &File) -> Result<bool, SheetRefused> {
 }
 
 /// Returns the workbook with its texts in the cells.
-pub(crate) fn put_into_cells(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<File, SheetRefused> {
+pub(crate) fn put_into_cells(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<File, SheetError> {
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
     let table = (0..archive.len()).find(|index| is_table(&name(&archive, *index)));
     let table = table.ok_or_else(|| crate::broken("it has no texts"))?;
@@ -86,7 +86,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn spill(table: impl BufRead, pace: &mut Pace<'_>) -> Result<Self, SheetRefused> {
+    fn spill(table: impl BufRead, pace: &mut Pace<'_>) -> Result<Self, SheetError> {
         let open = || tempfile::tempfile().map_err(crate::broken);
         let (mut texts, mut places) = (Writer::new(BufWriter::new(open()?)), BufWriter::new(open()?));
         let mut reader = Reader::from_reader(table);
@@ -146,9 +146,9 @@ impl<W: Write> Write for Bounded<W> {
     }
 }
 
-fn refused(error: io::Error) -> SheetRefused {
+fn refused(error: io::Error) -> SheetError {
     match error.kind() {
-        ErrorKind::FileTooLarge => SheetRefused::TooLarge("what it unpacks to"),
+        ErrorKind::FileTooLarge => SheetError::TooLarge("what it unpacks to"),
         ErrorKind::UnexpectedEof => crate::broken("a cell names a text that is not there"),
         _ => crate::broken(error),
     }
@@ -160,7 +160,7 @@ fn fill<W: Write>(
     target: Bounded<W>,
     texts: &Texts,
     pace: &mut Pace<'_>,
-) -> Result<u64, SheetRefused> {
+) -> Result<u64, SheetError> {
     let mut reader = Reader::from_reader(sheet);
     reader.config_mut().check_end_names = false;
     let mut writer = Writer::new(target);

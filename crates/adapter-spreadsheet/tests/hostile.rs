@@ -5,14 +5,14 @@ use std::io::{Cursor, Read, Write};
 
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_catalog::spreadsheet::ports::SheetReader;
-use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
+use kontor_catalog::spreadsheet::{Cell, SheetError, SheetRow};
 use proptest::prelude::*;
 use rust_xlsxwriter::Workbook;
 use tempfile::NamedTempFile;
 use zip::ZipArchive;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-fn read(bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
+fn read(bytes: &[u8]) -> Result<Vec<SheetRow>, SheetError> {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     let mut rows = Vec::new();
@@ -80,9 +80,9 @@ fn a_formula_without_a_result_is_no_empty_cell() {
 fn what_a_workbook_claims_of_itself_costs_nothing() {
     let huge = replaced(SHEET, "ref=\"A1:C3\"", "ref=\"A1:XFD1048576\"");
     assert_eq!(read(&huge).unwrap().len(), 3);
-    assert_eq!(read(&replaced(SHEET, "r=\"C3\"", "r=\"XFD1048576\"")), Err(SheetRefused::TooManyColumns(200)));
+    assert_eq!(read(&replaced(SHEET, "r=\"C3\"", "r=\"XFD1048576\"")), Err(SheetError::TooManyColumns(200)));
     assert!(read(&replaced(SHEET, "r=\"C3\"", "r=\"C99999999\"")).is_err());
-    let lies = Err(SheetRefused::TooLarge("the number of texts it announces"));
+    let lies = Err(SheetError::TooLarge("the number of texts it announces"));
     for lie in ["uniqueCount=\"4294967295\"", "uniqueCount = '4294967295'", "uniqueCount=\"99999999999999999999999\""] {
         assert_eq!(read(&replaced(TEXTS, "uniqueCount=\"5\"", lie)), lies, "{lie}");
         let hidden = format!("<!-- <si><sst> {} --><sst", "x".repeat(100_000));
@@ -113,7 +113,7 @@ fn references_that_lead_nowhere_are_named() {
 
 #[test]
 fn a_directory_of_very_many_files_is_not_read() {
-    let refused = Err(SheetRefused::TooLarge("the number of files in it"));
+    let refused = Err(SheetError::TooLarge("the number of files in it"));
     // The end of a large directory, and its locator.
     let large = |total: u64, place: Option<u64>| {
         let mut bytes = workbook();

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 
 use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
 use kontor_catalog::spreadsheet::ports::{SheetFormat, SheetReader, SheetWriters};
-use kontor_catalog::spreadsheet::{Cell, Content, SheetRefused, SheetRow};
+use kontor_catalog::spreadsheet::{Cell, Content, SheetError, SheetRow};
 use rust_xlsxwriter::{Format, Formula, Workbook};
 use tempfile::NamedTempFile;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -17,7 +17,7 @@ fn file(bytes: &[u8]) -> NamedTempFile {
     file
 }
 
-fn read_with(limits: Limits, bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
+fn read_with(limits: Limits, bytes: &[u8]) -> Result<Vec<SheetRow>, SheetError> {
     let mut rows = Vec::new();
     Spreadsheets::with_limits(limits).read(file(bytes).path(), &mut |row| {
         if !row.is_none_yet() {
@@ -28,7 +28,7 @@ fn read_with(limits: Limits, bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused
     Ok(rows)
 }
 
-fn read(bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
+fn read(bytes: &[u8]) -> Result<Vec<SheetRow>, SheetError> {
     read_with(Limits::default(), bytes)
 }
 
@@ -94,7 +94,7 @@ fn the_encodings_of_spreadsheet_programs_are_read() {
         assert_eq!(texts(&rows), expected);
     }
     let (koi8, ..) = encoding_rs::KOI8_U.encode("артикул;название\nA-1;Большая кружка с ручкой и крышкой\n");
-    assert_eq!(read(&koi8), Err(SheetRefused::Encoding));
+    assert_eq!(read(&koi8), Err(SheetError::Encoding));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn torn_rows_are_not_guessed() {
     let reason = "has quotes that do not pair; write a quote inside of a quoted text twice";
     assert_eq!((faults(&rows), rows.len()), (vec![(3, reason)], 3));
     for open in ["A-1,\"Mug,12\nA-2,Cup,1\n", "A-1,Mug,\"12", "A-1,Mug,\"\n"] {
-        assert_eq!(read(format!("article,name,price\n{open}").as_bytes()), Err(SheetRefused::OpenQuote(2)), "{open}");
+        assert_eq!(read(format!("article,name,price\n{open}").as_bytes()), Err(SheetError::OpenQuote(2)), "{open}");
     }
     let rows = read(b"article,name,price\n\"A,1\",\"a \"\"mug\"\"\n5\"\" wide\",12\nA-2,5\" cup,1\n").unwrap();
     assert_eq!(faults(&rows), []);
@@ -258,10 +258,10 @@ fn other_files_are_refused() {
         (half, "half"),
     ];
     for (bytes, name) in cases {
-        assert_eq!(read(bytes), Err(SheetRefused::NotASpreadsheet), "{name}");
+        assert_eq!(read(bytes), Err(SheetError::NotASpreadsheet), "{name}");
     }
     assert!(read(&hollow).is_err());
-    assert_eq!(read(b"\xD0\xCF\x11\xE0rest"), Err(SheetRefused::OldOrEncrypted));
+    assert_eq!(read(b"\xD0\xCF\x11\xE0rest"), Err(SheetError::OldOrEncrypted));
     assert_eq!(read(b""), Ok(Vec::new()));
 }
 
@@ -270,7 +270,7 @@ fn what_unpacks_to_too_much_is_refused_before_it_is_opened() {
     let zeros = b"<c/>".repeat(4 << 20);
     let bomb = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/worksheets/sheet1.xml", &zeros)]);
     assert!(bomb.len() < 100_000);
-    assert_eq!(read(&bomb), Err(SheetRefused::TooLarge("what it unpacks to")));
+    assert_eq!(read(&bomb), Err(SheetError::TooLarge("what it unpacks to")));
 
     // An archive that states wrong sizes.
     let mut lying = bomb.clone();
@@ -286,9 +286,9 @@ fn what_unpacks_to_too_much_is_refused_before_it_is_opened() {
     let mut entries: Vec<(&str, &[u8])> = many.iter().map(|name| (name.as_str(), b"x".as_slice())).collect();
     entries.push(("xl/workbook.xml", b"<workbook/>"));
     let few = Limits { entries: 30, ..Limits::default() };
-    assert!(matches!(read_with(few, &archive(&entries)), Err(SheetRefused::TooLarge(_))));
+    assert!(matches!(read_with(few, &archive(&entries)), Err(SheetError::TooLarge(_))));
     let small = Limits { file_bytes: 10, ..Limits::default() };
-    assert_eq!(read_with(small, b"article,price\n"), Err(SheetRefused::TooLarge("the file")));
+    assert_eq!(read_with(small, b"article,price\n"), Err(SheetError::TooLarge("the file")));
 }
 
 #[test]
@@ -302,16 +302,16 @@ fn too_many_rows_and_columns_are_refused() {
         book.save_to_buffer().unwrap()
     };
     assert_eq!(read(&wide(200)).unwrap()[0].cells.len(), 200);
-    assert_eq!(read(&wide(201)), Err(SheetRefused::TooManyColumns(200)));
+    assert_eq!(read(&wide(201)), Err(SheetError::TooManyColumns(200)));
     let line = vec!["x"; 201].join(",");
-    assert_eq!(read(line.as_bytes()), Err(SheetRefused::TooManyColumns(200)));
+    assert_eq!(read(line.as_bytes()), Err(SheetError::TooManyColumns(200)));
     let padded = format!("a,b{}\n", ",".repeat(300));
     assert_eq!(read(padded.as_bytes()).unwrap()[0].cells.len(), 2);
     let few = || Limits { rows: 3, ..Limits::default() };
-    assert_eq!(read_with(few(), b"a\n\n\nb\nc\n"), Err(SheetRefused::TooManyRows(3)));
+    assert_eq!(read_with(few(), b"a\n\n\nb\nc\n"), Err(SheetError::TooManyRows(3)));
     let mut book = Workbook::new();
     book.add_worksheet().write_string(3, 0, "x").unwrap();
-    assert_eq!(read_with(few(), &book.save_to_buffer().unwrap()), Err(SheetRefused::TooManyRows(3)));
+    assert_eq!(read_with(few(), &book.save_to_buffer().unwrap()), Err(SheetError::TooManyRows(3)));
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn texts_that_do_not_fit_into_memory_are_read_all_the_same() {
 #[test]
 fn a_table_that_lies_about_its_size_costs_no_memory() {
     let texts = ["one".to_owned(), "two".to_owned()];
-    let lies = SheetRefused::TooLarge("the number of texts it announces");
+    let lies = SheetError::TooLarge("the number of texts it announces");
     for announced in ["uniqueCount=\"999999999999\"", "uniqueCount=\"99999999999999999999\""] {
         let lying = with_table(&texts, |table| table.replace("uniqueCount=\"3\"", announced));
         assert_eq!(read(&lying), Err(lies.clone()));
@@ -398,7 +398,7 @@ fn long_texts_in_very_many_cells_are_bounded() {
     let texts: Vec<String> = long.iter().cycle().take(3_000).cloned().collect();
     let limits = Limits { inflated_bytes: 48 << 20, ..Limits::default() };
     let outcome = read_with(limits, &with_table(&texts, |table| table));
-    assert_eq!(outcome, Err(SheetRefused::TooLarge("what it unpacks to")));
+    assert_eq!(outcome, Err(SheetError::TooLarge("what it unpacks to")));
 }
 
 /// Returns an archive with uncompressed files, which is fast.
@@ -439,11 +439,11 @@ fn inline_cell(place: &str, text: &str) -> String {
 #[test]
 fn a_cell_that_is_too_long_is_refused() {
     let long = "x".repeat((1 << 20) + 1);
-    let refused = Err(SheetRefused::TooLarge("one of its cells"));
+    let refused = Err(SheetError::TooLarge("one of its cells"));
     assert_eq!(read(&inline(&inline_cell("A1", &long))), refused);
     let table = format!("<sst><si><r><t>{}</t></r><r><t>{}</t></r></si></sst>", &long[..600_000], &long[..600_000]);
     assert_eq!(read(&stored(&[("xl/workbook.xml", b"<workbook/>"), (TABLE, table.as_bytes())])), refused);
-    assert_eq!(read(format!("article;name\nA-1;{long}{long}\n").as_bytes()), Err(SheetRefused::RowTooLong(2)));
+    assert_eq!(read(format!("article;name\nA-1;{long}{long}\n").as_bytes()), Err(SheetError::RowTooLong(2)));
     // Many cells that are longer only in total are accepted.
     let row =
         |number: usize| format!("</row><row r=\"{number}\">{}", inline_cell(&format!("A{number}"), &long[..200_000]));
@@ -481,7 +481,7 @@ fn control_characters_are_faults_of_their_cells() {
 }
 
 #[test]
-fn whoever_waits_for_a_workbook_is_asked_while_it_is_prepared() {
+fn preparing_a_workbook_checks_for_cancellation() {
     // So many texts that they are inserted into the cells first.
     let many = "<si/>".repeat(720_000);
     let announced = "uniqueCount=\"720003\"";
@@ -494,7 +494,7 @@ fn whoever_waits_for_a_workbook_is_asked_while_it_is_prepared() {
         let outcome = Spreadsheets::default().read(book.path(), &mut |row| {
             asked += i32::from(row.is_none_yet());
             rows += i32::from(!row.is_none_yet());
-            if asked == most { Err(SheetRefused::Interrupted) } else { Ok(()) }
+            if asked == most { Err(SheetError::Interrupted) } else { Ok(()) }
         });
         (outcome, asked, rows)
     };
@@ -502,6 +502,6 @@ fn whoever_waits_for_a_workbook_is_asked_while_it_is_prepared() {
     assert_eq!((outcome, rows), (Ok(()), 2));
     assert!(asked >= 3, "{asked}");
     for most in [1, asked] {
-        assert_eq!(read(most), (Err(SheetRefused::Interrupted), most, 0));
+        assert_eq!(read(most), (Err(SheetError::Interrupted), most, 0));
     }
 }

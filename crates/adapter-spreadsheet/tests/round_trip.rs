@@ -9,7 +9,7 @@ use kontor_catalog::model::{
     BillingPeriod, Card, Gallery, NomenclatureKind, Packaging, PhotoUrl, Reference, ShareLink,
 };
 use kontor_catalog::spreadsheet::ports::{SheetFormat, SheetWriters};
-use kontor_catalog::spreadsheet::{CardLine, CardSheet, Decision, ItemKey, KnownCard, Vocabulary, VocabularyCategory};
+use kontor_catalog::spreadsheet::{CardLine, CardSheet, CategoryNode, Decision, ItemKey, KnownCard, ReferenceLookup};
 use kontor_kernel::{BrandId, CategoryId, Line, Money, Name, NomenclatureId, Prose, Quantity, TagId};
 use proptest::prelude::*;
 use tempfile::NamedTempFile;
@@ -71,14 +71,14 @@ fn card() -> impl Strategy<Value = Card> {
 }
 
 /// Category 1 is a root; the parent of each other one is an earlier one, or none. Brands and tags have distinct names.
-fn vocabulary() -> impl Strategy<Value = Vocabulary> {
+fn vocabulary() -> impl Strategy<Value = ReferenceLookup> {
     let categories = prop::collection::vec((name(), any::<usize>()), 6);
     (categories, prop::collection::vec(name(), 6)).prop_map(|(categories, names)| {
-        let mut words = Vocabulary::default();
+        let mut words = ReferenceLookup::default();
         for (place, (name, parent)) in categories.into_iter().enumerate() {
             let number = |place: usize| CategoryId::new(i64::try_from(place).unwrap() + 1).unwrap();
             let parent = (parent % (place + 1)).checked_sub(1).map(number);
-            words.add_category(VocabularyCategory { id: number(place), parent, name });
+            words.add_category(CategoryNode { id: number(place), parent, name });
         }
         for (id, name) in (1..).zip(names) {
             let own = Name::parse(&format!("{name}{id}")).unwrap();

@@ -4,12 +4,12 @@
 use std::io::Write;
 
 use kontor_adapter_spreadsheet::Spreadsheets;
-use kontor_catalog::spreadsheet::{CardSheet, ReadOptions, SheetRefused};
+use kontor_catalog::spreadsheet::{CardSheet, ReadOptions, SheetError};
 use kontor_kernel::Line;
 use rust_xlsxwriter::Workbook;
 use tempfile::NamedTempFile;
 
-fn read(bytes: &[u8], options: &ReadOptions) -> Result<CardSheet, SheetRefused> {
+fn read(bytes: &[u8], options: &ReadOptions) -> Result<CardSheet, SheetError> {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     CardSheet::read_with(&Spreadsheets::default(), file.path(), options, 1_000)
@@ -49,7 +49,7 @@ fn sheets_are_found_by_name_by_number_and_by_their_headers() {
         assert_eq!(found, (Some(name), header_row, rows), "{wanted:?}");
     }
     let hidden = ReadOptions { sheet: Line::parse("Hidden").ok(), ..ReadOptions::default() };
-    assert_eq!(read(&book, &hidden), Err(SheetRefused::NoSuchSheet("`About`, `Prices`, `Stock`".to_owned())));
+    assert_eq!(read(&book, &hidden), Err(SheetError::NoSuchSheet("`About`, `Prices`, `Stock`".to_owned())));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_csv_file_may_have_a_letterhead() {
     assert_eq!((sheet.layout.sheet.as_deref(), sheet.layout.header_row, sheet.rows.len()), (None, 4, 1));
     assert_eq!(sheet.problems.kept()[0].to_string().split(';').next(), Some("row 6: has 4 cells under 3 headers"));
     // Without the row number, the separator is detected in the first line that has one.
-    assert_eq!(read(text.as_bytes(), &ReadOptions::default()), Err(SheetRefused::MissingColumn("article")));
+    assert_eq!(read(text.as_bytes(), &ReadOptions::default()), Err(SheetError::MissingColumn("article")));
     let plain = text.replace("1, Main street, Town, Country", "Main street");
     assert_eq!(read(plain.as_bytes(), &ReadOptions::default()).unwrap().layout.header_row, 4);
 }

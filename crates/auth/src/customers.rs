@@ -5,8 +5,8 @@ use kontor_kernel::{AppScope, Clock, Contact, CustomerScope, Random, SecretCiphe
 
 use crate::model::code::{self, OWN_DIGITS};
 use crate::model::{
-    AccessToken, CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, Device, NewCode, NewToken, Redeemed, TokenLifetimes,
-    TokenOwner, TokenSecret,
+    AccessToken, CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, Device, NewCode, NewToken, RedeemOutcome,
+    TokenLifetimes, TokenOwner, TokenSecret,
 };
 use crate::ports::{CodeRepository, CodeSender, CustomerAccounts, TokenRepository};
 use crate::{CustomerLoginError, LogoutExtent, SendCodeError};
@@ -83,13 +83,13 @@ impl CustomerSessions {
             token,
         };
         match self.codes.redeem(redemption).await? {
-            Redeemed::SignedIn { counterparty_id, token_id } => Ok(IssuedCustomerToken {
+            RedeemOutcome::SignedIn { counterparty_id, token_id } => Ok(IssuedCustomerToken {
                 scope: CustomerScope { app, counterparty_id, token_id },
                 token: secret.into_token(token_id, expires_at),
             }),
-            Redeemed::WrongCode => Err(CustomerLoginError::WrongCode),
-            Redeemed::NoLiveCode => Err(CustomerLoginError::CodeNotRequested),
-            Redeemed::UnknownContact => Err(CustomerLoginError::UnknownContact),
+            RedeemOutcome::WrongCode => Err(CustomerLoginError::WrongCode),
+            RedeemOutcome::NoLiveCode => Err(CustomerLoginError::CodeNotRequested),
+            RedeemOutcome::UnknownContact => Err(CustomerLoginError::UnknownContact),
         }
     }
 
@@ -195,7 +195,7 @@ mod tests {
     async fn a_right_code_gives_a_token_for_a_year() {
         let mut codes = MockCodeRepository::new();
         codes.expect_redeem().withf(|tried| tried.fingerprint.ends_with(":0042")).returning(|_| {
-            Ok(Redeemed::SignedIn {
+            Ok(RedeemOutcome::SignedIn {
                 counterparty_id: CounterpartyId::new(4).unwrap(),
                 token_id: TokenId::new(6).unwrap(),
             })
@@ -209,13 +209,13 @@ mod tests {
 
     #[tokio::test]
     async fn refusals_are_told_apart() {
-        let refused = async |answer: Redeemed| {
+        let refused = async |answer: RedeemOutcome| {
             let mut codes = MockCodeRepository::new();
             codes.expect_redeem().returning(move |_| Ok(answer));
             sessions(codes, MockCodeSender::new()).log_in(app(), &phone(), "1", None).await.unwrap_err()
         };
-        assert!(matches!(refused(Redeemed::WrongCode).await, CustomerLoginError::WrongCode));
-        assert!(matches!(refused(Redeemed::NoLiveCode).await, CustomerLoginError::CodeNotRequested));
-        assert!(matches!(refused(Redeemed::UnknownContact).await, CustomerLoginError::UnknownContact));
+        assert!(matches!(refused(RedeemOutcome::WrongCode).await, CustomerLoginError::WrongCode));
+        assert!(matches!(refused(RedeemOutcome::NoLiveCode).await, CustomerLoginError::CodeNotRequested));
+        assert!(matches!(refused(RedeemOutcome::UnknownContact).await, CustomerLoginError::UnknownContact));
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{Page, PageRequest, Permission, RecordError, Resource, Staff};
 
-use crate::model::{Colleague, Employee, EmployeeFilter};
+use crate::model::{Employee, EmployeeFilter, EmployeeSummary};
 use crate::ports::DirectoryRepository;
 
 /// Employees of a project, without agents.
@@ -29,7 +29,7 @@ impl StaffDirectory {
         staff: &Staff,
         filter: EmployeeFilter,
         page: PageRequest,
-    ) -> Result<Page<Colleague>, RecordError> {
+    ) -> Result<Page<EmployeeSummary>, RecordError> {
         staff.require(Permission::view(Resource::Users))?;
         let filter = EmployeeFilter { active: true, ..filter };
         Ok(self.directory.colleagues(staff.project_id, filter, page).await?)

@@ -2,7 +2,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{ContactError, Permission, RecordError, Refusal, StoreError, Unsealable, Word};
 use std::collections::BTreeSet;
 
-use crate::miniapp::Doubt;
+use crate::miniapp::ProofError;
 use crate::model::{BeyondReach, ExpiryError, RequestStatus};
 use crate::ports::{CallCheckError, HashingFailed, SendError};
 
@@ -108,7 +108,7 @@ pub enum ContactLoginError {
     Unsealable(#[from] Unsealable),
     /// The contact is not proven, or is too old.
     #[error("the contact is not proven: {0}")]
-    NotProven(#[from] Doubt),
+    NotProven(#[from] ProofError),
     /// The phone is proven but cannot be used as a login.
     #[error("the phone {0}")]
     UnusablePhone(#[from] ContactError),
@@ -306,7 +306,7 @@ pub enum CallbackLoginError {
 
 /// Error of processing a notification of the telephony provider.
 #[derive(Debug, thiserror::Error)]
-pub enum CallNoticeError {
+pub enum CallNotificationError {
     /// The signature is wrong.
     #[error("the signature is wrong")]
     Forged,

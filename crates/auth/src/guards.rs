@@ -105,7 +105,7 @@ impl CustomerGuard {
 
     /// Authenticates a bearer token for calls without an App Token, in the application the customer logged in to.
     /// `None` also if that application is no longer active.
-    pub async fn authenticate_alone(&self, bearer: &str) -> Result<Option<CustomerScope>, StoreError> {
+    pub async fn authenticate_without_app(&self, bearer: &str) -> Result<Option<CustomerScope>, StoreError> {
         let proved = self.proved(bearer).await?.filter(|(_, stored)| stored.app_is_active);
         Ok(proved.map(|(token_id, stored)| {
             self.uses.record(token_id, stored.last_used_at, self.clock.now());
@@ -230,15 +230,15 @@ mod tests {
         clock.advance(TimeDelta::seconds(1));
         let expired = guard.authenticate(app(2, 8), "5|s").await.unwrap();
         assert_eq!(expired, CustomerAuthentication::Unauthenticated);
-        assert_eq!(guard.authenticate_alone("5|s").await.unwrap(), None);
+        assert_eq!(guard.authenticate_without_app("5|s").await.unwrap(), None);
     }
 
     #[tokio::test]
     async fn without_an_application_the_token_names_it() {
         let (guard, _) = customer_guard(true);
-        let scope = guard.authenticate_alone("5|s").await.unwrap().unwrap();
+        let scope = guard.authenticate_without_app("5|s").await.unwrap().unwrap();
         assert_eq!((scope.app, scope.token_id.get()), (app(2, 8), 5));
-        assert_eq!(guard.authenticate_alone("5|t").await.unwrap(), None);
-        assert_eq!(customer_guard(false).0.authenticate_alone("5|s").await.unwrap(), None);
+        assert_eq!(guard.authenticate_without_app("5|t").await.unwrap(), None);
+        assert_eq!(customer_guard(false).0.authenticate_without_app("5|s").await.unwrap(), None);
     }
 }

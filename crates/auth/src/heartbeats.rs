@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{Clock, CustomerScope, StoreError};
 
 use crate::HeartbeatError;
-use crate::model::{ClientSession, SessionStep};
+use crate::model::{ClientSession, HeartbeatEffect};
 use crate::ports::{ClientSessions, SessionStart};
 
 /// Maximum attempts to store a heartbeat when other heartbeats of the same token interfere. After that the storage
@@ -35,11 +35,11 @@ impl Heartbeats {
         for _ in 0..TRIES {
             let current = self.sessions.current(customer.token_id).await?;
             let session = match current.map(|session| (session, session.step(taken_at))) {
-                Some((session, SessionStep::None)) => Some(session),
-                Some((session, SessionStep::GoesOn(next))) => {
+                Some((session, HeartbeatEffect::None)) => Some(session),
+                Some((session, HeartbeatEffect::GoesOn(next))) => {
                     self.sessions.go_on(next, session.last_seen_at).await?.then_some(next)
                 }
-                Some((_, SessionStep::StartsAnew)) | None => {
+                Some((_, HeartbeatEffect::StartsAnew)) | None => {
                     match self.sessions.start(customer, current, taken_at).await? {
                         SessionStart::Started(session) => Some(session),
                         SessionStart::Overtaken => None,
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_is_overtaken_looks_again() {
+    async fn a_conflicting_heartbeat_is_retried() {
         let mut sessions = MockClientSessions::new();
         sessions.expect_current().once().returning(|_| Ok(Some(session(7, 0))));
         sessions.expect_go_on().once().returning(|_, _| Ok(false));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_looks_forever_and_a_signed_out_customer_has_no_session() {
+    async fn heartbeats_give_up_after_max_attempts_and_refuse_revoked_tokens() {
         let mut sessions = MockClientSessions::new();
         sessions.expect_current().returning(|_| Ok(None));
         sessions.expect_start().returning(|_, _, _| Ok(SessionStart::Overtaken));

@@ -4,7 +4,7 @@ use kontor_kernel::{ApplicationId, Clock, ExposeSecret, Random, SecretCipher, Se
 use uuid::Uuid;
 
 use crate::model::{
-    ActiveToken, Audience, BearerToken, ClientCredentials, NewIntrospectionClient, StoredInquiry, TokenState,
+    ActiveToken, Audience, BearerToken, ClientCredentials, NewIntrospectionClient, StoredIntrospection, TokenState,
 };
 use crate::ports::IntrospectionClients;
 use crate::{IntrospectionError, IntrospectionRegistryError};
@@ -24,13 +24,13 @@ pub struct Introspection {
 
 /// Introspection request of an authenticated client.
 #[derive(Debug)]
-pub struct Inquiry {
+pub struct AuthenticatedIntrospection {
     client_id: Uuid,
     audience: Audience,
     state: TokenState,
 }
 
-impl Inquiry {
+impl AuthenticatedIntrospection {
     /// Returns the client that sent the request.
     pub fn client_id(&self) -> Uuid {
         self.client_id
@@ -49,7 +49,7 @@ impl Introspection {
         &self,
         credentials: &ClientCredentials,
         token: Option<&str>,
-    ) -> Result<Inquiry, IntrospectionError> {
+    ) -> Result<AuthenticatedIntrospection, IntrospectionError> {
         let client_id = credentials.client_id;
         let presented = token.and_then(BearerToken::parse);
         let token_id = presented.as_ref().map(BearerToken::id);
@@ -58,7 +58,7 @@ impl Introspection {
             None => None,
         };
         // A cached entry may be older than a secret that another process has just rotated, so the cache never refuses.
-        if let Some(known @ Inquiry { state: TokenState::Active(_), .. }) = known {
+        if let Some(known @ AuthenticatedIntrospection { state: TokenState::Active(_), .. }) = known {
             return Ok(known);
         }
         let stored = self.clients.inquiry(client_id, token_id).await?;
@@ -71,8 +71,8 @@ impl Introspection {
         &self,
         credentials: &ClientCredentials,
         presented: Option<&BearerToken>,
-        stored: StoredInquiry,
-    ) -> Option<Inquiry> {
+        stored: StoredIntrospection,
+    ) -> Option<AuthenticatedIntrospection> {
         if !stored.is_active || !self.knows(credentials, &stored) {
             return None;
         }
@@ -88,10 +88,10 @@ impl Introspection {
                 expires_at: token.expires_at,
             })
         });
-        Some(Inquiry { client_id: credentials.client_id, audience: stored.audience, state })
+        Some(AuthenticatedIntrospection { client_id: credentials.client_id, audience: stored.audience, state })
     }
 
-    fn knows(&self, credentials: &ClientCredentials, client: &StoredInquiry) -> bool {
+    fn knows(&self, credentials: &ClientCredentials, client: &StoredIntrospection) -> bool {
         self.cipher.same(&self.cipher.fingerprint(credentials.secret.expose_secret()), &client.fingerprint)
     }
 }
@@ -177,8 +177,8 @@ mod tests {
         Audience::parse(text).unwrap()
     }
 
-    fn stored() -> StoredInquiry {
-        StoredInquiry {
+    fn stored() -> StoredIntrospection {
+        StoredIntrospection {
             fingerprint: "plain:c".to_owned(),
             is_active: true,
             audience: audience("billing"),
@@ -193,11 +193,17 @@ mod tests {
         }
     }
 
-    async fn inquire(stored: Option<StoredInquiry>, secret: &str, token: &str) -> Result<Inquiry, IntrospectionError> {
+    async fn inquire(
+        stored: Option<StoredIntrospection>,
+        secret: &str,
+        token: &str,
+    ) -> Result<AuthenticatedIntrospection, IntrospectionError> {
         let mut clients = MockIntrospectionClients::new();
         clients.expect_remembered_inquiry().returning(|_, _| None);
         clients.expect_inquiry().returning(move |_, id| {
-            Ok(stored.clone().map(|client| StoredInquiry { token: client.token.filter(|_| id.is_some()), ..client }))
+            Ok(stored
+                .clone()
+                .map(|client| StoredIntrospection { token: client.token.filter(|_| id.is_some()), ..client }))
         });
         let introspection = introspection(clients);
         let credentials = ClientCredentials::parse(&format!("{CLIENT}:{secret}")).unwrap();
@@ -218,11 +224,11 @@ mod tests {
 
     #[tokio::test]
     async fn anything_wrong_with_the_token_looks_the_same() {
-        let expired = StoredInquiry {
+        let expired = StoredIntrospection {
             token: stored().token.map(|token| IntrospectedToken { expires_at: NOW, ..token }),
             ..stored()
         };
-        let absent = StoredInquiry { token: None, ..stored() };
+        let absent = StoredIntrospection { token: None, ..stored() };
         let long = format!("5|{}", "s".repeat(10_000));
         let known = ["5|t", "5", "s", "5s", "|", "|s", "5|", "", &long].map(|token| (stored(), token));
         for (client, token) in known.into_iter().chain([(expired, "5|s"), (absent, "5|s")]) {
@@ -233,7 +239,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_proves_nothing_learns_nothing() {
-        let inactive = StoredInquiry { is_active: false, ..stored() };
+        let inactive = StoredIntrospection { is_active: false, ..stored() };
         for (client, secret) in [(None, "c"), (Some(stored()), "d"), (Some(inactive), "c")] {
             let refused = inquire(client, secret, "5|s").await;
             assert!(matches!(refused, Err(IntrospectionError::WrongCredentials)));
@@ -241,8 +247,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn memory_lets_in_and_never_refuses() {
-        let renewed = StoredInquiry { fingerprint: "plain:new".to_owned(), ..stored() };
+    async fn the_cache_accepts_and_never_refuses() {
+        let renewed = StoredIntrospection { fingerprint: "plain:new".to_owned(), ..stored() };
         for (secret, asked) in [("c", 0), ("new", 1), ("wrong", 1)] {
             let mut clients = MockIntrospectionClients::new();
             clients.expect_remembered_inquiry().returning(|_, _| Some(stored()));

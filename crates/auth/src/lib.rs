@@ -61,19 +61,19 @@ pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
 pub use customers::{CustomerSessions, IssuedCustomerToken};
 pub use directory::StaffDirectory;
 pub use error::{
-    AccessRequestError, AccessRequestRefusal, AgentError, AgentRefusal, CallNoticeError, CallbackLoginError,
+    AccessRequestError, AccessRequestRefusal, AgentError, AgentRefusal, CallNotificationError, CallbackLoginError,
     ContactLoginError, CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError,
     MiniAppRegistryError, PermissionError, PermissionRefusal, PhoneChangeError, RoleError, RoleRefusal, SendCodeError,
     SendPasswordError, StaffLoginError, StaffRegistryError,
 };
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};
-pub use introspection::{Inquiry, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
+pub use introspection::{AuthenticatedIntrospection, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
 pub use known_addresses::KnownAddresses;
-pub use passwords::{PasswordRound, TemporaryPasswords};
+pub use passwords::{PasswordSendOutcome, TemporaryPasswords};
 pub use permissions::PermissionService;
 pub use phone_change::PhoneChange;
-pub use registry::{Hire, StaffRegistry};
+pub use registry::{NewEmployeeInput, StaffRegistry};
 pub use roles::RoleService;
 pub use staff::{IssuedStaffToken, StaffSessions};
 

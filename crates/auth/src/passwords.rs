@@ -22,7 +22,7 @@ fn pause_after(attempts: u32) -> TimeDelta {
 
 /// Outcome of one round.
 #[derive(Debug, PartialEq, Eq)]
-pub enum PasswordRound {
+pub enum PasswordSendOutcome {
     /// No request is due.
     Idle,
     /// No employee who may sign in has this login.
@@ -58,29 +58,29 @@ impl TemporaryPasswords {
     /// Processes the oldest request that is due. The password is stored before it is sent, so that a received password
     /// always works. A later password replaces it.
     /// `owner` must be unique to this process.
-    pub async fn send_due(&self, owner: &str) -> Result<PasswordRound, SendPasswordError> {
+    pub async fn send_due(&self, owner: &str) -> Result<PasswordSendOutcome, SendPasswordError> {
         let now = self.clock.now();
         let leased = self.requests.lease(owner, now, now + LEASE).await?;
-        let Some(request) = leased else { return Ok(PasswordRound::Idle) };
+        let Some(request) = leased else { return Ok(PasswordSendOutcome::Idle) };
         if request.requested_at + PASSWORD_REQUEST_LIFETIME <= now {
             self.requests.forget(&request).await?;
-            return Ok(PasswordRound::GivenUp);
+            return Ok(PasswordSendOutcome::GivenUp);
         }
         let Some(recipient) = self.requests.recipient(&request.login).await? else {
             self.requests.forget(&request).await?;
-            return Ok(PasswordRound::Nobody);
+            return Ok(PasswordSendOutcome::Nobody);
         };
         let password = SecretString::from(self.random.alphanumeric(LENGTH));
         let hash = self.hasher.hash(&password).await?;
         let (user_id, expires_at) = (recipient.user_id, now + TEMPORARY_PASSWORD_LIFETIME);
         self.requests.store(TemporaryPassword { user_id, hash, created_at: now, expires_at }).await?;
         let round = match self.sender.email_password(&recipient.email, &request.login, &password).await {
-            Ok(()) => PasswordRound::Sent,
+            Ok(()) => PasswordSendOutcome::Sent,
             Err(error @ SendError::Unavailable(_)) => {
                 self.requests.postpone(&request, now + pause_after(request.attempts)).await?;
-                return Ok(PasswordRound::Failed(error));
+                return Ok(PasswordSendOutcome::Failed(error));
             }
-            Err(error @ SendError::Refused(_)) => PasswordRound::Failed(error),
+            Err(error @ SendError::Refused(_)) => PasswordSendOutcome::Failed(error),
         };
         self.requests.forget(&request).await?;
         Ok(round)
@@ -111,7 +111,7 @@ mod tests {
         requests
     }
 
-    async fn round(requests: MockPasswordRequests, sender: MockPasswordSender) -> PasswordRound {
+    async fn round(requests: MockPasswordRequests, sender: MockPasswordSender) -> PasswordSendOutcome {
         let mut hasher = MockPasswordHasher::new();
         hasher.expect_hash().returning(|password| Ok(format!("hash of {}", password.expose_secret())));
         let (clock, random) = (Arc::new(FixedClock::at(NOW)), Arc::new(CountingRandom::new()));
@@ -135,14 +135,14 @@ mod tests {
             })
             .once()
             .returning(|_, _, _| Ok(()));
-        assert_eq!(round(requests, sender).await, PasswordRound::Sent);
+        assert_eq!(round(requests, sender).await, PasswordSendOutcome::Sent);
     }
 
     #[tokio::test]
     async fn nobody_gets_nothing_and_old_requests_are_forgotten() {
-        assert_eq!(round(requests(NOW, false, 1), MockPasswordSender::new()).await, PasswordRound::Nobody);
+        assert_eq!(round(requests(NOW, false, 1), MockPasswordSender::new()).await, PasswordSendOutcome::Nobody);
         let old = NOW - PASSWORD_REQUEST_LIFETIME;
-        assert_eq!(round(requests(old, true, 1), MockPasswordSender::new()).await, PasswordRound::GivenUp);
+        assert_eq!(round(requests(old, true, 1), MockPasswordSender::new()).await, PasswordSendOutcome::GivenUp);
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
             let mut sender = MockPasswordSender::new();
             let answer = error.clone();
             sender.expect_email_password().returning(move |_, _, _| Err(answer.clone()));
-            assert_eq!(round(requests, sender).await, PasswordRound::Failed(error));
+            assert_eq!(round(requests, sender).await, PasswordSendOutcome::Failed(error));
         }
     }
 }

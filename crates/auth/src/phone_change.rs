@@ -6,7 +6,8 @@ use kontor_kernel::{Clock, CustomerScope, Phone, Random, SecretCipher};
 use crate::PhoneChangeError;
 use crate::model::code::{self, OWN_DIGITS};
 use crate::model::{
-    CODE_ATTEMPTS, CODE_LIFETIME, NewCode, NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding, phone_change,
+    CODE_ATTEMPTS, CODE_LIFETIME, NewCode, NewPhoneCode, PhoneChangeAttempt, PhoneChangeOutcome, PhoneOwnership,
+    phone_change,
 };
 use crate::ports::{CodeSender, PhoneRepository};
 
@@ -34,9 +35,9 @@ impl PhoneChange {
     ) -> Result<(), PhoneChangeError> {
         let (project_id, id) = (customer.app.project_id, customer.counterparty_id);
         match self.phones.standing(project_id, id, phone).await? {
-            PhoneStanding::Free => {}
-            PhoneStanding::Own => return Err(PhoneChangeError::Unchanged),
-            PhoneStanding::Taken => return Err(PhoneChangeError::Taken),
+            PhoneOwnership::Free => {}
+            PhoneOwnership::Own => return Err(PhoneChangeError::Unchanged),
+            PhoneOwnership::Taken => return Err(PhoneChangeError::Taken),
         }
         let own = self.random.digits(OWN_DIGITS);
         let sent = code::checked(self.sender.code_to_phone(phone, &own, ip).await?)?;
@@ -54,7 +55,7 @@ impl PhoneChange {
     /// Changes the phone if the code is right.
     pub async fn verify(&self, customer: CustomerScope, phone: &Phone, code: &str) -> Result<(), PhoneChangeError> {
         let (project_id, id) = (customer.app.project_id, customer.counterparty_id);
-        let attempt = PhoneChangeTry {
+        let attempt = PhoneChangeAttempt {
             project_id,
             customer: id,
             phone: phone.clone(),
@@ -62,11 +63,11 @@ impl PhoneChange {
             at: self.clock.now(),
         };
         match self.phones.change_phone(attempt).await? {
-            PhoneChanged::Changed => Ok(()),
-            PhoneChanged::WrongCode => Err(PhoneChangeError::WrongCode),
-            PhoneChanged::NoLiveCode => Err(PhoneChangeError::CodeNotRequested),
-            PhoneChanged::Taken => Err(PhoneChangeError::Taken),
-            PhoneChanged::Gone => Err(PhoneChangeError::Gone),
+            PhoneChangeOutcome::Changed => Ok(()),
+            PhoneChangeOutcome::WrongCode => Err(PhoneChangeError::WrongCode),
+            PhoneChangeOutcome::NoLiveCode => Err(PhoneChangeError::CodeNotRequested),
+            PhoneChangeOutcome::Taken => Err(PhoneChangeError::Taken),
+            PhoneChangeOutcome::Gone => Err(PhoneChangeError::Gone),
         }
     }
 }
@@ -102,7 +103,7 @@ mod tests {
         }
     }
 
-    fn standing(standing: PhoneStanding) -> MockPhoneRepository {
+    fn standing(standing: PhoneOwnership) -> MockPhoneRepository {
         let mut phones = MockPhoneRepository::new();
         phones.expect_standing().returning(move |_, _, _| Ok(standing));
         phones
@@ -112,7 +113,7 @@ mod tests {
     async fn a_code_is_bound_to_the_customer_the_phone_and_the_purpose() {
         let mut sender = MockCodeSender::new();
         sender.expect_code_to_phone().once().returning(|_, _, _| Ok("0042".to_owned()));
-        let mut phones = standing(PhoneStanding::Free);
+        let mut phones = standing(PhoneOwnership::Free);
         phones
             .expect_store_code()
             .withf(|stored| {
@@ -126,10 +127,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_is_called_on_a_phone_that_is_somebodys() {
-        let own = change(standing(PhoneStanding::Own), MockCodeSender::new());
+    async fn no_code_is_sent_to_a_phone_of_another_customer() {
+        let own = change(standing(PhoneOwnership::Own), MockCodeSender::new());
         assert!(matches!(own.request(customer(), &phone(), None).await, Err(PhoneChangeError::Unchanged)));
-        let taken = change(standing(PhoneStanding::Taken), MockCodeSender::new());
+        let taken = change(standing(PhoneOwnership::Taken), MockCodeSender::new());
         assert!(matches!(taken.request(customer(), &phone(), None).await, Err(PhoneChangeError::Taken)));
     }
 
@@ -138,14 +139,14 @@ mod tests {
         for answer in [Err(SendError::Refused("no money".to_owned())), Ok("call me".to_owned())] {
             let mut sender = MockCodeSender::new();
             sender.expect_code_to_phone().returning(move |_, _, _| answer.clone());
-            let refused = change(standing(PhoneStanding::Free), sender).request(customer(), &phone(), None).await;
+            let refused = change(standing(PhoneOwnership::Free), sender).request(customer(), &phone(), None).await;
             assert!(matches!(refused, Err(PhoneChangeError::CodeNotSent(_))));
         }
     }
 
     #[tokio::test]
     async fn refusals_are_told_apart() {
-        let refused = async |answer: PhoneChanged| {
+        let refused = async |answer: PhoneChangeOutcome| {
             let mut phones = MockPhoneRepository::new();
             phones
                 .expect_change_phone()
@@ -153,10 +154,10 @@ mod tests {
                 .returning(move |_| Ok(answer));
             change(phones, MockCodeSender::new()).verify(customer(), &phone(), " 0042 ").await
         };
-        assert!(refused(PhoneChanged::Changed).await.is_ok());
-        assert!(matches!(refused(PhoneChanged::WrongCode).await, Err(PhoneChangeError::WrongCode)));
-        assert!(matches!(refused(PhoneChanged::NoLiveCode).await, Err(PhoneChangeError::CodeNotRequested)));
-        assert!(matches!(refused(PhoneChanged::Taken).await, Err(PhoneChangeError::Taken)));
-        assert!(matches!(refused(PhoneChanged::Gone).await, Err(PhoneChangeError::Gone)));
+        assert!(refused(PhoneChangeOutcome::Changed).await.is_ok());
+        assert!(matches!(refused(PhoneChangeOutcome::WrongCode).await, Err(PhoneChangeError::WrongCode)));
+        assert!(matches!(refused(PhoneChangeOutcome::NoLiveCode).await, Err(PhoneChangeError::CodeNotRequested)));
+        assert!(matches!(refused(PhoneChangeOutcome::Taken).await, Err(PhoneChangeError::Taken)));
+        assert!(matches!(refused(PhoneChangeOutcome::Gone).await, Err(PhoneChangeError::Gone)));
     }
 }

@@ -18,11 +18,11 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use crate::model::{
-    Audience, ClientSession, CodeRedemption, Colleague, Employee, EmployeeChange, EmployeeFilter, FoundPermission,
-    GrantedPermission, Login, NewCode, NewEmployee, NewIntrospectionClient, NewOwner, NewPhoneCode, NewToken,
-    PasswordRecipient, PasswordRequest, PermissionChange, PermissionDraft, PhoneChangeTry, PhoneChanged, PhoneStanding,
-    Redeemed, Reference, RoleChange, RoleChoice, RoleDraft, StaffCredentials, StaffRole, StoredCustomerToken,
-    StoredInquiry, StoredStaffToken, TemporaryPassword, TokenOwner, TokenUse,
+    Audience, ClientSession, CodeRedemption, Employee, EmployeeChange, EmployeeFilter, EmployeeSummary,
+    FoundPermission, GrantedPermission, Login, NewCode, NewEmployee, NewIntrospectionClient, NewOwner, NewPhoneCode,
+    NewToken, PasswordRecipient, PasswordRequest, PermissionChange, PermissionDraft, PhoneChangeAttempt,
+    PhoneChangeOutcome, PhoneOwnership, RedeemOutcome, Reference, RoleChange, RoleChoice, RoleDraft, StaffCredentials,
+    StaffRole, StoredCustomerToken, StoredIntrospection, StoredStaffToken, TemporaryPassword, TokenOwner, TokenUse,
 };
 use crate::{IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
 pub use agents::{AccessRequestRepository, AgentRepository};
@@ -146,7 +146,7 @@ pub trait CodeRepository: Send + Sync {
 
     /// Uses up the code and stores the token, or counts a wrong attempt. Also under concurrent attempts, one code gives
     /// one token and the limit of wrong attempts holds.
-    async fn redeem(&self, redemption: CodeRedemption) -> Result<Redeemed, StoreError>;
+    async fn redeem(&self, redemption: CodeRedemption) -> Result<RedeemOutcome, StoreError>;
 }
 
 /// Outcome of starting a session.
@@ -184,12 +184,13 @@ pub trait ClientSessions: Send + Sync {
 #[async_trait]
 pub trait IntrospectionClients: Send + Sync {
     /// Returns the client and, if it exists, the token of a customer of the client's application, in one statement.
-    async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Result<Option<StoredInquiry>, StoreError>;
+    async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>)
+    -> Result<Option<StoredIntrospection>, StoreError>;
 
     /// Returns the cached result of [`IntrospectionClients::inquiry`] for an active client and a token of its
     /// application. It is never older than the commits of this process, and at most a second older than those of other
     /// processes. `None` means not cached.
-    fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredInquiry>;
+    fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredIntrospection>;
 
     /// Stores a client of an application. Refuses an unknown application and a second client for one audience.
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError>;
@@ -240,14 +241,14 @@ pub trait PasswordHasher: Send + Sync {
 
 /// Stored form of the password that an employee has proved. It is compared again in the commit that stores the token.
 #[derive(Clone, PartialEq, Eq)]
-pub enum ProvedPassword {
+pub enum MatchedPassword {
     /// The employee's own password.
     Own(String),
     /// Temporary password, which becomes the employee's own.
     Temporary(String),
 }
 
-impl fmt::Debug for ProvedPassword {
+impl fmt::Debug for MatchedPassword {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Own(_) => "Own",
@@ -262,7 +263,7 @@ pub struct SignIn {
     /// Employee.
     pub user_id: UserId,
     /// Proved password.
-    pub proved: ProvedPassword,
+    pub proved: MatchedPassword,
     /// Token to store.
     pub token: NewToken,
 }
@@ -286,7 +287,7 @@ pub trait DirectoryRepository: Send + Sync {
         project: ProjectId,
         filter: EmployeeFilter,
         page: PageRequest,
-    ) -> Result<Page<Colleague>, StoreError>;
+    ) -> Result<Page<EmployeeSummary>, StoreError>;
 }
 
 /// Storage of staff roles, without the private roles of agents.
@@ -397,12 +398,12 @@ pub trait PhoneRepository: Send + Sync {
         project: ProjectId,
         customer: CounterpartyId,
         phone: &Phone,
-    ) -> Result<PhoneStanding, StoreError>;
+    ) -> Result<PhoneOwnership, StoreError>;
 
     /// Stores a code and replaces an earlier one of the customer. Returns `false` if the customer was deleted.
     async fn store_code(&self, code: NewPhoneCode) -> Result<bool, StoreError>;
 
     /// Uses up the code and changes the customer's phone, both in the record and for login; or counts a wrong attempt.
     /// If several customers prove a phone at the same time, one of them gets it.
-    async fn change_phone(&self, attempt: PhoneChangeTry) -> Result<PhoneChanged, StoreError>;
+    async fn change_phone(&self, attempt: PhoneChangeAttempt) -> Result<PhoneChangeOutcome, StoreError>;
 }

@@ -8,7 +8,7 @@ use crate::ports::{PasswordHasher, StaffRepository};
 
 /// New employee, as described by an operator.
 #[derive(Debug, Clone)]
-pub struct Hire {
+pub struct NewEmployeeInput {
     /// Project.
     pub project_id: ProjectId,
     /// Branch of the employee; `None` for all branches.
@@ -59,7 +59,7 @@ impl StaffRegistry {
     }
 
     /// Creates an employee.
-    pub async fn hire(&self, hire: Hire) -> Result<UserId, StaffRegistryError> {
+    pub async fn hire(&self, hire: NewEmployeeInput) -> Result<UserId, StaffRegistryError> {
         let password_hash = self.hasher.hash(hire.password.as_secret()).await?;
         let employee = NewEmployee {
             project_id: hire.project_id,
@@ -148,7 +148,7 @@ mod tests {
             .expect_insert_employee()
             .withf(|employee| employee.password_hash == "hashed" && employee.role == RoleChoice::Owner)
             .returning(|_| Ok(UserId::new(4).unwrap()));
-        let hire = Hire {
+        let hire = NewEmployeeInput {
             project_id: ProjectId::new(1).unwrap(),
             branch_id: None,
             department_id: None,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, Permission, PermissionId, Resource, RoleId, Staff, Stamp};
 
-use crate::model::{GrantedPermission, Holdings, RoleChange, RoleDraft, StaffRole};
+use crate::model::{GrantedPermission, HeldPermissions, RoleChange, RoleDraft, StaffRole};
 use crate::ports::RoleRepository;
 use crate::{RoleError, RoleRefusal};
 
@@ -63,7 +63,7 @@ impl RoleService {
 
     async fn require_held(&self, staff: &Staff, wanted: &[GrantedPermission]) -> Result<(), RoleError> {
         let of_project = self.roles.project_permissions(staff.token_id).await?;
-        Ok(Holdings::new(staff.permissions.clone(), of_project).check(wanted).map_err(RoleRefusal::from)?)
+        Ok(HeldPermissions::new(staff.permissions.clone(), of_project).check(wanted).map_err(RoleRefusal::from)?)
     }
 
     async fn require_grantable(&self, staff: &Staff, ids: &[PermissionId]) -> Result<(), RoleError> {

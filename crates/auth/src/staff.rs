@@ -4,7 +4,7 @@ use std::sync::Arc;
 use kontor_kernel::{Clock, Permission, Random, SecretCipher, SecretString, Staff, StoreError};
 
 use crate::model::{AccessToken, Employee, Login, NewToken, TokenLifetimes, TokenOwner, TokenSecret};
-use crate::ports::{PasswordHasher, ProvedPassword, SignIn, StaffRepository, TokenRepository};
+use crate::ports::{MatchedPassword, PasswordHasher, SignIn, StaffRepository, TokenRepository};
 use crate::{LogoutExtent, StaffLoginError};
 
 /// Result of an employee login.
@@ -45,11 +45,11 @@ impl StaffSessions {
         let matches = self.hasher.verify(password, own.clone()).await?;
         let proved = match own.filter(|_| matches) {
             // Success is visible in the response anyway, so skipping the second comparison leaks nothing.
-            Some(own) if welcome.is_some() => Some(ProvedPassword::Own(own)),
+            Some(own) if welcome.is_some() => Some(MatchedPassword::Own(own)),
             _ => {
                 let temporary = temporary.flatten();
                 let matches = self.hasher.verify(password, temporary.clone()).await?;
-                temporary.filter(|_| matches).map(ProvedPassword::Temporary)
+                temporary.filter(|_| matches).map(MatchedPassword::Temporary)
             }
         };
         let (known, proved) = welcome.zip(proved).ok_or(StaffLoginError::WrongCredentials)?;
@@ -164,7 +164,7 @@ mod tests {
             .expect_sign_in()
             .withf(|sign_in| {
                 sign_in.user_id.get() == 3
-                    && sign_in.proved == ProvedPassword::Own("hash".to_owned())
+                    && sign_in.proved == MatchedPassword::Own("hash".to_owned())
                     && sign_in.token.fingerprint.starts_with("plain:")
             })
             .returning(|_| Ok(Some(TokenId::new(9).unwrap())));
@@ -182,7 +182,7 @@ mod tests {
         staff.expect_credentials().returning(|_, _| Ok(Some(credentials(false))));
         staff
             .expect_sign_in()
-            .withf(|sign_in| sign_in.proved == ProvedPassword::Temporary("temporary".to_owned()))
+            .withf(|sign_in| sign_in.proved == MatchedPassword::Temporary("temporary".to_owned()))
             .once()
             .returning(|_| Ok(Some(TokenId::new(9).unwrap())));
         staff.expect_employee().returning(|_| Ok(Some(employee())));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_is_banned_while_he_signs_in_stays_out() {
+    async fn an_employee_banned_during_login_is_refused() {
         let mut staff = MockStaffRepository::new();
         staff.expect_credentials().returning(|_, _| Ok(Some(credentials(false))));
         staff.expect_sign_in().returning(|_| Ok(None));

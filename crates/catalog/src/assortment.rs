@@ -3,7 +3,7 @@ use std::sync::Arc;
 use kontor_kernel::{ApplicationId, Clock, Listing, Page, Permission, Resource, Staff, Stamp};
 
 use crate::AssortmentError;
-use crate::model::Shift;
+use crate::model::MoveDirection;
 use crate::ports::{ApplicationDirectory, Assignable, AssortmentRepository};
 
 /// Use cases of the assortment of an application: its categories or its brands.
@@ -56,7 +56,7 @@ impl<R: Assignable> AssortmentService<R> {
         staff: &Staff,
         application: ApplicationId,
         id: R::Id,
-        shift: Shift,
+        shift: MoveDirection,
     ) -> Result<R, AssortmentError> {
         staff.require(Permission::edit(Resource::Applications))?;
         self.require_own(staff, application).await?;

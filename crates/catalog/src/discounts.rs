@@ -129,7 +129,7 @@ impl DiscountService {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Edit, Period, StatusRefused};
+    use crate::model::{Edit, Period, StatusRefusal};
     use crate::ports::MockDiscountRepository;
     use chrono::{DateTime, TimeDelta, Utc};
     use kontor_kernel::testing::staff_with;
@@ -190,7 +190,7 @@ mod tests {
             archived().update(&editor(), id(), DiscountChange::default()).await,
         ] {
             assert!(
-                matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Status(StatusRefused::Archived)))),
+                matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Status(StatusRefusal::Archived)))),
                 "{refused:?}"
             );
         }
@@ -202,7 +202,7 @@ mod tests {
     async fn what_is_over_does_not_begin_again() {
         let over = service(finds(of(1, stored(DiscountStatus::Paused, 0))));
         let refused = over.activate(&editor(), id()).await;
-        assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Status(StatusRefused::PeriodOver)))));
+        assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Status(StatusRefusal::PeriodOver)))));
         let last_moment = service(finds(of(1, stored(DiscountStatus::Active, 1))));
         assert!(last_moment.activate(&editor(), id()).await.is_ok(), "active already, so nothing is written");
     }

@@ -1,6 +1,6 @@
 use kontor_kernel::{RecordError, Refusal, StockLevel};
 
-use crate::model::{CardRefusal, PlanAssignment, StatusRefused, TermsRefusal};
+use crate::model::{CardRefusal, PlanAssignment, StatusRefusal, TermsRefusal};
 
 /// Error of a use case of categories.
 pub type CategoryError = RecordError<CategoryRefusal>;
@@ -212,7 +212,7 @@ pub enum DiscountRefusal {
     },
     /// The status does not allow this.
     #[error(transparent)]
-    Status(#[from] StatusRefused),
+    Status(#[from] StatusRefusal),
     /// Orders refer to the discount.
     #[error("orders were made with the discount; archive it instead")]
     Ordered,

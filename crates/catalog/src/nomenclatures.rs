@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_card_that_never_rests_is_given_up() {
+    async fn an_update_gives_up_after_repeated_conflicts() {
         let mut nomenclatures = MockNomenclatureRepository::new();
         nomenclatures
             .expect_find()

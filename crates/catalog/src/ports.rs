@@ -10,8 +10,8 @@ use kontor_kernel::{DiscountId, DiscountStatus};
 
 use crate::model::{Assigned, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
 use crate::model::{
-    Brand, Card, Category, CategoryChange, CategoryDraft, Inventory, InventoryDraft, Nomenclature, Shift, StockChange,
-    StockEntry, Tag, TagDraft, Warehouse, WarehouseChange, WarehouseDraft,
+    Brand, Card, Category, CategoryChange, CategoryDraft, Inventory, InventoryDraft, MoveDirection, Nomenclature,
+    StockChange, StockEntry, Tag, TagDraft, Warehouse, WarehouseChange, WarehouseDraft,
 };
 use crate::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage, Promotion, PromotionDraft};
 use crate::{AssortmentError, CategoryError, InventoryError, NomenclatureError, TagError, WarehouseError};
@@ -93,7 +93,7 @@ pub trait AssortmentRepository<R: Assignable>: Send + Sync {
         stamp: Stamp,
         application: ApplicationId,
         id: R::Id,
-        shift: Shift,
+        shift: MoveDirection,
     ) -> Result<R, AssortmentError>;
 
     /// Removes a record from the assortment. Refuses `AssortmentError::NotFound`.

@@ -1,6 +1,6 @@
 use kontor_kernel::{RecordError, Refusal, StoreError};
 
-use crate::model::{ContentRefused, TreeRefusal};
+use crate::model::{ContentRefusal, TreeRefusal};
 use crate::ports::StorageFailed;
 
 /// Error of a use case of files.
@@ -11,7 +11,7 @@ pub type FileError = RecordError<FileRefusal>;
 pub enum FileRefusal {
     /// The type of file does not accept the content.
     #[error("the file {0}")]
-    Content(#[from] ContentRefused),
+    Content(#[from] ContentRefusal),
     /// A smaller copy was requested of a file that is not a picture.
     #[error("the file is not a picture")]
     NotAPicture,

@@ -10,7 +10,7 @@ use kontor_kernel::{
 };
 
 use crate::model::{
-    ContentRefused, Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, PictureWidth, StoredFile,
+    ContentRefusal, Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, PictureWidth, StoredFile,
 };
 use crate::ports::{ContentInspector, FileRepository, FileStore, PictureResizer, Pieces, ResizedPicture};
 use crate::{FileError, FileRefusal};
@@ -66,7 +66,7 @@ impl FileService {
         let (media, mut dimensions) = file_type.admit(seen).map_err(FileRefusal::Content)?;
         if file_type.is_public() && dimensions.is_some() {
             let published = self.inspector.publish(&content, media).map_err(FileRefusal::Storage)?;
-            let published = published.ok_or(FileRefusal::Content(ContentRefused::Damaged(media)))?;
+            let published = published.ok_or(FileRefusal::Content(ContentRefusal::Damaged(media)))?;
             let size = Dimensions::new(published.width, published.height);
             dimensions = Some(size.map_err(|refused| FileRefusal::Content(refused.into()))?);
             content = published.content;
@@ -212,10 +212,10 @@ mod tests {
     use kontor_kernel::{FixedClock, ProjectId};
 
     use super::*;
-    use crate::model::{Sha256, Sighting, Written};
+    use crate::model::{Inspection, Sha256, Written};
     use crate::ports::{MockContentInspector, MockFileRepository, MockFileStore, MockPictureResizer, StorageFailed};
 
-    fn service(files: MockFileRepository, contents: MockFileStore, seen: Sighting) -> FileService {
+    fn service(files: MockFileRepository, contents: MockFileStore, seen: Inspection) -> FileService {
         let mut inspector = MockContentInspector::new();
         inspector.expect_inspect().returning(move |_| Ok(seen));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    const PDF: Sighting = Sighting::Document(MediaType::Pdf);
+    const PDF: Inspection = Inspection::Document(MediaType::Pdf);
 
     fn clerk() -> Staff {
         staff_with([Permission::create(Resource::Files)])
@@ -320,9 +320,9 @@ mod tests {
     #[tokio::test]
     async fn what_is_refused_leaves_nothing() {
         // No port may be called.
-        let service = service(MockFileRepository::new(), MockFileStore::new(), Sighting::Unknown);
+        let service = service(MockFileRepository::new(), MockFileStore::new(), Inspection::Unknown);
         let refused = service.inspect(FileType::Avatar, None, content()).unwrap_err();
-        assert!(matches!(refused, FileError::Refused(FileRefusal::Content(ContentRefused::NotTaken(_)))));
+        assert!(matches!(refused, FileError::Refused(FileRefusal::Content(ContentRefusal::NotTaken(_)))));
         let viewer = staff_with([Permission::view(Resource::Files)]);
         assert!(matches!(service.may_upload(&viewer), Err(FileError::Denied(_))));
         let id = FileId::new(7).unwrap();

@@ -16,16 +16,16 @@
 //!
 //! **Ports**: [`ports::FileRepository`], [`ports::FileStore`], [`ports::ContentInspector`], [`ports::PictureResizer`],
 //! [`ports::PageReader`], [`ports::PartRepository`], [`ports::MenuOrder`], [`ports::PartReader`], and
-//! [`kontor_kernel::TabledRepository`] of pages.
+//! [`kontor_kernel::ListedDeletableRepository`] of pages.
 //!
 //! A type of file accepts or refuses a content without any storage:
 //!
 //! ```
-//! use kontor_content::model::{FileType, MediaType, Sighting};
+//! use kontor_content::model::{FileType, MediaType, Inspection};
 //!
-//! let photo = Sighting::Image { media: MediaType::Jpeg, width: 800, height: 600 };
+//! let photo = Inspection::Image { media: MediaType::Jpeg, width: 800, height: 600 };
 //! assert!(FileType::Avatar.admit(photo).is_ok());
-//! let contract = FileType::Avatar.admit(Sighting::Document(MediaType::Pdf));
+//! let contract = FileType::Avatar.admit(Inspection::Document(MediaType::Pdf));
 //! assert_eq!(contract.unwrap_err().to_string(), "must be a JPEG, PNG, GIF or WebP file");
 //! assert_eq!(MediaType::Pdf.label(Some("C:\\work\\..\\Договор.exe"))?.as_str(), "Договор.exe.pdf");
 //! # Ok::<(), kontor_kernel::TextError>(())
@@ -39,19 +39,19 @@ mod parts;
 pub mod ports;
 mod sweeper;
 
-use kontor_kernel::{RecordHistory, RecordService, TabledRepository};
+use kontor_kernel::{ListedDeletableRepository, RecordHistory, RecordService};
 
 pub use error::{ContentError, FileError, FileRefusal, PageError, PageRefusal, PartError, PartRefusal};
 pub use files::{FileService, FoundFile, Upload};
-pub use pages::{PageShelf, ShownPage};
-pub use parts::{MenuOrderService, PartService, PartShelf, ShownBlock};
+pub use pages::{PageViewer, ShownPage};
+pub use parts::{MenuOrderService, PartService, PartViewer, ShownBlock};
 pub use sweeper::{FileSweeper, SweepRound};
 
 /// Use cases of content pages for staff.
-pub type PageService = RecordService<model::Page, dyn TabledRepository<model::Page>>;
+pub type PageService = RecordService<model::Page, dyn ListedDeletableRepository<model::Page>>;
 
 /// History of content pages.
-pub type PageHistory = RecordHistory<model::Page, dyn TabledRepository<model::Page>>;
+pub type PageHistory = RecordHistory<model::Page, dyn ListedDeletableRepository<model::Page>>;
 
 /// The example of the reuse guide, compiled and run.
 #[cfg(doctest)]

@@ -21,14 +21,14 @@ pub struct ShownPage {
 }
 
 /// Use cases of content pages for customers.
-pub struct PageShelf {
+pub struct PageViewer {
     pages: Arc<dyn PageReader>,
     limiter: Arc<dyn RateLimiter>,
     cleaner: Arc<dyn HtmlCleaner>,
     pending: PendingViews<PageId>,
 }
 
-impl PageShelf {
+impl PageViewer {
     /// Creates the service from its ports.
     pub fn new(pages: Arc<dyn PageReader>, limiter: Arc<dyn RateLimiter>, cleaner: Arc<dyn HtmlCleaner>) -> Self {
         Self { pages, limiter, cleaner, pending: PendingViews::default() }

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use kontor_kernel::history::{Histories, HistoryEntry};
 use kontor_kernel::{
-    AppScope, ApplicationId, Clock, HtmlCleaner, Listing, MenuItemId, Page, PageRequest, Permission, RecordError,
-    Resource, SafeHtml, Shift, Staff, Stamp,
+    AppScope, ApplicationId, Clock, HtmlCleaner, Listing, MenuItemId, MoveDirection, Page, PageRequest, Permission,
+    RecordError, Resource, SafeHtml, Staff, Stamp,
 };
 
 use crate::model::{ApplicationPart, Block, Menu, MenuItem, Node, Slug};
@@ -102,7 +102,7 @@ impl MenuOrderService {
         staff: &Staff,
         application: ApplicationId,
         id: MenuItemId,
-        shift: Shift,
+        shift: MoveDirection,
     ) -> Result<MenuItem, PartError> {
         staff.require(Permission::edit(Resource::Applications))?;
         staff.own(self.parts.owner(application).await?)?;
@@ -120,14 +120,14 @@ pub struct ShownBlock {
 }
 
 /// Use cases of blocks and menus for customers.
-pub struct PartShelf {
+pub struct PartViewer {
     /// Storage.
     pub parts: Arc<dyn PartReader>,
     /// Cleans HTML of staff.
     pub cleaner: Arc<dyn HtmlCleaner>,
 }
 
-impl PartShelf {
+impl PartViewer {
     /// Returns a block with its descendants.
     pub async fn block(&self, app: AppScope, key: BlockKey) -> Result<Node<ShownBlock>, ContentError> {
         let found = self.parts.block(app, key).await?.ok_or(ContentError::NotFound)?;

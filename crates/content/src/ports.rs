@@ -9,13 +9,13 @@ use chrono::{DateTime, Utc};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use kontor_kernel::{
-    AppScope, ApplicationId, FileId, Listing, MenuItemId, OfProject, OrderId, Page, PageId, PageRequest, ProjectId,
-    Shift, Stamp, StoreError,
+    AppScope, ApplicationId, FileId, Listing, MenuItemId, MoveDirection, OfProject, OrderId, Page, PageId, PageRequest,
+    ProjectId, Stamp, StoreError,
 };
 
 use crate::model::{
-    self, ApplicationPart, Block, FileKey, MediaType, Menu, MenuItem, NewFile, Node, OrderFile, PageFilter, PageOrder,
-    PageTag, PageType, PartCode, PictureWidth, Sighting, Slug, StoredFile, Written,
+    self, ApplicationPart, Block, FileKey, Inspection, MediaType, Menu, MenuItem, NewFile, Node, OrderFile, PageFilter,
+    PageOrder, PageTag, PageType, PartCode, PictureWidth, Slug, StoredFile, Written,
 };
 use crate::{FileError, PartError};
 
@@ -29,7 +29,7 @@ pub type Pieces = BoxStream<'static, Result<Bytes, StorageFailed>>;
 
 /// Record whose content is to be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Leftover {
+pub struct OrphanedFile {
     /// Identifier of the record.
     pub id: FileId,
     /// Project of the file.
@@ -81,7 +81,7 @@ pub trait FileRepository: Send + Sync {
         now: DateTime<Utc>,
         again_at: DateTime<Utc>,
         most: u32,
-    ) -> Result<Vec<Leftover>, StoreError>;
+    ) -> Result<Vec<OrphanedFile>, StoreError>;
 
     /// Removes a record whose content is removed.
     async fn forget(&self, id: FileId) -> Result<(), StoreError>;
@@ -147,7 +147,7 @@ pub trait PictureResizer: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait ContentInspector: Send + Sync {
     /// Inspects a content from its start.
-    fn inspect(&self, content: &File) -> Result<Sighting, StorageFailed>;
+    fn inspect(&self, content: &File) -> Result<Inspection, StorageFailed>;
 
     /// Returns the picture in public form: upright, without location, camera, previews and texts. `None` if it cannot
     /// be created.
@@ -235,7 +235,7 @@ pub trait MenuOrder: Send + Sync {
         stamp: Stamp,
         application: ApplicationId,
         id: MenuItemId,
-        shift: Shift,
+        shift: MoveDirection,
     ) -> Result<MenuItem, PartError>;
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use kontor_kernel::{Clock, StoreError};
 
-use crate::ports::{FileRepository, FileStore, Leftover, StorageFailed};
+use crate::ports::{FileRepository, FileStore, OrphanedFile, StorageFailed};
 
 /// Time until the removal of a content is retried.
 const AGAIN: TimeDelta = TimeDelta::minutes(5);
@@ -16,7 +16,7 @@ pub struct SweepRound {
     /// Number of contents removed together with their records.
     pub removed: usize,
     /// Contents that could not be removed, with the error; they are retried.
-    pub failed: Vec<(Leftover, StorageFailed)>,
+    pub failed: Vec<(OrphanedFile, StorageFailed)>,
 }
 
 /// Removes the contents of deleted files and of failed uploads. Any number of processes may sweep.
@@ -60,7 +60,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_record_is_forgotten_only_when_its_content_is_gone() {
-        let leftover = |id| Leftover {
+        let leftover = |id| OrphanedFile {
             id: FileId::new(id).unwrap(),
             project_id: ProjectId::new(id).unwrap(),
             key: FileKey::generate(&CountingRandom::new()),

@@ -28,7 +28,7 @@ pub use error::{
 pub use notifications::NotificationService;
 pub use parts::CustomerPartService;
 pub use profile::ProfileService;
-pub use registry::CustomerRegistry;
+pub use registry::CustomerAdministration;
 pub use staff::StaffCustomerService;
 
 /// Compiles and runs the example of the reuse guide.

@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, CounterpartyId, Permission, RecordError, Resource, Staff, Stamp};
 
-use crate::model::{CustomerPart, Owned};
+use crate::model::{CustomerRecordPart, Owned};
 use crate::ports::{CustomerPartRepository, StaffCustomerRepository};
 use crate::{CustomerPartError, CustomerPartRefusal};
 
 /// Use cases of contacts and bank accounts of customers, for staff.
-pub struct CustomerPartService<P: CustomerPart> {
+pub struct CustomerPartService<P: CustomerRecordPart> {
     /// Storage of customers.
     pub customers: Arc<dyn StaffCustomerRepository>,
     /// Storage of their records.
@@ -16,7 +16,7 @@ pub struct CustomerPartService<P: CustomerPart> {
     pub clock: Arc<dyn Clock>,
 }
 
-impl<P: CustomerPart> CustomerPartService<P> {
+impl<P: CustomerRecordPart> CustomerPartService<P> {
     /// Returns every record of a customer of the employee's project, oldest first.
     pub async fn list(&self, staff: &Staff, customer: CounterpartyId) -> Result<Vec<P>, CustomerPartError> {
         self.admit(staff, Permission::view(Resource::Counterparties), customer).await?;

@@ -7,7 +7,7 @@ use kontor_kernel::{
 };
 
 use crate::model::{
-    Customer, CustomerChange, CustomerDraft, CustomerPart, DecidedChange, Notification, Owned, StaffCustomer,
+    Customer, CustomerChange, CustomerDraft, CustomerRecordPart, DecidedChange, Notification, Owned, StaffCustomer,
 };
 use crate::{CustomerError, CustomerPartError, StaffCustomerError};
 
@@ -68,14 +68,14 @@ pub trait StaffCustomerRepository: Send + Sync {
 /// customer's history, or nothing.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
-pub trait CustomerPartRepository<P: CustomerPart>: Send + Sync {
+pub trait CustomerPartRepository<P: CustomerRecordPart>: Send + Sync {
     /// Returns the records of a customer of the project, oldest first; none for a deleted customer.
     async fn of_customer(&self, project: ProjectId, customer: CounterpartyId) -> Result<Vec<P>, StoreError>;
 
     /// Returns a record of any project.
     async fn find(&self, id: P::Id) -> Result<Option<OfProject<Owned<P>>>, StoreError>;
 
-    /// Adds a record to a customer of the project, up to [`CustomerPart::MOST`].
+    /// Adds a record to a customer of the project, up to [`CustomerRecordPart::MOST`].
     async fn insert(&self, stamp: Stamp, customer: CounterpartyId, draft: P::Draft) -> Result<P, CustomerPartError>;
 
     /// Changes a record of a customer of the project.

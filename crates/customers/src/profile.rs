@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn he_leaves_by_his_own_wish_only() {
+    async fn a_customer_can_delete_only_their_own_record() {
         let mut customers = MockCustomerRepository::new();
         customers
             .expect_leave()

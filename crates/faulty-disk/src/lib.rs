@@ -6,7 +6,7 @@
 //!
 //! - [`Disk::record`] records every change. [`Recording::killed_after`] returns the files that remain when the
 //!   process is killed after any of them.
-//! - [`Recording::powerless_after`] returns files that may remain after a loss of power. Synced data is kept; each
+//! - [`Recording::power_lost_after`] returns files that may remain after a loss of power. Synced data is kept; each
 //!   other write is kept, lost or torn.
 //! - [`Disk::fail`] refuses changes from a chosen one on, as a broken, a full or a read-only disk does.
 //!

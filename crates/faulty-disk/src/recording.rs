@@ -88,7 +88,7 @@ impl Recording {
     ///
     /// The seed decides about every other change: it remains, is lost, or only some sectors of the write remain.
     /// Creating and deleting a file can be lost, too.
-    pub fn powerless_after(&self, changes: usize, seed: u64) -> Image {
+    pub fn power_lost_after(&self, changes: usize, seed: u64) -> Image {
         let mut files: BTreeMap<&str, Uncertain> = BTreeMap::new();
         for change in self.changes.iter().take(changes) {
             let name = change.file();
@@ -136,21 +136,21 @@ impl<'a> Uncertain<'a> {
         for (number, change) in self.pending.iter().enumerate() {
             let fate = manner.fate(number, kept_in_order, dice);
             match (change, fate) {
-                (Change::Write { file, offset, bytes }, Fate::Torn) => {
+                (Change::Write { file, offset, bytes }, ChangeFate::Torn) => {
                     tear(self.synced.edit(file), *offset, bytes, dice);
                 }
-                (Change::Create(_), Fate::Kept) => {
+                (Change::Create(_), ChangeFate::Kept) => {
                     self.is_there = true;
                     change.apply(&mut self.synced);
                 }
-                (Change::Delete(_), Fate::Kept) => {
+                (Change::Delete(_), ChangeFate::Kept) => {
                     self.is_there = false;
                     change.apply(&mut self.synced);
                 }
                 // The changes that follow went to a file that has no name on the disk.
                 (Change::Create(_) | Change::Delete(_), _) => break,
-                (_, Fate::Kept) => change.apply(&mut self.synced),
-                (_, Fate::Lost | Fate::Torn) => {}
+                (_, ChangeFate::Kept) => change.apply(&mut self.synced),
+                (_, ChangeFate::Lost | ChangeFate::Torn) => {}
             }
         }
         self.is_there.then(|| std::mem::take(self.synced.edit(name)))
@@ -158,7 +158,7 @@ impl<'a> Uncertain<'a> {
 }
 
 /// Outcome of a change.
-enum Fate {
+enum ChangeFate {
     Kept,
     Lost,
     Torn,
@@ -184,13 +184,13 @@ impl Manner {
         }
     }
 
-    fn fate(self, number: usize, kept_in_order: usize, dice: &mut Dice) -> Fate {
+    fn fate(self, number: usize, kept_in_order: usize, dice: &mut Dice) -> ChangeFate {
         match self {
-            Self::InOrder if number < kept_in_order => Fate::Kept,
-            Self::InOrder if number == kept_in_order => Fate::Torn,
-            Self::AnyOrder(kept) if dice.next() % 8 < kept => Fate::Kept,
-            Self::AnyOrder(_) if dice.next().is_multiple_of(2) => Fate::Torn,
-            Self::LosesAll | Self::InOrder | Self::AnyOrder(_) => Fate::Lost,
+            Self::InOrder if number < kept_in_order => ChangeFate::Kept,
+            Self::InOrder if number == kept_in_order => ChangeFate::Torn,
+            Self::AnyOrder(kept) if dice.next() % 8 < kept => ChangeFate::Kept,
+            Self::AnyOrder(_) if dice.next().is_multiple_of(2) => ChangeFate::Torn,
+            Self::LosesAll | Self::InOrder | Self::AnyOrder(_) => ChangeFate::Lost,
         }
     }
 }

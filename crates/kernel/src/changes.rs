@@ -169,7 +169,7 @@ impl ChangeService {
     }
 
     /// Returns the period for which deletions are reported.
-    pub fn deletions_kept() -> TimeDelta {
+    pub fn deletion_retention() -> TimeDelta {
         TimeDelta::days(30)
     }
 
@@ -196,7 +196,7 @@ impl ChangeService {
         if cursor.list != list {
             return Err(CursorRefusal::Foreign.into());
         }
-        if cursor.began_at.unwrap_or(cursor.after.at) < self.clock.now() - Self::deletions_kept() {
+        if cursor.began_at.unwrap_or(cursor.after.at) < self.clock.now() - Self::deletion_retention() {
             return Err(CursorRefusal::Expired.into());
         }
         self.walk(staff, cursor, limit).await
@@ -208,7 +208,7 @@ impl ChangeService {
         staff.require(Permission::view(cursor.list.resource()))?;
         let now = self.clock.now();
         let began_at = cursor.began_at.unwrap_or(now);
-        let deletions_since = now - Self::deletions_kept();
+        let deletions_since = now - Self::deletion_retention();
         let changes = self.log.changes(staff.project_id, cursor.list, cursor.after, deletions_since, limit).await?;
         let last = changes.last().filter(|_| u32::try_from(changes.len()).is_ok_and(|count| count >= limit));
         let end = ChangePosition { at: began_at - Self::overlap(), id: 0 };

@@ -34,7 +34,7 @@ pub fn readable_text(html: &str) -> String {
     while let Some((before, tag)) = rest.split_once('<') {
         text.push_str(before);
         text.push(' ');
-        rest = behind_tag(tag);
+        rest = after_tag(tag);
         if let Some(unread) = UNREAD.into_iter().find(|name| opens(tag, name)) {
             let end =
                 rest.match_indices("</").find(|(place, _)| rest.get(place + 2..).is_some_and(|tag| opens(tag, unread)));
@@ -53,7 +53,7 @@ fn opens(tag: &str, name: &str) -> bool {
 }
 
 /// Returns the text after a tag. Quoted attribute values may contain `>`.
-fn behind_tag(tag: &str) -> &str {
+fn after_tag(tag: &str) -> &str {
     if let Some(comment) = tag.strip_prefix("!--") {
         return comment.split_once("-->").map(|(_, rest)| rest).unwrap_or_default();
     }

@@ -90,8 +90,8 @@ pub use random::Random;
 #[cfg(feature = "mocks")]
 pub use record::MockRecordRepository;
 pub use record::{
-    DeletableRepository, ErrorOf, ListedRepository, Record, RecordHistory, RecordRepository, RecordService,
-    TabledRepository,
+    DeletableRepository, ListedDeletableRepository, ListedRepository, Record, RecordErrorOf, RecordHistory,
+    RecordRepository, RecordService,
 };
 pub use refusal::{RecordError, Refusal};
 pub use requisites::{BankAccount, Bik, Inn, Kpp, RequisiteError};
@@ -99,7 +99,7 @@ pub use secrecy::{ExposeSecret, SecretString};
 pub use secrets::{SecretCipher, Unsealable};
 pub use sending::SendError;
 pub use share::distribute;
-pub use shift::Shift;
+pub use shift::MoveDirection;
 pub use store::StoreError;
 pub use text::{Line, Name, Prose, TextError};
 pub use views::PendingViews;

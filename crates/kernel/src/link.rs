@@ -27,7 +27,7 @@ impl Link {
     /// Trims and checks the text. Control characters are refused, because browsers ignore them within a scheme.
     pub fn parse(text: &str) -> Result<Self, LinkError> {
         let line = Line::parse(text)?;
-        if leads_somewhere(&line) { Ok(Self(line)) } else { Err(LinkError::Scheme) }
+        if has_allowed_scheme(&line) { Ok(Self(line)) } else { Err(LinkError::Scheme) }
     }
 
     /// Returns the link.
@@ -37,7 +37,7 @@ impl Link {
 }
 
 /// Returns `true` if the text has an allowed scheme or none. A colon before the first `/`, `?` or `#` ends a scheme.
-fn leads_somewhere(text: &str) -> bool {
+fn has_allowed_scheme(text: &str) -> bool {
     let head = text.split(['/', '?', '#']).next().unwrap_or_default();
     let Some((scheme, _)) = head.split_once(':') else { return true };
     let rest = text.get(scheme.len() + 1..).unwrap_or_default();

@@ -33,7 +33,7 @@ pub trait Record: Audited + Send + Sync + 'static {
 }
 
 /// Error of a use case of a record.
-pub type ErrorOf<T> = RecordError<<T as Record>::Refusal>;
+pub type RecordErrorOf<T> = RecordError<<T as Record>::Refusal>;
 
 /// Storage of records. Each change is one commit together with its history entry.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -46,17 +46,17 @@ pub trait RecordRepository<T: Record>: Send + Sync {
     async fn find(&self, id: T::Id) -> Result<Option<OfProject<T>>, StoreError>;
 
     /// Stores a new record of the project.
-    async fn insert(&self, stamp: Stamp, draft: T::Draft) -> Result<T, ErrorOf<T>>;
+    async fn insert(&self, stamp: Stamp, draft: T::Draft) -> Result<T, RecordErrorOf<T>>;
 
     /// Changes a record of the project.
-    async fn update(&self, stamp: Stamp, id: T::Id, change: T::Change) -> Result<T, ErrorOf<T>>;
+    async fn update(&self, stamp: Stamp, id: T::Id, change: T::Change) -> Result<T, RecordErrorOf<T>>;
 }
 
 /// Storage of records that can also be deleted.
 #[async_trait]
 pub trait DeletableRepository<T: Record>: RecordRepository<T> {
     /// Deletes a record of the project.
-    async fn delete(&self, stamp: Stamp, id: T::Id) -> Result<(), ErrorOf<T>>;
+    async fn delete(&self, stamp: Stamp, id: T::Id) -> Result<(), RecordErrorOf<T>>;
 }
 
 /// Storage of records that are listed by page.
@@ -67,9 +67,9 @@ pub trait ListedRepository<T: Record>: RecordRepository<T> {
 }
 
 /// Storage of records that are listed by page and can be deleted.
-pub trait TabledRepository<T: Record>: ListedRepository<T> + DeletableRepository<T> {}
+pub trait ListedDeletableRepository<T: Record>: ListedRepository<T> + DeletableRepository<T> {}
 
-impl<T: Record, S: ListedRepository<T> + DeletableRepository<T> + ?Sized> TabledRepository<T> for S {}
+impl<T: Record, S: ListedRepository<T> + DeletableRepository<T> + ?Sized> ListedDeletableRepository<T> for S {}
 
 /// Use cases of records that only permissions and tenant isolation restrict. The storage checks references and unique
 /// names in the commit. Records with more rules have their own service.
@@ -86,19 +86,19 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
     }
 
     /// Returns every record of the employee's project, oldest first.
-    pub async fn list(&self, staff: &Staff) -> Result<Vec<T>, ErrorOf<T>> {
+    pub async fn list(&self, staff: &Staff) -> Result<Vec<T>, RecordErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
         Ok(self.records.list(staff.project_id).await?)
     }
 
     /// Returns one record of the employee's project.
-    pub async fn read(&self, staff: &Staff, id: T::Id) -> Result<T, ErrorOf<T>> {
+    pub async fn read(&self, staff: &Staff, id: T::Id) -> Result<T, RecordErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
         staff.own(self.records.find(id).await?)
     }
 
     /// Creates a record in the employee's project.
-    pub async fn create(&self, staff: &Staff, draft: T::Draft) -> Result<T, ErrorOf<T>> {
+    pub async fn create(&self, staff: &Staff, draft: T::Draft) -> Result<T, RecordErrorOf<T>> {
         staff.require(Permission::create(T::RESOURCE))?;
         let now = self.clock.now();
         T::admit(&draft, now)?;
@@ -106,7 +106,7 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
     }
 
     /// Changes a record of the employee's project.
-    pub async fn update(&self, staff: &Staff, id: T::Id, change: T::Change) -> Result<T, ErrorOf<T>> {
+    pub async fn update(&self, staff: &Staff, id: T::Id, change: T::Change) -> Result<T, RecordErrorOf<T>> {
         staff.require(Permission::edit(T::RESOURCE))?;
         let before = staff.own(self.records.find(id).await?)?;
         let now = self.clock.now();
@@ -117,7 +117,7 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
 
 impl<T: Record, S: DeletableRepository<T> + ?Sized> RecordService<T, S> {
     /// Deletes a record of the employee's project.
-    pub async fn delete(&self, staff: &Staff, id: T::Id) -> Result<(), ErrorOf<T>> {
+    pub async fn delete(&self, staff: &Staff, id: T::Id) -> Result<(), RecordErrorOf<T>> {
         staff.require(Permission::edit(T::RESOURCE))?;
         staff.own(self.records.find(id).await?)?;
         self.records.delete(Stamp::of(staff, self.clock.now()), id).await
@@ -126,7 +126,7 @@ impl<T: Record, S: DeletableRepository<T> + ?Sized> RecordService<T, S> {
 
 impl<T: Record, S: ListedRepository<T> + ?Sized> RecordService<T, S> {
     /// Returns one page of the records of the employee's project.
-    pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<T>, ErrorOf<T>> {
+    pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<T>, RecordErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
         Ok(self.records.page(staff.project_id, listing).await?)
     }
@@ -146,7 +146,12 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordHistory<T, S> {
     }
 
     /// Returns one page of the history of a record of the employee's project, newest first.
-    pub async fn page(&self, staff: &Staff, id: T::Id, page: PageRequest) -> Result<Page<HistoryEntry>, ErrorOf<T>> {
+    pub async fn page(
+        &self,
+        staff: &Staff,
+        id: T::Id,
+        page: PageRequest,
+    ) -> Result<Page<HistoryEntry>, RecordErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
         staff.own(self.records.find(id).await?)?;
         Ok(self.histories.page(staff.project_id, T::RESOURCE, id.into(), page).await?)

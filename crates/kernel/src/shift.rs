@@ -1,6 +1,6 @@
 /// Direction in which a record moves among its siblings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shift {
+pub enum MoveDirection {
     /// One place towards the first.
     Up,
     /// One place towards the last.

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use kontor_kernel::history::FieldChange;
 use kontor_kernel::{Edit, Money, NomenclatureId};
 
-use crate::change::{OrderUpdate, OrderedRefund, PromoEffect, Rework};
+use crate::change::{LineChangeSet, OrderUpdate, OrderedRefund, PromoEffect};
 use crate::model::{Order, OrderEvent, OrderLine};
 
 fn field(name: impl Into<String>, old: Option<impl Display>, new: Option<impl Display>) -> Option<FieldChange> {
@@ -50,7 +50,7 @@ fn by_item(lines: impl Iterator<Item = (NomenclatureId, u32, Money)>) -> BTreeMa
     items
 }
 
-fn lines(order: &Order, rework: &Rework) -> Vec<FieldChange> {
+fn lines(order: &Order, rework: &LineChangeSet) -> Vec<FieldChange> {
     let before = by_item(order.lines.iter().map(|line| (line.item.id, line.quantity.get(), line.unit_price)));
     let after = by_item(rework.lines.iter().map(|line| (line.item, line.quantity.get(), line.unit_price)));
     let items: BTreeSet<&NomenclatureId> = before.keys().chain(after.keys()).collect();

@@ -199,7 +199,7 @@ pub struct OrderUpdate {
     /// Money that arrives with the change of status.
     pub captured: Option<Captured>,
     /// Record of a payment taken by an employee.
-    pub by_hand: Option<PaymentByHand>,
+    pub by_hand: Option<ManualPayment>,
     /// Refund.
     pub refund: Option<OrderedRefund>,
     /// Employee in charge.
@@ -209,7 +209,7 @@ pub struct OrderUpdate {
     /// Address of the handover.
     pub address: Edit<Option<Address>>,
     /// New lines and totals.
-    pub rework: Option<Rework>,
+    pub rework: Option<LineChangeSet>,
     /// Payment to request after the commit. No other payment may be open.
     pub payment: Option<PreparedPayment>,
 }
@@ -234,7 +234,7 @@ impl OrderUpdate {
 
 /// Order line after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReworkedLine {
+pub struct ChangedLine {
     /// Identifier; `None` for a new line.
     pub id: Option<ReservationId>,
     /// Item.
@@ -259,7 +259,7 @@ pub struct ReworkedLine {
     pub is_changed: bool,
 }
 
-impl ReworkedLine {
+impl ChangedLine {
     /// Converts to a line to store, with this index among the new lines.
     pub fn placed(&self, position: usize) -> PlacedLine {
         PlacedLine {
@@ -304,9 +304,9 @@ pub enum PromoEffect {
 
 /// New lines of an unpaid order, with all consequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rework {
+pub struct LineChangeSet {
     /// All lines, new ones last.
-    pub lines: Vec<ReworkedLine>,
+    pub lines: Vec<ChangedLine>,
     /// Lines to delete.
     pub removed: Vec<ReservationId>,
     /// Changes of reserved stock, by ascending stock level id.
@@ -382,7 +382,7 @@ pub struct Captured {
 /// Method of a payment taken by an employee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
-pub enum HandMethod {
+pub enum ManualPaymentMethod {
     /// Cash.
     Cash,
     /// Card, at a terminal that is not connected to the service.
@@ -391,14 +391,14 @@ pub enum HandMethod {
 
 /// Payment taken by an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PaymentByHand {
+pub struct ManualPayment {
     /// Method.
-    pub method: HandMethod,
+    pub method: ManualPaymentMethod,
     /// Number of the receipt that the cash register printed.
     pub receipt: Option<Line<100>>,
 }
 
-impl fmt::Display for PaymentByHand {
+impl fmt::Display for ManualPayment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.method.word())?;
         self.receipt.as_ref().map_or(Ok(()), |receipt| write!(f, ", receipt {receipt}"))
@@ -535,9 +535,9 @@ mod tests {
 
     #[test]
     fn a_payment_by_hand_tells_how_and_its_receipt() {
-        let cash = PaymentByHand { method: HandMethod::Cash, receipt: None };
+        let cash = ManualPayment { method: ManualPaymentMethod::Cash, receipt: None };
         assert_eq!(cash.to_string(), "cash");
-        let terminal = PaymentByHand { method: HandMethod::Terminal, receipt: Line::parse("№ 7").ok() };
+        let terminal = ManualPayment { method: ManualPaymentMethod::Terminal, receipt: Line::parse("№ 7").ok() };
         assert_eq!(terminal.to_string(), "terminal, receipt № 7");
     }
 

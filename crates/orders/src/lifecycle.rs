@@ -8,7 +8,7 @@ use kontor_kernel::{
 };
 use uuid::Uuid;
 
-use crate::change::{Captured, Comment, OrderUpdate, OrderedRefund, PaymentByHand};
+use crate::change::{Captured, Comment, ManualPayment, OrderUpdate, OrderedRefund};
 use crate::error::{OrderError, OrderRefusal};
 use crate::lines::OrderPreview;
 use crate::model::{Address, Named, Order, OrderEntry, OrderStatus, PaidEvent, needs_address};
@@ -113,13 +113,13 @@ impl OrderService {
         &self,
         staff: &Staff,
         id: OrderId,
-        payment: PaymentByHand,
+        payment: ManualPayment,
     ) -> Result<Order, OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
         let (event_id, stamp, editor) = (self.random.uuid(), Stamp::of(staff, self.clock.now()), staff.clone());
         let decide = move |found| {
             let order: Order = editor.own(Some(found))?;
-            let transition = order.transition_context().once_paid_by_hand().map_err(OrderRefusal::Unpayable)?;
+            let transition = order.transition_context().move_when_paid_manually().map_err(OrderRefusal::Unpayable)?;
             let captured = Some(captured(&order, stamp, event_id));
             Ok(OrderUpdate { transition, captured, by_hand: Some(payment.clone()), ..OrderUpdate::of(stamp) })
         };

@@ -11,7 +11,7 @@ use crate::OrderError;
 use crate::change::{OrderUpdate, PlacedOrder};
 use crate::model::{DeliveryChoice, DeliveryRequest, Order, OrderEntry, PromoCode, ReservationRecord};
 use crate::placement::{CartSnapshot, ContactProblem, ContactTerms};
-use crate::tickets::{KeptScan, ScanAnswer, ScanBatch};
+use crate::tickets::{ScanAnswer, ScanBatch, StoredScan};
 
 /// Point of sale: an application, or staff with all warehouses of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,7 @@ pub trait ContactSettings: Send + Sync {
 
 /// Delivery type or subtype of a project with its price.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PricedWay {
+pub struct DeliveryOption {
     /// Delivery type.
     pub delivery_type: Priced<DeliveryTypeId>,
     /// Subtype; `None` for the type alone.
@@ -144,7 +144,7 @@ pub struct Priced<Id> {
     pub price: Money,
 }
 
-impl PricedWay {
+impl DeliveryOption {
     /// Returns the sum of both prices.
     pub fn price(&self) -> Money {
         let of_subtype = self.subtype.as_ref().map_or(Money::ZERO, |subtype| subtype.price);
@@ -158,7 +158,7 @@ pub struct DeliveryTerms {
     /// `true` if the project charges delivery.
     pub charges_delivery: bool,
     /// Active delivery types and subtypes, by type and subtype.
-    pub ways: Vec<PricedWay>,
+    pub ways: Vec<DeliveryOption>,
 }
 
 /// Stores the delivery price settings of projects.
@@ -218,5 +218,5 @@ pub trait TicketStore: Send + Sync {
     async fn redeem(&self, batch: ScanBatch) -> Result<Vec<ScanAnswer>, StoreError>;
 
     /// Returns the scans of an order, newest first.
-    async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<KeptScan>, StoreError>;
+    async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<StoredScan>, StoreError>;
 }

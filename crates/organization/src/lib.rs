@@ -18,7 +18,7 @@
 //! [`ports::SuggestionProvider`], [`ports::TaskMailQueue`], [`ports::TaskMailSender`], and
 //! [`kontor_kernel::DeletableRepository`] of departments.
 
-use kontor_kernel::{DeletableRepository, ListedRepository, RecordHistory, RecordService, TabledRepository};
+use kontor_kernel::{DeletableRepository, ListedDeletableRepository, ListedRepository, RecordHistory, RecordService};
 
 mod applications;
 mod branch_requisites;
@@ -47,21 +47,21 @@ pub use error::{
     ShowcaseError, StaffMenuError, StaffMenuRefusal, SuggestionError, TaskError, TaskReference, TaskRefusal,
 };
 pub use integrations::IntegrationService;
-pub use projects::ProjectFounding;
-pub use registry::ApplicationRegistry;
+pub use projects::ProjectCreation;
+pub use registry::ApplicationAdministration;
 pub use shops::{OpeningTimesService, ShopService};
 pub use staff_menus::StaffMenuService;
 pub use suggestions::SuggestionService;
-pub use task_mails::{COLLECTED_FOR, TaskMailRound, TaskMails};
+pub use task_mails::{COLLECTED_FOR, TaskMailOutcome, TaskMailWorker};
 
 /// Use cases of departments. A department with employees cannot be deleted.
 pub type DepartmentService = RecordService<model::Department, dyn DeletableRepository<model::Department>>;
 
 /// Use cases of shops, for staff. Orders keep the name of a deleted shop.
-pub type StaffShopService = RecordService<model::StaffShop, dyn TabledRepository<model::StaffShop>>;
+pub type StaffShopService = RecordService<model::StaffShop, dyn ListedDeletableRepository<model::StaffShop>>;
 
 /// History of shops.
-pub type ShopHistory = RecordHistory<model::StaffShop, dyn TabledRepository<model::StaffShop>>;
+pub type ShopHistory = RecordHistory<model::StaffShop, dyn ListedDeletableRepository<model::StaffShop>>;
 
 /// Use cases of tasks.
 pub type TaskService = RecordService<model::Task, dyn ListedRepository<model::Task>>;

@@ -6,7 +6,7 @@ use crate::model::{AppToken, FoundedProject, ProjectPlan};
 use crate::ports::ProjectRepository;
 
 /// Creation of projects, by the operator and not by employees.
-pub struct ProjectFounding {
+pub struct ProjectCreation {
     /// Storage of projects.
     pub projects: Arc<dyn ProjectRepository>,
     /// Clock.
@@ -17,7 +17,7 @@ pub struct ProjectFounding {
     pub cipher: Arc<dyn SecretCipher>,
 }
 
-impl ProjectFounding {
+impl ProjectCreation {
     /// Creates a project ready to sell.
     pub async fn found(&self, name: Name) -> Result<FoundedProject, StoreError> {
         let token = AppToken::generate(&*self.random);

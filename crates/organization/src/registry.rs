@@ -8,7 +8,7 @@ use crate::model::{AppToken, Application, IssuedApplication, PaymentChoice};
 use crate::ports::{ApplicationRepository, CheckoutOptionRepository};
 
 /// Use cases of applications for operators.
-pub struct ApplicationRegistry {
+pub struct ApplicationAdministration {
     /// Storage of applications.
     pub applications: Arc<dyn ApplicationRepository>,
     /// Storage of delivery and payment types.
@@ -21,7 +21,7 @@ pub struct ApplicationRegistry {
     pub cipher: Arc<dyn SecretCipher>,
 }
 
-impl ApplicationRegistry {
+impl ApplicationAdministration {
     /// Returns every application of a project.
     pub async fn list(&self, project: ProjectId) -> Result<Vec<Application>, StoreError> {
         self.applications.list(project).await
@@ -86,7 +86,7 @@ mod tests {
             });
         let mut options = MockCheckoutOptionRepository::new();
         options.expect_payment_choices().returning(|_| Ok(None));
-        let registry = ApplicationRegistry {
+        let registry = ApplicationAdministration {
             applications: Arc::new(applications),
             options: Arc::new(options),
             clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use kontor_kernel::{
-    AppScope, Clock, Permission, RecordError, Resource, ShopId, Staff, Stamp, StoreError, TabledRepository,
+    AppScope, Clock, ListedDeletableRepository, Permission, RecordError, Resource, ShopId, Staff, Stamp, StoreError,
 };
 
 use crate::model::{Shop, StaffShop, TimesChange};
@@ -29,7 +29,7 @@ impl ShopService {
 /// Use cases of the opening times of shops, for staff.
 pub struct OpeningTimesService {
     /// Storage of shops.
-    pub shops: Arc<dyn TabledRepository<StaffShop>>,
+    pub shops: Arc<dyn ListedDeletableRepository<StaffShop>>,
     /// Storage of opening times.
     pub times: Arc<dyn OpeningTimesStore>,
     /// Clock.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use kontor_kernel::Bik;
 
 use crate::SuggestionError;
-use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, KnownBank, SuggestionQuery};
+use crate::model::{AddressSuggestion, BankDetails, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
 use crate::ports::SuggestionProvider;
 
 /// Suggestions of addresses, banks and companies from a provider. They are not stored, and callers may always
@@ -25,10 +25,10 @@ impl SuggestionService {
     }
 
     /// Returns the bank with this BIK, if the provider has it.
-    pub async fn bank(&self, bik: &Bik) -> Result<Option<KnownBank>, SuggestionError> {
+    pub async fn bank(&self, bik: &Bik) -> Result<Option<BankDetails>, SuggestionError> {
         let Ok(query) = SuggestionQuery::parse(bik) else { return Ok(None) };
         let found = self.provider.banks(query).await?;
-        Ok(found.iter().find_map(|bank| KnownBank::of(bank, bik)))
+        Ok(found.iter().find_map(|bank| BankDetails::of(bank, bik)))
     }
 
     /// Returns companies by name or by one of their numbers.

@@ -23,7 +23,7 @@ fn pause_after(attempts: u32) -> TimeDelta {
 
 /// Outcome of one mail.
 #[derive(Debug, PartialEq, Eq)]
-pub enum TaskMailRound {
+pub enum TaskMailOutcome {
     /// Nothing is due.
     Idle,
     /// The employee has no address any more, or no notification applies.
@@ -37,7 +37,7 @@ pub enum TaskMailRound {
 }
 
 /// Worker that mails task notifications to employees.
-pub struct TaskMails {
+pub struct TaskMailWorker {
     /// Queue of notifications.
     pub queue: Arc<dyn TaskMailQueue>,
     /// Sends mail.
@@ -46,21 +46,21 @@ pub struct TaskMails {
     pub clock: Arc<dyn Clock>,
 }
 
-impl TaskMails {
+impl TaskMailWorker {
     /// Sends the mail that has been due longest. If the process crashes in between, the mail is sent again.
     /// `owner` must be unique to this process.
-    pub async fn send_due(&self, owner: &str) -> Result<TaskMailRound, StoreError> {
+    pub async fn send_due(&self, owner: &str) -> Result<TaskMailOutcome, StoreError> {
         let now = self.clock.now();
-        let Some(mail) = self.queue.lease(owner, now, now + LEASE).await? else { return Ok(TaskMailRound::Idle) };
+        let Some(mail) = self.queue.lease(owner, now, now + LEASE).await? else { return Ok(TaskMailOutcome::Idle) };
         let round = match &mail.to {
-            _ if mail.requested_at + LIFETIME <= now => TaskMailRound::GivenUp,
+            _ if mail.requested_at + LIFETIME <= now => TaskMailOutcome::GivenUp,
             Some(to) if !mail.lines.is_empty() => match self.sender.email_tasks(to, &mail.lines).await {
-                Ok(()) => TaskMailRound::Sent,
-                Err(error) => TaskMailRound::Failed(error),
+                Ok(()) => TaskMailOutcome::Sent,
+                Err(error) => TaskMailOutcome::Failed(error),
             },
-            _ => TaskMailRound::Nothing,
+            _ => TaskMailOutcome::Nothing,
         };
-        if matches!(round, TaskMailRound::Failed(SendError::Unavailable(_))) {
+        if matches!(round, TaskMailOutcome::Failed(SendError::Unavailable(_))) {
             self.queue.postpone(&mail, owner, now + pause_after(mail.attempts)).await?;
         } else {
             self.queue.settle(mail, owner, now, now + COLLECTED_FOR).await?;
@@ -75,7 +75,7 @@ mod tests {
     use kontor_kernel::{Email, FixedClock, Name, TaskId, UserId};
 
     use super::*;
-    use crate::model::{TaskLine, TaskMail, TaskNews};
+    use crate::model::{TaskLine, TaskMail, TaskNotice};
     use crate::ports::{MockTaskMailQueue, MockTaskMailSender};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -85,7 +85,7 @@ mod tests {
         let line = TaskLine {
             id: TaskId::new(7).unwrap(),
             title: name("Call Anna"),
-            news: TaskNews::Assigned,
+            news: TaskNotice::Assigned,
             status: name("new"),
             deadline: None,
         };
@@ -101,7 +101,7 @@ mod tests {
     }
 
     /// Returns the outcome of a mail with this result of sending, or without sending.
-    async fn round(mail: TaskMail, outcome: Option<Result<(), SendError>>, kept: bool) -> TaskMailRound {
+    async fn round(mail: TaskMail, outcome: Option<Result<(), SendError>>, kept: bool) -> TaskMailOutcome {
         let mut queue = MockTaskMailQueue::new();
         queue.expect_lease().once().return_once(move |_, _, _| Ok(Some(mail)));
         queue
@@ -122,24 +122,24 @@ mod tests {
             sender.expect_email_tasks().withf(one).once().return_once(move |_, _| outcome);
         }
         let (queue, sender, clock) = (Arc::new(queue), Arc::new(sender), Arc::new(FixedClock::at(NOW)));
-        TaskMails { queue, sender, clock }.send_due("me").await.unwrap()
+        TaskMailWorker { queue, sender, clock }.send_due("me").await.unwrap()
     }
 
     #[tokio::test]
     async fn a_mail_is_sent_once_and_tried_again_while_the_server_is_away() {
-        assert_eq!(round(mail(), Some(Ok(())), false).await, TaskMailRound::Sent);
+        assert_eq!(round(mail(), Some(Ok(())), false).await, TaskMailOutcome::Sent);
         let away = SendError::Unavailable("away".to_owned());
-        assert_eq!(round(mail(), Some(Err(away.clone())), true).await, TaskMailRound::Failed(away));
+        assert_eq!(round(mail(), Some(Err(away.clone())), true).await, TaskMailOutcome::Failed(away));
         let refused = SendError::Refused("unknown".to_owned());
-        assert_eq!(round(mail(), Some(Err(refused.clone())), false).await, TaskMailRound::Failed(refused));
+        assert_eq!(round(mail(), Some(Err(refused.clone())), false).await, TaskMailOutcome::Failed(refused));
     }
 
     #[tokio::test]
-    async fn nothing_goes_to_nobody_of_nothing_or_too_late() {
-        assert_eq!(round(TaskMail { to: None, ..mail() }, None, false).await, TaskMailRound::Nothing);
-        assert_eq!(round(TaskMail { lines: Vec::new(), ..mail() }, None, false).await, TaskMailRound::Nothing);
+    async fn mails_without_address_content_or_in_time_are_dropped() {
+        assert_eq!(round(TaskMail { to: None, ..mail() }, None, false).await, TaskMailOutcome::Nothing);
+        assert_eq!(round(TaskMail { lines: Vec::new(), ..mail() }, None, false).await, TaskMailOutcome::Nothing);
         let old = TaskMail { requested_at: NOW - LIFETIME, ..mail() };
-        assert_eq!(round(old, None, false).await, TaskMailRound::GivenUp);
+        assert_eq!(round(old, None, false).await, TaskMailOutcome::GivenUp);
     }
 
     #[test]

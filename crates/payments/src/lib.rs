@@ -31,7 +31,7 @@
 //! use kontor_payments::change::{Change, ChargeChange};
 //! use kontor_payments::model::{ChargePurpose, ChargeRequest, NewCharge, PaymentMethod};
 //! use kontor_payments::ports::{Answer, ChargeStored, MockChargeStore, MockPaymentGateway};
-//! use kontor_payments::{Charged, ChargeService, Opened};
+//! use kontor_payments::{ChargeResult, ChargeService, Opened};
 //! use uuid::Uuid;
 //!
 //! let mut charges = MockChargeStore::new();
@@ -70,7 +70,7 @@
 //!         at: DateTime::UNIX_EPOCH,
 //!     })
 //!     .await?;
-//! assert!(matches!(charged, Charged::Asked(_, Opened::Unclear)));
+//! assert!(matches!(charged, ChargeResult::Asked(_, Opened::Unclear)));
 //! # Ok(())
 //! # }
 //! # #[cfg(not(feature = "mocks"))]
@@ -90,10 +90,10 @@ pub mod testing;
 mod timing;
 pub mod verification;
 
-pub use charging::{ChargeService, Charged, Notified, Opened, ReconciledCharges, Withdrawal};
+pub use charging::{CancelOutcome, ChargeResult, ChargeService, NotificationResult, Opened, ReconciledCharges};
 pub use error::{SavedMethodError, VerificationError};
 pub use receipts::{ReceiptService, ReconciledReceipts};
-pub use refunding::{ComparedRefunds, ReconciledRefunds, RefundNotified, RefundService};
+pub use refunding::{ComparedRefunds, ReconciledRefunds, RefundNotificationResult, RefundService};
 pub use saved_methods::SavedMethodService;
 pub use timing::{RECEIPT_OVERDUE, TAKEOVER};
 

@@ -165,7 +165,7 @@ pub enum RefundStored {
 
 /// Outcome of recording a refund that was made at the acquirer, outside the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OutsideRecorded {
+pub enum ExternalRefundStored {
     /// It is recorded, with the consequences for the purpose of the charge.
     Recorded(ChargePurpose),
     /// It was recorded before. Nothing was written.
@@ -206,7 +206,7 @@ pub trait RefundStore: Send + Sync {
         key: Uuid,
         refund: GatewayRefund,
         at: DateTime<Utc>,
-    ) -> Result<OutsideRecorded, StoreError>;
+    ) -> Result<ExternalRefundStored, StoreError>;
 
     /// Claims the next comparison with the acquirer's list of refunds, if it is due. Returns the time up to
     /// which they were compared before.

@@ -24,12 +24,12 @@ pub fn system_entropy() -> Entropy {
 }
 
 /// Generates identifiers and codes from an [`Entropy`].
-pub struct Chance {
+pub struct IdGenerator {
     entropy: Entropy,
     drawn: AtomicU64,
 }
 
-impl Chance {
+impl IdGenerator {
     pub fn new(entropy: Entropy) -> Self {
         Self { entropy, drawn: AtomicU64::new(0) }
     }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn identifiers_differ_even_without_entropy() {
-        let chance = Chance::new(Arc::new(|buffer: &mut [u8]| buffer.fill(7)));
+        let chance = IdGenerator::new(Arc::new(|buffer: &mut [u8]| buffer.fill(7)));
         let (one, two) = (chance.id(), chance.id());
         assert_ne!(one, two);
         assert_eq!(one.len(), 36);

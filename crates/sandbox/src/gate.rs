@@ -94,7 +94,7 @@ async fn pass<B: MessageBody + 'static>(
 pub async fn instead(service: Service, fault: Fault, world: &World) -> Option<HttpResponse> {
     match fault.kind {
         FaultKind::Http500 | FaultKind::Http500AfterCommit => Some(internal_error(service, world)),
-        FaultKind::Drop | FaultKind::DropAfterCommit => Some(no_answer()),
+        FaultKind::Drop | FaultKind::DropAfterCommit => Some(dropped_connection()),
         FaultKind::Refuse => Some(refusal(service, world)),
         FaultKind::Timeout => {
             world.pause(fault.pause).await;
@@ -105,7 +105,7 @@ pub async fn instead(service: Service, fault: Fault, world: &World) -> Option<Ht
 }
 
 /// A response whose body fails at once: the connection is closed before a byte has left.
-fn no_answer() -> HttpResponse {
+fn dropped_connection() -> HttpResponse {
     let broken = stream::once(async { Err::<Bytes, _>(std::io::Error::from(std::io::ErrorKind::ConnectionAborted)) });
     HttpResponse::Ok()
         .message_body(BodyStream::new(broken))

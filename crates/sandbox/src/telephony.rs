@@ -59,11 +59,11 @@ impl Refusal {
 /// Registers `/code/call`, `/callcheck` and `/sms/send`, all by GET and POST.
 pub fn routes(config: &mut ServiceConfig) {
     callcheck::routes(config);
-    by_get_and_post(config, "/code/call", code_call);
-    by_get_and_post(config, "/sms/send", sms_send);
+    get_and_post(config, "/code/call", code_call);
+    get_and_post(config, "/sms/send", sms_send);
 }
 
-fn by_get_and_post<F, Args>(config: &mut ServiceConfig, path: &str, handler: F)
+fn get_and_post<F, Args>(config: &mut ServiceConfig, path: &str, handler: F)
 where
     F: Handler<Args, Output: Responder + 'static>,
     Args: FromRequest + 'static,

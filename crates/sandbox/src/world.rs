@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::acquirer::Acquirer;
 use crate::acquirer::notifications::Job;
-use crate::chance::Chance;
+use crate::chance::IdGenerator;
 use crate::config::SandboxConfig;
 use crate::faults::Faults;
 use crate::hooks::Hooks;
@@ -25,7 +25,7 @@ pub struct World {
     pub clock: Arc<dyn Clock>,
     pub adjustable_clock: Option<Arc<AdjustableClock>>,
     pub traveller: Traveller,
-    pub chance: Arc<Chance>,
+    pub chance: Arc<IdGenerator>,
     /// URL of the sandbox, without a trailing slash.
     pub url: String,
     pub faults: Faults,
@@ -48,7 +48,7 @@ impl World {
         (outbox, pushes): (UnboundedSender<Job>, UnboundedSender<Push>),
         stopping: CancellationToken,
     ) -> Self {
-        let chance = Arc::new(Chance::new(Arc::clone(&config.entropy)));
+        let chance = Arc::new(IdGenerator::new(Arc::clone(&config.entropy)));
         Self {
             clock: Arc::clone(&config.clock),
             adjustable_clock: config.adjustable_clock.clone(),

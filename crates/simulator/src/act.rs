@@ -45,7 +45,7 @@ pub enum Effect {
 
 /// Result of a use case.
 #[derive(Debug, Clone)]
-pub struct Did {
+pub struct ActResult {
     /// Name of the use case.
     pub what: &'static str,
     /// `done` with the result, or the refusal.
@@ -54,7 +54,7 @@ pub struct Did {
     pub effect: Effect,
 }
 
-impl Did {
+impl ActResult {
     /// Creates the result of a use case. A storage failure breaks a rule.
     pub fn of<T, E: Debug>(what: &'static str, answer: Result<T, E>, told: impl FnOnce(&T) -> String) -> Self {
         match answer {
@@ -85,7 +85,7 @@ impl Did {
 }
 
 /// A use case that is ready to run.
-pub type Act = Run<Did>;
+pub type Act = Run<ActResult>;
 
 /// Context of an act.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::Database;
-use kontor_auth::model::{CodeRedemption, NewCode, NewToken, Redeemed};
+use kontor_auth::model::{CodeRedemption, NewCode, NewToken, RedeemOutcome};
 use kontor_auth::ports::{CodeRepository, CustomerAccounts};
 use kontor_catalog::InventoryError;
 use kontor_catalog::model::{Inventory, InventoryDraft, StockChange, StockEntry};
@@ -21,15 +21,15 @@ use kontor_orders::model::{Order, OrderEntry};
 use kontor_orders::ports::{
     CartQuery, CartReader, Decision as OrderDecision, OrderReader, OrderStore, PlaceRefused, Placed, TicketStore,
 };
-use kontor_orders::tickets::{KeptScan, ScanAnswer, ScanBatch};
+use kontor_orders::tickets::{ScanAnswer, ScanBatch, StoredScan};
 use kontor_orders::{CartSnapshot, OrderError};
 use kontor_payments::change::{Change, ChargeChange, RefundChange};
 use kontor_payments::model::{Charge, ChargePurpose, GatewayRefund, NewCharge, NewRefund, ProviderId, Refund};
-use kontor_payments::ports::{ChargeStore, ChargeStored, OutsideRecorded, RefundStore, RefundStored};
+use kontor_payments::ports::{ChargeStore, ChargeStored, ExternalRefundStored, RefundStore, RefundStored};
 use kontor_subscriptions::model::{Attempt, PlanChoice, PlanOffer, SubscriptionView};
 use kontor_subscriptions::ports::{
-    Addressed, Begun, Committed, Committing, Decision as SubscriptionDecision, LeasedSubscription, MethodChangeStore,
-    NewSubscriptions, SubscriptionStore,
+    CheckoutStored, CommitContext, CommitResult, Decision as SubscriptionDecision, LeasedSubscription,
+    MethodChangeStore, NewSubscriptions, SubscriptionSelector, SubscriptionStore,
 };
 use kontor_subscriptions::{ConsentedTerms, MethodChange, MethodChangeBegun, NewMethodChange, SubscriptionError};
 use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery};
@@ -37,7 +37,7 @@ use uuid::Uuid;
 
 use crate::turns::Turns;
 
-pub struct Gated {
+pub struct ScheduledStorage {
     pub database: Database,
     pub turns: Turns,
 }
@@ -45,7 +45,7 @@ pub struct Gated {
 macro_rules! gated {
     ($($port:ident { $($name:ident($($argument:ident: $kind:ty),*) -> $answer:ty;)+ })+) => {$(
         #[async_trait]
-        impl $port for Gated {
+        impl $port for ScheduledStorage {
             $(async fn $name(&self, $($argument: $kind),*) -> $answer {
                 self.turns.take().await;
                 $port::$name(&self.database, $($argument),*).await
@@ -62,7 +62,7 @@ gated! {
     }
     CodeRepository {
         replace(project: ProjectId, contact: &Contact, code: NewCode) -> Result<(), StoreError>;
-        redeem(redemption: CodeRedemption) -> Result<Redeemed, StoreError>;
+        redeem(redemption: CodeRedemption) -> Result<RedeemOutcome, StoreError>;
     }
     InventoryRepository {
         list(project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError>;
@@ -87,7 +87,7 @@ gated! {
     }
     TicketStore {
         redeem(batch: ScanBatch) -> Result<Vec<ScanAnswer>, StoreError>;
-        of_order(order: OrderId, page: PageRequest) -> Result<Page<KeptScan>, StoreError>;
+        of_order(order: OrderId, page: PageRequest) -> Result<Page<StoredScan>, StoreError>;
     }
     ChargeStore {
         store(new: NewCharge) -> Result<ChargeStored, StoreError>;
@@ -105,7 +105,7 @@ gated! {
         find(id: RefundId) -> Result<Option<Refund>, StoreError>;
         of_charge(charge: ChargeId) -> Result<Vec<Refund>, StoreError>;
         of_payment(payment: &ProviderId) -> Result<Option<Vec<Refund>>, StoreError>;
-        record_outside(key: Uuid, refund: GatewayRefund, at: DateTime<Utc>) -> Result<OutsideRecorded, StoreError>;
+        record_outside(key: Uuid, refund: GatewayRefund, at: DateTime<Utc>) -> Result<ExternalRefundStored, StoreError>;
         claim_comparison(at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError>;
         compared(until: DateTime<Utc>) -> Result<(), StoreError>;
         lease(owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError>;
@@ -113,7 +113,7 @@ gated! {
     }
     SubscriptionStore {
         plan(app: AppScope, choice: PlanChoice) -> Result<Option<PlanOffer>, StoreError>;
-        begin(new: NewSubscriptions) -> Result<Begun, StoreError>;
+        begin(new: NewSubscriptions) -> Result<CheckoutStored, StoreError>;
         of_customer(customer: CustomerScope, now: DateTime<Utc>) -> Result<Vec<SubscriptionView>, StoreError>;
         find(customer: CustomerScope, id: SubscriptionId, now: DateTime<Utc>)
             -> Result<Option<SubscriptionView>, StoreError>;
@@ -124,8 +124,8 @@ gated! {
         payment(customer: CustomerScope, id: SubscriptionId, payment: SubscriptionPaymentId)
             -> Result<Option<Attempt>, StoreError>;
         has_method(customer: CustomerScope, method: SavedMethodId) -> Result<bool, StoreError>;
-        change(which: Addressed, with: Committing, decide: SubscriptionDecision)
-            -> Result<Committed, SubscriptionError>;
+        change(which: SubscriptionSelector, with: CommitContext, decide: SubscriptionDecision)
+            -> Result<CommitResult, SubscriptionError>;
         delete_method(customer: CustomerScope, method: SavedMethodId, at: DateTime<Utc>) -> Result<bool, StoreError>;
         lease_due(now: DateTime<Utc>, until: DateTime<Utc>, most: u32) -> Result<Vec<LeasedSubscription>, StoreError>;
         put_off(leased: LeasedSubscription, again: Option<DateTime<Utc>>, at: DateTime<Utc>) -> Result<(), StoreError>;
@@ -140,13 +140,13 @@ gated! {
 }
 
 /// The deliveries of a worker with one slot, so that attempts run in sequence.
-pub struct OneSlot {
-    storage: Gated,
+pub struct SingleSlot {
+    storage: ScheduledStorage,
     busy: AtomicBool,
 }
 
-impl OneSlot {
-    pub fn of(storage: Gated) -> Self {
+impl SingleSlot {
+    pub fn of(storage: ScheduledStorage) -> Self {
         Self { storage, busy: AtomicBool::new(false) }
     }
 
@@ -157,7 +157,7 @@ impl OneSlot {
 }
 
 #[async_trait]
-impl DeliveryQueue for OneSlot {
+impl DeliveryQueue for SingleSlot {
     async fn fan_out(&self, events: u32, random: Arc<dyn Random>, at: DateTime<Utc>) -> Result<FanOut, StoreError> {
         self.storage.turns.take().await;
         self.storage.database.fan_out(events, random, at).await

@@ -1,7 +1,7 @@
 //! A merchant: a project with staff, items, plans and a webhook endpoint.
 
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
+use kontor_adapter_diesel::testing::storehouse::{Item, StockFixture};
 use kontor_catalog::model::InventoryDraft;
 use kontor_kernel::{
     AppScope, InventoryId, Money, NomenclatureId, PaymentTypeId, Permission, ShopId, Staff, StockLevel, TokenId,
@@ -43,7 +43,7 @@ pub struct Merchant {
 impl Merchant {
     /// Creates the records of a merchant.
     pub async fn opens(number: usize, db: &TestDatabase, services: &Services) -> Self {
-        let house = Storehouse::open(db).await;
+        let house = StockFixture::open(db).await;
         let (p, app) = (house.project, house.first);
         let zone = ZONES[number % ZONES.len()];
         // Every second merchant charges for delivery.
@@ -106,7 +106,7 @@ impl Merchant {
         merchant
     }
 
-    async fn fills_the_shelves(&mut self, house: &Storehouse<'_>, services: &Services) {
+    async fn fills_the_shelves(&mut self, house: &StockFixture<'_>, services: &Services) {
         const GOODS: [&str; 6] = ["Tea", "Coffee", "Cup", "Kettle", "Concert", "Lecture"];
         let category = house.category("All", None).await;
         for (place, name) in (0_i64..).zip(GOODS) {
@@ -151,7 +151,7 @@ impl Merchant {
         house.db.database.rebuild_offers().await.unwrap();
     }
 
-    async fn offers(&mut self, house: &Storehouse<'_>) {
+    async fn offers(&mut self, house: &StockFixture<'_>) {
         let p = house.project;
         for (code, kind, value, limit) in
             [("SPRING", "percent", 1_000, "NULL"), ("FEW", "fixed", 5_000, "12"), ("ONCE", "percent", 3_333, "NULL")]

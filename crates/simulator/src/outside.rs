@@ -14,7 +14,7 @@ use kontor_payments::model::{
     ProviderId, RefundRequest,
 };
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
-use kontor_payments::testing::acquirer::{Acquirer, Mood};
+use kontor_payments::testing::acquirer::{Acquirer, AcquirerMode};
 use kontor_webhooks::model::{DeliveryRequest, SendFailure, SendOutcome};
 use kontor_webhooks::ports::{Signer, WebhookSender};
 use uuid::Uuid;
@@ -52,11 +52,11 @@ impl Outside {
     }
 
     /// Turns all faults off.
-    pub fn calms_down(&self) {
+    pub fn stop_faults(&self) {
         *lock(&self.calm) = true;
     }
 
-    fn is_calm(&self) -> bool {
+    fn is_fault_free(&self) -> bool {
         *lock(&self.calm)
     }
 
@@ -69,44 +69,44 @@ impl Outside {
     }
 
     /// Chooses the behaviour for a payment by a saved method, or for one on the acquirer's page.
-    fn charge_mood(&self, by_method: bool) -> Mood {
-        if self.is_calm() {
-            return if by_method { Mood::Paid } else { Mood::Pending };
+    fn charge_behaviour(&self, by_method: bool) -> AcquirerMode {
+        if self.is_fault_free() {
+            return if by_method { AcquirerMode::Paid } else { AcquirerMode::Pending };
         }
         match self.below(100) {
-            0..70 if by_method => Mood::Paid,
-            0..80 if !by_method => Mood::Pending,
-            0..82 => Mood::Declines(self.reason(&LATER)),
-            82..84 => Mood::Declines(self.reason(&ACT)),
-            84 => Mood::Declines(self.reason(&NEVER)),
-            85..88 => Mood::Pending,
-            88..93 => Mood::LosesTheAnswer,
-            93..97 => Mood::Silent,
-            _ => Mood::Refuses,
+            0..70 if by_method => AcquirerMode::Paid,
+            0..80 if !by_method => AcquirerMode::Pending,
+            0..82 => AcquirerMode::Declines(self.reason(&LATER)),
+            82..84 => AcquirerMode::Declines(self.reason(&ACT)),
+            84 => AcquirerMode::Declines(self.reason(&NEVER)),
+            85..88 => AcquirerMode::Pending,
+            88..93 => AcquirerMode::LosesTheAnswer,
+            93..97 => AcquirerMode::Silent,
+            _ => AcquirerMode::Refuses,
         }
     }
 
     /// Chooses the behaviour for any other request.
-    fn other_mood(&self) -> Mood {
-        if self.is_calm() {
-            return Mood::Paid;
+    fn request_behaviour(&self) -> AcquirerMode {
+        if self.is_fault_free() {
+            return AcquirerMode::Paid;
         }
         match self.below(100) {
-            0..72 => Mood::Paid,
-            72..82 => Mood::Pending,
-            82..90 => Mood::LosesTheAnswer,
-            90..96 => Mood::Silent,
-            _ => Mood::Refuses,
+            0..72 => AcquirerMode::Paid,
+            72..82 => AcquirerMode::Pending,
+            82..90 => AcquirerMode::LosesTheAnswer,
+            90..96 => AcquirerMode::Silent,
+            _ => AcquirerMode::Refuses,
         }
     }
 
     /// Returns `true` if a request gets no response.
-    fn is_deaf(&self) -> bool {
-        !self.is_calm() && self.below(100) < 6
+    fn drops_request(&self) -> bool {
+        !self.is_fault_free() && self.below(100) < 6
     }
 
     /// Waits for a turn, then sets the behaviour for the request.
-    async fn on_the_way(&self, mood: Mood) {
+    async fn send_with(&self, mood: AcquirerMode) {
         self.turns.take().await;
         self.acquirer.mood(mood);
     }
@@ -131,7 +131,7 @@ impl Outside {
     }
 
     /// Completes the refunds that are pending.
-    pub fn money_arrives(&self) {
+    pub fn complete_refunds(&self) {
         let mut refunds = lock(&self.acquirer.refunds);
         let open = refunds.iter_mut().map(|(_, refund)| refund);
         open.filter(|refund| refund.status == GatewayStatus::Pending)
@@ -156,37 +156,37 @@ fn unheard<T>() -> Reading<T> {
 #[async_trait]
 impl PaymentGateway for Outside {
     async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment> {
-        let mood = self.charge_mood(request.saved_method.is_some());
-        self.on_the_way(mood).await;
+        let mood = self.charge_behaviour(request.saved_method.is_some());
+        self.send_with(mood).await;
         let answer = self.acquirer.create(request).await;
         self.turns.take().await;
         answer
     }
 
     async fn cancel(&self, id: &ProviderId, key: Uuid) -> Answer<GatewayPayment> {
-        let mood = self.other_mood();
-        self.on_the_way(mood).await;
+        let mood = self.request_behaviour();
+        self.send_with(mood).await;
         self.acquirer.cancel(id, key).await
     }
 
     async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
         self.turns.take().await;
-        if self.is_deaf() { unheard() } else { self.acquirer.read(id).await }
+        if self.drops_request() { unheard() } else { self.acquirer.read(id).await }
     }
 
     async fn find(&self, request: &ChargeRequest, since: DateTime<Utc>) -> Reading<GatewayPayment> {
         self.turns.take().await;
-        if self.is_deaf() { unheard() } else { self.acquirer.find(request, since).await }
+        if self.drops_request() { unheard() } else { self.acquirer.find(request, since).await }
     }
 
     async fn list_payments(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayPayment>> {
         self.turns.take().await;
-        if self.is_deaf() { unheard() } else { self.acquirer.list_payments(since, page).await }
+        if self.drops_request() { unheard() } else { self.acquirer.list_payments(since, page).await }
     }
 
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
-        let mood = self.other_mood();
-        self.on_the_way(mood).await;
+        let mood = self.request_behaviour();
+        self.send_with(mood).await;
         let answer = self.acquirer.refund(request).await;
         self.turns.take().await;
         answer
@@ -194,22 +194,22 @@ impl PaymentGateway for Outside {
 
     async fn read_refund(&self, id: &ProviderId) -> Reading<GatewayRefund> {
         self.turns.take().await;
-        if self.is_deaf() { unheard() } else { self.acquirer.read_refund(id).await }
+        if self.drops_request() { unheard() } else { self.acquirer.read_refund(id).await }
     }
 
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
         self.turns.take().await;
-        if self.is_deaf() { unheard() } else { self.acquirer.find_refund(request).await }
+        if self.drops_request() { unheard() } else { self.acquirer.find_refund(request).await }
     }
 
     async fn list_refunds(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>> {
         self.turns.take().await;
-        if self.is_deaf() { unheard() } else { self.acquirer.list_refunds(since, page).await }
+        if self.drops_request() { unheard() } else { self.acquirer.list_refunds(since, page).await }
     }
 
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
-        let mood = self.other_mood();
-        self.on_the_way(mood).await;
+        let mood = self.request_behaviour();
+        self.send_with(mood).await;
         self.acquirer.register(request).await
     }
 
@@ -230,7 +230,7 @@ impl CodeSender for Outside {
         self.turns.take().await;
         // A call uses the digits of its number as the code, a message uses the proposed code.
         let code = if self.below(2) == 0 { format!("{:04}", self.below(10_000)) } else { proposed.to_owned() };
-        if !self.is_calm() && self.below(100) < 5 {
+        if !self.is_fault_free() && self.below(100) < 5 {
             return Err(SendError::Refused("no money".to_owned()));
         }
         lock(&self.codes).entry(phone.as_str().to_owned()).or_default().push(code.clone());
@@ -248,7 +248,7 @@ impl CodeSender for Outside {
 impl WebhookSender for Outside {
     async fn send(&self, request: DeliveryRequest) -> SendOutcome {
         self.turns.take().await;
-        let roll = if self.is_calm() { 0 } else { self.below(100) };
+        let roll = if self.is_fault_free() { 0 } else { self.below(100) };
         let outcome = match roll {
             0..70 => SendOutcome::Answered(204),
             70..80 => SendOutcome::Answered(500),

@@ -19,7 +19,7 @@ use kontor_subscriptions::{MethodChangeService, Pace, StaffSubscriptions, Subscr
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryWorker, WebhookService};
 
-use crate::gated::{Gated, OneSlot};
+use crate::gated::{ScheduledStorage, SingleSlot};
 use crate::outside::{NoSigner, Outside};
 use crate::turns::Turns;
 
@@ -60,7 +60,7 @@ pub struct Services {
     /// Event duties of a worker.
     pub deliveries: DeliveryWorker,
     /// The slot of that worker.
-    pub slot: Arc<OneSlot>,
+    pub slot: Arc<SingleSlot>,
 }
 
 const RETURN_URL: &str = "https://shop.example/{order_id}";
@@ -74,7 +74,7 @@ impl Services {
         let ticking: Arc<dyn Clock> = clock.clone();
         let random: Arc<dyn Random> = Arc::new(SeededRandom::new(dice.split()));
         let outside = Arc::new(Outside::new(dice.split(), turns.clone()));
-        let gated = || Gated { database: database.clone(), turns: turns.clone() };
+        let gated = || ScheduledStorage { database: database.clone(), turns: turns.clone() };
         let store = Arc::new(gated());
         let cipher = Arc::new(PlainCipher);
         let charges = Arc::new(ChargeService {
@@ -83,7 +83,7 @@ impl Services {
             clock: ticking.clone(),
             random: random.clone(),
         });
-        let slot = Arc::new(OneSlot::of(gated()));
+        let slot = Arc::new(SingleSlot::of(gated()));
         Self {
             placement: PlacementService {
                 carts: store.clone(),

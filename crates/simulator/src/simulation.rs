@@ -11,7 +11,7 @@ use kontor_kernel::{Clock as _, Contact, Phone};
 use kontor_orders::OrderCommand;
 use kontor_payments::model::{GatewayStatus, ProviderId};
 
-use crate::act::{Act, Did, Effect, Member, Scene};
+use crate::act::{Act, ActResult, Effect, Member, Scene};
 use crate::acts::workers::{DUTIES, Duty};
 use crate::acts::{customers, members, staff, strangers, workers};
 use crate::books;
@@ -208,7 +208,7 @@ impl Simulation {
             self.services.clock.advance(TimeDelta::minutes(150 + i64::try_from(self.dice.below(58)).unwrap()));
         }
         if self.dice.percent(30) {
-            self.services.outside.money_arrives();
+            self.services.outside.complete_refunds();
         }
         self.look(When::EveryDay, None).await
     }
@@ -216,7 +216,7 @@ impl Simulation {
     /// Runs one use case, or several concurrently.
     async fn something_happens(&mut self, merchant: usize) -> Result<(), Broken> {
         if self.dice.percent(12) {
-            return self.somebody_signs_in(merchant).await;
+            return self.log_in_step(merchant).await;
         }
         if self.dice.percent(2) {
             return self.a_method_is_deleted(merchant).await;
@@ -258,7 +258,7 @@ impl Simulation {
             }
             83..87 => vec![members::subscribes(scene, member)],
             87..91 => vec![members::changes_mind(scene, member)],
-            91..93 => vec![members::staff_step_in(scene, member)],
+            91..93 => vec![members::change_subscription_as_staff(scene, member)],
             93 => vec![customers::leaves(scene, member)],
             94 => vec![customers::signs_out(scene.clone(), member, scene.dice.percent(40))],
             _ => {
@@ -290,7 +290,7 @@ impl Simulation {
     }
 
     /// Requests a code and uses it: concurrently or after a wrong one, in time or too late.
-    async fn somebody_signs_in(&mut self, merchant: usize) -> Result<(), Broken> {
+    async fn log_in_step(&mut self, merchant: usize) -> Result<(), Broken> {
         let known = self.dice.percent(40);
         let known = if known { self.member(merchant) } else { None };
         let contact = known.map_or_else(
@@ -403,7 +403,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn learn(&mut self, merchant: usize, did: Did) -> Result<(), Broken> {
+    fn learn(&mut self, merchant: usize, did: ActResult) -> Result<(), Broken> {
         let now = self.services.clock.now();
         self.trace.add(now, merchant, did.what, &did.outcome);
         match did.effect {
@@ -484,10 +484,10 @@ impl Simulation {
     /// Stops faults and new requests and lets time pass, so that everything open ends.
     pub async fn comes_to_rest(&mut self) -> Result<(), Broken> {
         self.calm = true;
-        self.services.outside.calms_down();
+        self.services.outside.stop_faults();
         for _ in 0..28 {
             self.services.clock.advance(TimeDelta::hours(12));
-            self.services.outside.money_arrives();
+            self.services.outside.complete_refunds();
             self.payers_decide().await?;
             for duty in DUTIES {
                 self.works(duty, 10_000).await?;

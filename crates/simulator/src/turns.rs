@@ -126,7 +126,7 @@ impl Turns {
     /// ports. Returns `None` for dropped use cases.
     pub async fn interleave<T>(&self, runs: Vec<(Run<T>, Option<u32>)>, dice: &mut Dice) -> Vec<Option<T>> {
         let mut outcomes: Vec<Option<T>> = runs.iter().map(|_| None).collect();
-        let mut alive = Alive::of(runs);
+        let mut alive = ReadyTasks::of(runs);
         while let Some(mut one) = alive.choose(dice) {
             match self.advance(&mut one.run).await {
                 Step::Ended(outcome) => outcomes[one.place] = Some(outcome),
@@ -146,7 +146,7 @@ impl Turns {
         met: &mut Met,
     ) -> Vec<Option<T>> {
         let mut outcomes: Vec<Option<T>> = runs.iter().map(|_| None).collect();
-        let mut alive = Alive::of(runs);
+        let mut alive = ReadyTasks::of(runs);
         // Use cases that wait, and the one they wait for.
         let (mut blocked, mut held): (Vec<One<T>>, Option<One<T>>) = (Vec::new(), None);
         database.pauses().arm(Some(statement));
@@ -188,9 +188,9 @@ struct One<T> {
 }
 
 /// Use cases of which one is chosen next.
-struct Alive<T>(Vec<One<T>>);
+struct ReadyTasks<T>(Vec<One<T>>);
 
-impl<T> Alive<T> {
+impl<T> ReadyTasks<T> {
     fn of(runs: Vec<(Run<T>, Option<u32>)>) -> Self {
         Self(runs.into_iter().enumerate().map(|(place, (run, lives))| One { place, run, lives }).collect())
     }

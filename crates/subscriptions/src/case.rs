@@ -3,7 +3,7 @@
 mod planning;
 mod timing;
 
-pub use timing::{Retimed, Timing};
+pub use timing::{NewSchedule, ScheduleCommand};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{SavedMethodId, Zone};
@@ -11,10 +11,12 @@ use kontor_kernel::{SavedMethodId, Zone};
 use crate::bounds::Park;
 use crate::change::{AttemptEnd, SubscriptionChange};
 use crate::decline::Decline;
-use crate::downtime::{MissedPeriods, ToCollect, after_downtime};
-use crate::dunning::{NextTry, Try, allows_unplanned_try, next_try};
+use crate::downtime::{MissedPeriodDue, MissedPeriods, after_downtime};
+use crate::dunning::{NextAttempt, PastAttempt, allows_unplanned_try, next_try};
 use crate::effect::{Effect, SubscriptionNotice};
-use crate::model::{Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView, Upcoming};
+use crate::model::{
+    Announcement, Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView,
+};
 use crate::period::{Anchor, Period};
 use crate::refusal::MoveRefused;
 use crate::retry::{PaymentStanding, RetryFacts, can_retry_payment};
@@ -53,7 +55,7 @@ pub struct SubscriptionCase {
 
 /// Additional data of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Occasion {
+pub struct EventContext {
     /// `true` if the attempt was planned.
     pub planned: bool,
     /// Consent of the customer.
@@ -63,7 +65,7 @@ pub struct Occasion {
     /// Reason given by the acquirer for a failed charge.
     pub reason: Option<String>,
     /// New schedule of the future periods.
-    pub timing: Option<Retimed>,
+    pub timing: Option<NewSchedule>,
     /// `true` if the refund ends the paid period.
     pub ends_period: bool,
 }
@@ -79,18 +81,21 @@ impl SubscriptionCase {
         self.attempts.iter().filter(move |attempt| attempt.period == period)
     }
 
-    fn tries(&self, period: u32) -> Vec<Try> {
+    fn tries(&self, period: u32) -> Vec<PastAttempt> {
         let method = self.subscription.terms.method;
         let declined = |attempt: &Attempt| {
             let counts = attempt.state == AttemptState::Failed && attempt.method == method;
             counts.then(|| Decline::of(attempt.reason.as_deref()))
         };
-        let tried =
-            |attempt: &Attempt| Try { at: attempt.started_at, planned: attempt.planned, decline: declined(attempt) };
+        let tried = |attempt: &Attempt| PastAttempt {
+            at: attempt.started_at,
+            planned: attempt.planned,
+            decline: declined(attempt),
+        };
         self.attempts_of(period).map(tried).collect()
     }
 
-    fn next_try(&self, now: DateTime<Utc>) -> NextTry {
+    fn next_try(&self, now: DateTime<Utc>) -> NextAttempt {
         let due = self.subscription.unpaid.unwrap_or_else(|| self.subscription.due_number(now));
         next_try(&self.policy.dunning, self.zone, &self.tries(due), &self.method_tries, now)
     }
@@ -101,9 +106,9 @@ impl SubscriptionCase {
             return MethodStanding::Gone;
         }
         match self.next_try(now) {
-            NextTry::MethodDead => MethodStanding::Gone,
-            NextTry::CustomerMustAct => MethodStanding::NeedsCustomer,
-            NextTry::At(_) | NextTry::Exhausted(_) => MethodStanding::Valid,
+            NextAttempt::MethodDead => MethodStanding::Gone,
+            NextAttempt::CustomerMustAct => MethodStanding::NeedsCustomer,
+            NextAttempt::At(_) | NextAttempt::Exhausted(_) => MethodStanding::Valid,
         }
     }
 
@@ -194,7 +199,7 @@ impl SubscriptionCase {
     pub fn heard(
         &self,
         standing: PaymentStanding,
-        occasion: &Occasion,
+        occasion: &EventContext,
         now: DateTime<Utc>,
     ) -> Option<Result<SubscriptionChange, MoveRefused>> {
         let open = self.open()?;
@@ -239,7 +244,7 @@ impl SubscriptionCase {
     pub fn after(
         &self,
         event: SubscriptionEvent,
-        occasion: &Occasion,
+        occasion: &EventContext,
         now: DateTime<Utc>,
     ) -> Result<SubscriptionChange, MoveRefused> {
         let mut facts = self.facts(now);
@@ -316,16 +321,16 @@ impl SubscriptionCase {
     fn tell_ahead(&self, change: &mut SubscriptionChange) {
         let (due, one) = (self.subscription.due_number(change.at), &mut change.subscription);
         match change.event {
-            SubscriptionEvent::ChargeAnnounced => one.told = Some((due, Upcoming::Charge)),
+            SubscriptionEvent::ChargeAnnounced => one.told = Some((due, Announcement::Charge)),
             SubscriptionEvent::PlanWithdrawn if one.status == SubscriptionStatus::Active => {
-                one.told = Some((due, Upcoming::End));
+                one.told = Some((due, Announcement::End));
             }
             SubscriptionEvent::PeriodDue
                 if change.from == SubscriptionStatus::Active
                     && change.attempt.is_some()
-                    && one.told != Some((due, Upcoming::Charge)) =>
+                    && one.told != Some((due, Announcement::Charge)) =>
             {
-                one.told = Some((due, Upcoming::Charge));
+                one.told = Some((due, Announcement::Charge));
                 change.notices.push(SubscriptionNotice::SubscriptionChargeAhead);
             }
             _ => {}
@@ -336,7 +341,7 @@ impl SubscriptionCase {
         &self,
         effect: Effect,
         change: &mut SubscriptionChange,
-        occasion: &Occasion,
+        occasion: &EventContext,
         origin: ChargeOrigin,
     ) -> Flow {
         let now = change.at;
@@ -384,7 +389,7 @@ impl SubscriptionCase {
             Effect::Park => self.park(Park::ContradictingAnswers, change),
             Effect::Unpark => change.subscription.parked = None,
             Effect::Reschedule => {
-                if let Some(Retimed { schedule, paid_until }) = &occasion.timing {
+                if let Some(NewSchedule { schedule, paid_until }) = &occasion.timing {
                     change.subscription.schedule = Some(schedule.clone());
                     change.subscription.told = None;
                     if let (Some(period), Some(end)) = (&mut change.subscription.period, paid_until) {
@@ -403,7 +408,7 @@ impl SubscriptionCase {
     }
 
     /// Returns the next attempt.
-    fn attempt(&self, change: &mut SubscriptionChange, occasion: &Occasion, origin: ChargeOrigin) -> NewAttempt {
+    fn attempt(&self, change: &mut SubscriptionChange, occasion: &EventContext, origin: ChargeOrigin) -> NewAttempt {
         let subscription = &mut change.subscription;
         let period = match origin {
             ChargeOrigin::Missed if !subscription.missed.is_empty() => subscription.missed.remove(0),
@@ -422,7 +427,7 @@ impl SubscriptionCase {
         if let (MissedPeriods::Collect, Some(schedule)) = (self.policy.missed, &self.subscription.schedule) {
             let settled = self.subscription.unpaid.unwrap_or_else(|| self.subscription.due_after_paid());
             let due = after_downtime(schedule, settled.saturating_sub(1), change.at, MissedPeriods::Collect);
-            let served = |missed: &&ToCollect| {
+            let served = |missed: &&MissedPeriodDue| {
                 let period = schedule.period(missed.number);
                 self.application_since.is_none_or(|since| period.is_some_and(|period| period.start >= since))
             };
@@ -484,7 +489,7 @@ enum Flow {
     Stop,
 }
 
-fn ended(event: SubscriptionEvent, occasion: &Occasion) -> Option<AttemptEnd> {
+fn ended(event: SubscriptionEvent, occasion: &EventContext) -> Option<AttemptEnd> {
     match event {
         SubscriptionEvent::ChargeSucceeded => Some(AttemptEnd::Succeeded),
         SubscriptionEvent::ChargeDeclinedSoft | SubscriptionEvent::ChargeDeclinedHard => {

@@ -10,7 +10,7 @@ use kontor_payments::model::{ChargeState, PaymentMethod};
 use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::model::{PlanChoice, PlanOffer, SubscriptionView};
 use crate::period::Anchor;
-use crate::ports::{Begun, NewSubscriptions, SubscriptionStore, Unfinished};
+use crate::ports::{CheckoutStored, NewSubscriptions, SubscriptionStore, Unfinished};
 use crate::service::{Agreement, SubscriptionService};
 use crate::state::SubscriptionStatus;
 use crate::terms::{ConsentedTerms, Terms};
@@ -65,12 +65,12 @@ impl SubscriptionService {
         let mut asked_again = false;
         loop {
             match self.store.begin(self.prepared(customer, purchase, &offers, agreement)).await? {
-                Begun::New(payment) => return self.opened(customer, payment).await,
-                Begun::Unfinished(payment) if !asked_again && self.may_be_over(&payment) => {
+                CheckoutStored::New(payment) => return self.opened(customer, payment).await,
+                CheckoutStored::Unfinished(payment) if !asked_again && self.may_be_over(&payment) => {
                     self.charges.check_now(&payment.charge).await?;
                     asked_again = true;
                 }
-                Begun::Unfinished(payment) => return present(payment, &offers, purchase.saved_method),
+                CheckoutStored::Unfinished(payment) => return present(payment, &offers, purchase.saved_method),
                 refused => return Err(why_not(&refused)),
             }
         }
@@ -188,14 +188,16 @@ fn present(
     Ok(Checkout { payment, result })
 }
 
-fn why_not(begun: &Begun) -> SubscriptionError {
+fn why_not(begun: &CheckoutStored) -> SubscriptionError {
     match begun {
-        Begun::Subscribed => SubscriptionRefusal::AlreadySubscribed.into(),
-        Begun::MethodGone => SubscriptionRefusal::MethodUnavailable.into(),
-        Begun::NoWarehouse => SubscriptionRefusal::NoWarehouse.into(),
-        Begun::NoContact => SubscriptionRefusal::NoContact.into(),
-        Begun::CustomerGone => SubscriptionError::CustomerGone,
-        Begun::PlanGone | Begun::New(_) | Begun::Unfinished(_) => SubscriptionRefusal::PlanUnavailable.into(),
+        CheckoutStored::Subscribed => SubscriptionRefusal::AlreadySubscribed.into(),
+        CheckoutStored::MethodGone => SubscriptionRefusal::MethodUnavailable.into(),
+        CheckoutStored::NoWarehouse => SubscriptionRefusal::NoWarehouse.into(),
+        CheckoutStored::NoContact => SubscriptionRefusal::NoContact.into(),
+        CheckoutStored::CustomerGone => SubscriptionError::CustomerGone,
+        CheckoutStored::PlanGone | CheckoutStored::New(_) | CheckoutStored::Unfinished(_) => {
+            SubscriptionRefusal::PlanUnavailable.into()
+        }
     }
 }
 

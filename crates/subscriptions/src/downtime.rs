@@ -37,7 +37,7 @@ pub enum MissedPeriods {
 
 /// Missed period to charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ToCollect {
+pub struct MissedPeriodDue {
     /// Number of the period.
     pub number: u32,
     /// Earliest time of the charge: each on a separate local day, after today.
@@ -52,7 +52,7 @@ pub struct Due {
     /// Numbers of the periods that are never charged.
     pub forgiven: Range<u32>,
     /// Periods to charge afterwards, oldest first.
-    pub collect: Vec<ToCollect>,
+    pub collect: Vec<MissedPeriodDue>,
 }
 
 /// Returns the due charges after downtime of any length: at most one now, for the current period. `last_paid` is
@@ -67,7 +67,7 @@ pub fn after_downtime(schedule: &Schedule, last_paid: u32, now: DateTime<Utc>, m
         MissedPeriods::Collect => {
             let zone = schedule.zone();
             let on_day = |days| Some(zone.first_at(zone.local(now).checked_add_days(Days::new(days))?));
-            let listed = |(number, days)| Some(ToCollect { number, not_before: on_day(days)? });
+            let listed = |(number, days)| Some(MissedPeriodDue { number, not_before: on_day(days)? });
             Due { charge, forgiven: first..first, collect: whole.zip(1..).filter_map(listed).collect() }
         }
     }

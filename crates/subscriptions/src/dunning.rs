@@ -9,7 +9,7 @@ use crate::policy::DunningPolicy;
 
 /// Finished attempt to charge a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Try {
+pub struct PastAttempt {
     /// Time of the attempt.
     pub at: DateTime<Utc>,
     /// `true` if the dunning plan made it, `false` if a customer or an employee requested it. Only planned
@@ -33,7 +33,7 @@ pub enum Exhausted {
 
 /// Next step for an unpaid period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NextTry {
+pub enum NextAttempt {
     /// An attempt at this time, never before now.
     At(DateTime<Utc>),
     /// No attempts are left.
@@ -58,35 +58,35 @@ const SALARY_REACH: TimeDelta = TimeDelta::days(3);
 /// only if the result is `At` with a time that has come, since another subscription may have used up the method.
 /// ```
 /// use kontor_kernel::Zone;
-/// use kontor_subscriptions::{Decline, DunningPolicy, NextTry, Try, next_try};
+/// use kontor_subscriptions::{Decline, DunningPolicy, NextAttempt, PastAttempt, next_try};
 ///
 /// let first = "2027-03-04T06:30:00Z".parse()?;
-/// let declined = Try { at: first, planned: true, decline: Some(Decline::of(Some("issuer_unavailable"))) };
+/// let declined = PastAttempt { at: first, planned: true, decline: Some(Decline::of(Some("issuer_unavailable"))) };
 /// let next = next_try(&DunningPolicy::default(), Zone::default(), &[declined], &[first], first);
-/// assert_eq!(next, NextTry::At("2027-03-05T06:30:00Z".parse()?));
+/// assert_eq!(next, NextAttempt::At("2027-03-05T06:30:00Z".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn next_try(
     policy: &DunningPolicy,
     zone: Zone,
-    tries: &[Try],
+    tries: &[PastAttempt],
     method_tries: &[DateTime<Utc>],
     now: DateTime<Utc>,
-) -> NextTry {
+) -> NextAttempt {
     // A hard decline stops the method, planned or not.
     if tries.last().and_then(|last| last.decline).is_some_and(Decline::is_hard) {
-        return NextTry::MethodDead;
+        return NextAttempt::MethodDead;
     }
-    let of_plan: Vec<Try> = tries.iter().copied().filter(|done| done.planned).collect();
+    let of_plan: Vec<PastAttempt> = tries.iter().copied().filter(|done| done.planned).collect();
     if let Some(stop) = stop(policy, &of_plan) {
         return stop;
     }
     let Some(planned) = planned(policy, zone, &of_plan, now) else {
-        return NextTry::Exhausted(Exhausted::PlanDone);
+        return NextAttempt::Exhausted(Exhausted::PlanDone);
     };
     let wanted = planned.max(now);
     let on_its_day = tries.last().map_or(wanted, |last| not_on_the_day_of(policy, zone, last.at, wanted));
-    NextTry::At(once_the_method_is_free(policy, method_tries, on_its_day))
+    NextAttempt::At(once_the_method_is_free(policy, method_tries, on_its_day))
 }
 
 /// Returns `true` if customers and staff may request another attempt for the period. Their limit is separate and
@@ -103,23 +103,23 @@ pub fn allows_unplanned_try(
 
 /// Returns the result that rules out another planned attempt, given the planned ones so far. A method without
 /// attempts has at least one.
-fn stop(policy: &DunningPolicy, planned: &[Try]) -> Option<NextTry> {
+fn stop(policy: &DunningPolicy, planned: &[PastAttempt]) -> Option<NextAttempt> {
     let last = planned.last().and_then(|last| last.decline)?;
     if let Decline { class, more_tries: Some(budget), .. } = last {
         let same = planned.iter().filter(|done| done.decline == Some(last)).count();
         if same > budget.into() {
             return Some(match class {
-                DeclineClass::CustomerMustAct => NextTry::CustomerMustAct,
-                DeclineClass::Later => NextTry::Exhausted(Exhausted::SameReason),
-                DeclineClass::NeverAgain => NextTry::MethodDead,
+                DeclineClass::CustomerMustAct => NextAttempt::CustomerMustAct,
+                DeclineClass::Later => NextAttempt::Exhausted(Exhausted::SameReason),
+                DeclineClass::NeverAgain => NextAttempt::MethodDead,
             });
         }
     }
-    (planned.len() >= policy.tries_per_period().into()).then_some(NextTry::Exhausted(Exhausted::PeriodLimit))
+    (planned.len() >= policy.tries_per_period().into()).then_some(NextAttempt::Exhausted(Exhausted::PeriodLimit))
 }
 
 /// Time of the next planned attempt, given all planned ones so far. `None` if all are done.
-fn planned(policy: &DunningPolicy, zone: Zone, tries: &[Try], now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+fn planned(policy: &DunningPolicy, zone: Zone, tries: &[PastAttempt], now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let (Some(first), Some(last)) = (tries.first(), tries.last()) else {
         return Some(now);
     };

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, SubscriptionId};
 
-use crate::case::{Occasion, SubscriptionCase};
+use crate::case::{EventContext, SubscriptionCase};
 use crate::change::SubscriptionChange;
 use crate::model::{Attempt, AttemptState, NewAttempt};
 use crate::retry::PaymentStanding;
@@ -57,17 +57,17 @@ pub fn forecast(case: &SubscriptionCase, from: DateTime<Utc>, until: DateTime<Ut
 }
 
 fn paid(case: &SubscriptionCase, now: DateTime<Utc>) -> Option<SubscriptionCase> {
-    let change = case.heard(PaymentStanding::Succeeded, &Occasion::default(), now)?.ok()?;
+    let change = case.heard(PaymentStanding::Succeeded, &EventContext::default(), now)?.ok()?;
     Some(written(case, &change))
 }
 
 /// Returns the case as it is once the change is written and its attempt is made.
 fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> SubscriptionCase {
-    let mut after = case.followed_by(change);
+    let mut after = case.with_change(change);
     if let Some(attempt) = &change.attempt {
         open(&mut after, attempt, change.at);
     }
-    let kept = SubscriptionCase::method_tries_since(change.at);
+    let kept = SubscriptionCase::method_attempts_since(change.at);
     after.method_tries.retain(|moment| *moment > kept);
     after
 }

@@ -46,9 +46,9 @@
 //! assert!(!grants_access(moved.to, Some(due.end), due.start));
 //!
 //! // The next day is the first of a month, when salaries come.
-//! let tries = [Try { at: due.start, planned: true, decline: Some(declined) }];
+//! let tries = [PastAttempt { at: due.start, planned: true, decline: Some(declined) }];
 //! let next = next_try(&DunningPolicy::default(), zone, &tries, &[due.start], due.start);
-//! assert_eq!(next, NextTry::At("2027-03-01T09:00:00Z".parse()?));
+//! assert_eq!(next, NextAttempt::At("2027-03-01T09:00:00Z".parse()?));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -83,12 +83,12 @@ mod terms;
 
 pub use access::grants_access;
 pub use bounds::{Bounds, Park};
-pub use case::{Occasion, Retimed, SubscriptionCase, Timing};
+pub use case::{EventContext, NewSchedule, ScheduleCommand, SubscriptionCase};
 pub use checkout::{Checkout, CheckoutResult, MOST_PLANS, Purchase};
 pub use condition::Condition;
 pub use decline::{Decline, DeclineClass};
-pub use downtime::{Due, MissedPeriods, ToCollect, after_downtime};
-pub use dunning::{Exhausted, NextTry, Try, allows_unplanned_try, next_try};
+pub use downtime::{Due, MissedPeriodDue, MissedPeriods, after_downtime};
+pub use dunning::{Exhausted, NextAttempt, PastAttempt, allows_unplanned_try, next_try};
 pub use effect::{Effect, SubscriptionNotice};
 pub use error::{SubscriptionError, SubscriptionRefusal};
 pub use forecast::{Forecast, forecast};
@@ -101,7 +101,7 @@ pub use policy::{DunningPolicy, DunningTerms, InvalidDunningPolicy};
 pub use refusal::{MoveRefused, RefusalKind, RefusalReason};
 pub use retry::{PaymentStanding, RetryFacts, RetryReason, can_retry_payment};
 pub use schedule::{Schedule, ScheduleRefused};
-pub use scheduler::{Ran, SubscriptionScheduler};
+pub use scheduler::{SchedulerRun, SubscriptionScheduler};
 pub use service::{Agreement, SubscriptionService, TermsEdit};
 pub use staff::{StaffCommand, StaffSubscriptions};
 pub use state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus};

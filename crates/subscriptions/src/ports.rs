@@ -63,7 +63,7 @@ pub struct NewSubscriptions {
 
 /// Outcome of storing subscriptions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Begun {
+pub enum CheckoutStored {
     /// The subscriptions are stored.
     New(Unfinished),
     /// The customer has an unfinished first payment. Nothing was stored.
@@ -96,7 +96,7 @@ pub struct Unfinished {
 
 /// Selector of a subscription in a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Addressed {
+pub enum SubscriptionSelector {
     /// Subscription of a customer that the calling application may see: its own, or one of the whole project.
     OfCustomer(CustomerScope, SubscriptionId),
     /// Any subscription.
@@ -108,7 +108,7 @@ pub type Decision = Box<dyn Fn(&SubscriptionCase) -> Result<Vec<SubscriptionChan
 
 /// Context of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Committing {
+pub struct CommitContext {
     /// Author of the change.
     pub author: Author,
     /// Fields of the charge request, if an attempt is made.
@@ -128,7 +128,7 @@ pub struct LeasedSubscription {
 
 /// Result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommitResult {
     /// State after the commit.
     pub view: SubscriptionView,
     /// Charge of the attempt to make; the acquirer was not called yet.
@@ -146,7 +146,7 @@ pub trait SubscriptionStore: Send + Sync {
     /// each. All in one commit before the acquirer is called. Under concurrent calls, a customer has one
     /// unfinished first payment in an application, and one subscription that claims a plan
     /// ([`Subscription::claims`](crate::model::Subscription::claims)).
-    async fn begin(&self, new: NewSubscriptions) -> Result<Begun, StoreError>;
+    async fn begin(&self, new: NewSubscriptions) -> Result<CheckoutStored, StoreError>;
 
     /// Returns the customer's subscriptions that the application may see, newest first, with a constant number
     /// of statements.
@@ -198,10 +198,10 @@ pub trait SubscriptionStore: Send + Sync {
     /// other. A change that claims a plan of another subscription of the customer is refused.
     async fn change(
         &self,
-        which: Addressed,
-        with: Committing,
+        which: SubscriptionSelector,
+        with: CommitContext,
         decide: Decision,
-    ) -> Result<Committed, SubscriptionError>;
+    ) -> Result<CommitResult, SubscriptionError>;
 
     /// Deactivates a method of the customer in the application and ends its planned attempts, in one commit.
     /// Returns when no request with the method is in transit. `false` if they have no such method.
@@ -243,7 +243,7 @@ pub trait SubscriptionStore: Send + Sync {
 /// Reads subscriptions for staff, and stores the charge policy of projects.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
-pub trait SubscriptionRegister: Send + Sync {
+pub trait SubscriptionReader: Send + Sync {
     /// Returns one page of the subscriptions of a project, with a constant number of statements.
     async fn list(
         &self,
@@ -305,7 +305,7 @@ pub type WakePlace = (DateTime<Utc>, SubscriptionId);
 
 /// Reads future and past charges of all subscriptions.
 #[async_trait]
-pub trait SubscriptionForecasts: Send + Sync {
+pub trait SubscriptionForecastReader: Send + Sync {
     /// Returns the next time at which a subscription or one of its charges must be checked.
     async fn next_moment(&self) -> Result<Option<DateTime<Utc>>, StoreError>;
 

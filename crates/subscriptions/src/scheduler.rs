@@ -10,7 +10,7 @@ use kontor_payments::ChargeService;
 
 use crate::error::SubscriptionError;
 use crate::pace::Pace;
-use crate::ports::{Addressed, ChargeTerms, Committing, Decision, LeasedSubscription, SubscriptionStore};
+use crate::ports::{ChargeTerms, CommitContext, Decision, LeasedSubscription, SubscriptionSelector, SubscriptionStore};
 
 /// Lease of a worker on a subscription.
 const LEASE: TimeDelta = TimeDelta::minutes(2);
@@ -43,7 +43,7 @@ pub struct SubscriptionScheduler {
 
 /// Result of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Ran {
+pub struct SchedulerRun {
     /// Subscriptions processed.
     pub found: u32,
     /// Subscriptions of these with a charge requested at the acquirer.
@@ -55,8 +55,8 @@ pub struct Ran {
 impl SubscriptionScheduler {
     /// Processes due subscriptions, at most `most`. The attempt is committed before the acquirer is called. The
     /// worker for charges resolves unknown outcomes later.
-    pub async fn run(&self, most: u32) -> Result<Ran, StoreError> {
-        let mut ran = Ran::default();
+    pub async fn run(&self, most: u32) -> Result<SchedulerRun, StoreError> {
+        let mut ran = SchedulerRun::default();
         while ran.found < most {
             let now = self.clock.now();
             let allowed = self.pace.take(AT_ONCE.min(most - ran.found), now);
@@ -117,9 +117,9 @@ impl SubscriptionScheduler {
     async fn work_on(&self, id: SubscriptionId) -> Result<bool, SubscriptionError> {
         let at = self.clock.now();
         let charge = ChargeTerms::of_saved_method(&*self.random, at);
-        let with = Committing { author: Author::System, charge, at };
+        let with = CommitContext { author: Author::System, charge, at };
         let decide: Decision = Box::new(move |case| Ok(vec![case.due(at)]));
-        let committed = self.store.change(Addressed::Any(id), with, decide).await?;
+        let committed = self.store.change(SubscriptionSelector::Any(id), with, decide).await?;
         let Some(charge) = committed.charge else { return Ok(false) };
         self.charges.open(&charge).await?;
         Ok(true)

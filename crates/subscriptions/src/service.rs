@@ -11,12 +11,12 @@ use kontor_payments::ChargeService;
 use kontor_payments::TAKEOVER;
 use kontor_payments::model::PaymentMethod;
 
-use crate::case::{Occasion, SubscriptionCase};
+use crate::case::{EventContext, SubscriptionCase};
 use crate::change::SubscriptionChange;
 use crate::checkout::{offer, terms};
 use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::model::{Attempt, PlanChoice, PlanOffer, SubscriptionView};
-use crate::ports::{Addressed, ChargeTerms, Committed, Committing, Decision, SubscriptionStore};
+use crate::ports::{ChargeTerms, CommitContext, CommitResult, Decision, SubscriptionSelector, SubscriptionStore};
 use crate::retry::RetryReason;
 use crate::state::SubscriptionEvent;
 use crate::terms::{ConsentedTerms, TermsDifference, needs_consent};
@@ -96,7 +96,7 @@ impl SubscriptionService {
     ) -> Result<SubscriptionView, SubscriptionError> {
         let at = self.clock.now();
         let decide: Decision =
-            Box::new(move |case| Ok(vec![case.after(SubscriptionEvent::Cancel, &Occasion::default(), at)?]));
+            Box::new(move |case| Ok(vec![case.after(SubscriptionEvent::Cancel, &EventContext::default(), at)?]));
         Ok(self.commit(customer, id, at, decide).await?.view)
     }
 
@@ -111,7 +111,7 @@ impl SubscriptionService {
         let consent = self.consenting(customer, agreement, at);
         let decide: Decision = Box::new(move |case| {
             let terms = case.subscription.next_terms.as_ref().unwrap_or(&case.subscription.terms).clone();
-            let occasion = Occasion { consent: Some(consent(terms)), ..Occasion::default() };
+            let occasion = EventContext { consent: Some(consent(terms)), ..EventContext::default() };
             Ok(vec![case.after(SubscriptionEvent::Resume, &occasion, at)?])
         });
         Ok(self.commit(customer, id, at, decide).await?.view)
@@ -163,7 +163,7 @@ impl SubscriptionService {
             if !may {
                 return Err(SubscriptionRefusal::NotRetryable(reason).into());
             }
-            Ok(vec![case.after(SubscriptionEvent::Retry, &Occasion::default(), at)?])
+            Ok(vec![case.after(SubscriptionEvent::Retry, &EventContext::default(), at)?])
         });
         let committed = self.commit(customer, id, at, decide).await?;
         if committed.view.subscription.parked.is_some() && committed.charge.is_none() {
@@ -211,13 +211,13 @@ impl SubscriptionService {
         id: SubscriptionId,
         at: DateTime<Utc>,
         decide: Decision,
-    ) -> Result<Committed, SubscriptionError> {
-        let with = Committing {
+    ) -> Result<CommitResult, SubscriptionError> {
+        let with = CommitContext {
             author: Author::Customer(customer.counterparty_id),
             charge: self.charge_terms(PaymentMethod::BankCard, at),
             at,
         };
-        let mut committed = self.store.change(Addressed::OfCustomer(customer, id), with, decide).await?;
+        let mut committed = self.store.change(SubscriptionSelector::OfCustomer(customer, id), with, decide).await?;
         if let Some(charge) = &committed.charge {
             // The change is committed: a worker resolves an unknown outcome.
             let _unclear = self.charges.open(charge).await;
@@ -255,13 +255,13 @@ fn changes(
     if !agreed {
         return Err(SubscriptionRefusal::ConsentNeeded(differences).into());
     }
-    let occasion = Occasion { consent: Some(consent(wanted)), ..Occasion::default() };
+    let occasion = EventContext { consent: Some(consent(wanted)), ..EventContext::default() };
     let mut case = case.clone();
     let mut changes = Vec::new();
     let other_method = differences.contains(&TermsDifference::Method);
     if differences.iter().any(|difference| *difference != TermsDifference::Method) {
         let change = case.after(SubscriptionEvent::ChangePlan, &occasion, at)?;
-        case = case.followed_by(&change);
+        case = case.with_change(&change);
         changes.push(change);
     }
     if other_method {

@@ -10,11 +10,11 @@ use kontor_kernel::{
 };
 use kontor_payments::ChargeService;
 
-use crate::case::{Occasion, SubscriptionCase, Timing};
+use crate::case::{EventContext, ScheduleCommand, SubscriptionCase};
 use crate::change::SubscriptionChange;
 use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::model::{Attempt, SubscriptionEntry, SubscriptionPolicy, SubscriptionRecord};
-use crate::ports::{Addressed, ChargeTerms, Committing, SubscriptionRegister, SubscriptionStore};
+use crate::ports::{ChargeTerms, CommitContext, SubscriptionReader, SubscriptionSelector, SubscriptionStore};
 use crate::retry::RetryReason;
 use crate::state::{SubscriptionEvent, SubscriptionStatus};
 use crate::terms::ConsentedTerms;
@@ -25,7 +25,7 @@ pub enum StaffCommand {
     /// Cancels: nothing is charged any more, the paid period stays paid.
     Cancel,
     /// Changes the start of the next period.
-    Retime(Timing),
+    Retime(ScheduleCommand),
     /// Charges the due period, or a missed one, now.
     ChargeNow,
     /// Releases a parked subscription after a check.
@@ -35,7 +35,7 @@ pub enum StaffCommand {
 /// Use cases of subscriptions for staff.
 pub struct StaffSubscriptions {
     /// Reads subscriptions.
-    pub register: Arc<dyn SubscriptionRegister>,
+    pub register: Arc<dyn SubscriptionReader>,
     /// Writes subscriptions.
     pub store: Arc<dyn SubscriptionStore>,
     /// Use cases of charges.
@@ -134,9 +134,9 @@ impl StaffSubscriptions {
         self.own(staff, id).await?;
         let at = self.clock.now();
         let charge = ChargeTerms::of_saved_method(&*self.random, at);
-        let with = Committing { author: Author::User(staff.user_id), charge, at };
+        let with = CommitContext { author: Author::User(staff.user_id), charge, at };
         let decide = move |case: &SubscriptionCase| Ok(vec![decided(case, command, at)?]);
-        let committed = self.store.change(Addressed::Any(id), with, Box::new(decide)).await?;
+        let committed = self.store.change(SubscriptionSelector::Any(id), with, Box::new(decide)).await?;
         let parked = committed.view.subscription.parked.is_some();
         match &committed.charge {
             // The change is committed: a worker resolves an unknown outcome.
@@ -177,5 +177,5 @@ fn decided(
             SubscriptionEvent::ChargeStarted
         }
     };
-    Ok(case.after(event, &Occasion::default(), at)?)
+    Ok(case.after(event, &EventContext::default(), at)?)
 }

@@ -10,7 +10,7 @@ use kontor_kernel::{
 
 use crate::WebhookError;
 use crate::model::{
-    Circuit, Delivery, DeliveryRequest, DeliveryState, Message, Pending, SendOutcome, Webhook, WebhookChange,
+    CircuitBreaker, Delivery, DeliveryRequest, DeliveryState, Message, Pending, SendOutcome, Webhook, WebhookChange,
     WebhookDraft,
 };
 
@@ -99,7 +99,7 @@ pub trait DeliveryQueue: Send + Sync {
 
     /// Leases due deliveries, shared as [`allocate_slots`](crate::model::allocate_slots) does. Only deliveries
     /// of active webhooks are leased whose endpoint is not paused and that have no running lease. No two callers
-    /// get the same delivery, and all callers together get no more of an endpoint than its [`Circuit`] allows.
+    /// get the same delivery, and all callers together get no more of an endpoint than its [`CircuitBreaker`] allows.
     /// Unreadable rows are put aside and do not block others.
     async fn lease(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<LeasedDelivery>, StoreError>;
 
@@ -142,7 +142,7 @@ pub struct LeasedDelivery {
     /// Webhook that receives it.
     pub webhook_id: WebhookId,
     /// Circuit breaker of the webhook.
-    pub circuit: Circuit,
+    pub circuit: CircuitBreaker,
     /// Target address, as stored.
     pub url: String,
     /// Sealed secret of the webhook.
@@ -167,9 +167,9 @@ pub struct AttemptRecord {
     /// Webhook that received it.
     pub webhook_id: WebhookId,
     /// The webhook's circuit breaker when the delivery was leased.
-    pub circuit: Circuit,
+    pub circuit: CircuitBreaker,
     /// Circuit breaker that follows; not written if another attempt changed it in the meantime.
-    pub circuit_after: Circuit,
+    pub circuit_after: CircuitBreaker,
     /// End of the attempt.
     pub at: DateTime<Utc>,
 }

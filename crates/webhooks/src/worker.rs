@@ -172,7 +172,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::model::{Circuit, Message, Pending};
+    use crate::model::{CircuitBreaker, Message, Pending};
     use crate::ports::{MockDeliveryQueue, MockSigner, MockWebhookSender};
     use chrono::DateTime;
     use kontor_kernel::testing::{CountingRandom, PlainCipher};
@@ -184,7 +184,7 @@ mod tests {
             id: DeliveryId::new(id).unwrap(),
             pending: Pending::due(DateTime::UNIX_EPOCH),
             webhook_id: WebhookId::new(1).unwrap(),
-            circuit: Circuit::default(),
+            circuit: CircuitBreaker::default(),
             url: url.to_owned(),
             sealed_secret: sealed_secret.to_owned(),
             message: Message {

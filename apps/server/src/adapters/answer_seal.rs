@@ -6,11 +6,11 @@ use ring::hkdf;
 
 /// Encrypts a replayable response with a key derived from a secret of the client. The key is not stored, so the sealed
 /// bytes and the service key are not enough to decrypt it.
-pub struct AnswerSeal {
+pub struct ResponseCipher {
     key: LessSafeKey,
 }
 
-impl AnswerSeal {
+impl ResponseCipher {
     /// Derives the key from the client's secret and from a value that only this service can compute.
     ///
     /// # Panics
@@ -61,11 +61,11 @@ mod tests {
     #[test]
     fn only_both_secrets_open_what_was_sealed() {
         let random: Arc<dyn Random> = Arc::new(CountingRandom::new());
-        let sealed = AnswerSeal::new("ours", "theirs").seal(&random, b"token".to_vec());
+        let sealed = ResponseCipher::new("ours", "theirs").seal(&random, b"token".to_vec());
         assert!(!sealed.windows(5).any(|part| part == b"token"));
-        assert_eq!(AnswerSeal::new("ours", "theirs").open(&sealed).unwrap(), b"token");
-        assert!(AnswerSeal::new("ours", "other").open(&sealed).is_none());
-        assert!(AnswerSeal::new("other", "theirs").open(&sealed).is_none());
-        assert!(AnswerSeal::new("ours", "theirs").open(&sealed[..7]).is_none());
+        assert_eq!(ResponseCipher::new("ours", "theirs").open(&sealed).unwrap(), b"token");
+        assert!(ResponseCipher::new("ours", "other").open(&sealed).is_none());
+        assert!(ResponseCipher::new("other", "theirs").open(&sealed).is_none());
+        assert!(ResponseCipher::new("ours", "theirs").open(&sealed[..7]).is_none());
     }
 }

@@ -8,7 +8,7 @@ mod random;
 mod service_key;
 mod uploads;
 
-pub use answer_seal::AnswerSeal;
+pub use answer_seal::ResponseCipher;
 pub use clock::SystemClock;
 pub use html::HtmlAllowList;
 pub use password::Argon2Passwords;

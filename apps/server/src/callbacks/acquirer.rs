@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, post};
 use ipnet::IpNet;
 use kontor_kernel::RateRule;
 use kontor_payments::model::{GatewayStatus, ProviderId};
-use kontor_payments::{ChargeService, Notified, RefundNotified, RefundService};
+use kontor_payments::{ChargeService, NotificationResult, RefundNotificationResult, RefundService};
 use serde::Deserialize;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -88,27 +88,27 @@ async fn acquirer_notified(
         return Ok(done);
     }
     match service.acquirer_notified(&id, told(&notification.event)).await? {
-        Notified::Unreadable { why } => return Err(come_again(&id, &why)),
-        Notified::Suspicious { purpose, why } => {
+        NotificationResult::Unreadable { why } => return Err(retry_later(&id, &why)),
+        NotificationResult::Suspicious { purpose, why } => {
             tracing::error!(%purpose, payment = %id, %why, "a payment needs to be looked at");
         }
-        Notified::Settled(purpose) => tracing::info!(%purpose, payment = %id, "a payment is settled"),
-        Notified::StillOpen(_) | Notified::AlreadySettled(_) | Notified::Ignored => {}
+        NotificationResult::Settled(purpose) => tracing::info!(%purpose, payment = %id, "a payment is settled"),
+        NotificationResult::StillOpen(_) | NotificationResult::AlreadySettled(_) | NotificationResult::Ignored => {}
     }
     Ok(done)
 }
 
 async fn refund_notified(refunds: &RefundService, id: &ProviderId) -> Result<(), ApiError> {
     match refunds.acquirer_notified(id).await? {
-        RefundNotified::Unreadable { why } => {
+        RefundNotificationResult::Unreadable { why } => {
             tracing::warn!(refund = %id, %why, "a notification must come again: the refund could not be read");
             return Err(ApiError::Message(StatusCode::SERVICE_UNAVAILABLE, "The refund could not be read.".to_owned()));
         }
-        RefundNotified::Suspicious { purpose, why } => {
+        RefundNotificationResult::Suspicious { purpose, why } => {
             tracing::error!(%purpose, refund = %id, %why, "a payment needs to be looked at");
         }
-        RefundNotified::Recorded(purpose) => tracing::info!(%purpose, refund = %id, "a refund is recorded"),
-        RefundNotified::Ignored => {}
+        RefundNotificationResult::Recorded(purpose) => tracing::info!(%purpose, refund = %id, "a refund is recorded"),
+        RefundNotificationResult::Ignored => {}
     }
     Ok(())
 }
@@ -122,7 +122,7 @@ fn told(event: &str) -> Option<GatewayStatus> {
     }
 }
 
-fn come_again(payment: &ProviderId, why: &str) -> ApiError {
+fn retry_later(payment: &ProviderId, why: &str) -> ApiError {
     tracing::warn!(%payment, %why, "a notification must come again: the payment could not be read");
     ApiError::Message(StatusCode::SERVICE_UNAVAILABLE, "The payment could not be read.".to_owned())
 }

@@ -7,7 +7,7 @@ use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse, post};
 use futures_util::{StreamExt, stream};
-use kontor_auth::{CallNoticeError, CallbackLogin};
+use kontor_auth::{CallNotificationError, CallbackLogin};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::limits::TELEPHONY_NOTIFICATIONS;
@@ -100,10 +100,10 @@ async fn telephony_notified(
         return Err(too_large());
     }
     login.notified(&notice.entries, &notice.hash).await.map_err(|error| match error {
-        CallNoticeError::Forged => {
+        CallNotificationError::Forged => {
             ApiError::Message(StatusCode::FORBIDDEN, "The signature is not the provider's.".to_owned())
         }
-        CallNoticeError::Store(error) => error.into(),
+        CallNotificationError::Store(error) => error.into(),
     })?;
     Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(TAKEN))
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId, RecordError};
 use kontor_organization::model::Application;
-use kontor_organization::{ApplicationError, ApplicationRegistry};
+use kontor_organization::{ApplicationAdministration, ApplicationError};
 use serde_json::{Value, json};
 
-use super::operate::{open_migrated, until_everybody_knows};
+use super::operate::{open_migrated, wait_for_access_caches};
 use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
@@ -82,17 +82,17 @@ pub fn run(
     process::runtime()?.block_on(execute(&registry, command, json))
 }
 
-fn registry(config: &Config) -> Result<ApplicationRegistry, Failure> {
+fn registry(config: &Config) -> Result<ApplicationAdministration, Failure> {
     let store = Arc::new(open_migrated(config)?);
     let Surroundings { clock, random, cipher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
-    Ok(ApplicationRegistry { applications: store.clone(), options: store, clock, random, cipher })
+    Ok(ApplicationAdministration { applications: store.clone(), options: store, clock, random, cipher })
 }
 
 fn refused(error: ApplicationError) -> Failure {
     if let RecordError::NotFound = error { "there is no such application".into() } else { error.into() }
 }
 
-async fn execute(registry: &ApplicationRegistry, command: ApplicationCommand, json: bool) -> Result<(), Failure> {
+async fn execute(registry: &ApplicationAdministration, command: ApplicationCommand, json: bool) -> Result<(), Failure> {
     match command {
         ApplicationCommand::List { project, .. } => {
             let project = ProjectId::new(project).map_err(|error| format!("--project: {error}"))?;
@@ -100,7 +100,7 @@ async fn execute(registry: &ApplicationRegistry, command: ApplicationCommand, js
         }
         ApplicationCommand::Deactivate(application) => {
             let application = registry.deactivate(application.id()?).await.map_err(refused)?;
-            until_everybody_knows();
+            wait_for_access_caches();
             tell(&application, "is shut out", json);
         }
         ApplicationCommand::Activate(application) => {
@@ -108,7 +108,7 @@ async fn execute(registry: &ApplicationRegistry, command: ApplicationCommand, js
         }
         ApplicationCommand::RotateToken(application) => {
             let issued = registry.rotate_token(application.id()?).await.map_err(refused)?;
-            until_everybody_knows();
+            wait_for_access_caches();
             let (id, token) = (issued.application.id, issued.token.reveal());
             if json {
                 println!("{}", json!({ "application_id": id.get(), "app_token": token }));
@@ -166,7 +166,7 @@ fn chosen(text: &str) -> Result<BTreeSet<PaymentTypeId>, Failure> {
     ids.ok_or_else(|| "--set must be numbers of payment types with commas between them, or `all`".into())
 }
 
-async fn payment_types(registry: &ApplicationRegistry, id: ApplicationId, json: bool) -> Result<(), Failure> {
+async fn payment_types(registry: &ApplicationAdministration, id: ApplicationId, json: bool) -> Result<(), Failure> {
     let choices = registry.payment_types(id).await.map_err(refused)?;
     if json {
         let types = choices.iter().map(|choice| {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use clap::Subcommand;
-use kontor_customers::CustomerRegistry;
+use kontor_customers::CustomerAdministration;
 use kontor_kernel::{CounterpartyId, FileId};
 
 use super::operate::open_migrated;
@@ -44,7 +44,7 @@ pub fn run(
         }
     };
     let database = open_migrated(&load(database)?)?;
-    let registry = CustomerRegistry { customers: Arc::new(database), clock: Arc::new(SystemClock) };
+    let registry = CustomerAdministration { customers: Arc::new(database), clock: Arc::new(SystemClock) };
     process::runtime()?.block_on(registry.set_avatar(customer, file))?;
     println!("customer {customer} has the picture {avatar}");
     Ok(())

@@ -62,7 +62,7 @@ pub fn run(
         for concern in &concerns {
             tell_concern(concern, report.json);
         }
-        let payments = database.payment_concerns(project, MOST_TOLD).await?;
+        let payments = database.payments_to_review(project, MOST_TOLD).await?;
         for payment in &payments {
             print_concern(payment, report.json);
         }

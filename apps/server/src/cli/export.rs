@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use kontor_adapter_diesel::Database;
-use kontor_catalog::bulk::{ExportHalt, ExportKind, JobPhase, Progress};
+use kontor_catalog::bulk::{ExportAbort, ExportKind, JobPhase, Progress};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::ProjectId;
@@ -89,7 +89,7 @@ async fn run(
                 runner.write(&runtime, project, kind.into(), format, &mut |progress, _| {
                     let total_rows = Some(progress.total_rows);
                     show(&shown, Progress { phase: JobPhase::Writing, done_rows: progress.done_rows, total_rows });
-                    Ok::<_, ExportHalt>(())
+                    Ok::<_, ExportAbort>(())
                 })
             });
             written.await??

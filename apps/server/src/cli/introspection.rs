@@ -8,7 +8,7 @@ use kontor_auth::{IntrospectionRegistry, IssuedIntrospectionClient};
 use kontor_kernel::{ApplicationId, ExposeSecret};
 use serde_json::json;
 
-use super::operate::{open_migrated, until_everybody_knows};
+use super::operate::{open_migrated, wait_for_access_caches};
 use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
@@ -56,12 +56,12 @@ pub fn run(
         IntrospectionCommand::Issue(_) => print(&runtime.block_on(registry.issue(application, audience))?, as_json),
         IntrospectionCommand::Rotate(_) => {
             let issued = runtime.block_on(registry.rotate(application, audience))?;
-            until_everybody_knows();
+            wait_for_access_caches();
             print(&issued, as_json);
         }
         IntrospectionCommand::Disable(_) => {
             let client_id = runtime.block_on(registry.disable(application, audience))?;
-            until_everybody_knows();
+            wait_for_access_caches();
             if as_json {
                 println!("{}", json!({ "client_id": client_id, "is_active": false }));
             } else {

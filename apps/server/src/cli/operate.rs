@@ -9,7 +9,7 @@ use kontor_kernel::Clock as _;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::Config;
-use crate::service::health::tell_of_newer;
+use crate::service::health::log_newer_migrations;
 use crate::service::instance::{Instance, Roles};
 
 /// Opens the configured database.
@@ -26,7 +26,7 @@ pub fn open(config: &Config) -> Result<Database, Failure> {
 pub fn open_migrated(config: &Config) -> Result<Database, Failure> {
     let database = open(config)?;
     let state = database.migration_state()?;
-    tell_of_newer(&state);
+    log_newer_migrations(&state);
     match state.missing.as_slice() {
         [] => Ok(database),
         [missing] => Err(format!("the database lacks the migration {missing}; run `kontor migrate` first").into()),
@@ -38,7 +38,7 @@ pub fn open_migrated(config: &Config) -> Result<Database, Failure> {
 }
 
 /// Waits for the maximum time that services cache access. A revocation is in effect everywhere when the command ends.
-pub fn until_everybody_knows() {
+pub fn wait_for_access_caches() {
     std::thread::sleep(TRUST);
 }
 

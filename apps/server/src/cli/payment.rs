@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use kontor_adapter_diesel::queues::MOST_TOLD;
 use kontor_kernel::{ChargeId, Clock, ProjectId};
-use kontor_payments::model::ChargeConcern;
+use kontor_payments::model::ChargeProblem;
 use serde_json::json;
 
 use super::operate::open_migrated;
@@ -42,7 +42,7 @@ pub fn run(
         PaymentCommand::List { project, output } => {
             let project = project.map(ProjectId::new).transpose().map_err(|error| format!("--project {error}"))?;
             let database = open_migrated(&load(output.database)?)?;
-            for concern in process::runtime()?.block_on(database.payment_concerns(project, MOST_TOLD))? {
+            for concern in process::runtime()?.block_on(database.payments_to_review(project, MOST_TOLD))? {
                 print_concern(&concern, output.json);
             }
             Ok(())
@@ -50,7 +50,7 @@ pub fn run(
         PaymentCommand::Settle { charge, output } => {
             let id = ChargeId::new(charge).map_err(|error| format!("--charge {error}"))?;
             let database = open_migrated(&load(output.database)?)?;
-            if !process::runtime()?.block_on(database.settle_payment(id, SystemClock.now()))? {
+            if !process::runtime()?.block_on(database.close_payment_review(id, SystemClock.now()))? {
                 return Err("no payment with this number is on the list".into());
             }
             if output.json {
@@ -64,8 +64,8 @@ pub fn run(
 }
 
 /// Prints a payment that needs an operator, for `list` and `kontor doctor`.
-pub(super) fn print_concern(concern: &ChargeConcern, as_json: bool) {
-    let ChargeConcern { id, project_id, purpose, provider_id, since, why } = concern;
+pub(super) fn print_concern(concern: &ChargeProblem, as_json: bool) {
+    let ChargeProblem { id, project_id, purpose, provider_id, since, why } = concern;
     if as_json {
         let payment = json!({
             "charge_id": id.get(), "project_id": project_id.get(), "purpose": purpose.kind(), "number": purpose.number(),

@@ -10,9 +10,9 @@ use kontor_kernel::{
     DeliverySubtypeId, DeliveryTypeId, Email, Language, Money, Name, ProjectId, StoreError, Word as _, Zone,
 };
 use kontor_orders::model::DeliveryChoice;
-use kontor_orders::ports::{ContactSettings as _, DeliverySettings as _, DeliveryTerms, PricedWay};
+use kontor_orders::ports::{ContactSettings as _, DeliveryOption, DeliverySettings as _, DeliveryTerms};
 use kontor_orders::{ContactTerms, HoldHours};
-use kontor_organization::ProjectFounding;
+use kontor_organization::ProjectCreation;
 use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
 
@@ -331,7 +331,7 @@ fn delivery_charge(
         println!("project_id        {project}");
         println!("charges_delivery  {charges_delivery}");
         for way in ways {
-            let PricedWay { delivery_type, subtype } = &way;
+            let DeliveryOption { delivery_type, subtype } = &way;
             let price = way.price().to_string();
             match subtype {
                 None => println!("{price:>16}  type {}: {}", delivery_type.id, delivery_type.name),
@@ -349,11 +349,11 @@ fn delivery_charge(
 fn founding(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     database: Option<String>,
-) -> Result<ProjectFounding, Failure> {
+) -> Result<ProjectCreation, Failure> {
     let config = load(database)?;
     let projects = Arc::new(open_migrated(&config)?);
     let Surroundings { clock, random, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
-    Ok(ProjectFounding { projects, clock, random, cipher })
+    Ok(ProjectCreation { projects, clock, random, cipher })
 }
 
 /// Creates a project and its owner.
@@ -373,7 +373,7 @@ pub async fn create(
     let password = random.alphanumeric(20);
 
     let registry = StaffRegistry { staff: store.clone(), hasher, clock: clock.clone() };
-    let founding = ProjectFounding { projects: store, clock, random, cipher };
+    let founding = ProjectCreation { projects: store, clock, random, cipher };
     let founded = founding.found(name).await?;
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;
     let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;

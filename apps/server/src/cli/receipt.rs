@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
 use kontor_adapter_diesel::queues::MOST_TOLD;
 use kontor_kernel::{Clock, ProjectId, ReceiptId, Word};
-use kontor_payments::model::{ReceiptConcern, ReceiptTerms, TaxSystem, VatCode};
+use kontor_payments::model::{ReceiptProblemReport, ReceiptTerms, TaxSystem, VatCode};
 use kontor_payments::ports::ReceiptSettings;
 use serde_json::json;
 
@@ -110,13 +110,13 @@ pub fn run(
         ReceiptCommand::Again { one } => {
             let what = "there is no canceled receipt with this number that can be asked for again";
             decide(load, one, what, |database, id| {
-                process::runtime()?.block_on(database.ask_for_receipt_again(id, SystemClock.now())).map_err(Into::into)
+                process::runtime()?.block_on(database.retry_receipt(id, SystemClock.now())).map_err(Into::into)
             })
         }
         ReceiptCommand::Settle { one } => {
             let what = "there is no receipt with this number that anybody must look at";
             decide(load, one, what, |database, id| {
-                process::runtime()?.block_on(database.settle_receipt(id, SystemClock.now())).map_err(Into::into)
+                process::runtime()?.block_on(database.close_receipt_review(id, SystemClock.now())).map_err(Into::into)
             })
         }
     }
@@ -159,8 +159,8 @@ fn tell(project: ProjectId, terms: Option<ReceiptTerms>, as_json: bool) {
 }
 
 /// Prints a receipt that needs an operator, for `list` and `kontor doctor`.
-pub(super) fn tell_concern(concern: &ReceiptConcern, as_json: bool) {
-    let ReceiptConcern { id, project_id, purpose, kind, state, since, reason } = concern;
+pub(super) fn tell_concern(concern: &ReceiptProblemReport, as_json: bool) {
+    let ReceiptProblemReport { id, project_id, purpose, kind, state, since, reason } = concern;
     let (kind, state) = (kind.word(), state.word());
     if as_json {
         let (purpose, number) = (purpose.kind(), purpose.number());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use clap::Args;
-use kontor_adapter_diesel::{ComparedPayments, Database};
+use kontor_adapter_diesel::{Database, PaymentComparison};
 use kontor_kernel::Clock;
 use kontor_payments::model::GatewayPayment;
 use kontor_payments::ports::{PaymentGateway, Reading};
@@ -46,7 +46,7 @@ pub fn run(
         for payment in &payments.strange {
             print_strange(payment, output.json);
         }
-        let released = database.release_charges().await?;
+        let released = database.allow_charges().await?;
         let (known, renewals, strange) = (payments.known, payments.renewals, payments.strange.len());
         let (recorded, doubtful) = (refunds.recorded, refunds.suspicious.len());
         if output.json {
@@ -71,8 +71,8 @@ async fn payments_since(
     database: &Database,
     acquirer: &dyn PaymentGateway,
     since: DateTime<Utc>,
-) -> Result<ComparedPayments, Failure> {
-    let (mut all, mut page) = (ComparedPayments::default(), None);
+) -> Result<PaymentComparison, Failure> {
+    let (mut all, mut page) = (PaymentComparison::default(), None);
     loop {
         let listed = match acquirer.list_payments(since, page).await {
             Reading::Known(listed) => listed,

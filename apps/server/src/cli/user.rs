@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
 use kontor_auth::model::{EmployeeChange, EmployeeFilter, Login, NewPassword, RoleChoice};
 use kontor_auth::ports::DirectoryRepository;
-use kontor_auth::{Hire, StaffRegistry};
+use kontor_auth::{NewEmployeeInput, StaffRegistry};
 use kontor_kernel::{
     BranchId, DepartmentId, Edit, Email, FileId, InvalidId, Name, PageRequest, Phone, ProjectId, RoleId, UserId,
 };
@@ -239,7 +239,7 @@ async fn execute(config: &Config, database: &Database, command: UserCommand) -> 
 
 async fn create(registry: &StaffRegistry, password: &str, arguments: CreateArguments) -> Result<(), Failure> {
     let name = |option: &str, given: Option<&str>| parsed(option, Name::parse(given.unwrap_or(&arguments.login)));
-    let hire = Hire {
+    let hire = NewEmployeeInput {
         project_id: id("--project", arguments.project)?,
         branch_id: arguments.branch.map(|number| id::<BranchId>("--branch", number)).transpose()?,
         department_id: arguments.department.map(|number| id::<DepartmentId>("--department", number)).transpose()?,

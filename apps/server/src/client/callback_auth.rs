@@ -168,7 +168,7 @@ async fn callback_init(
     login: Data<CallbackLogin>,
     body: Result<Body<CallbackStart>, ApiError>,
 ) -> Result<Json<CallbackStarted>, ApiError> {
-    let CallbackStart { phone, client_nonce } = body.map_err(NamedError::in_its_flow)?.0;
+    let CallbackStart { phone, client_nonce } = body.map_err(NamedError::into_structured)?.0;
     let subject = format!("{}|{}", app.project_id, phone.0);
     let project = app.project_id.to_string();
     let hits = [(CALLBACK_INIT_IP, ip.subject()), (CALLBACK_INIT_PHONE, subject), (PHONE_CODES_PROJECT, project)];
@@ -258,7 +258,7 @@ async fn callback_status(
     login: Data<CallbackLogin>,
     body: Result<Body<CallbackLook>, ApiError>,
 ) -> Result<Json<CallbackProgress>, ApiError> {
-    let CallbackLook { session_token, client_nonce } = body.map_err(NamedError::in_its_flow)?.0;
+    let CallbackLook { session_token, client_nonce } = body.map_err(NamedError::into_structured)?.0;
     let credentials = CallbackCredentials { session_token: session_token.0, client_nonce: client_nonce.0 };
     let status = login.status(*app, &credentials).await;
     Ok(Json(status.map_err(|error| refusal(error, clock.now()))?.into()))
@@ -303,7 +303,7 @@ async fn callback_exchange(
     login: Data<CallbackLogin>,
     body: Result<Body<CallbackExchange>, ApiError>,
 ) -> Result<Json<CallbackExchanged>, ApiError> {
-    let CallbackExchange { session_token, client_nonce, device } = body.map_err(NamedError::in_its_flow)?.0;
+    let CallbackExchange { session_token, client_nonce, device } = body.map_err(NamedError::into_structured)?.0;
     let credentials = CallbackCredentials { session_token: session_token.0, client_nonce: client_nonce.0 };
     let signed = login.exchange(*app, &credentials, device.and_then(|device| device.0)).await;
     let signed = signed.map_err(|error| refusal(error, clock.now()))?;

@@ -106,7 +106,7 @@ async fn contact_auth(
 ) -> Result<Json<SignedInCounterparty>, ApiError> {
     let provider = MiniAppProvider::from_word(&provider).ok_or_else(ApiError::not_found)?;
     logins.require(provider)?;
-    let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(NamedError::in_its_flow)?.0;
+    let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(NamedError::into_structured)?.0;
     throttle.hit(&request, &[(MINIAPP_CONTACT, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
     let contact = SignedContact { phone: phone.0, signed_at: auth_date.0, hash: hash.0, init_data: init_data.0 };
     let signed = logins.log_in(*app, provider, &contact, device.and_then(|device| device.0)).await?;

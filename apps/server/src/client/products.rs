@@ -18,7 +18,7 @@ use super::queries::ProductQuery;
 use crate::http::envelope::{Answer, answer, one};
 use crate::http::paging::paginated;
 use crate::http::records::StorageUnitRecord;
-use crate::http::response_cache::{RankedByViews, ShownViews, Viewed};
+use crate::http::response_cache::{SortedByViews, ViewCountShown, Viewed};
 use crate::http::routes::below;
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::http::{ApiError, CallingApp, CallingVisitor, ClientIp, PathId, Query, Unpaged};
@@ -176,7 +176,7 @@ async fn list_products(
     let (filter, order, page) = query.0.list()?;
     let counted = query.0.wants_facets().then(|| filter.clone());
     if order.is_some_and(ProductOrder::is_by_popularity) {
-        request.extensions_mut().insert(RankedByViews);
+        request.extensions_mut().insert(SortedByViews);
     }
     let products = service.products(*visitor, filter, order, page).await?.map(ProductRecord::from).into();
     let facets = match counted {
@@ -205,8 +205,11 @@ async fn show_product(
     request: HttpRequest,
 ) -> Answer<OneProduct> {
     let card = service.product(*visitor, id.parse()?, &viewer.subject()).await?;
-    let looked =
-        ShownViews { viewed: Viewed::Product(card.product.id), shown: card.views_count, unstored: card.unstored_views };
+    let looked = ViewCountShown {
+        viewed: Viewed::Product(card.product.id),
+        shown: card.views_count,
+        unstored: card.unstored_views,
+    };
     request.extensions_mut().insert(looked);
     answer(card)
 }

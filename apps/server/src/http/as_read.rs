@@ -39,12 +39,12 @@ fn fields_of<T: PartialSchema + 'static>() -> Arc<BTreeSet<String>> {
 /// wins.
 pub fn ids_of_objects<T: PartialSchema + 'static>(body: &mut Value) {
     let Value::Object(body) = body else { return };
-    if !body.values().any(may_be_read) {
+    if !body.values().any(is_record_or_null) {
         return;
     }
     let fields = fields_of::<T>();
     let mut added = Map::new();
-    for (field, value) in body.iter().filter(|(field, value)| may_be_read(value) && !fields.contains(*field)) {
+    for (field, value) in body.iter().filter(|(field, value)| is_record_or_null(value) && !fields.contains(*field)) {
         if let Some(target) = id_field(field, value).filter(|target| fields.contains(target))
             && !body.contains_key(&target)
         {
@@ -55,7 +55,7 @@ pub fn ids_of_objects<T: PartialSchema + 'static>(body: &mut Value) {
 }
 
 /// Returns `true` for records, lists of records, and `null`.
-fn may_be_read(value: &Value) -> bool {
+fn is_record_or_null(value: &Value) -> bool {
     match value {
         Value::Null | Value::Object(_) => true,
         Value::Array(values) => values.iter().all(Value::is_object),

@@ -147,7 +147,7 @@ fn gathered<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Re
     let mut violations = Violations::default();
     let mut places = HashSet::new();
     for (key, value) in pairs {
-        let numbered = place_in(&key);
+        let numbered = list_index(&key);
         if numbered.is_some_and(|(list, place)| !places.insert((list.to_owned(), place))) {
             violations.add(key, "is given more than once");
         } else if let Some(key) = key.strip_suffix("[]").or(numbered.map(|(list, _)| list)) {
@@ -164,7 +164,7 @@ fn gathered<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Re
 }
 
 /// Splits `a[0]` into list name and index, as some languages write lists. Only the order of arrival counts.
-fn place_in(key: &str) -> Option<(&str, u16)> {
+fn list_index(key: &str) -> Option<(&str, u16)> {
     let (list, place) = key.strip_suffix(']')?.split_once('[')?;
     Some((list, place.parse().ok()?))
 }

@@ -84,7 +84,7 @@ impl NamedError {
     }
 
     /// Converts an error in a flow with named codes, so that wrong fields also use the structured body.
-    pub fn in_its_flow(error: ApiError) -> ApiError {
+    pub fn into_structured(error: ApiError) -> ApiError {
         match error {
             ApiError::Invalid(errors) => ApiError::Named(Self::fix_input(errors)),
             error => error,

@@ -19,12 +19,12 @@ struct Logged {
 }
 
 /// Refusals logged within the last minute.
-pub struct FailureLog {
+pub struct RefusalLog {
     clock: Arc<dyn Clock>,
     logged: Mutex<VecDeque<Logged>>,
 }
 
-impl FailureLog {
+impl RefusalLog {
     /// Creates an empty log.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, logged: Mutex::new(VecDeque::with_capacity(MOST)) }
@@ -59,12 +59,12 @@ mod tests {
     use super::*;
     use kontor_kernel::FixedClock;
 
-    fn log() -> (Arc<FixedClock>, FailureLog) {
+    fn log() -> (Arc<FixedClock>, RefusalLog) {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        (clock.clone(), FailureLog::new(clock))
+        (clock.clone(), RefusalLog::new(clock))
     }
 
-    fn admitted(log: &FailureLog, times: usize, stage: &str, code: &'static str) -> usize {
+    fn admitted(log: &RefusalLog, times: usize, stage: &str, code: &'static str) -> usize {
         (0..times).filter(|_| log.admits(stage, code)).count()
     }
 

@@ -9,7 +9,7 @@ use super::upload::Texts;
 
 /// Options of an import request.
 #[derive(Debug, Clone)]
-pub struct Wishes {
+pub struct ImportRequestOptions {
     /// `partial` and `dry_run`.
     pub options: JobOptions,
     /// `async`: create a job, even for a small file.
@@ -20,7 +20,7 @@ pub struct Wishes {
     pub has_columns: bool,
 }
 
-impl Wishes {
+impl ImportRequestOptions {
     /// Names of the parts.
     pub const PARTS: [&str; 7] = ["partial", "dry_run", "async", "keep_empty", "sheet", "header_row", "columns"];
 

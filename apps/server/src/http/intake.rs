@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::ApiError;
 use super::body_budget::{BodyBudget, BodyShare};
-use super::pace::{Pace, Paced, is_late};
+use super::pace::{Pace, PacedBody, is_late};
 use crate::config::Config;
 
 /// Maximum time of a body that counts as immediate. During a longer transfer the caller may lose their rights.
@@ -22,7 +22,7 @@ const AT_ONCE: Duration = Duration::from_millis(20);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Limits of request bodies.
-pub struct Intake {
+pub struct BodyReader {
     limit: usize,
     pace: Pace,
     budget: BodyBudget,
@@ -36,7 +36,7 @@ pub struct Taken {
     pub share: BodyShare,
 }
 
-impl Intake {
+impl BodyReader {
     /// Creates the configured limits.
     pub fn new(config: &Config) -> Self {
         let memory = usize::try_from(config.body_memory_mb).unwrap_or(usize::MAX).saturating_mul(1 << 20);
@@ -63,12 +63,17 @@ impl Intake {
         }
         let began = Instant::now();
         let share = self.budget.begin();
-        let body = self.read(Paced::new(payload, self.pace), announced.unwrap_or_default(), &share).await?;
+        let body = self.read(PacedBody::new(payload, self.pace), announced.unwrap_or_default(), &share).await?;
         request.set_payload(Payload::from(body));
         Ok(Some(Taken { came_at_once: began.elapsed() < AT_ONCE, share: share.complete() }))
     }
 
-    async fn read(&self, mut payload: Paced<Payload>, announced: usize, share: &BodyShare) -> Result<Bytes, ApiError> {
+    async fn read(
+        &self,
+        mut payload: PacedBody<Payload>,
+        announced: usize,
+        share: &BodyShare,
+    ) -> Result<Bytes, ApiError> {
         let (mut first, mut whole) = (Bytes::new(), BytesMut::new());
         loop {
             let next = tokio::select! {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, Word};
-use kontor_orders::model::{DeliveryWay, Order, OrderLine, OrderStatus, PaymentMethod, PaymentType, Place};
+use kontor_orders::model::{DeliveryOptionRef, Order, OrderLine, OrderStatus, PaymentMethod, PaymentType, Place};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
@@ -52,8 +52,8 @@ pub struct OrderDeliveryRecord {
     is_active: u8,
 }
 
-impl<Id: Into<i64>> From<DeliveryWay<Id>> for OrderDeliveryRecord {
-    fn from(way: DeliveryWay<Id>) -> Self {
+impl<Id: Into<i64>> From<DeliveryOptionRef<Id>> for OrderDeliveryRecord {
+    fn from(way: DeliveryOptionRef<Id>) -> Self {
         Self { id: way.id.into(), name: way.name, price: way.price.to_string(), is_active: way.is_active.into() }
     }
 }

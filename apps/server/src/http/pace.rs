@@ -40,7 +40,7 @@ impl Pace {
 }
 
 /// Body that ends with an error of kind `TimedOut` when it is late.
-pub struct Paced<S> {
+pub struct PacedBody<S> {
     body: S,
     pace: Pace,
     began: Instant,
@@ -49,14 +49,14 @@ pub struct Paced<S> {
     alarm: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Paced<S> {
+impl<S> PacedBody<S> {
     /// Starts the clock of the body.
     pub fn new(body: S, pace: Pace) -> Self {
         Self { body, pace, began: Instant::now(), received: 0, alarm: None }
     }
 }
 
-impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Paced<S> {
+impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for PacedBody<S> {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -113,7 +113,7 @@ mod tests {
         pace: Pace,
         body: impl Stream<Item = Result<Bytes, PayloadError>> + Unpin,
     ) -> (usize, Duration) {
-        let (began, mut body, mut pieces) = (Instant::now(), Paced::new(body, pace), 0);
+        let (began, mut body, mut pieces) = (Instant::now(), PacedBody::new(body, pace), 0);
         loop {
             match body.next().await.unwrap() {
                 Ok(_) => pieces += 1,
@@ -151,7 +151,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_in_time_comes_whole() {
         let body = stream::iter([Ok(Bytes::from_static(b"a")), Ok(Bytes::from_static(b"b"))]);
-        let read: Vec<_> = Paced::new(body, pace(1_000, 1_000)).collect().await;
+        let read: Vec<_> = PacedBody::new(body, pace(1_000, 1_000)).collect().await;
         assert_eq!(read.into_iter().map(Result::unwrap).collect::<Vec<_>>().concat(), b"ab");
     }
 }

@@ -6,7 +6,7 @@ use actix_web::http::{Method, StatusCode};
 use kontor_adapter_diesel::VersionedRecord;
 use kontor_kernel::{Permission, RateRule};
 
-use super::traffic::Traffic;
+use super::traffic::RequestCounters;
 
 /// Credentials that a caller must present before the handler runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Access {
 
 /// Extent to which a write may run under a key that was used before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rerun {
+pub enum Repeatability {
     /// Not at all: the key is looked up first.
     Never,
     /// Up to its first commit, which stores the key and so detects the repetition. Before that it only reads.
@@ -59,7 +59,7 @@ pub struct Policy {
     /// `GET` endpoint that shows the result of a write, if it does not follow from the path.
     pub told_by: Option<&'static str>,
     /// Extent to which it may run under a key that was used before.
-    pub rerun: Rerun,
+    pub rerun: Repeatability,
     /// `true` if the handler reads the body as a stream: it holds a file.
     pub streamed: bool,
     /// Versioned record that the path or the caller identifies. Responses carry its version as `ETag`, and writes honor
@@ -93,7 +93,7 @@ impl Policy {
     /// Declares that a repeated request has no effect and returns the same response: its body identifies its effect.
     #[must_use]
     pub const fn repeats(mut self) -> Self {
-        self.rerun = Rerun::Whole;
+        self.rerun = Repeatability::Whole;
         self
     }
 
@@ -101,7 +101,7 @@ impl Policy {
     /// no outside service before.
     #[must_use]
     pub const fn commits_first(mut self) -> Self {
-        self.rerun = Rerun::UntilCommit;
+        self.rerun = Repeatability::UntilCommit;
         self
     }
 
@@ -139,7 +139,7 @@ macro_rules! rows {
                 server_cached: false,
                 structured: false,
                 told_by: None,
-                rerun: Rerun::Never,
+                rerun: Repeatability::Never,
                 streamed: false,
                 versioned: None,
             }
@@ -157,7 +157,7 @@ rows! {
 
 /// Source of the result of a write whose response is lost.
 #[derive(Clone)]
-pub enum Telling {
+pub enum ResultSource {
     /// An endpoint shows the record in the same form as the write.
     Record {
         /// Endpoint that shows the record.
@@ -176,14 +176,14 @@ pub struct Endpoint {
     /// Policy of the endpoint.
     pub policy: &'static Policy,
     /// Request counters.
-    pub traffic: Traffic,
+    pub traffic: RequestCounters,
     /// Source of the result of a write, in the form of its own response.
-    pub telling: Option<Telling>,
+    pub telling: Option<ResultSource>,
 }
 
 impl Endpoint {
     /// Creates an endpoint with empty counters.
-    pub fn of(policy: &'static Policy, telling: Option<Telling>) -> Arc<Self> {
-        Arc::new(Self { policy, traffic: Traffic::new(policy.method.as_str(), policy.path), telling })
+    pub fn of(policy: &'static Policy, telling: Option<ResultSource>) -> Arc<Self> {
+        Arc::new(Self { policy, traffic: RequestCounters::new(policy.method.as_str(), policy.path), telling })
     }
 }

@@ -24,7 +24,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::{CacheVersion, CacheVersions, Database, Topic};
 use kontor_catalog::storefront::StorefrontService;
-use kontor_content::PageShelf;
+use kontor_content::PageViewer;
 use kontor_kernel::{AppScope, Clock, NomenclatureId, PageId, ProjectId};
 use metrics::Counter;
 use quick_cache::Weighter;
@@ -48,7 +48,7 @@ impl Viewed {
         let viewer = ClientIp::of(request).subject();
         Some(match self {
             Self::Product(id) => request.app_data::<web::Data<StorefrontService>>()?.look(id, &viewer).await,
-            Self::Page(id) => request.app_data::<web::Data<PageShelf>>()?.look(id, &viewer).await,
+            Self::Page(id) => request.app_data::<web::Data<PageViewer>>()?.look(id, &viewer).await,
         })
     }
 }
@@ -56,7 +56,7 @@ impl Viewed {
 /// Request extension that a handler sets if its response contains a number of views. The body must have exactly one
 /// field `views_count`.
 #[derive(Debug, Clone, Copy)]
-pub struct ShownViews {
+pub struct ViewCountShown {
     /// Viewed record.
     pub viewed: Viewed,
     /// Number of views in the response.
@@ -67,7 +67,7 @@ pub struct ShownViews {
 
 /// Request extension that a handler sets if its response is sorted by product views.
 #[derive(Debug, Clone, Copy)]
-pub struct RankedByViews;
+pub struct SortedByViews;
 
 /// Two independent keyed hashes of the request data.
 type Key = (u64, u64);
@@ -84,8 +84,8 @@ enum Body {
 }
 
 impl Body {
-    fn of(whole: Bytes, looked: Option<ShownViews>) -> Option<Self> {
-        let Some(ShownViews { viewed, shown, unstored }) = looked else { return Some(Self::Whole(whole)) };
+    fn of(whole: Bytes, looked: Option<ViewCountShown>) -> Option<Self> {
+        let Some(ViewCountShown { viewed, shown, unstored }) = looked else { return Some(Self::Whole(whole)) };
         let field = format!("\"views_count\":{shown}");
         let text = std::str::from_utf8(&whole).ok()?;
         let mut places = text.match_indices(&field).map(|(place, _)| place + "\"views_count\":".len());
@@ -299,8 +299,8 @@ impl ResponseCache {
         if response.status() != StatusCode::OK || counted {
             return response.map_into_left_body();
         }
-        let looked = response.request().extensions().get::<ShownViews>().copied();
-        let by_views = looked.is_some() || response.request().extensions().contains::<RankedByViews>();
+        let looked = response.request().extensions().get::<ViewCountShown>().copied();
+        let by_views = looked.is_some() || response.request().extensions().contains::<SortedByViews>();
         let (request, response) = response.into_parts();
         let (response, body) = response.into_parts();
         let whole = match body.try_into_bytes() {
@@ -358,8 +358,8 @@ mod tests {
         assert!(kept.get(&(0, 1)).is_none() && kept.weight() <= ROOM, "what does not fit is not kept");
     }
 
-    fn looked(shown: u64, unstored: u64) -> ShownViews {
-        ShownViews { viewed: Viewed::Product(NomenclatureId::new(7).unwrap()), shown, unstored }
+    fn looked(shown: u64, unstored: u64) -> ViewCountShown {
+        ViewCountShown { viewed: Viewed::Product(NomenclatureId::new(7).unwrap()), shown, unstored }
     }
 
     #[test]

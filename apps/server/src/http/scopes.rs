@@ -115,7 +115,7 @@ async fn customer_alone(request: &HttpRequest) -> Result<CustomerScope, ApiError
         return customer(request).await;
     }
     let token = bearer(request).ok_or_else(unauthenticated)?;
-    let scope = service::<CustomerGuard>(request)?.authenticate_alone(&token).await?;
+    let scope = service::<CustomerGuard>(request)?.authenticate_without_app(&token).await?;
     scope.ok_or_else(unauthenticated)
 }
 
@@ -162,7 +162,7 @@ pub async fn admit(request: &HttpRequest, access: Access) -> Result<Admitted, Ap
 }
 
 /// Authenticates the employee of a request again, with the permissions of its policy.
-pub async fn admit_staff(request: &HttpRequest) -> Result<SignedInStaff, ApiError> {
+pub async fn reauthenticate_staff(request: &HttpRequest) -> Result<SignedInStaff, ApiError> {
     let policy = request.extensions().get::<Arc<Endpoint>>().map(|endpoint| endpoint.policy);
     match policy.map(|policy| policy.access) {
         Some(Access::Staff(permissions)) => staff(request, permissions).await.map(SignedInStaff),

@@ -87,7 +87,7 @@ const IN_WORDS: usize = 20;
 
 /// Returns the response of an import. Wrong rows have their own body: the readable messages of every `422`, and the
 /// list of rows.
-pub fn import_answer(outcome: Result<ImportReport, ImportError>, layout: Layout) -> Result<HttpResponse, ApiError> {
+pub fn import_response(outcome: Result<ImportReport, ImportError>, layout: Layout) -> Result<HttpResponse, ApiError> {
     match outcome {
         Ok(report) => Ok(HttpResponse::Ok().json(ImportAnswer::new(report, layout))),
         Err(ImportError::Rows(problems)) => Ok(bad_rows(&problems, layout)),
@@ -173,7 +173,7 @@ impl From<ExportFailed> for ApiError {
 }
 
 /// Returns the response of a dry run of an import.
-pub fn trial_answer(
+pub fn dry_run_response(
     outcome: Result<ImportReport, ImportError>,
     layout: Layout,
     mode: ImportMode,

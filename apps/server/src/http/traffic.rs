@@ -8,7 +8,7 @@ use actix_web::http::Method;
 use metrics::{Counter, Histogram};
 
 /// Counters of one endpoint. Their lookup by labels happens once, because it costs more than many requests.
-pub struct Traffic {
+pub struct RequestCounters {
     method: &'static str,
     route: &'static str,
     seconds: OnceLock<Histogram>,
@@ -18,7 +18,7 @@ pub struct Traffic {
 /// Usual statuses of endpoints. Others are looked up each time, and counted by their class.
 const STATUSES: [u16; 16] = [200, 201, 202, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 500, 502, 503];
 
-impl Traffic {
+impl RequestCounters {
     /// Creates the counters of an endpoint.
     pub const fn new(method: &'static str, route: &'static str) -> Self {
         Self { method, route, seconds: OnceLock::new(), answers: [const { OnceLock::new() }; STATUSES.len()] }
@@ -38,7 +38,7 @@ impl Traffic {
 
 /// Counts one response to a request without an endpoint. `route` is a declared template, or one fixed word for the
 /// rest.
-pub fn count_apart(method: &'static str, route: &str, status: u16, elapsed: Duration) {
+pub fn count_unrouted(method: &'static str, route: &str, status: u16, elapsed: Duration) {
     histogram(method, route).record(elapsed.as_secs_f64());
     counter_of(method, route, status).increment(1);
 }
@@ -79,12 +79,12 @@ mod tests {
     #[test]
     fn usual_and_unusual_answers_are_counted_by_their_labels() {
         let recorder = PrometheusBuilder::new().build_recorder();
-        let traffic = Traffic::new("GET", "/api/x/{id}");
+        let traffic = RequestCounters::new("GET", "/api/x/{id}");
         metrics::with_local_recorder(&recorder, || {
             for status in [200, 418, 200, 404, 451] {
                 traffic.count(status, Duration::from_millis(2));
             }
-            count_apart("GET", "unmatched", 404, Duration::ZERO);
+            count_unrouted("GET", "unmatched", 404, Duration::ZERO);
         });
         let text = recorder.handle().render();
         let total = |route: &str, status: &str, count: u32| {

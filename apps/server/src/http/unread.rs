@@ -39,12 +39,12 @@ impl Stream for Kept {
 }
 
 /// Response body that holds the request body until it is sent.
-pub struct Holding {
+pub struct BodyWithRequest {
     answer: BoxBody,
     _kept: Kept,
 }
 
-impl MessageBody for Holding {
+impl MessageBody for BodyWithRequest {
     type Error = <BoxBody as MessageBody>::Error;
 
     fn size(&self) -> BodySize {
@@ -60,10 +60,11 @@ impl MessageBody for Holding {
 pub fn holding<B: MessageBody + 'static>(
     response: ServiceResponse<B>,
     kept: Option<Kept>,
-) -> ServiceResponse<EitherBody<B, Holding>> {
+) -> ServiceResponse<EitherBody<B, BodyWithRequest>> {
     match kept {
         None => response.map_into_left_body(),
-        Some(kept) => response
-            .map_body(|_, answer| EitherBody::Right { body: Holding { answer: BoxBody::new(answer), _kept: kept } }),
+        Some(kept) => response.map_body(|_, answer| EitherBody::Right {
+            body: BodyWithRequest { answer: BoxBody::new(answer), _kept: kept },
+        }),
     }
 }

@@ -18,9 +18,9 @@ use tokio::io::AsyncWriteExt;
 use super::ApiError;
 use super::blocking::blocking;
 use super::intake::too_late;
-use super::pace::{Pace, Paced, is_late};
+use super::pace::{Pace, PacedBody, is_late};
 use super::policy::Endpoint;
-use super::scopes::{SignedInStaff, admit_staff};
+use super::scopes::{SignedInStaff, reauthenticate_staff};
 use crate::config::Config;
 
 /// Maximum length of a text part, in bytes.
@@ -91,7 +91,7 @@ impl FromRequest for Upload {
             request.extensions().get().is_some_and(streamed),
             "its row says that its body is read by the handler"
         );
-        let parts = Multipart::new(request.headers(), Paced::new(payload.take(), Pace::FILES));
+        let parts = Multipart::new(request.headers(), PacedBody::new(payload.take(), Pace::FILES));
         std::future::ready(Ok(Self { request: request.clone(), parts, limit, announced }))
     }
 }
@@ -177,18 +177,18 @@ impl Upload {
             } else {
                 let disposition = part.content_disposition();
                 file_name = disposition.and_then(|disposition| disposition.get_filename().map(str::to_owned));
-                let (opened, handle) = blocking(open).await?.map_err(no_place)?;
+                let (opened, handle) = blocking(open).await?.map_err(temporary_storage_failed)?;
                 size = save(&mut part, self.limit, handle).await?;
                 file = Some(opened);
             }
         }
-        *staff = admit_staff(&self.request).await?;
+        *staff = reauthenticate_staff(&self.request).await?;
         Ok(Parts { file, file_name, size, texts })
     }
 }
 
 /// Returns the error of temporary storage that is full or fails.
-fn no_place(error: io::Error) -> ApiError {
+fn temporary_storage_failed(error: io::Error) -> ApiError {
     StoreError::Unavailable(format!("a temporary file: {error}")).into()
 }
 
@@ -216,9 +216,9 @@ async fn save(
         if size > limit {
             return Err(too_large());
         }
-        file.write_all(&chunk).await.map_err(no_place)?;
+        file.write_all(&chunk).await.map_err(temporary_storage_failed)?;
     }
-    file.flush().await.map_err(no_place)?;
+    file.flush().await.map_err(temporary_storage_failed)?;
     Ok(size)
 }
 

@@ -4,14 +4,14 @@ use actix_web::HttpRequest;
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::{BankRequisite, BankRequisiteChange, BankRequisiteDraft, Bik};
-use kontor_organization::model::KnownBank;
+use kontor_organization::model::BankDetails;
 use kontor_organization::{SuggestionError, SuggestionService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::suggestions::count;
 use crate::http::envelope::{list, one};
-use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::wire::{self, InputErrors, NonNullPatch, Patch};
 use crate::http::{ApiError, SignedInStaff, Throttle};
 
 #[derive(Serialize, ToSchema)]
@@ -94,7 +94,7 @@ impl NewBankRequisite {
     }
 }
 
-async fn look_up(suggestions: &SuggestionService, bik: &Bik) -> Result<KnownBank, ApiError> {
+async fn look_up(suggestions: &SuggestionService, bik: &Bik) -> Result<BankDetails, ApiError> {
     let why = match suggestions.bank(bik).await {
         Ok(Some(bank)) => return Ok(bank),
         Ok(None) => "is required: the look-up knows no bank with this BIK",
@@ -113,16 +113,16 @@ async fn look_up(suggestions: &SuggestionService, bik: &Bik) -> Result<KnownBank
 pub(super) struct ChangedBankRequisite {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Bik>, nullable = false)]
-    bik: Given<wire::Bik>,
+    bik: NonNullPatch<wire::Bik>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    bank_name: Given<wire::Name>,
+    bank_name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::BankAccount>)]
     correspondent_account: Patch<wire::BankAccount>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::BankAccount>, nullable = false)]
-    account: Given<wire::BankAccount>,
+    account: NonNullPatch<wire::BankAccount>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     comment: Patch<wire::Line500>,

@@ -13,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::records::Message;
-use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::wire::{self, InputErrors, NonNullPatch, Patch};
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
 
@@ -136,7 +136,7 @@ async fn show_branch(staff: SignedInStaff, service: Data<BranchService>, id: Pat
 struct ChangedBranch {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     /// Taxpayer number (INN): 10 digits for a company, 12 for an entrepreneur.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Inn>)]

@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::routes::below;
-use crate::http::wire::{self, Given, InputErrors, Patch, PhotoRecord};
+use crate::http::wire::{self, InputErrors, NonNullPatch, Patch, PhotoRecord};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -91,7 +91,7 @@ struct ChangedBrand {
     /// Unique in the project, ignoring case.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::PhotoUrl>)]
     photo: Patch<wire::PhotoUrl>,

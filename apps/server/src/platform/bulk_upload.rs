@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 use super::jobs::queued;
 use crate::config::Config;
 use crate::http::blocking::blocking;
-use crate::http::import_parts::Wishes;
-use crate::http::sheets::{import_answer, trial_answer};
+use crate::http::import_parts::ImportRequestOptions;
+use crate::http::sheets::{dry_run_response, import_response};
 use crate::http::upload::{Received, Upload};
 use crate::http::{ApiError, SignedInStaff};
 
@@ -59,11 +59,11 @@ pub(super) async fn take(
         ImportKind::Inventories => sheets.may_upload_stock(&staff)?,
     }
     if upload.announces_more_than(config.import_inline_bytes) {
-        bulk.has_room(&staff).await?;
+        bulk.require_queue_space(&staff).await?;
     }
-    let received = upload.up_to(config.import_limit).receive(&mut staff, &Wishes::PARTS).await?;
+    let received = upload.up_to(config.import_limit).receive(&mut staff, &ImportRequestOptions::PARTS).await?;
     let Received { file, file_name, size, texts } = received;
-    let mut wishes = Wishes::of(kind, texts)?;
+    let mut wishes = ImportRequestOptions::of(kind, texts)?;
     if !wishes.has_columns {
         wishes.reading.columns = saved.read(&staff, kind).await?;
     }
@@ -84,7 +84,7 @@ pub(super) async fn take(
             return Ok(answer);
         }
     }
-    let Wishes { options, reading, .. } = wishes;
+    let ImportRequestOptions { options, reading, .. } = wishes;
     let submission = Submission { kind, options, reading, file: file.path().to_owned(), file_name };
     Ok(queued(bulk.submit(&staff, submission).await?))
 }
@@ -100,9 +100,9 @@ macro_rules! at_once {
         ) -> Result<HttpResponse, ApiError> {
             let (layout, mode) = (sheet.layout.clone(), options.mode);
             if options.dry_run {
-                trial_answer(sheets.$check(staff, sheet).await, layout, mode)
+                dry_run_response(sheets.$check(staff, sheet).await, layout, mode)
             } else {
-                import_answer(sheets.$import(staff, sheet, mode).await, layout)
+                import_response(sheets.$import(staff, sheet, mode).await, layout)
             }
         }
     };

@@ -11,7 +11,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::routes::below;
-use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch, PhotoRecord, ZeroIsNull};
+use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -119,7 +119,7 @@ async fn create_category(
 struct ChangedCategory {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::PhotoUrl>)]
     photo: Patch<wire::PhotoUrl>,
@@ -130,7 +130,7 @@ struct ChangedCategory {
     /// Unique code.
     #[deserr(default)]
     #[schema(value_type = Option<wire::CategoryCode>, nullable = false)]
-    code: Given<wire::CategoryCode>,
+    code: NonNullPatch<wire::CategoryCode>,
     /// HTML.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]

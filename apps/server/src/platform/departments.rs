@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::records::Message;
-use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
+use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -117,7 +117,7 @@ async fn show_department(
 struct ChangedDepartment {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     description: Patch<wire::Line500>,

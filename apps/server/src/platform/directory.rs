@@ -3,7 +3,7 @@
 use actix_web::get;
 use actix_web::web::Data;
 use kontor_auth::StaffDirectory;
-use kontor_auth::model::Colleague;
+use kontor_auth::model::EmployeeSummary;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -54,8 +54,8 @@ struct ColleagueRecord {
     name: String,
 }
 
-impl From<Colleague> for ColleagueRecord {
-    fn from(colleague: Colleague) -> Self {
+impl From<EmployeeSummary> for ColleagueRecord {
+    fn from(colleague: EmployeeSummary) -> Self {
         Self {
             id: colleague.id.get(),
             name: colleague.name(),

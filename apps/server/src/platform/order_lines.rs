@@ -10,7 +10,7 @@ use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged};
 use utoipa::ToSchema;
 
 use super::orders::OneOrder;
-use crate::http::wire::{self, Given, InputErrors};
+use crate::http::wire::{self, InputErrors, NonNullPatch};
 use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
 #[derive(Deserr, ToSchema)]
@@ -23,7 +23,7 @@ struct NewOrderLine {
     /// Price of one unit, decimal string. By default the current price of the item.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
-    price: Given<wire::Money>,
+    price: NonNullPatch<wire::Money>,
 }
 
 #[derive(Deserr, ToSchema)]
@@ -32,19 +32,19 @@ struct OrderLinePatch {
     /// New quantity of the line, in units.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Quantity>, nullable = false)]
-    quantity: Given<wire::Quantity>,
+    quantity: NonNullPatch<wire::Quantity>,
     /// Price of one unit, decimal string.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
-    price: Given<wire::Money>,
+    price: NonNullPatch<wire::Money>,
     /// For paid orders: `true` if removed units return to their warehouses. `true` by default.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    restock: Given<wire::Flag>,
+    restock: NonNullPatch<wire::Flag>,
     /// For paid orders: reason of the refund, shown to the customer.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line250>, nullable = false)]
-    reason: Given<wire::Line250>,
+    reason: NonNullPatch<wire::Line250>,
 }
 
 /// Options for removing a line of a paid order, as in `PUT`, and `dry_run`.

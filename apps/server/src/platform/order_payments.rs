@@ -4,7 +4,7 @@ use actix_web::post;
 use actix_web::web::{Data, Json, Path};
 use deserr::Deserr;
 use kontor_orders::OrderService;
-use kontor_orders::change::PaymentByHand;
+use kontor_orders::change::ManualPayment;
 use utoipa::ToSchema;
 
 use super::orders::OneOrder;
@@ -40,6 +40,6 @@ pub(super) async fn record_payment(
     id: Path<PathId>,
     body: Body<RecordedPayment>,
 ) -> Result<Json<OneOrder>, ApiError> {
-    let payment = PaymentByHand { method: body.0.method.0, receipt: body.0.receipt.map(|receipt| receipt.0) };
+    let payment = ManualPayment { method: body.0.method.0, receipt: body.0.receipt.map(|receipt| receipt.0) };
     Ok(Json(service.record_payment(&staff, id.parse()?, payment).await?.into()))
 }

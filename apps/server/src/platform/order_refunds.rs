@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::orders::OneOrder;
-use crate::http::wire::{self, Given, InputErrors};
+use crate::http::wire::{self, InputErrors, NonNullPatch};
 use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
 /// Refund of an order.
@@ -66,21 +66,21 @@ struct RefundRequest {
     /// Lines and quantities to refund.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<RefundedLine>>, nullable = false, min_items = 1)]
-    lines: Given<Vec<RefundedLine>>,
+    lines: NonNullPatch<Vec<RefundedLine>>,
     /// `true` refunds the rest of the delivery price, which `lines` alone does not include. Not allowed with `amount`.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    delivery: Given<wire::Flag>,
+    delivery: NonNullPatch<wire::Flag>,
     /// Amount to refund, decimal string. With `lines`, at most their price. Alone, it is taken from lines and delivery
     /// in proportion to their remaining amounts, and the stock is not changed.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
-    amount: Given<wire::Money>,
+    amount: NonNullPatch<wire::Money>,
     /// `true` refunds all remaining units and the whole remaining amount. An order that is not handed over is canceled.
     /// Required without `lines`, `delivery` and `amount`; not allowed with them.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    everything: Given<wire::Flag>,
+    everything: NonNullPatch<wire::Flag>,
     /// Reason of the refund, shown to the customer.
     reason: wire::Line250,
     /// `true` returns the units to their warehouses; `false` writes them off.
@@ -89,7 +89,7 @@ struct RefundRequest {
     /// amount is refunded. `false` by default: the period is not changed.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    ends_period: Given<wire::Flag>,
+    ends_period: NonNullPatch<wire::Flag>,
 }
 
 impl TryFrom<RefundRequest> for RefundCommand {
@@ -98,7 +98,7 @@ impl TryFrom<RefundRequest> for RefundCommand {
     fn try_from(request: RefundRequest) -> Result<Self, OrderRefusal> {
         let line = |line: RefundedLine| RefundLine { line: line.id.0, quantity: line.quantity.0 };
         let lines = request.lines.0.map(|lines| lines.into_iter().map(line).collect());
-        let is_set = |flag: Given<wire::Flag>| flag.0.is_some_and(|flag| flag.0);
+        let is_set = |flag: NonNullPatch<wire::Flag>| flag.0.is_some_and(|flag| flag.0);
         let (everything, delivery) = (is_set(request.everything), is_set(request.delivery));
         Ok(Self {
             scope: RefundScope::of(everything, delivery, lines, request.amount.0.map(|amount| amount.0))?,

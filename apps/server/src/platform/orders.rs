@@ -25,7 +25,7 @@ use crate::http::envelope::list;
 use crate::http::order_record::{OrderRecord, OrderStatusId};
 use crate::http::records::Message;
 use crate::http::routes::below;
-use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
+use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
 use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 
@@ -218,7 +218,7 @@ struct OrderPatch {
     /// New status of the order.
     #[deserr(default)]
     #[schema(value_type = Option<OrderStatusId>, nullable = false)]
-    status_id: Given<OrderStatusId>,
+    status_id: NonNullPatch<OrderStatusId>,
     /// Employee responsible for the order. `null` removes them.
     #[deserr(default)]
     #[schema(value_type = Option<wire::UserId>)]

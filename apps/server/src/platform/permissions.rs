@@ -13,7 +13,7 @@ use super::employee_record::PermissionRecord;
 use crate::http::envelope::{list, one};
 use crate::http::records::Message;
 use crate::http::routes::below;
-use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
+use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -113,10 +113,10 @@ async fn show_permission(
 struct ChangedPermission {
     #[deserr(default)]
     #[schema(value_type = Option<wire::PermissionName>, nullable = false)]
-    name: Given<wire::PermissionName>,
+    name: NonNullPatch<wire::PermissionName>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::ScreenId>, nullable = false)]
-    screen_id: Given<wire::ScreenId>,
+    screen_id: NonNullPatch<wire::ScreenId>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     description: Patch<wire::Line500>,

@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::employee_record::PermissionRecord;
 use crate::http::envelope::{list, one};
 use crate::http::records::Message;
-use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::wire::{self, InputErrors, NonNullPatch, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -136,14 +136,14 @@ async fn show_role(
 struct ChangedRole {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     description: Patch<wire::Line500>,
     /// Ids of the permissions of the role. Replaces all its permissions.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::PermissionId>>, nullable = false)]
-    permissions: Given<Vec<wire::PermissionId>>,
+    permissions: NonNullPatch<Vec<wire::PermissionId>>,
 }
 
 /// Update a role

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
-use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch, ZeroIsNull};
+use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, ZeroIsNull};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
@@ -162,14 +162,14 @@ async fn show_task(staff: SignedInStaff, service: Data<TaskService>, id: Path<Pa
 struct ChangedTask {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    title: Given<wire::Name>,
+    title: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     description: Patch<wire::Prose>,
     /// `1` new, `2` in progress, `3` done, `4` canceled.
     #[deserr(default)]
     #[schema(value_type = Option<wire::TaskStatusId>, nullable = false)]
-    status_id: Given<wire::TaskStatusId>,
+    status_id: NonNullPatch<wire::TaskStatusId>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::UserId>)]
     responsible_id: Patch<ZeroIsNull<wire::UserId>>,

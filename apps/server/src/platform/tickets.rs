@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::{RateRule, Violations, Word as _};
-use kontor_orders::tickets::{KeptScan, Scan, ScanAnswer, ScanOutcome, ScanRefused, TicketService};
+use kontor_orders::tickets::{Scan, ScanAnswer, ScanOutcome, ScanRefused, StoredScan, TicketService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -75,8 +75,8 @@ struct TicketScanRecord {
     redeemed_shop: Option<NamedRecord>,
 }
 
-impl From<KeptScan> for TicketScanRecord {
-    fn from(scan: KeptScan) -> Self {
+impl From<StoredScan> for TicketScanRecord {
+    fn from(scan: StoredScan) -> Self {
         let (redeemed_at, redeemed_shop) = scan.earlier.map(|entry| (entry.at, entry.shop)).unzip();
         Self {
             id: scan.id.get(),

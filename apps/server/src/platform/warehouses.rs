@@ -14,7 +14,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, one};
 use crate::http::records::Message;
-use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
+use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
@@ -133,17 +133,17 @@ async fn show_warehouse(
 struct ChangedWarehouse {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::BranchId>, nullable = false)]
-    branch_id: Given<wire::BranchId>,
+    branch_id: NonNullPatch<wire::BranchId>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     address: Patch<wire::Line500>,
     /// Ids of applications that sell from the warehouse. Replaces the whole list.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::ApplicationId>>, nullable = false)]
-    application_ids: Given<Vec<wire::ApplicationId>>,
+    application_ids: NonNullPatch<Vec<wire::ApplicationId>>,
 }
 
 /// Update a warehouse

@@ -16,7 +16,7 @@ use utoipa::openapi::schema::{SchemaFormat, Type};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
-use crate::http::wire::{self, Given, In, InputErrors, Patch, Scalar, WireValue};
+use crate::http::wire::{self, In, InputErrors, NonNullPatch, Patch, Scalar, WireValue};
 use crate::http::{ApiError, Body, PathId, SignedInStaff, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -178,10 +178,10 @@ struct ChangedWebhook {
     name: Patch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<WebhookUrl>, nullable = false)]
-    url: Given<WebhookUrl>,
+    url: NonNullPatch<WebhookUrl>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: Given<wire::Flag>,
+    is_active: NonNullPatch<wire::Flag>,
 }
 
 impl From<ChangedWebhook> for WebhookChange {

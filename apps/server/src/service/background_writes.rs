@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kontor_auth::{CustomerGuard, StaffGuard};
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
-use kontor_content::PageShelf;
+use kontor_content::PageViewer;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,7 @@ pub struct BufferedWrites {
     /// Views of products.
     pub storefront: Arc<StorefrontService>,
     /// Views of content pages.
-    pub pages: Arc<PageShelf>,
+    pub pages: Arc<PageViewer>,
     /// Searches of customers.
     pub searches: Arc<SearchHistory>,
     /// Uses of employees' tokens.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use kontor_catalog::bulk::{ExportRunner, JobRunner, LeasedExport, LeasedJob, Progress, RunOutcome, Waits};
+use kontor_catalog::bulk::{BlockOn, ExportRunner, JobRunner, LeasedExport, LeasedJob, Progress, RunOutcome};
 use kontor_kernel::StoreError;
 use tokio::runtime::Handle;
 
 /// Waits on a blocking thread for the runtime that started it.
 pub struct OnRuntime(pub Handle);
 
-impl Waits for OnRuntime {
+impl BlockOn for OnRuntime {
     fn wait<F: Future>(&self, future: F) -> F::Output {
         self.0.block_on(future)
     }

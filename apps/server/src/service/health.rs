@@ -11,7 +11,7 @@ use std::sync::{Arc, Once};
 
 use super::counters::Counters;
 use super::supervision::Supervisor;
-use crate::http::Intake;
+use crate::http::BodyReader;
 use crate::http::blocking::blocking;
 use crate::http::response_cache::ResponseCache;
 
@@ -47,7 +47,7 @@ pub async fn readyz(
     let state = web::block(move || handle.migration_state()).await;
     let (database_state, migrations) = match state {
         Ok(Ok(state)) => {
-            tell_of_newer(&state);
+            log_newer_migrations(&state);
             ("ok", if state.missing.is_empty() { "ok" } else { "pending" })
         }
         _ => ("unreachable", "unknown"),
@@ -74,7 +74,7 @@ pub async fn readyz(
 }
 
 /// Logs, once in a process, that a newer binary has migrated the database.
-pub fn tell_of_newer(state: &MigrationState) {
+pub fn log_newer_migrations(state: &MigrationState) {
     static TOLD: Once = Once::new();
     if !state.unknown.is_empty() {
         TOLD.call_once(|| {
@@ -92,7 +92,7 @@ pub async fn metrics_text(
     database: web::Data<Database>,
     counters: web::Data<Counters>,
     answers: web::Data<ResponseCache>,
-    intake: web::Data<Intake>,
+    intake: web::Data<BodyReader>,
     prometheus: web::Data<PrometheusHandle>,
 ) -> HttpResponse {
     let bodies = u32::try_from(intake.bytes() / 1024).unwrap_or(u32::MAX);
@@ -112,14 +112,14 @@ pub async fn metrics_text(
         }
         Err(error) => tracing::warn!(%error, "parked rows cannot be counted"),
     }
-    match database.count_receipt_concerns().await {
+    match database.count_receipts_to_review().await {
         Ok(receipts) => {
             let receipts = u32::try_from(receipts).unwrap_or(u32::MAX);
             metrics::gauge!("kontor_receipts_to_look_at").set(f64::from(receipts));
         }
         Err(error) => tracing::warn!(%error, "receipts that people must look at cannot be counted"),
     }
-    match database.count_payment_concerns().await {
+    match database.count_payments_to_review().await {
         Ok(payments) => {
             let payments = u32::try_from(payments).unwrap_or(u32::MAX);
             metrics::gauge!("kontor_payments_to_look_at").set(f64::from(payments));

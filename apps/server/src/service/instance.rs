@@ -13,13 +13,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::background_writes::BackgroundWriter;
 use super::health::BackgroundTasks;
-use super::landing::Welcome;
+use super::landing::LandingMarkup;
 use super::messaging::MessagingError;
 use super::server::{ServeError, Sockets, build};
 use super::startup_memory::release_startup_memory;
 use super::supervision::Supervisor;
 use super::turns::Turns;
-use super::wiring::{Services, Surroundings, SurroundingsError, delivery_worker};
+use super::wiring::{AdaptersError, Services, Surroundings, delivery_worker};
 use super::worker::{RunningWorker, Worker};
 use crate::config::Config;
 
@@ -73,7 +73,7 @@ pub struct DemoParts {
     /// Lock that stops the worker while time is moved.
     pub turns: Turns,
     /// Text for visitors of the first page.
-    pub welcome: Welcome,
+    pub welcome: LandingMarkup,
 }
 
 /// Reason why an instance cannot start.
@@ -84,7 +84,7 @@ pub enum StartError {
     Serve(#[from] ServeError),
     /// The adapters of outside services cannot be created with this configuration.
     #[error(transparent)]
-    Surroundings(#[from] SurroundingsError),
+    Surroundings(#[from] AdaptersError),
     /// Messages cannot be sent.
     #[error(transparent)]
     Messaging(#[from] MessagingError),
@@ -140,7 +140,7 @@ impl Instance {
                 let address = listener.local_addr().map_err(ServeError::from)?;
                 around.counters.start();
                 let services = Services::new(database, &around);
-                let left = services.left_behind();
+                let left = services.buffered_writes();
                 let metrics = prometheus();
                 let sockets = Sockets { main: listener, monitoring: monitoring_socket(config)? };
                 let monitoring = sockets.monitoring.as_ref().map(TcpListener::local_addr).transpose();

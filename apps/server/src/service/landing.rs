@@ -23,9 +23,9 @@ const LINKS: [(&str, &str, &str); 3] = [
 
 /// Additional markup for visitors on this machine, set at the start of the service. It may hold credentials.
 #[derive(Debug, Clone, Default)]
-pub struct Welcome(Arc<OnceLock<String>>);
+pub struct LandingMarkup(Arc<OnceLock<String>>);
 
-impl Welcome {
+impl LandingMarkup {
     /// Adds markup to the page. Only the first call has an effect.
     pub fn say(&self, markup: String) {
         let _ = self.0.set(markup);
@@ -60,7 +60,11 @@ fn names_this_machine(request: &HttpRequest) -> bool {
 
 /// `GET /`
 #[get("/")]
-pub async fn landing(request: HttpRequest, welcome: web::Data<Welcome>, config: web::Data<Config>) -> HttpResponse {
+pub async fn landing(
+    request: HttpRequest,
+    welcome: web::Data<LandingMarkup>,
+    config: web::Data<Config>,
+) -> HttpResponse {
     let has_viewer = matches!(config.monitoring(), Ok(None));
     let links = LINKS.iter().filter(|(path, ..)| has_viewer || *path != VIEWER).fold(
         String::new(),
@@ -85,7 +89,7 @@ mod tests {
     use super::*;
 
     fn said(hosts: &[&str]) -> String {
-        let welcome = Welcome::default();
+        let welcome = LandingMarkup::default();
         welcome.say("secret".to_owned());
         let request = hosts.iter().fold(TestRequest::default(), |request, host| request.append_header((HOST, *host)));
         let request =
@@ -113,6 +117,6 @@ mod tests {
             assert_eq!(said(&[host]), ELSEWHERE, "{host:?}");
         }
         assert_eq!((said(&[]), said(&["localhost", "evil.example"])), (ELSEWHERE.to_owned(), ELSEWHERE.to_owned()));
-        assert_eq!(Welcome::default().said_to(&TestRequest::default().to_http_request()), "", "no demo, no word");
+        assert_eq!(LandingMarkup::default().said_to(&TestRequest::default().to_http_request()), "", "no demo, no word");
     }
 }

@@ -18,9 +18,9 @@ use crate::http::idempotency::has_key;
 use crate::http::policy::Endpoint;
 use crate::http::request_id::{RequestId, RequestIds};
 use crate::http::throttle::TightestQuota;
-use crate::http::traffic::{count_apart, method_label};
+use crate::http::traffic::{count_unrouted, method_label};
 use crate::http::unread::{Kept, holding};
-use crate::http::{ApiError, FailureLog};
+use crate::http::{ApiError, RefusalLog};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Forbids browsers to guess a content type.
@@ -57,7 +57,7 @@ fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &
     };
     // Calls without an application belong to no flow. Counting them would displace the refusals of flows.
     if named.fixed_message.is_none()
-        && let Some(failures) = response.request().app_data::<web::Data<FailureLog>>()
+        && let Some(failures) = response.request().app_data::<web::Data<RefusalLog>>()
     {
         match endpoint_of(&response) {
             Some(endpoint) => failures.record(endpoint.policy.path, named, id),
@@ -124,7 +124,7 @@ pub async fn observe(
         log(method, endpoint.policy.path, status, elapsed, id);
     } else {
         let route = other_route(&response);
-        count_apart(method, &route, status.as_u16(), elapsed);
+        count_unrouted(method, &route, status.as_u16(), elapsed);
         log(method, &route, status, elapsed, id);
     }
     Ok(holding(response, kept))

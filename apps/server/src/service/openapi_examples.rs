@@ -79,7 +79,7 @@ pub(super) fn illustrate(api: &mut OpenApi) {
         let operation = api.paths.paths.get_mut(template).and_then(|item| operation_of(item, method));
         if let Some(operation) = operation {
             if example.status < 300 && named.insert(example.operation.clone()) {
-                name_records(operation, template, &example.path);
+                add_parameter_examples(operation, template, &example.path);
             }
             show(operation, example);
         }
@@ -98,7 +98,7 @@ fn operation_of<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Oper
 }
 
 /// Adds the ids in the path of an example as parameter examples. Values that differ in each run are left out.
-fn name_records(operation: &mut Operation, template: &str, path: &str) {
+fn add_parameter_examples(operation: &mut Operation, template: &str, path: &str) {
     let path = path.split_once('?').map_or(path, |(path, _)| path);
     for (place, segment) in template.split('/').zip(path.split('/')) {
         let Some(name) = place.strip_prefix('{').and_then(|name| name.strip_suffix('}')) else { continue };

@@ -7,16 +7,16 @@ use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
 use super::{openapi_keys, openapi_preconditions};
-use crate::http::idempotency::heeds_keys;
+use crate::http::idempotency::accepts_keys;
 use crate::http::policy::{Access, Policy};
-use crate::http::routes::lies_below;
+use crate::http::routes::is_below;
 
 const MESSAGE: &str = "Message";
 const ERRORS: &str = "ValidationErrors";
 
 /// Completes the description of an operation. Declarations of the handler stay.
 pub fn complete(operation: &mut Operation, policy: &Policy) {
-    if lies_below(policy.path, "/api/counterparty") {
+    if is_below(policy.path, "/api/counterparty") {
         operation.operation_id = operation.operation_id.take().map(|id| format!("counterparty_{id}"));
     }
     let numbers: Vec<_> = placeholders(policy.path).filter(|name| !is_declared(operation, name)).map(number).collect();
@@ -32,7 +32,7 @@ pub fn complete(operation: &mut Operation, policy: &Policy) {
     for (status, description, schema) in implied(operation, policy) {
         operation.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(description, schema));
     }
-    if heeds_keys(policy) {
+    if accepts_keys(policy) {
         openapi_keys::complete(operation);
     }
     openapi_preconditions::complete(operation, policy);
@@ -83,7 +83,7 @@ fn implied(operation: &Operation, policy: &Policy) -> Vec<(&'static str, &'stati
         .any(|place| *place == ParameterIn::Query);
     let body = operation.request_body.is_some();
     // Callbacks of outside services accept any content type, and report no wrong fields.
-    let checked_body = body && !lies_below(policy.path, "/callbacks");
+    let checked_body = body && !is_below(policy.path, "/callbacks");
     let mut implied = Vec::new();
     if body {
         implied.push(("400", "The body cannot be read.", MESSAGE));

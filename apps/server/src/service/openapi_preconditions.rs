@@ -7,7 +7,7 @@ use utoipa::openapi::schema::Type;
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
 use crate::http::policy::Policy;
-use crate::http::preconditions::{heeds_if_match, heeds_if_none_match, makes_versioned, may_require_if_match};
+use crate::http::preconditions::{accepts_if_match, accepts_if_none_match, creates_versioned, may_require_if_match};
 
 /// Component name of the parameter of writes.
 pub const IF_MATCH: &str = "IfMatch";
@@ -67,10 +67,10 @@ pub fn complete(operation: &mut Operation, policy: &Policy) {
     ];
     const DOING: &[(&str, &str)] = WRITING.split_at(2).0;
     let (name, more) = match policy {
-        policy if heeds_if_none_match(policy) => (Some(IF_NONE_MATCH), READING),
+        policy if accepts_if_none_match(policy) => (Some(IF_NONE_MATCH), READING),
         policy if may_require_if_match(policy) => (Some(IF_MATCH), WRITING),
-        policy if heeds_if_match(policy) => (Some(IF_MATCH), DOING),
-        policy if makes_versioned(policy) => (None, &[][..]),
+        policy if accepts_if_match(policy) => (Some(IF_MATCH), DOING),
+        policy if creates_versioned(policy) => (None, &[][..]),
         _ => return,
     };
     if let Some(name) = name {

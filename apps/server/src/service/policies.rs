@@ -18,11 +18,11 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 use super::openapi_implied as implied;
 use crate::http::body::refuse_compressed;
 use crate::http::body_budget::BodyShare;
-use crate::http::idempotency::recovery::may_tell;
-use crate::http::idempotency::{has_key, heeds_keys, serve};
-use crate::http::intake::{Intake, Taken};
+use crate::http::idempotency::recovery::can_show_result;
+use crate::http::idempotency::{accepts_keys, has_key, serve};
+use crate::http::intake::{BodyReader, Taken};
 use crate::http::limits::CUSTOMER_WRITES;
-use crate::http::policy::{Access, Endpoint, Policy, Rerun, Telling};
+use crate::http::policy::{Access, Endpoint, Policy, Repeatability, ResultSource};
 use crate::http::response_cache::memory;
 use crate::http::scopes::{Admitted, admit};
 use crate::http::{ApiError, ClientIp, NamedError, Throttle};
@@ -145,18 +145,19 @@ fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str
 }
 
 /// Returns the source of the result of a write: an endpoint with the same schema as the write's response.
-fn telling(api: &OpenApi, write: &'static Policy) -> Option<Telling> {
-    if write.rerun == Rerun::Whole {
-        return Some(Telling::Again);
+fn telling(api: &OpenApi, write: &'static Policy) -> Option<ResultSource> {
+    if write.rerun == Repeatability::Whole {
+        return Some(ResultSource::Again);
     }
     let (status, schema) = success(api, write).filter(|_| write.method != Method::GET)?;
     if write.method == Method::DELETE && write.told_by.is_none() {
-        return schema.ends_with("/Message").then_some(Telling::Gone);
+        return schema.ends_with("/Message").then_some(ResultSource::Gone);
     }
     // A policy that names its endpoint guarantees the form: optional fields may be missing.
     let is_alike = |shown: &str| shown == schema || write.told_by.is_some();
-    let shows = |read: &&Policy| may_tell(write, read) && success(api, read).is_some_and(|(_, shown)| is_alike(shown));
-    all().find(shows).map(|read| Telling::Record { by: Endpoint::of(read, None), status })
+    let shows =
+        |read: &&Policy| can_show_result(write, read) && success(api, read).is_some_and(|(_, shown)| is_alike(shown));
+    all().find(shows).map(|read| ResultSource::Record { by: Endpoint::of(read, None), status })
 }
 
 /// Returns the application of a caller without a customer.
@@ -182,7 +183,7 @@ async fn count(request: &HttpRequest, rule: RateRule, subject: String) -> Result
 }
 
 /// Authenticates the caller as the policy requires. Every write of a logged-in customer counts toward their rate limit.
-async fn admit_counted(request: &HttpRequest, policy: &Policy) -> Result<Admitted, ApiError> {
+async fn authenticate_and_count(request: &HttpRequest, policy: &Policy) -> Result<Admitted, ApiError> {
     let admitted = admit(request, policy.access).await?;
     if let Some(customer) = writing_customer(policy, &admitted) {
         count(request, CUSTOMER_WRITES, customer).await?;
@@ -205,7 +206,7 @@ async fn take_body(
     if !whole {
         return Ok((admitted, None));
     }
-    let intake = request.app_data::<web::Data<Intake>>().cloned();
+    let intake = request.app_data::<web::Data<BodyReader>>().cloned();
     let intake = intake.ok_or_else(|| ApiError::internal(&"no intake is wired"))?;
     // Boxed, because most requests have no body and need no space for reading one.
     match Box::pin(intake.take(request)).await? {
@@ -240,12 +241,12 @@ pub async fn enforce(
         {
             return Ok(request.error_response(refusal).map_into_right_body());
         }
-        let admitted = match admit_counted(request.request(), policy).await {
+        let admitted = match authenticate_and_count(request.request(), policy).await {
             Ok(admitted) => take_body(&mut request, policy, admitted).await,
             Err(refusal) => Err(refusal),
         };
         match admitted {
-            Ok((admitted, share)) if has_key(request.headers()) && heeds_keys(policy) => {
+            Ok((admitted, share)) if has_key(request.headers()) && accepts_keys(policy) => {
                 let response = serve(request, next, called, admitted).await?;
                 drop(share);
                 return Ok(response.map_into_right_body());

@@ -14,7 +14,7 @@ use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
 
 use super::health::{BackgroundTasks, healthz, metrics_text, readyz};
-use super::landing::{Welcome, landing};
+use super::landing::{LandingMarkup, landing};
 use super::observe::observe;
 use super::openapi::{openapi_json, published};
 use super::policies::{Policies, PoliciesIncomplete, enforce};
@@ -28,8 +28,8 @@ use crate::http::password_queue::{PasswordQueue, QueueBounds};
 use crate::http::preconditions::heed;
 use crate::http::request_id::RequestIds;
 use crate::http::review_page::review_page;
-use crate::http::routes::lies_below;
-use crate::http::{ApiError, Intake, ResizeQueue, file_contents};
+use crate::http::routes::is_below;
+use crate::http::{ApiError, BodyReader, ResizeQueue, file_contents};
 
 /// Reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ fn cors(origins: &[String]) -> Cors {
     Cors::default()
         .allowed_origin_fn(move |origin: &HeaderValue, request| {
             let known = any || origins.iter().any(|known| origin.as_bytes() == known.as_bytes());
-            known && lies_below(request.uri.path(), "/api/counterparty")
+            known && is_below(request.uri.path(), "/api/counterparty")
         })
         .allowed_methods(["GET", "POST", "PUT", "PATCH", "DELETE"])
         .allowed_headers([
@@ -107,7 +107,7 @@ pub fn build(
     prometheus: PrometheusHandle,
     sockets: Sockets,
     tasks: BackgroundTasks,
-    welcome: Welcome,
+    welcome: LandingMarkup,
 ) -> Result<Vec<Server>, ServeError> {
     let published = published()?;
     let policies = Data::new(Policies::of(&published.api)?);
@@ -117,7 +117,7 @@ pub fn build(
     let prometheus = Data::new(prometheus);
     let origins = config.cors_origins.clone();
     let body_limit = config.body_limit;
-    let intake = Data::new(Intake::new(config));
+    let intake = Data::new(BodyReader::new(config));
     let workers = config.http_workers;
     let limits = Data::new(config.clone());
     let tasks = Data::new(tasks);

@@ -14,7 +14,9 @@ use kontor_adapter_messaging::{HmacSigner, HttpWebhookSender};
 use kontor_adapter_suggest::{ClientError as SuggestClientError, SuggestSettings, Suggestions};
 use kontor_auth::miniapp::MiniAppLogin;
 use kontor_auth::model::TokenLifetimes;
-use kontor_auth::ports::{CallNotices, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender};
+use kontor_auth::ports::{
+    CallNotificationParser, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender,
+};
 use kontor_auth::{
     AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, Heartbeats, Introspection,
     KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard, StaffSessions,
@@ -34,7 +36,7 @@ use kontor_catalog::{
 use kontor_catalog::{DiscountService, PlanService, PromotionService};
 use kontor_content::model::{Block, MenuItem};
 use kontor_content::{
-    FileService, FileSweeper, MenuOrderService, PageHistory, PageService, PageShelf, PartService, PartShelf,
+    FileService, FileSweeper, MenuOrderService, PageHistory, PageService, PageViewer, PartService, PartViewer,
 };
 use kontor_customers::model::CustomerContact;
 use kontor_customers::{CustomerPartService, NotificationService, ProfileService, StaffCustomerService};
@@ -43,13 +45,13 @@ use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService, DictionaryService,
-    IntegrationService, OpeningTimesService, ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskMails,
-    TaskService,
+    IntegrationService, OpeningTimesService, ShopHistory, ShopService, StaffMenuService, StaffShopService,
+    TaskMailWorker, TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
 use kontor_payments::{ChargeService, ReceiptService, RefundService, SavedMethodService};
-use kontor_subscriptions::ports::SubscriptionForecasts;
+use kontor_subscriptions::ports::SubscriptionForecastReader;
 use kontor_subscriptions::{MethodChangeService, Pace, StaffSubscriptions, SubscriptionScheduler, SubscriptionService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, DeliveryWorker, WebhookService};
@@ -66,7 +68,7 @@ use crate::config::{Config, ConfigError};
 use crate::http::idempotency::Desk;
 use crate::http::limits::LimitSettings;
 use crate::http::response_cache::ResponseCache;
-use crate::http::{FailureLog, Throttle};
+use crate::http::{RefusalLog, Throttle};
 
 /// Adapters of all ports except persistence.
 #[derive(Clone)]
@@ -96,7 +98,7 @@ pub struct Surroundings {
     /// Calls that verify a phone.
     pub calls: Arc<dyn CallVerifier>,
     /// Notifications of the telephony provider.
-    pub call_notices: Arc<dyn CallNotices>,
+    pub call_notices: Arc<dyn CallNotificationParser>,
     /// Lifetimes of tokens.
     pub lifetimes: TokenLifetimes,
     /// Maximum age of a contact signed by a messenger.
@@ -123,7 +125,7 @@ pub struct Surroundings {
 
 /// Reason why the adapters cannot be created.
 #[derive(Debug, thiserror::Error)]
-pub enum SurroundingsError {
+pub enum AdaptersError {
     /// Messages cannot be sent.
     #[error(transparent)]
     Messaging(#[from] MessagingError),
@@ -143,7 +145,7 @@ pub enum SurroundingsError {
 
 impl Surroundings {
     /// Creates the configured adapters.
-    pub fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, SurroundingsError> {
+    pub fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, AdaptersError> {
         let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
         let calls = Arc::new(call_checks(config)?);
         let acquirer =
@@ -205,7 +207,7 @@ impl Surroundings {
     }
 
     /// Returns the forecasts of subscriptions.
-    pub fn subscription_forecasts(database: &Database) -> Arc<dyn SubscriptionForecasts> {
+    pub fn subscription_forecasts(database: &Database) -> Arc<dyn SubscriptionForecastReader> {
         Arc::new(database.clone())
     }
 
@@ -222,9 +224,9 @@ impl Surroundings {
     }
 
     /// Returns the sender of e-mails about tasks.
-    pub fn task_mails(&self, database: &Database) -> TaskMails {
+    pub fn task_mails(&self, database: &Database) -> TaskMailWorker {
         let Self { task_mail: sender, clock, .. } = self.clone();
-        TaskMails { queue: Arc::new(database.clone()), sender, clock }
+        TaskMailWorker { queue: Arc::new(database.clone()), sender, clock }
     }
 
     /// Returns the sweeper that deletes unused file contents.
@@ -286,7 +288,7 @@ services! {
     introspection: Introspection,
     miniapps: MiniAppLogin,
     callback_login: CallbackLogin,
-    failures: FailureLog,
+    failures: RefusalLog,
     agents: AgentService,
     access_requests: AccessRequestService,
     profiles: ProfileService,
@@ -341,11 +343,11 @@ services! {
     integrations: IntegrationService,
     pages: PageService,
     page_history: PageHistory,
-    page_shelf: PageShelf,
+    page_shelf: PageViewer,
     blocks: PartService<Block>,
     menu_items: PartService<MenuItem>,
     menu_order: MenuOrderService,
-    part_shelf: PartShelf,
+    part_shelf: PartViewer,
     tasks: TaskService,
     staff_menus: StaffMenuService,
     staff_shops: StaffShopService,
@@ -400,7 +402,7 @@ impl Services {
             introspection: Data::new(make.introspection()),
             miniapps: Data::new(make.miniapps()),
             callback_login: Data::new(make.callback_login()),
-            failures: Data::new(FailureLog::new(clock.clone())),
+            failures: Data::new(RefusalLog::new(clock.clone())),
             agents: Data::new(make.agents()),
             access_requests: Data::new(make.access_requests()),
             profiles: Data::new(ProfileService { customers: store.clone(), clock: clock.clone() }),
@@ -442,7 +444,7 @@ impl Services {
             integrations: Data::new(make.integrations()),
             pages: Data::new(PageService::new(store.clone(), clock.clone())),
             page_history: Data::new(PageHistory::new(store.clone(), store.clone())),
-            page_shelf: Data::new(PageShelf::new(store.clone(), around.limiter.clone(), around.cleaner.clone())),
+            page_shelf: Data::new(PageViewer::new(store.clone(), around.limiter.clone(), around.cleaner.clone())),
             blocks: Data::new(make.parts()),
             menu_items: Data::new(make.parts()),
             menu_order: Data::new(make.menu_order()),
@@ -451,7 +453,7 @@ impl Services {
             opening_times: Data::new(make.opening_times()),
             staff_menus: Data::new(StaffMenuService { menus: store.clone(), clock: clock.clone() }),
             tasks: Data::new(TaskService::new(store.clone(), clock.clone())),
-            part_shelf: Data::new(PartShelf { parts: store.clone(), cleaner: around.cleaner.clone() }),
+            part_shelf: Data::new(PartViewer { parts: store.clone(), cleaner: around.cleaner.clone() }),
             applications: Data::new(ApplicationService { applications: store, clock, random, cipher }),
         }
     }
@@ -482,7 +484,7 @@ impl Services {
     }
 
     /// Returns the buffers that are written in the background.
-    pub fn left_behind(&self) -> BufferedWrites {
+    pub fn buffered_writes(&self) -> BufferedWrites {
         BufferedWrites {
             storefront: self.storefront.clone().into_inner(),
             pages: self.page_shelf.clone().into_inner(),

@@ -81,7 +81,7 @@ impl Place {
     }
 
     async fn run(&self, statements: String) {
-        let done = self.db.database.write_apart(move |connection| {
+        let done = self.db.database.write_and_invalidate_all(move |connection| {
             connection.batch_execute(&statements)?;
             Ok::<_, Abort<StoreError>>(())
         });

@@ -211,7 +211,7 @@ impl Stage {
                     .replace(&self.file.base_url, "https://shop.example")
                     .replace(&self.file.sandbox_url, "https://outside.example")
                     .replace(&self.file.staff.login, "owner");
-                Value::String(uuids_told(&names_told(&text)))
+                Value::String(mask_uuids(&mask_names(&text)))
             }
             Value::Array(items) => {
                 let most = if items.iter().all(is_record) { SHOWN } else { items.len() };
@@ -256,18 +256,18 @@ fn is_token(text: &str) -> bool {
 }
 
 /// Replaces random file names in a text by a constant.
-fn names_told(text: &str) -> String {
+fn mask_names(text: &str) -> String {
     let is_drawn = |word: &str| word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
     text.split('/').map(|part| if is_drawn(part) { "example" } else { part }).collect::<Vec<_>>().join("/")
 }
 
 /// Replaces all UUIDs in a text by a constant.
-fn uuids_told(text: &str) -> String {
+fn mask_uuids(text: &str) -> String {
     const LENGTH: usize = UUID.len();
     let found = (0..text.len()).find(|at| {
         text.get(*at..at + LENGTH).is_some_and(|part| part.is_ascii() && uuid::Uuid::try_parse(part).is_ok())
     });
-    found.map_or_else(|| text.to_owned(), |at| format!("{}{UUID}{}", &text[..at], uuids_told(&text[at + LENGTH..])))
+    found.map_or_else(|| text.to_owned(), |at| format!("{}{UUID}{}", &text[..at], mask_uuids(&text[at + LENGTH..])))
 }
 
 /// Returns the output of an operator's command.

@@ -44,7 +44,7 @@ impl Trial {
         // Without cached prepared statements, each order has the same messages.
         let options = PoolOptions { connections: 3, prepared_statements: false, ..PoolOptions::default() };
         let database = Database::open(wire.url(), options).unwrap();
-        let shop = Shopfront::open(TestDatabase::kept_elsewhere(database, Kind::Postgres)).await;
+        let shop = Shopfront::open(TestDatabase::borrowed(database, Kind::Postgres)).await;
         let item = shop.goods(1_000_000, 100).await;
         let order = shop.pickup(item, 1);
         Some(Self { shop, wire, order, direct })

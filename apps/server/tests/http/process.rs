@@ -288,7 +288,7 @@ impl Site {
     pub async fn execute(&self, statements: &[impl AsRef<str>]) {
         let statements: Vec<String> = statements.iter().map(|statement| statement.as_ref().to_owned()).collect();
         let database = self.connect();
-        let done = database.write_apart(move |connection| {
+        let done = database.write_and_invalidate_all(move |connection| {
             for statement in &statements {
                 diesel::sql_query(statement).execute(connection)?;
             }

@@ -370,7 +370,7 @@ async fn hits(place: &Place) -> f64 {
 database_tests! {
     /// Writes and reads in any order, through two processes. The writing process returns no stale response, the other
     /// none older than a second.
-    async fn memory_and_database_agree(db: TestDatabase) {
+    async fn cache_and_database_agree(db: TestDatabase) {
         let mut store = Store::open(db).await;
         let clock = store.front.server.clock.clone();
         let other = Elsewhere::start(&store.front.server.db, clock.clone(), 64);
@@ -396,7 +396,7 @@ database_tests! {
     }
 
     /// A response that is computed while a commit changes its data is not found in the cache afterwards.
-    async fn readers_that_race_commits_remember_nothing_old(db: TestDatabase) {
+    async fn readers_racing_commits_cache_nothing_stale(db: TestDatabase) {
         let store = Arc::new(Store::open(db).await);
         let done = Arc::new(AtomicBool::new(false));
         let card = format!("products/{}", store.items[0]);

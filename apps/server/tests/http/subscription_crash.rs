@@ -222,7 +222,7 @@ impl Lock {
         let (begun, begins) = mpsc::channel();
         let (database, released) = (site.connect(), Arc::new(Mutex::new(released)));
         let held = tokio::spawn(async move {
-            let done = database.write_apart(move |connection| {
+            let done = database.write_and_invalidate_all(move |connection| {
                 let touch = "UPDATE charges SET checks = checks WHERE state IN ('prepared', 'pending')";
                 diesel::sql_query(touch).execute(connection)?;
                 begun.send(()).unwrap();

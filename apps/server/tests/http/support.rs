@@ -168,7 +168,7 @@ impl TestServer {
 
     /// Runs an `INSERT ... RETURNING id`.
     pub async fn insert(&self, statement: String) -> i64 {
-        let row = self.db.database.write_apart(move |connection| {
+        let row = self.db.database.write_and_invalidate_all(move |connection| {
             let row: Inserted = diesel::sql_query(&statement).get_result(connection)?;
             Ok::<_, Abort<StoreError>>(row.id)
         });
@@ -178,7 +178,7 @@ impl TestServer {
     /// Runs a statement.
     pub async fn execute(&self, statement: &str) {
         let statement = statement.to_owned();
-        let done = self.db.database.write_apart(move |connection| {
+        let done = self.db.database.write_and_invalidate_all(move |connection| {
             diesel::sql_query(&statement).execute(connection)?;
             Ok::<_, Abort<StoreError>>(())
         });

@@ -9,18 +9,18 @@ use kontor_kernel::{AppScope, Contact, CounterpartyId, ProjectId, StoreError, To
 use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::people::lock_customer;
-use crate::projections::search::note_customer;
+use crate::projections::search::index_customer;
 use crate::schema::{counterparties, login_contacts};
 use crate::stored;
 
 /// Reason why a customer could not be bound to a contact.
-pub(crate) enum Unbound {
+pub(crate) enum BindError {
     /// A concurrent call bound another customer first.
     Lost,
     Store(StoreError),
 }
 
-impl From<StoreError> for Unbound {
+impl From<StoreError> for BindError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -37,7 +37,7 @@ pub(super) fn bound(
 }
 
 /// Returns the customer that logs in with the contact and prevents its deletion until the transaction ends.
-pub(super) fn bound_and_held(
+pub(super) fn lock_bound_customer(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
@@ -110,7 +110,7 @@ pub(super) fn create<R>(
         ))
         .returning(counterparties::id)
         .get_result(connection)?;
-    note_customer(connection, id)?;
+    index_customer(connection, id)?;
     Ok(id)
 }
 
@@ -139,8 +139,8 @@ pub(crate) fn find_or_bind(
     contact: &Contact,
     newcomer: &Newcomer<'_>,
     at: NaiveDateTime,
-) -> Result<CounterpartyId, Abort<Unbound>> {
-    if let Some(id) = bound_and_held(connection, project, contact)? {
+) -> Result<CounterpartyId, Abort<BindError>> {
+    if let Some(id) = lock_bound_customer(connection, project, contact)? {
         return Ok(stored::id(id)?);
     }
     let id = match owner(connection, project, contact, None)? {
@@ -151,7 +151,7 @@ pub(crate) fn find_or_bind(
     };
     if !bind(connection, project, contact.as_str(), id)? {
         // Rolls back the records created for the binding.
-        return Err(Abort::Refused(Unbound::Lost));
+        return Err(Abort::Refused(BindError::Lost));
     }
     Ok(stored::id(id)?)
 }
@@ -181,8 +181,8 @@ impl CustomerAccounts for Database {
             .await;
         match made {
             Ok(customer) => Ok(customer),
-            Err(Unbound::Store(error)) => Err(error),
-            Err(Unbound::Lost) => self.read(find).await?.ok_or_else(unbound_meanwhile),
+            Err(BindError::Store(error)) => Err(error),
+            Err(BindError::Lost) => self.read(find).await?.ok_or_else(unbound_meanwhile),
         }
     }
 
@@ -206,8 +206,8 @@ impl CustomerAccounts for Database {
                 .await;
             match signed {
                 Ok(signed) => return Ok(signed),
-                Err(Unbound::Store(error)) => return Err(error),
-                Err(Unbound::Lost) => {}
+                Err(BindError::Store(error)) => return Err(error),
+                Err(BindError::Lost) => {}
             }
         }
         Err(unbound_meanwhile())

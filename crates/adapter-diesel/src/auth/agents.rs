@@ -15,7 +15,7 @@ use super::agent_records::{load, written};
 use super::tokens::{abilities, permission};
 use super::{AGENT, end_staff_tokens, guard};
 use crate::database::idempotency::made;
-use crate::database::invalidation::{Topic, leave_valid};
+use crate::database::invalidation::{Topic, keep_valid};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::listing::{Source, unsearched};
 use crate::records;
@@ -90,7 +90,7 @@ fn allowed(connection: &mut AnyConnection, role: i64) -> Result<BTreeSet<Permiss
 }
 
 /// Locks an agent unless its permissions exceed those of the actor. Returns its role.
-fn hold_lesser(
+fn lock_unless_stronger(
     connection: &mut AnyConnection,
     agent: UserId,
     held: &BTreeSet<Permission>,
@@ -236,7 +236,7 @@ impl AgentRepository for Database {
 
     async fn update(&self, update: AgentUpdate) -> Result<Agent, AgentError> {
         self.write(move |connection| {
-            let role = hold_lesser(connection, update.agent, &update.held)?;
+            let role = lock_unless_stronger(connection, update.agent, &update.held)?;
             let at = update.at.naive_utc();
             diesel::update(users::table.find(update.agent.get()))
                 .set((
@@ -266,7 +266,7 @@ impl AgentRepository for Database {
 
     async fn delete(&self, agent: UserId, held: BTreeSet<Permission>, at: DateTime<Utc>) -> Result<(), AgentError> {
         self.write(move |connection| {
-            let role = hold_lesser(connection, agent, &held)?;
+            let role = lock_unless_stronger(connection, agent, &held)?;
             let at = at.naive_utc();
             end_staff_tokens(connection, agent)?;
             diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role))).execute(connection)?;
@@ -337,7 +337,7 @@ impl AgentRepository for Database {
 
     async fn delete_token(&self, agent: UserId, token: TokenId) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            leave_valid(Topic::Access);
+            keep_valid(Topic::Access);
             let deleted =
                 diesel::delete(tokens_of!(agent).filter(access_tokens::id.eq(token.get()))).execute(connection)?;
             Ok(deleted > 0)

@@ -3,12 +3,12 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_auth::model::{
-    AttemptChange, AttemptExchange, AttemptState, CallbackAttempt, CheckId, ContactOwner, Exchanged, NewAttempt,
+    AttemptChange, AttemptExchange, AttemptState, CallbackAttempt, CheckId, ContactOwner, ExchangeOutcome, NewAttempt,
 };
-use kontor_auth::ports::{Asking, CallbackAttempts, ClaimError};
+use kontor_auth::ports::{CallbackAttempts, ClaimError, QueryPurpose};
 use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
-use super::accounts::{Newcomer, bind, bound_and_held, create, owner};
+use super::accounts::{Newcomer, bind, create, lock_bound_customer, owner};
 use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::people::lock_customer;
@@ -74,14 +74,14 @@ impl TryFrom<AttemptRow> for CallbackAttempt {
 }
 
 /// Reason why an exchange is rolled back.
-enum Undone {
+enum ExchangeError {
     SeveralCustomers,
     /// A concurrent exchange of another attempt bound the phone.
     Lost,
     Store(StoreError),
 }
 
-impl From<StoreError> for Undone {
+impl From<StoreError> for ExchangeError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -154,26 +154,29 @@ fn use_up(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<
         .optional()
 }
 
-fn exchanged(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<Exchanged, Abort<Undone>> {
-    let Some(phone) = use_up(connection, exchange)? else { return Ok(Exchanged::NotVerified) };
+fn exchanged(
+    connection: &mut AnyConnection,
+    exchange: &AttemptExchange,
+) -> Result<ExchangeOutcome, Abort<ExchangeError>> {
+    let Some(phone) = use_up(connection, exchange)? else { return Ok(ExchangeOutcome::NotVerified) };
     let (project, contact) = (exchange.app.project_id, Contact::Phone(stored::text::<Phone>(&phone)?));
-    let customer = if let Some(id) = bound_and_held(connection, project, &contact)? {
+    let customer = if let Some(id) = lock_bound_customer(connection, project, &contact)? {
         id
     } else {
         let id = match owner(connection, project, &contact, None)? {
-            ContactOwner::Several { .. } => return Err(Abort::Refused(Undone::SeveralCustomers)),
+            ContactOwner::Several { .. } => return Err(Abort::Refused(ExchangeError::SeveralCustomers)),
             ContactOwner::One(id) if lock_customer(connection, id.get())? => id.get(),
             _ => create(connection, project, &contact, &Newcomer::default(), exchange.token.created_at.naive_utc())?,
         };
         if !bind(connection, project, contact.as_str(), id)? {
-            return Err(Abort::Refused(Undone::Lost));
+            return Err(Abort::Refused(ExchangeError::Lost));
         }
         id
     };
     let customer = stored::id(customer)?;
     let holder = Holder::Customer(project, exchange.app.application_id, customer);
     let token = insert_token(connection, &holder, &exchange.token)?;
-    Ok(Exchanged::SignedIn { counterparty_id: customer, token_id: stored::id(token)? })
+    Ok(ExchangeOutcome::SignedIn { counterparty_id: customer, token_id: stored::id(token)? })
 }
 
 #[async_trait]
@@ -257,7 +260,7 @@ impl CallbackAttempts for Database {
     async fn may_ask(
         &self,
         id: CallbackAttemptId,
-        asking: Asking,
+        asking: QueryPurpose,
         at: DateTime<Utc>,
         not_since: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
@@ -265,14 +268,14 @@ impl CallbackAttempts for Database {
             let (now, before) = (at.naive_utc(), not_since.naive_utc());
             let pending = callback_attempts::table.find(id.get()).filter(callback_attempts::state.eq(state::PENDING));
             let updated = match asking {
-                Asking::Status => {
+                QueryPurpose::Status => {
                     let due = callback_attempts::status_asked_at.is_null();
                     let due = due.or(callback_attempts::status_asked_at.le(before));
                     diesel::update(pending.filter(due))
                         .set(callback_attempts::status_asked_at.eq(now))
                         .execute(connection)
                 }
-                Asking::Exchange => {
+                QueryPurpose::Exchange => {
                     let due = callback_attempts::exchange_asked_at.is_null();
                     let due = due.or(callback_attempts::exchange_asked_at.le(before));
                     diesel::update(pending.filter(due))
@@ -311,14 +314,14 @@ impl CallbackAttempts for Database {
         .await
     }
 
-    async fn exchange(&self, exchange: AttemptExchange) -> Result<Exchanged, StoreError> {
+    async fn exchange(&self, exchange: AttemptExchange) -> Result<ExchangeOutcome, StoreError> {
         for _ in 0..EXCHANGES {
             let exchange = exchange.clone();
             match self.write(move |connection| exchanged(connection, &exchange)).await {
                 Ok(outcome) => return Ok(outcome),
-                Err(Undone::SeveralCustomers) => return Ok(Exchanged::SeveralCustomers),
-                Err(Undone::Store(error)) => return Err(error),
-                Err(Undone::Lost) => {}
+                Err(ExchangeError::SeveralCustomers) => return Ok(ExchangeOutcome::SeveralCustomers),
+                Err(ExchangeError::Store(error)) => return Err(error),
+                Err(ExchangeError::Lost) => {}
             }
         }
         Err(StoreError::Unavailable("a phone was bound and unbound meanwhile".to_owned()))

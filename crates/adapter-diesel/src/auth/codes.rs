@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use diesel::prelude::*;
-use kontor_auth::model::{CodeRedemption, ContactOwner, NewCode, Redeemed};
+use kontor_auth::model::{CodeRedemption, ContactOwner, NewCode, RedeemOutcome};
 use kontor_auth::ports::CodeRepository;
 use kontor_kernel::{Contact, ProjectId, StoreError};
 
@@ -37,14 +37,14 @@ impl CodeRepository for Database {
         .await
     }
 
-    async fn redeem(&self, redemption: CodeRedemption) -> Result<Redeemed, StoreError> {
+    async fn redeem(&self, redemption: CodeRedemption) -> Result<RedeemOutcome, StoreError> {
         self.write(move |connection| {
             let (project, contact) = (redemption.project_id, &redemption.contact);
             let now = redemption.token.created_at.naive_utc();
             let Some(customer) = bound(connection, project, contact)? else {
                 return Ok(match owner(connection, project, contact, None)? {
-                    ContactOwner::Nobody => Redeemed::UnknownContact,
-                    ContactOwner::One(_) | ContactOwner::Several { .. } => Redeemed::NoLiveCode,
+                    ContactOwner::Nobody => RedeemOutcome::UnknownContact,
+                    ContactOwner::One(_) | ContactOwner::Several { .. } => RedeemOutcome::NoLiveCode,
                 });
             };
             // The fingerprint is keyed, so comparing it in the statement reveals nothing about the code.
@@ -63,11 +63,11 @@ impl CodeRepository for Database {
                 let customer = stored::id(customer)?;
                 let holder = Holder::Customer(project, redemption.application_id, customer);
                 let token = insert_token(connection, &holder, &redemption.token)?;
-                return Ok(Redeemed::SignedIn { counterparty_id: customer, token_id: stored::id(token)? });
+                return Ok(RedeemOutcome::SignedIn { counterparty_id: customer, token_id: stored::id(token)? });
             }
             let counted = Statement::new("UPDATE one_time_codes SET attempts_left = attempts_left - 1").then(live());
             let counted = counted.run(connection)?;
-            Ok(if counted == 1 { Redeemed::WrongCode } else { Redeemed::NoLiveCode })
+            Ok(if counted == 1 { RedeemOutcome::WrongCode } else { RedeemOutcome::NoLiveCode })
         })
         .await
     }

@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use diesel::prelude::*;
-use kontor_auth::model::{Colleague, Employee, EmployeeFilter, Searched};
+use kontor_auth::model::{Employee, EmployeeFilter, EmployeeSearchText, EmployeeSummary};
 use kontor_auth::ports::DirectoryRepository;
 use kontor_kernel::{Page, PageRequest, ProjectId, StoreError};
 
@@ -32,9 +32,9 @@ struct SearchedRow {
 }
 
 impl SearchedRow {
-    fn searched(&self) -> Searched {
+    fn searched(&self) -> EmployeeSearchText {
         let always = [&self.last_name, &self.first_name, &self.login, &self.email].map(String::as_str);
-        Searched::new(always.into_iter().chain(self.middle_name.as_deref()).chain(self.phone.as_deref()))
+        EmployeeSearchText::new(always.into_iter().chain(self.middle_name.as_deref()).chain(self.phone.as_deref()))
     }
 }
 
@@ -74,7 +74,7 @@ struct ColleagueRow {
     middle_name: Option<String>,
 }
 
-impl TryFrom<ColleagueRow> for Colleague {
+impl TryFrom<ColleagueRow> for EmployeeSummary {
     type Error = StoreError;
 
     fn try_from(row: ColleagueRow) -> Result<Self, StoreError> {
@@ -118,7 +118,7 @@ impl DirectoryRepository for Database {
         project: ProjectId,
         filter: EmployeeFilter,
         page: PageRequest,
-    ) -> Result<Page<Colleague>, StoreError> {
+    ) -> Result<Page<EmployeeSummary>, StoreError> {
         self.read_snapshot(move |connection| {
             let (total, ids) = page_of(connection, project, &filter, page)?;
             let rows: Vec<ColleagueRow> = users::table
@@ -126,7 +126,7 @@ impl DirectoryRepository for Database {
                 .order(users::id)
                 .select(ColleagueRow::as_select())
                 .load(connection)?;
-            let items = unreadable::rows("users", rows, |row| row.id, Colleague::try_from)?;
+            let items = unreadable::rows("users", rows, |row| row.id, EmployeeSummary::try_from)?;
             Ok::<_, Abort<StoreError>>(Page { items, total, request: page })
         })
         .await

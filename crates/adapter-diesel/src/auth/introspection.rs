@@ -5,14 +5,14 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_auth::IntrospectionRegistryError;
-use kontor_auth::model::{Audience, IntrospectedToken, NewIntrospectionClient, StoredInquiry};
+use kontor_auth::model::{Audience, IntrospectedToken, NewIntrospectionClient, StoredIntrospection};
 use kontor_auth::ports::IntrospectionClients;
 use kontor_kernel::{ApplicationId, StoreError, TokenId};
 use uuid::Uuid;
 
 use super::guard;
 use crate::applications::project_of;
-use crate::database::invalidation::{Topic, invalidate, leave_valid};
+use crate::database::invalidation::{Topic, invalidate, keep_valid};
 use crate::database::{Abort, Database, Memory, on_duplicate};
 use crate::schema::introspection_clients;
 use crate::statement::{Statement, by_place};
@@ -22,9 +22,9 @@ use crate::stored;
 const MOST_INQUIRIES: usize = 20_000;
 
 /// Cached introspection results of active tokens, by client and token.
-struct Inquiries(Memory<(Uuid, i64), StoredInquiry>);
+struct IntrospectionCache(Memory<(Uuid, i64), StoredIntrospection>);
 
-impl Default for Inquiries {
+impl Default for IntrospectionCache {
     fn default() -> Self {
         Self(Memory::new(MOST_INQUIRIES))
     }
@@ -45,7 +45,7 @@ by_place! {
     }
 }
 
-impl TryFrom<InquiryRow> for StoredInquiry {
+impl TryFrom<InquiryRow> for StoredIntrospection {
     type Error = StoreError;
 
     fn try_from(row: InquiryRow) -> Result<Self, StoreError> {
@@ -72,7 +72,7 @@ fn client_id(text: &str) -> Result<Uuid, StoreError> {
 
 /// Invalidates cached access of the client's project. Returns the id of the client, if there is one.
 fn shut_out(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
-    leave_valid(Topic::Access);
+    keep_valid(Topic::Access);
     let Some((client, project)) = client else { return Ok(None) };
     invalidate(Topic::Access, project);
     client_id(&client).map(Some)
@@ -80,13 +80,17 @@ fn shut_out(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
 
 #[async_trait]
 impl IntrospectionClients for Database {
-    async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Result<Option<StoredInquiry>, StoreError> {
+    async fn inquiry(
+        &self,
+        client_id: Uuid,
+        token: Option<TokenId>,
+    ) -> Result<Option<StoredIntrospection>, StoreError> {
         // No token has the id 0.
         let token = token.map_or(0, TokenId::get);
         let key = (client_id, token);
         let before = self.cache_versions().version_anywhere(Topic::Access);
         let client_id = client_id.to_string();
-        let found: Option<StoredInquiry> = self
+        let found: Option<StoredIntrospection> = self
             .read_brief(move |connection| {
                 let row: Option<InquiryRow> = Statement::new(
                     "SELECT c.fingerprint, c.is_active, c.audience, a.project_id, a.id, a.name, a.is_active, \
@@ -101,18 +105,18 @@ impl IntrospectionClients for Database {
                 .value(client_id.as_str())
                 .row(connection)
                 .optional()?;
-                Ok::<_, Abort<StoreError>>(row.map(StoredInquiry::try_from).transpose()?)
+                Ok::<_, Abort<StoreError>>(row.map(StoredIntrospection::try_from).transpose()?)
             })
             .await?;
         // Only active results are cached, so that a newly granted access takes effect at once.
         if let Some(active) = found.as_ref().filter(|found| found.is_active && found.token.is_some()) {
-            self.memory::<Inquiries>().0.keep(self.cache_versions(), before, active.project_id, key, active);
+            self.memory::<IntrospectionCache>().0.keep(self.cache_versions(), before, active.project_id, key, active);
         }
         Ok(found)
     }
 
-    fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredInquiry> {
-        self.memory::<Inquiries>().0.recall(self.cache_versions(), &(client_id, token?.get()))
+    fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredIntrospection> {
+        self.memory::<IntrospectionCache>().0.recall(self.cache_versions(), &(client_id, token?.get()))
     }
 
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError> {

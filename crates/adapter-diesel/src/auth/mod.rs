@@ -22,7 +22,7 @@ mod staff;
 mod tokens;
 mod uses;
 
-pub(crate) use accounts::{Newcomer, Unbound, find_or_bind};
+pub(crate) use accounts::{BindError, Newcomer, find_or_bind};
 pub(crate) use directory::try_to_read;
 pub(crate) use passwords::REQUESTS as PASSWORD_REQUESTS;
 
@@ -31,7 +31,7 @@ use diesel::result::Error as QueryError;
 use kontor_auth::model::{Device, NewToken};
 use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
-use crate::database::invalidation::{Topic, leave_valid};
+use crate::database::invalidation::{Topic, keep_valid};
 use crate::database::{AnyConnection, on_each};
 use crate::moments::Moment;
 use crate::people::{EMPLOYEE, guard};
@@ -51,7 +51,7 @@ fn end_staff_tokens(connection: &mut AnyConnection, user: UserId) -> Result<(), 
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::USER))
         .filter(access_tokens::subject_id.eq(user.get()));
-    leave_valid(Topic::Access);
+    keep_valid(Topic::Access);
     diesel::delete(tokens).execute(connection)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use kontor_auth::model::{NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
+use kontor_auth::model::{NewPhoneCode, PhoneChangeAttempt, PhoneChangeOutcome, PhoneOwnership};
 use kontor_auth::ports::PhoneRepository;
 use kontor_kernel::history::{Author, FieldChange};
 use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, Resource, Stamp, StoreError};
@@ -10,8 +10,8 @@ use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, Resource, Stamp, 
 use super::accounts::{bind, bound, owner};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::histories;
-use crate::people::{contacts, forget_contacts, lock_customer, lock_customer_exclusively};
-use crate::projections::search::note_customer;
+use crate::people::{contacts, delete_login_contacts, lock_customer, lock_customer_exclusively};
+use crate::projections::search::index_customer;
 use crate::schema::{counterparties, phone_change_codes};
 
 /// Returns `true` if another customer has the phone.
@@ -23,17 +23,17 @@ fn taken(
 ) -> Result<bool, Abort<StoreError>> {
     let contact = Contact::Phone(phone.clone());
     let signs_in = bound(connection, project, &contact)?;
-    Ok(owner(connection, project, &contact, signs_in)?.keeps_from(customer))
+    Ok(owner(connection, project, &contact, signs_in)?.belongs_to_other(customer))
 }
 
 /// Changes the phone of the customer unless another customer has it. The caller has locked the customer's row.
-fn take(connection: &mut AnyConnection, attempt: &PhoneChangeTry) -> Result<PhoneChanged, Abort<StoreError>> {
+fn take(connection: &mut AnyConnection, attempt: &PhoneChangeAttempt) -> Result<PhoneChangeOutcome, Abort<StoreError>> {
     let (project, customer, phone) = (attempt.project_id, attempt.customer.get(), &attempt.phone);
     if taken(connection, project, attempt.customer, phone)? {
-        return Ok(PhoneChanged::Taken);
+        return Ok(PhoneChangeOutcome::Taken);
     }
     if !bind(connection, project, phone, customer)? && taken(connection, project, attempt.customer, phone)? {
-        return Ok(PhoneChanged::Taken);
+        return Ok(PhoneChangeOutcome::Taken);
     }
     let before: Option<String> =
         counterparties::table.find(customer).select(counterparties::phone_1).first(connection)?;
@@ -44,14 +44,14 @@ fn take(connection: &mut AnyConnection, attempt: &PhoneChangeTry) -> Result<Phon
             counterparties::updated_at.eq(attempt.at.naive_utc()),
         ))
         .execute(connection)?;
-    note_customer(connection, customer)?;
+    index_customer(connection, customer)?;
     let own = Stamp { project_id: project, author: Author::Customer(attempt.customer), at: attempt.at };
     let change = FieldChange { field: "phone_1".to_owned(), old: before, new: Some(phone.to_string()) };
     histories::changed_many(connection, &own, Resource::Counterparties, &[(customer, vec![change])])?;
     let mut former = contacts(connection, project.get(), customer)?;
     former.retain(|contact| !contact.contains('@') && contact != phone.as_str());
-    forget_contacts(connection, project.get(), &former)?;
-    Ok(PhoneChanged::Changed)
+    delete_login_contacts(connection, project.get(), &former)?;
+    Ok(PhoneChangeOutcome::Changed)
 }
 
 #[async_trait]
@@ -61,7 +61,7 @@ impl PhoneRepository for Database {
         project: ProjectId,
         customer: CounterpartyId,
         phone: &Phone,
-    ) -> Result<PhoneStanding, StoreError> {
+    ) -> Result<PhoneOwnership, StoreError> {
         let phone = phone.clone();
         self.read(move |connection| {
             let own: Option<Option<String>> = counterparties::table
@@ -70,10 +70,10 @@ impl PhoneRepository for Database {
                 .first(connection)
                 .optional()?;
             if own.flatten().as_deref() == Some(phone.as_str()) {
-                return Ok::<_, Abort<StoreError>>(PhoneStanding::Own);
+                return Ok::<_, Abort<StoreError>>(PhoneOwnership::Own);
             }
             let taken = taken(connection, project, customer, &phone)?;
-            Ok(if taken { PhoneStanding::Taken } else { PhoneStanding::Free })
+            Ok(if taken { PhoneOwnership::Taken } else { PhoneOwnership::Free })
         })
         .await
     }
@@ -106,10 +106,10 @@ impl PhoneRepository for Database {
         .await
     }
 
-    async fn change_phone(&self, attempt: PhoneChangeTry) -> Result<PhoneChanged, StoreError> {
+    async fn change_phone(&self, attempt: PhoneChangeAttempt) -> Result<PhoneChangeOutcome, StoreError> {
         self.write(move |connection| {
             if !lock_customer_exclusively(connection, attempt.customer.get())? {
-                return Ok::<_, Abort<StoreError>>(PhoneChanged::Gone);
+                return Ok::<_, Abort<StoreError>>(PhoneChangeOutcome::Gone);
             }
             let now = attempt.at.naive_utc();
             let live = phone_change_codes::table
@@ -128,7 +128,7 @@ impl PhoneRepository for Database {
             let counted = diesel::update(live)
                 .set(phone_change_codes::attempts_left.eq(phone_change_codes::attempts_left - 1))
                 .execute(connection)?;
-            Ok(if counted == 1 { PhoneChanged::WrongCode } else { PhoneChanged::NoLiveCode })
+            Ok(if counted == 1 { PhoneChangeOutcome::WrongCode } else { PhoneChangeOutcome::NoLiveCode })
         })
         .await
     }

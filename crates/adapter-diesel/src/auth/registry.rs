@@ -47,7 +47,7 @@ fn enter(connection: &mut AnyConnection, user: UserId) -> Outcome<i64> {
 }
 
 /// Refuses if the employee is the only owner who can still log in.
-fn keep_an_owner(connection: &mut AnyConnection, project: i64, user: UserId) -> Outcome {
+fn require_another_owner(connection: &mut AnyConnection, project: i64, user: UserId) -> Outcome {
     let ids: Vec<i64> = users::table
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))
         .filter(users::project_id.eq(project))
@@ -148,7 +148,7 @@ pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> 
 
 pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
     let project = enter(connection, user)?;
-    keep_an_owner(connection, project, user)?;
+    require_another_owner(connection, project, user)?;
     diesel::update(users::table.find(user.get()))
         .set((users::is_banned.eq(true), users::version.eq(users::version + 1), users::updated_at.eq(at)))
         .execute(connection)?;
@@ -174,7 +174,7 @@ pub(super) fn assign_role(
     let project = enter(connection, user)?;
     let (role, owns) = chosen(connection, project, role, at)?;
     if !owns {
-        keep_an_owner(connection, project, user)?;
+        require_another_owner(connection, project, user)?;
     }
     diesel::update(users::table.find(user.get()))
         .set((users::role_id.eq(role), users::version.eq(users::version + 1), users::updated_at.eq(at)))

@@ -3,7 +3,7 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{Employee, EmployeeChange, Login, NewEmployee, NewOwner, RoleChoice, StaffCredentials};
-use kontor_auth::ports::{ProvedPassword, SignIn, StaffRepository};
+use kontor_auth::ports::{MatchedPassword, SignIn, StaffRepository};
 use kontor_kernel::{DepartmentId, Name, StoreError, TokenId, UserId};
 
 use super::{EMPLOYEE, Holder, employees, end_staff_tokens, insert_token, registry};
@@ -47,12 +47,12 @@ impl StaffRepository for Database {
             let (user, at) = (sign_in.user_id, sign_in.token.created_at.naive_utc());
             let admitted = users::table.find(user.get()).filter(users::is_banned.eq(false));
             let project: Option<i64> = match &sign_in.proved {
-                ProvedPassword::Own(hash) => diesel::update(admitted.filter(users::password_hash.eq(hash)))
+                MatchedPassword::Own(hash) => diesel::update(admitted.filter(users::password_hash.eq(hash)))
                     .set(users::last_activity_at.eq(at))
                     .returning(users::project_id)
                     .get_result(connection)
                     .optional()?,
-                ProvedPassword::Temporary(hash) => {
+                MatchedPassword::Temporary(hash) => {
                     let spent =
                         temporary_passwords::table.find(user.get()).filter(temporary_passwords::password_hash.eq(hash));
                     let first = diesel::delete(spent).execute(connection)? == 1;

@@ -9,7 +9,7 @@ use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
 use super::{guard, uses};
-use crate::database::invalidation::{Topic, invalidate, leave_valid};
+use crate::database::invalidation::{Topic, invalidate, keep_valid};
 use crate::database::{Database, on_each};
 use crate::moments::Moment;
 use crate::people::sessions::{close_of_customer, close_of_tokens};
@@ -81,7 +81,7 @@ fn key(owner: TokenOwner) -> (&'static str, i64) {
 /// employees are not cached.
 macro_rules! end {
     ($connection:expr, $owner:expr, $tokens:expr) => {{
-        leave_valid(Topic::Access);
+        keep_valid(Topic::Access);
         let ended: Vec<(i64, i64)> = diesel::delete($tokens)
             .returning((access_tokens::id, access_tokens::project_id))
             .get_results($connection)?;

@@ -1,12 +1,12 @@
 use async_trait::async_trait;
 use diesel::prelude::*;
-use kontor_catalog::model::{Brand, Category, Shift};
+use kontor_catalog::model::{Brand, Category, MoveDirection};
 use kontor_catalog::ports::{ApplicationDirectory, AssortmentRepository};
 use kontor_catalog::{AssortmentError, AssortmentRefusal};
 use kontor_kernel::history::FieldChange;
 use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, OfProject, Page, Resource, Stamp, StoreError};
 
-use super::assortment_order::{Links, Shifted};
+use super::assortment_order::{Links, MoveOutcome};
 use super::{brands as brand_records, categories as category_records, lock_row};
 use crate::applications::project_of;
 use crate::database::idempotency::made;
@@ -108,7 +108,7 @@ macro_rules! assortment {
                 stamp: Stamp,
                 application: ApplicationId,
                 id: $id,
-                shift: Shift,
+                shift: MoveDirection,
             ) -> Result<$record, AssortmentError> {
                 let links = Links {
                     table: stringify!($links),
@@ -120,12 +120,12 @@ macro_rules! assortment {
                     invalidate(Topic::Storefront, stamp.project_id.get());
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     match links.shift(connection, application.get(), id.get(), shift)? {
-                        Shifted::NotShown => return Err(Abort::Refused(AssortmentError::NotFound)),
-                        Shifted::Stayed => {}
-                        Shifted::Past(neighbour) => {
+                        MoveOutcome::NotShown => return Err(Abort::Refused(AssortmentError::NotFound)),
+                        MoveOutcome::Stayed => {}
+                        MoveOutcome::Past(neighbour) => {
                             let (old, new) = match shift {
-                                Shift::Up => ([neighbour, id.get()], [id.get(), neighbour]),
-                                Shift::Down => ([id.get(), neighbour], [neighbour, id.get()]),
+                                MoveDirection::Up => ([neighbour, id.get()], [id.get(), neighbour]),
+                                MoveDirection::Down => ([id.get(), neighbour], [neighbour, id.get()]),
                             };
                             rearranged(connection, &stamp, application, stringify!($records), &old, &new)?;
                         }

@@ -2,13 +2,13 @@
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
-use kontor_catalog::model::Shift;
+use kontor_catalog::model::MoveDirection;
 
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
 /// Outcome of moving a record.
-pub(super) enum Shifted {
+pub(super) enum MoveOutcome {
     /// The application does not show the record.
     NotShown,
     /// The record is at the end already.
@@ -49,12 +49,12 @@ impl Links {
         connection: &mut AnyConnection,
         application: i64,
         id: i64,
-        shift: Shift,
+        shift: MoveDirection,
     ) -> QueryResult<Option<SpotRow>> {
         let Self { table, item, place, .. } = self;
         let beside = match shift {
-            Shift::Up => "LAG",
-            Shift::Down => "LEAD",
+            MoveDirection::Up => "LAG",
+            MoveDirection::Down => "LEAD",
         };
         let order = self.order();
         let spot = Statement::new(format!(
@@ -74,16 +74,16 @@ impl Links {
         connection: &mut AnyConnection,
         application: i64,
         id: i64,
-        shift: Shift,
-    ) -> QueryResult<Shifted> {
-        let Some(mut spot) = self.spot(connection, application, id, shift)? else { return Ok(Shifted::NotShown) };
+        shift: MoveDirection,
+    ) -> QueryResult<MoveOutcome> {
+        let Some(mut spot) = self.spot(connection, application, id, shift)? else { return Ok(MoveOutcome::NotShown) };
         if spot.neighbour_place == Some(spot.place) {
             self.spread(connection, application)?;
-            let Some(spread) = self.spot(connection, application, id, shift)? else { return Ok(Shifted::NotShown) };
+            let Some(spread) = self.spot(connection, application, id, shift)? else { return Ok(MoveOutcome::NotShown) };
             spot = spread;
         }
         let (Some(neighbour), Some(place)) = (spot.neighbour, spot.neighbour_place) else {
-            return Ok(Shifted::Stayed);
+            return Ok(MoveOutcome::Stayed);
         };
         let Self { table, item, place: column, .. } = self;
         Statement::new(format!("UPDATE {table} SET version = version + 1, {column} = CASE {item} WHEN "))
@@ -97,7 +97,7 @@ impl Links {
             .sql(format!(" AND {item}"))
             .among(&[id, neighbour])
             .run(connection)?;
-        Ok(Shifted::Past(neighbour))
+        Ok(MoveOutcome::Past(neighbour))
     }
 
     /// Assigns a distinct position to every record, keeping the order.

@@ -8,7 +8,7 @@ use super::CHUNK;
 use super::categories::photo;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
-use crate::records::{self, KeptRecord, StoredRecord};
+use crate::records::{self, RepositoryRecord, StoredRecord};
 use crate::schema::brands;
 use crate::stored;
 use crate::unreadable;
@@ -60,7 +60,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(all)
 }
 
-impl KeptRecord for Brand {
+impl RepositoryRecord for Brand {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let rows: Vec<BrandRow> = brands::table
             .filter(brands::project_id.eq(project))

@@ -212,7 +212,7 @@ impl CategoryRepository for Database {
                 // Two changes that would close a cycle together wait for each other here.
                 lock_row!(connection, projects::table.find(project.get()).select(projects::id));
                 require_parent(connection, project, Some(parent))?;
-                if lies_in(connection, parent, id)? {
+                if is_descendant(connection, parent, id)? {
                     return Err(Abort::refused(CategoryRefusal::Cycle));
                 }
             }
@@ -253,7 +253,7 @@ by_place! {
 }
 
 /// Returns `true` if a category is `other` or a descendant of it.
-fn lies_in(connection: &mut AnyConnection, category: CategoryId, other: CategoryId) -> QueryResult<bool> {
+fn is_descendant(connection: &mut AnyConnection, category: CategoryId, other: CategoryId) -> QueryResult<bool> {
     // UNION instead of UNION ALL: it ends even if the categories form a cycle.
     let row: AnswerRow = Statement::new("WITH RECURSIVE above (id) AS (SELECT id FROM categories WHERE id = ")
         .value(category.get())

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_catalog::bulk::ports::ExportBook;
+use kontor_catalog::bulk::ports::ExportRepository;
 use kontor_catalog::bulk::{
     ExportFile, ExportKind, ExportProgress, ExportScope, Job, JobError, JobLease, JobOptions, JobPhase, JobState,
     KeptFile, LeasedExport, NewExport, Tally,
@@ -174,7 +174,7 @@ macro_rules! held_by {
 }
 
 #[async_trait]
-impl ExportBook for Database {
+impl ExportRepository for Database {
     async fn queue(
         &self,
         project: ProjectId,

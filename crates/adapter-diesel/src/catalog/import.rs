@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_catalog::bulk::{JobLease, PartError, Step};
-use kontor_catalog::spreadsheet::ports::CardBook;
+use kontor_catalog::spreadsheet::ports::ItemSheetRepository;
 use kontor_catalog::spreadsheet::{
     CardLine, CardSheet, Decision, ImportError, ImportMode, ImportReport, ItemKey, KnownCard, ResolvedCard, RowProblems,
 };
@@ -16,7 +16,7 @@ use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 use super::{cards, import_words, import_writes, job_steps, lock_row};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::locks::{lock_named, with_articles};
+use crate::locks::{lock_spreadsheet_items, with_articles};
 use crate::projections::offers;
 use crate::records;
 use crate::schema::{inventories, nomenclatures, projects};
@@ -43,7 +43,7 @@ fn known(
         let articles =
             keys().filter_map(|key| if let ItemKey::Article(article) = key { Some(article.as_str()) } else { None });
         let numbers = keys().filter_map(|key| if let ItemKey::Id(id) = key { Some(id.get()) } else { None });
-        lock_named(connection, project, articles, numbers)?;
+        lock_spreadsheet_items(connection, project, articles, numbers)?;
     }
     for rows in sheet.rows.chunks(CHUNK) {
         let mut articles = Vec::new();
@@ -131,7 +131,7 @@ fn apply(
 }
 
 #[async_trait]
-impl CardBook for Database {
+impl ItemSheetRepository for Database {
     async fn import(&self, stamp: Stamp, sheet: Arc<CardSheet>, mode: ImportMode) -> Result<ImportReport, ImportError> {
         self.write_long(move |connection| apply(connection, &stamp, &sheet, mode)).await
     }

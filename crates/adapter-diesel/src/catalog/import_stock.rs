@@ -7,9 +7,9 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kontor_catalog::bulk::{JobLease, PartError, Step};
 use kontor_catalog::model::NomenclatureKind;
-use kontor_catalog::spreadsheet::ports::StockBook;
+use kontor_catalog::spreadsheet::ports::StockSheetRepository;
 use kontor_catalog::spreadsheet::{
-    ImportError, ImportMode, ImportReport, ItemKey, StockDecision, StockRow as SheetStock, StockSheet, StockTarget,
+    ImportError, ImportMode, ImportReport, ItemKey, StockDecision, StockLookup, StockRow as SheetStock, StockSheet,
     StockWrite,
 };
 use kontor_kernel::{Money, ProjectId, Stamp, StockLevel, StoreError};
@@ -19,7 +19,7 @@ use super::import::accept;
 use super::job_steps;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
-use crate::locks::{lock_named, with_articles};
+use crate::locks::{lock_spreadsheet_items, with_articles};
 use crate::projections::offers;
 use crate::schema::warehouses;
 use crate::statement::Statement;
@@ -83,8 +83,8 @@ fn target(
     project: ProjectId,
     sheet: &StockSheet,
     lock: bool,
-) -> Result<StockTarget, Abort<ImportError>> {
-    let mut target = StockTarget::default();
+) -> Result<StockLookup, Abort<ImportError>> {
+    let mut target = StockLookup::default();
     let rows: Vec<(i64, String)> = warehouses::table
         .filter(warehouses::project_id.eq(project.get()))
         .filter(warehouses::deleted_at.is_null())
@@ -96,7 +96,7 @@ fn target(
     }
     if lock {
         let (articles, numbers) = named(&sheet.rows);
-        lock_named(connection, project, articles, numbers)?;
+        lock_spreadsheet_items(connection, project, articles, numbers)?;
     }
     for rows in sheet.rows.chunks(CHUNK) {
         let (articles, numbers) = named(rows);
@@ -164,7 +164,7 @@ fn apply(
 ) -> Result<ImportReport, Abort<ImportError>> {
     let project = stamp.project_id;
     invalidate(Topic::Storefront, project.get());
-    stock::keep_warehouses(connection, project.get())?;
+    stock::lock_warehouses(connection, project.get())?;
     let target = target(connection, project, sheet, true)?;
     let decision = StockDecision::of(sheet, &target);
     accept(&decision.problems, mode)?;
@@ -177,7 +177,7 @@ fn apply(
 }
 
 #[async_trait]
-impl StockBook for Database {
+impl StockSheetRepository for Database {
     async fn upload(
         &self,
         stamp: Stamp,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{Card, Tag};
-use kontor_catalog::spreadsheet::{CardDraft, ImportError, ResolvedCard, Vocabulary};
+use kontor_catalog::spreadsheet::{CardDraft, ImportError, ReferenceLookup, ResolvedCard};
 use kontor_kernel::{Name, Stamp};
 
 use super::categories::reference;
@@ -28,10 +28,10 @@ pub(super) fn complete(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     drafts: &[CardDraft],
-    words: &mut Vocabulary,
+    words: &mut ReferenceLookup,
 ) -> Result<(), Abort<ImportError>> {
     let mut missing: BTreeMap<String, Name> = BTreeMap::new();
-    let known: &Vocabulary = words;
+    let known: &ReferenceLookup = words;
     for name in drafts.iter().flat_map(|draft| draft.missing_tags(known)) {
         missing.entry(name.key()).or_insert_with(|| name.clone());
     }

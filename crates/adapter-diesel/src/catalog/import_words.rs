@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::model::{Brand, Category};
-use kontor_catalog::spreadsheet::{CardDraft, ImportError, Vocabulary, VocabularyCategory};
+use kontor_catalog::spreadsheet::{CardDraft, CategoryNode, ImportError, ReferenceLookup};
 use kontor_kernel::{CategoryId, Name, ProjectId, Stamp};
 
 use super::cards::{TYPES, VATS};
@@ -17,8 +17,8 @@ use crate::statement::{IdRow, Statement, Value};
 use crate::stored;
 
 /// Loads every record of the project that an item can refer to.
-pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Result<Vocabulary, Abort<R>> {
-    let mut words = Vocabulary::default();
+pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Result<ReferenceLookup, Abort<R>> {
+    let mut words = ReferenceLookup::default();
     let rows: Vec<(i64, Option<i64>, String)> = categories::table
         .filter(categories::project_id.eq(project.get()))
         .order(categories::id)
@@ -26,7 +26,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Res
         .load(connection)?;
     for (id, parent, name) in rows {
         let (id, parent, name) = (stored::id(id)?, stored::optional_id(parent)?, stored::text(&name)?);
-        words.add_category(VocabularyCategory { id, parent, name });
+        words.add_category(CategoryNode { id, parent, name });
     }
     let rows: Vec<(i64, String)> = brands::table
         .filter(brands::project_id.eq(project.get()))
@@ -75,7 +75,7 @@ pub(super) fn complete(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     drafts: &[CardDraft],
-    words: &mut Vocabulary,
+    words: &mut ReferenceLookup,
 ) -> Result<(), Abort<ImportError>> {
     let (project, at) = (stamp.project_id, stamp.at);
     let (mut new_categories, mut new_brands) = (Vec::new(), Vec::new());
@@ -85,7 +85,7 @@ pub(super) fn complete(
             for name in path.names().iter().skip(depth) {
                 let next = next_code(connection, project)?;
                 let id = insert_category(connection, project, parent, name, next, at)?;
-                words.add_category(VocabularyCategory { id, parent, name: name.clone() });
+                words.add_category(CategoryNode { id, parent, name: name.clone() });
                 new_categories.push(id.get());
                 parent = Some(id);
             }

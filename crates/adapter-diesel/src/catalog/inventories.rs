@@ -14,7 +14,7 @@ use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Driver, found, on_duplicate};
 use crate::listing::{Source, Totals, unsearched};
-use crate::locks::lock_stocked;
+use crate::locks::lock_item_of_stock;
 use crate::projections::offers;
 use crate::projections::search::items_found;
 use crate::records;
@@ -193,7 +193,7 @@ impl InventoryRepository for Database {
                 .find(id.get())
                 .filter(inventories::project_id.eq(stamp.project_id.get()))
                 .filter(inventories::deleted_at.is_null());
-            lock_stocked(connection, stamp.project_id, id.get())?;
+            lock_item_of_stock(connection, stamp.project_id, id.get())?;
             lock_row!(connection, own.select(inventories::id));
             let reserved: Option<i64> = own.select(inventories::reserved).first(connection).optional()?;
             let reserved = level(reserved.ok_or(Abort::Refused(InventoryError::NotFound))?)?;

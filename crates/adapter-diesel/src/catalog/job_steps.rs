@@ -34,7 +34,7 @@ pub(super) fn stored(count: u64) -> Result<i64, StoreError> {
 /// Makes the database analyze its tables during a job, each time the number of processed rows has doubled.
 pub(super) async fn look(database: &Database, step: Step) {
     if step.through.checked_ilog2() > step.after.checked_ilog2() {
-        database.look_at_tables().await;
+        database.analyze_tables().await;
     }
 }
 

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_catalog::bulk::ports::JobBook;
+use kontor_catalog::bulk::ports::JobRepository;
 use kontor_catalog::bulk::{
     Ending, Job, JobError, JobFilter, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState, LeasedJob,
-    NewJob, PartError, PassDone, Step, Tally,
+    NewJob, PartError, PassResult, Step, Tally,
 };
 use kontor_catalog::spreadsheet::{ImportError, ImportKind, ImportMode, ImportReport};
 use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError, Word as _};
@@ -262,7 +262,7 @@ fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
 }
 
 #[async_trait]
-impl JobBook for Database {
+impl JobRepository for Database {
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError> {
         self.write(move |connection| {
             require_room(connection, project, most)?;
@@ -381,7 +381,7 @@ impl JobBook for Database {
         .await
     }
 
-    async fn checked(&self, held: JobLease, done: PassDone) -> Result<bool, StoreError> {
+    async fn checked(&self, held: JobLease, done: PassResult) -> Result<bool, StoreError> {
         let layout = import_columns::layout_text(&done.layout)?;
         self.write(move |connection| {
             let chosen: Option<Option<String>> = held_by!(held).select(jobs::reading).first(connection).optional()?;

@@ -14,7 +14,7 @@ use kontor_kernel::{
 };
 
 use super::storefront_query::OfferQuery;
-use super::storefront_reductions::Reductions;
+use super::storefront_reductions::ActiveDiscounts;
 use super::{storefront_card, storefront_facets, storefront_groups};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::in_order;
@@ -108,7 +108,7 @@ impl RangeRow {
 }
 
 /// Returns `true` if one range of an index answers the query. A search by text, tags or discounts may take longer.
-fn walks_an_index(filter: &ProductFilter) -> bool {
+fn is_index_scan(filter: &ProductFilter) -> bool {
     filter.query.is_none() && filter.tag_ids.is_empty() && !filter.on_sale
 }
 
@@ -152,13 +152,13 @@ impl StorefrontReader for Database {
         page: PageRequest,
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError> {
-        let quick = walks_an_index(&filter);
+        let quick = is_index_scan(&filter);
         // With discounts in force, a list by price reads every offer. Such a query must not occupy the threads for
         // short reads.
         let work =
             move |connection: &mut AnyConnection, quick: bool| -> Result<Option<Page<Product>>, Abort<StoreError>> {
                 let needed = OfferQuery::needs_prices(&filter, order);
-                let reductions = if needed { Reductions::load(connection, visitor.app, at)? } else { None };
+                let reductions = if needed { ActiveDiscounts::load(connection, visitor.app, at)? } else { None };
                 if quick && reductions.is_some() {
                     return Ok(None);
                 }
@@ -215,7 +215,7 @@ impl StorefrontReader for Database {
         at: DateTime<Utc>,
     ) -> Result<Option<PriceRange>, StoreError> {
         self.read(move |connection| {
-            let reductions = Reductions::load(connection, app, at)?;
+            let reductions = ActiveDiscounts::load(connection, app, at)?;
             let query =
                 OfferQuery { visitor: app.into(), filter: &filter, order: None, at, discounted: reductions.as_ref() };
             let statement = match &filter.query {
@@ -231,7 +231,7 @@ impl StorefrontReader for Database {
     }
 
     async fn facets(&self, app: AppScope, filter: ProductFilter, at: DateTime<Utc>) -> Result<Facets, StoreError> {
-        let recent = self.memory::<storefront_facets::Recent>();
+        let recent = self.memory::<storefront_facets::FacetCache>();
         self.read_snapshot(move |connection| recent.of(connection, app, &filter, at)).await
     }
 
@@ -311,11 +311,11 @@ mod tests {
         let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
         let (app, at) = (app(), DateTime::UNIX_EPOCH);
         db.database
-            .write_apart(|connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(DISCOUNTS)?))
+            .write_and_invalidate_all(|connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(DISCOUNTS)?))
             .await
             .unwrap();
         let found =
-            db.database.read(move |connection| Ok::<_, Abort<StoreError>>(Reductions::load(connection, app, at)?));
+            db.database.read(move |connection| Ok::<_, Abort<StoreError>>(ActiveDiscounts::load(connection, app, at)?));
         let reductions = found.await.unwrap().unwrap();
         let ranges = [
             "SEARCH o USING INDEX storefront_offers_by_price (application_id=?",
@@ -353,7 +353,7 @@ mod tests {
             let work = move |connection: &mut AnyConnection| {
                 Ok::<_, Abort<StoreError>>(connection.batch_execute(&statements)?)
             };
-            db.database.write_apart(work).await.unwrap();
+            db.database.write_and_invalidate_all(work).await.unwrap();
         };
         run(DISCOUNTS.to_owned()).await;
         let mut sizes = Vec::new();
@@ -367,7 +367,7 @@ mod tests {
             ))
             .await;
             let load = move |connection: &mut AnyConnection| {
-                Ok::<_, Abort<StoreError>>(Reductions::load(connection, app, at)?)
+                Ok::<_, Abort<StoreError>>(ActiveDiscounts::load(connection, app, at)?)
             };
             let reductions = db.database.read(load).await.unwrap().unwrap();
             let (filter, order) = (ProductFilter::default(), Some(ProductOrder::PriceAscending));
@@ -398,8 +398,8 @@ mod tests {
     database_tests! {
         async fn among_many_projects_the_ends_of_a_category_are_found_by_its_prices(db: TestDatabase) {
             let fill = |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(connection.batch_execute(CROWD)?);
-            db.database.write_apart(fill).await.unwrap();
-            db.database.look_at_tables().await;
+            db.database.write_and_invalidate_all(fill).await.unwrap();
+            db.database.analyze_tables().await;
             for category in [100, 320] {
                 let category_ids = vec![CategoryId::new(category).unwrap()];
                 let filter = ProductFilter { category_ids, ..ProductFilter::default() };

@@ -12,7 +12,7 @@ use quick_cache::sync::Cache;
 
 use super::storefront::RangeRow;
 use super::storefront_query::OfferQuery;
-use super::storefront_reductions::Reductions;
+use super::storefront_reductions::ActiveDiscounts;
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
 use crate::stored;
@@ -24,15 +24,15 @@ const FEW: i64 = 1_000;
 const REMEMBERED: Duration = Duration::from_secs(10);
 
 /// Cached facets of long lists, by query.
-pub(super) struct Recent(Cache<String, (Instant, Facets)>);
+pub(super) struct FacetCache(Cache<String, (Instant, Facets)>);
 
-impl Default for Recent {
+impl Default for FacetCache {
     fn default() -> Self {
         Self(Cache::new(1_024))
     }
 }
 
-impl Recent {
+impl FacetCache {
     /// Returns the facets of a list.
     pub(super) fn of(
         &self,
@@ -88,7 +88,7 @@ fn read(
     filter: &ProductFilter,
     at: DateTime<Utc>,
 ) -> Result<(Facets, i64), Abort<StoreError>> {
-    let reductions = Reductions::load(connection, app, at)?;
+    let reductions = ActiveDiscounts::load(connection, app, at)?;
     let mut facets = Facets { is_complete: true, ..Facets::default() };
     let mut most = 0;
     for (filter, counted) in Facet::counted(filter) {

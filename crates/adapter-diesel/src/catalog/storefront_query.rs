@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, CustomerScope, Line, PageRequest, Visitor};
 
-use super::storefront_reductions::Reductions;
+use super::storefront_reductions::ActiveDiscounts;
 use crate::projections::offer_counts::EVERY_CATEGORY;
 use crate::projections::search::Search;
 use crate::statement::Statement;
@@ -83,7 +83,7 @@ pub(super) struct OfferQuery<'a> {
     pub order: Option<ProductOrder>,
     pub at: DateTime<Utc>,
     /// Discounts that change prices now. Prices are computed if set, and read from the index otherwise.
-    pub discounted: Option<&'a Reductions>,
+    pub discounted: Option<&'a ActiveDiscounts>,
 }
 
 impl OfferQuery<'_> {
@@ -196,7 +196,7 @@ impl OfferQuery<'_> {
     /// of the combined parts.
     fn by_reduced_price(
         &self,
-        reductions: &Reductions,
+        reductions: &ActiveDiscounts,
         direction: &'static str,
         page: PageRequest,
     ) -> (Statement, Statement) {
@@ -224,7 +224,7 @@ impl OfferQuery<'_> {
     /// - offers without a discount, whose price is read from the index
     /// - offers of reduced categories
     /// - other reduced items
-    fn parts(&self, reductions: &Reductions) -> [(Statement, Statement); 3] {
+    fn parts(&self, reductions: &ActiveDiscounts) -> [(Statement, Statement); 3] {
         let plain = Self { discounted: None, ..*self };
         let of_items = reductions.of_items();
         let Self { visitor, filter, order, at, .. } = *self;
@@ -238,14 +238,14 @@ impl OfferQuery<'_> {
     }
 
     /// Returns `true` if the filter depends on current prices.
-    fn narrows_by_price(&self) -> bool {
+    fn filters_by_price(&self) -> bool {
         self.filter.on_sale || self.filter.price_from.is_some() || self.filter.price_to.is_some()
     }
 
     /// Counts the matching products.
     pub fn count(&self) -> Statement {
         match self.discounted {
-            Some(reductions) if self.narrows_by_price() => {
+            Some(reductions) if self.filters_by_price() => {
                 let mut sum = Statement::new("SELECT 0");
                 for (_, condition) in self.parts(reductions) {
                     sum = sum.sql(" + (SELECT count(*) FROM storefront_offers o WHERE ").then(condition).sql(")");
@@ -342,7 +342,7 @@ impl OfferQuery<'_> {
         if let Some(from) = filter.price_from {
             // No price exceeds the price before its discount; an index can answer this condition. Reduced items are
             // found by their own index.
-            if self.discounted.is_none_or(Reductions::concern_categories) {
+            if self.discounted.is_none_or(ActiveDiscounts::has_category_discounts) {
                 condition = condition.sql(" AND o.price >= ").value(from.minor());
             }
             if self.discounted.is_some() {

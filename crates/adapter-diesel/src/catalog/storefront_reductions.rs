@@ -19,13 +19,13 @@ use crate::statement::{Statement, by_place};
 
 /// A discount on a category or item: its effect on an offer of at least the minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Cut {
+struct DiscountEffect {
     percent: bool,
     value: i64,
     minimum: i64,
 }
 
-impl Cut {
+impl DiscountEffect {
     /// Returns `true` if this discount takes off at least as much as the other one in all cases.
     fn covers(self, other: Self) -> bool {
         self.percent == other.percent && self.value >= other.value && self.minimum <= other.minimum
@@ -34,13 +34,13 @@ impl Cut {
 
 /// Records by the discounts that apply to them.
 #[derive(Debug, Default)]
-struct Cuts(BTreeMap<BTreeSet<Cut>, Vec<i64>>);
+struct DiscountsByRecord(BTreeMap<BTreeSet<DiscountEffect>, Vec<i64>>);
 
-impl Cuts {
-    fn new(of_records: BTreeMap<i64, BTreeSet<Cut>>) -> Self {
-        let mut groups: BTreeMap<BTreeSet<Cut>, Vec<i64>> = BTreeMap::new();
+impl DiscountsByRecord {
+    fn new(of_records: BTreeMap<i64, BTreeSet<DiscountEffect>>) -> Self {
+        let mut groups: BTreeMap<BTreeSet<DiscountEffect>, Vec<i64>> = BTreeMap::new();
         for (id, cuts) in of_records {
-            let idle = |cut: &Cut| !cuts.iter().any(|other| other != cut && other.covers(*cut));
+            let idle = |cut: &DiscountEffect| !cuts.iter().any(|other| other != cut && other.covers(*cut));
             groups.entry(cuts.iter().copied().filter(idle).collect()).or_default().push(id);
         }
         Self(groups)
@@ -137,7 +137,7 @@ impl Words {
     }
 
     /// Returns the amount, rounded half up as for an order of one unit.
-    fn amount(&self, cut: Cut) -> String {
+    fn amount(&self, cut: DiscountEffect) -> String {
         let amount = if cut.percent {
             format!("(o.price * {} + 5000) / 10000", cut.value)
         } else {
@@ -196,48 +196,48 @@ fn reduced_items(app: AppScope, at: DateTime<Utc>) -> Statement {
 
 /// Discounts of one project in force at one time.
 #[derive(Debug)]
-pub(super) struct Reductions {
+pub(super) struct ActiveDiscounts {
     app: AppScope,
     at: DateTime<Utc>,
-    categories: Cuts,
+    categories: DiscountsByRecord,
     items: bool,
     words: Words,
 }
 
-impl Reductions {
+impl ActiveDiscounts {
     /// Loads the discounts with one statement; `None` when no discount is in force.
     pub fn load(connection: &mut AnyConnection, app: AppScope, at: DateTime<Utc>) -> QueryResult<Option<Self>> {
         let rows: Vec<ReachRow> = reach(app, at).rows(connection)?;
         if rows.is_empty() {
             return Ok(None);
         }
-        let (mut categories, mut items) = (BTreeMap::<i64, BTreeSet<Cut>>::new(), false);
+        let (mut categories, mut items) = (BTreeMap::<i64, BTreeSet<DiscountEffect>>::new(), false);
         for row in rows {
             if row.target == "category" {
-                let cut = Cut { percent: row.kind == "percent", value: row.value, minimum: row.minimum };
+                let cut = DiscountEffect { percent: row.kind == "percent", value: row.value, minimum: row.minimum };
                 categories.entry(row.id).or_default().insert(cut);
             } else {
                 items = true;
             }
         }
-        Ok(Some(Self { app, at, categories: Cuts::new(categories), items, words: Words::of(connection) }))
+        Ok(Some(Self { app, at, categories: DiscountsByRecord::new(categories), items, words: Words::of(connection) }))
     }
 
     /// Returns `true` if there are discounts on categories.
-    pub fn concern_categories(&self) -> bool {
+    pub fn has_category_discounts(&self) -> bool {
         !self.categories.0.is_empty()
     }
 
     /// Returns only the discounts on items.
     pub fn of_items(&self) -> Self {
-        Self { categories: Cuts::default(), ..*self }
+        Self { categories: DiscountsByRecord::default(), ..*self }
     }
 
     /// Amount taken off one unit of the offer `o`.
     pub fn amount(&self) -> Statement {
         let on_category = || Statement::new(self.categories.expression("o.category_id", &self.words)).once();
         let on_item = || reduction_of_item(self.app, self.at);
-        match (self.concern_categories(), self.items) {
+        match (self.has_category_discounts(), self.items) {
             (false, true) => on_item(),
             (_, false) => on_category(),
             (true, true) => {
@@ -266,8 +266,8 @@ impl Reductions {
 mod tests {
     use super::*;
 
-    fn cut(percent: bool, value: i64, minimum: i64) -> Cut {
-        Cut { percent, value, minimum }
+    fn cut(percent: bool, value: i64, minimum: i64) -> DiscountEffect {
+        DiscountEffect { percent, value, minimum }
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
             (2, BTreeSet::from([cut(true, 1_000, 0)])),
             (3, BTreeSet::from([cut(true, 1_000, 0), cut(true, 2_000, 100), cut(false, 70, 0)])),
         ]);
-        let cuts = Cuts::new(records);
+        let cuts = DiscountsByRecord::new(records);
         assert_eq!(cuts.0.len(), 2, "{cuts:?}");
         assert_eq!(cuts.0[&BTreeSet::from([cut(true, 1_000, 0)])], [1, 2]);
         let words = Words { larger: "max", smaller: "min" };
@@ -319,7 +319,7 @@ mod tests {
         let words = Words { larger: "max", smaller: "min" };
         let of = |count: i64| {
             let records = (1..=count).map(|id| (2 * id, BTreeSet::from([cut(false, id, 0)])));
-            Cuts::new(records.collect()).expression("o.x", &words)
+            DiscountsByRecord::new(records.collect()).expression("o.x", &words)
         };
         let (thousand, two_thousand) = (of(1_000), of(2_000));
         assert_eq!(shape(&thousand), (1, 11));
@@ -331,7 +331,7 @@ mod tests {
         }
         // Neighbours with the same discounts share one branch.
         let pairs = (0..40).map(|id| (id, BTreeSet::from([cut(false, id / 2 + 1, 0)])));
-        let text = Cuts::new(pairs.collect()).expression("o.x", &words);
+        let text = DiscountsByRecord::new(pairs.collect()).expression("o.x", &words);
         assert!(text.contains("WHEN o.x IN (38, 39) THEN min(o.price, 20) ELSE 0 END"), "{text}");
     }
 }

@@ -11,9 +11,9 @@ use kontor_payments::model::{Charge, ChargePurpose, NewCharge};
 use super::{recurring, refunds};
 use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection};
-use crate::orders::{self, Giving};
+use crate::orders::{self, RefundContext};
 use crate::payments;
-use crate::people::{CustomerOf, hold_customer, lock_customer};
+use crate::people::{CustomerOf, lock_customer, lock_customer_of};
 
 /// Changes an order. Locks the customer before the charge and the charge before the order, as in every transaction. The
 /// second receipt of a prepaid order is stored in the transaction that hands the order over.
@@ -22,7 +22,7 @@ pub(super) fn change(
     id: OrderId,
     decide: &Decision,
 ) -> Result<Option<Charge>, Abort<OrderError>> {
-    hold_customer(connection, CustomerOf::Order(id.get()))?;
+    lock_customer_of(connection, CustomerOf::Order(id.get()))?;
     let purpose = ChargePurpose::Order(id);
     let charge = payments::lock_paid(connection, purpose)?;
     let found = orders::locked(connection, id)?;
@@ -39,25 +39,25 @@ pub(super) fn change(
         return Ok(None);
     }
     if let Some(refund) = &update.refund {
-        let giving = Giving { project: project.get(), order: id, by: update.stamp.author, at: at.naive_utc() };
+        let giving = RefundContext { project: project.get(), order: id, by: update.stamp.author, at: at.naive_utc() };
         refunds::give_back(connection, &order, giving, refund, charge, at)?;
         recurring::period_refunded(connection, charge, refund.ends_period, update.stamp.author, at)?;
     }
     if let Some(charge) = charge
         && update.transition.is_some_and(|step| step.stock == StockEffect::Sell)
     {
-        payments::hand_over(connection, charge, at).map_err(Abort::in_step)?;
+        payments::hand_over(connection, charge, at).map_err(Abort::into_store)?;
     }
     if update.event() == OrderEvent::PaymentRenewed {
         // The lines stay as they are, whatever was requested: a repeated request computes the same change.
         prepares();
     }
     orders::apply(connection, &order, &update)?;
-    update.payment.as_ref().map(|payment| ask_for(connection, &order, payment, &update)).transpose()
+    update.payment.as_ref().map(|payment| store_charge(connection, &order, payment, &update)).transpose()
 }
 
 /// Stores the charge in the transaction of its purpose, as for a new order.
-fn ask_for(
+fn store_charge(
     connection: &mut AnyConnection,
     order: &Order,
     payment: &PreparedPayment,
@@ -75,5 +75,5 @@ fn ask_for(
         next_check_at: payment.next_check_at,
         at: update.stamp.at,
     };
-    payments::insert(connection, &new).map_err(Abort::in_step)?.ok_or_else(|| refuse(LinesRefused::Stale))
+    payments::insert(connection, &new).map_err(Abort::into_store)?.ok_or_else(|| refuse(LinesRefused::Stale))
 }

@@ -6,12 +6,12 @@ use diesel::sql_types::{BigInt, Nullable, Timestamp};
 use kontor_kernel::{StoreError, SubscriptionId};
 use kontor_subscriptions::SubscriptionCase;
 use kontor_subscriptions::model::Attempt;
-use kontor_subscriptions::ports::{SubscriptionForecasts, WakePlace};
+use kontor_subscriptions::ports::{SubscriptionForecastReader, WakePlace};
 
 use crate::database::{Abort, Database};
 use crate::statement::{Statement, by_place};
 use crate::stored;
-use crate::subscriptions::{PAYMENT_COLUMNS, PaymentRow, Wanted, cases};
+use crate::subscriptions::{PAYMENT_COLUMNS, PaymentRow, Selection, cases};
 
 type Failed = Abort<StoreError>;
 
@@ -22,7 +22,7 @@ fn since(moment: DateTime<Utc>) -> Statement {
 }
 
 #[async_trait]
-impl SubscriptionForecasts for Database {
+impl SubscriptionForecastReader for Database {
     async fn next_moment(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
         by_place! {
             struct MomentRow {
@@ -51,7 +51,7 @@ impl SubscriptionForecasts for Database {
         after: Option<WakePlace>,
         most: u32,
     ) -> Result<Vec<SubscriptionCase>, StoreError> {
-        self.read_snapshot(move |connection| cases(connection, &Wanted::Waking { until, after, most }, now)).await
+        self.read_snapshot(move |connection| cases(connection, &Selection::Waking { until, after, most }, now)).await
     }
 
     async fn attempts_since(

@@ -9,8 +9,8 @@ use kontor_kernel::{CustomerScope, MethodBindingId, StoreError, SubscriptionId};
 use kontor_payments::change::ChargeChange;
 use kontor_subscriptions::ports::MethodChangeStore;
 use kontor_subscriptions::{
-    ConsentedTerms, MethodChange, MethodChangeBegun, MethodChangeStatus, NewMethodChange, Occasion, SubscriptionEvent,
-    Terms,
+    ConsentedTerms, EventContext, MethodChange, MethodChangeBegun, MethodChangeStatus, NewMethodChange,
+    SubscriptionEvent, Terms,
 };
 
 use crate::database::{Abort, AnyConnection, Database};
@@ -18,7 +18,7 @@ use crate::payments::{self, Key, Known};
 use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
-use crate::subscriptions::{Since, Wanted, cases, is_seen_by, write};
+use crate::subscriptions::{ChangeContext, Selection, cases, is_seen_by, write};
 
 type Failed = Abort<StoreError>;
 
@@ -62,7 +62,7 @@ fn newest(
 /// Starts a method change. The customer is locked, so that their calls run one after the other.
 fn begin(connection: &mut AnyConnection, new: &NewMethodChange) -> Result<MethodChangeBegun, Failed> {
     lock_customer_exclusively(connection, new.customer.counterparty_id.get())?;
-    let seen = cases(connection, &Wanted::OneOfCustomer(new.customer, new.subscription), new.at)?;
+    let seen = cases(connection, &Selection::OneOfCustomer(new.customer, new.subscription), new.at)?;
     let Some(case) = seen.first() else { return Ok(MethodChangeBegun::NotFound) };
     if !case.subscription.is_activated() {
         return Ok(MethodChangeBegun::NeverActivated);
@@ -128,7 +128,7 @@ pub(super) fn hear(
             .row(connection)
             .optional()?;
     let Some(agreed) = agreed else { return Ok(()) };
-    let found = cases(connection, &Wanted::Locked(stored::id(agreed.subscription)?), at)?.into_iter().next();
+    let found = cases(connection, &Selection::Locked(stored::id(agreed.subscription)?), at)?.into_iter().next();
     let Some(case) = found else { return Ok(()) };
     let present = case.subscription.next_terms.as_ref().unwrap_or(&case.subscription.terms);
     let consent = ConsentedTerms {
@@ -138,9 +138,9 @@ pub(super) fn hear(
         address: agreed.address,
         application: known.charge.application_id,
     };
-    let occasion = Occasion { consent: Some(consent), ..Occasion::default() };
+    let occasion = EventContext { consent: Some(consent), ..EventContext::default() };
     let Ok(followed) = case.after(SubscriptionEvent::ChangeMethod, &occasion, at) else { return Ok(()) };
-    let since = Since { before: &case.subscription, author: Author::Customer(customer), zone: case.zone };
+    let since = ChangeContext { before: &case.subscription, author: Author::Customer(customer), zone: case.zone };
     write(connection, &since, &followed)
 }
 

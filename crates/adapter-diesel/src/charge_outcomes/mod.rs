@@ -23,10 +23,10 @@ use kontor_payments::model::{Charge, ChargeFailure, ChargePurpose, NewCharge, Pr
 use kontor_payments::ports::{ChargeStore, ChargeStored};
 use uuid::Uuid;
 
-use crate::auth::{self, Newcomer, Unbound};
+use crate::auth::{self, BindError, Newcomer};
 use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::orders::{self, ChargeNews, Follows};
+use crate::orders::{self, ChargeNews, FollowUp};
 use crate::payments::{self, Key, Known};
 use crate::people::{self, CustomerOf};
 
@@ -38,7 +38,7 @@ fn record(
     at: DateTime<Utc>,
 ) -> Result<Change, Abort<StoreError>> {
     if matches!(change, ChargeChange::Succeeded { .. } | ChargeChange::Failed { .. }) {
-        people::hold_customer(connection, CustomerOf::Charge(id))?;
+        people::lock_customer_of(connection, CustomerOf::Charge(id))?;
     }
     // The result of a request with an idempotency key is stored after this or was stored before it.
     prepares();
@@ -51,11 +51,11 @@ fn record(
         ChargePurpose::Order(order) => {
             let follows =
                 for_order(change, &known).map(|news| orders::hear(connection, order, &news, at)).transpose()?;
-            let unwanted = follows == Some(Follows::Refund);
+            let unwanted = follows == Some(FollowUp::Refund);
             if unwanted {
-                refunds::return_unwanted(connection, order, change, &known, at)?;
+                refunds::refund_canceled_order(connection, order, change, &known, at)?;
             }
-            if follows == Some(Follows::People) {
+            if follows == Some(FollowUp::People) {
                 contradicted(connection, id, "money arrived for an order that did not wait for it", at)?;
             }
             recurring::hear(connection, order, change, &known, unwanted, at)?;
@@ -79,13 +79,13 @@ fn contradicted(
     why: &str,
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
-    people::hold_customer(connection, CustomerOf::Charge(id))?;
+    people::lock_customer_of(connection, CustomerOf::Charge(id))?;
     // Webhooks have no idempotency key.
     prepares();
     let Some(charge) = payments::contradict(connection, id, why, at.naive_utc())? else { return Ok(()) };
     if let ChargePurpose::Order(order) = charge.purpose() {
         let follows = orders::hear(connection, order, &ChargeNews::Suspicious { why }, at)?;
-        debug_assert_eq!(follows, Follows::Nothing);
+        debug_assert_eq!(follows, FollowUp::Nothing);
         recurring::contradicted(connection, charge.id, at)?;
     }
     Ok(())
@@ -181,8 +181,8 @@ fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Counte
             // A call that loses the race for a new phone finds it bound on the next attempt.
             found.map_err(|abort| {
                 abort.map(|lost| match lost {
-                    Unbound::Lost => PlaceRefused::Stale,
-                    Unbound::Store(error) => PlaceRefused::Store(error),
+                    BindError::Lost => PlaceRefused::Stale,
+                    BindError::Store(error) => PlaceRefused::Store(error),
                 })
             })
         }
@@ -195,7 +195,7 @@ fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, 
     orders::admit_unconfirmed(connection, order)?;
     let order_id = orders::place(connection, order, customer)?;
     let Some(new) = order.charge(order_id, customer) else { return Ok(Placed { order_id, charge: None }) };
-    let charge = payments::insert(connection, &new).map_err(Abort::in_step)?;
+    let charge = payments::insert(connection, &new).map_err(Abort::into_store)?;
     let clash = || StoreError::corrupt("the key of a charge was used before");
     Ok(Placed { order_id, charge: Some(charge.ok_or_else(clash)?) })
 }

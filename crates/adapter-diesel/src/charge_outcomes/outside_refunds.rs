@@ -5,18 +5,18 @@ use kontor_kernel::StoreError;
 use kontor_kernel::history::Author;
 use kontor_orders::change::OrderedRefund;
 use kontor_orders::model::Order;
-use kontor_orders::refund::{DecidedRefund, gone_back};
+use kontor_orders::refund::{DecidedRefund, external_refund};
 use kontor_payments::model::{Charge, ChargePurpose, GatewayRefund, RefundIntent};
-use kontor_payments::ports::OutsideRecorded;
+use kontor_payments::ports::ExternalRefundStored;
 use uuid::Uuid;
 
 use super::refunds::to_storage;
 use super::{contradicted, recurring};
 use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection};
-use crate::orders::{self, Giving, WayBack};
+use crate::orders::{self, RefundChannel, RefundContext};
 use crate::payments::{self, Key};
-use crate::people::{CustomerOf, hold_customer};
+use crate::people::{CustomerOf, lock_customer_of};
 
 /// Reason shown to customers and staff.
 const REASON: &str = "Refunded at the acquirer.";
@@ -28,16 +28,16 @@ pub(super) fn record(
     key: Uuid,
     refund: &GatewayRefund,
     at: DateTime<Utc>,
-) -> Result<OutsideRecorded, Abort<StoreError>> {
+) -> Result<ExternalRefundStored, Abort<StoreError>> {
     // No request of this service caused the refund.
     prepares();
     let charge = payments::load(connection, &Key::Provider(refund.payment.to_string()))?;
-    let Some(charge) = charge else { return Ok(OutsideRecorded::NoCharge) };
+    let Some(charge) = charge else { return Ok(ExternalRefundStored::NoCharge) };
     let purpose = charge.purpose();
-    hold_customer(connection, CustomerOf::Charge(charge.id.get()))?;
+    lock_customer_of(connection, CustomerOf::Charge(charge.id.get()))?;
     let left = payments::lock_refundable(connection, charge.id.get())?;
     if payments::is_refund_known(connection, &refund.id)? {
-        return Ok(OutsideRecorded::Known(purpose));
+        return Ok(ExternalRefundStored::Known(purpose));
     }
     let intent = RefundIntent::new(key, refund.amount, REASON.to_owned());
     let fits = refund.currency == charge.request.currency && refund.amount.minor() <= left;
@@ -46,15 +46,15 @@ pub(super) fn record(
     };
     let ChargePurpose::Order(id) = purpose else {
         payments::insert_outside(connection, &charge, &intent, refund, at.naive_utc())?;
-        return Ok(OutsideRecorded::Recorded(purpose));
+        return Ok(ExternalRefundStored::Recorded(purpose));
     };
     let order = orders::locked(connection, id).map_err(to_storage)?.within(charge.project_id);
-    let decided = order.map(|order| gone_back(&order, refund.amount).map(|decided| (order, decided)));
+    let decided = order.map(|order| external_refund(&order, refund.amount).map(|decided| (order, decided)));
     match decided {
         Some(Ok((order, decided))) => {
             let stored = payments::insert_outside(connection, &charge, &intent, refund, at.naive_utc())?;
-            count_on_order(connection, &order, decided, (key, WayBack::Gone(stored)), &charge, at)?;
-            Ok(OutsideRecorded::Recorded(purpose))
+            count_on_order(connection, &order, decided, (key, RefundChannel::Gone(stored)), &charge, at)?;
+            Ok(ExternalRefundStored::Recorded(purpose))
         }
         Some(Err(refused)) => doubt(connection, &charge, refund, &refused.to_string(), at),
         None => doubt(connection, &charge, refund, "its order is another project's", at),
@@ -66,15 +66,16 @@ fn count_on_order(
     connection: &mut AnyConnection,
     order: &Order,
     decided: DecidedRefund,
-    (key, way): (Uuid, WayBack),
+    (key, way): (Uuid, RefundChannel),
     charge: &Charge,
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
     let amount = decided.amount;
     let back = OrderedRefund { key, decided, reason: REASON.to_owned(), restock: false, ends_period: false };
-    let giving = Giving { project: charge.project_id.get(), order: order.id, by: Author::System, at: at.naive_utc() };
+    let giving =
+        RefundContext { project: charge.project_id.get(), order: order.id, by: Author::System, at: at.naive_utc() };
     orders::give_back(connection, giving, &back, way).map_err(to_storage)?;
-    orders::enter_outside(connection, order, giving, amount)?;
+    orders::add_outside_refund_entry(connection, order, giving, amount)?;
     recurring::period_refunded(connection, Some(charge.id), false, Author::System, at).map_err(to_storage)
 }
 
@@ -84,9 +85,9 @@ fn doubt(
     refund: &GatewayRefund,
     why: &str,
     at: DateTime<Utc>,
-) -> Result<OutsideRecorded, Abort<StoreError>> {
+) -> Result<ExternalRefundStored, Abort<StoreError>> {
     let (purpose, id, amount) = (charge.purpose(), &refund.id, refund.amount);
     let why = format!("refund {id} of {amount} was made at the acquirer and is not counted: {why}");
     contradicted(connection, charge.id.get(), &why, at)?;
-    Ok(OutsideRecorded::Doubtful { purpose, why })
+    Ok(ExternalRefundStored::Doubtful { purpose, why })
 }

@@ -16,7 +16,7 @@ use kontor_payments::model::{
 };
 use kontor_subscriptions::model::NewAttempt;
 use kontor_subscriptions::ports::ChargeTerms;
-use kontor_subscriptions::{ChargeOrigin, Occasion, PaymentStanding, SubscriptionCase, SubscriptionEvent};
+use kontor_subscriptions::{ChargeOrigin, EventContext, PaymentStanding, SubscriptionCase, SubscriptionEvent};
 
 use super::refunds;
 use crate::database::{Abort, AnyConnection};
@@ -25,10 +25,10 @@ use crate::payments::{self, Key, Known};
 use crate::receipt_terms;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
-use crate::subscriptions::{NewPayment, Since, Wanted, cases, insert_payment, write};
+use crate::subscriptions::{ChangeContext, NewPayment, Selection, cases, insert_payment, write};
 
 /// Reason why no attempt can be made.
-pub(super) enum NoAttempt {
+pub(super) enum AttemptError {
     /// The saved method belongs to another customer or is no longer active.
     MethodGone,
     /// Receipts are required, and the customer has no contact for them.
@@ -41,7 +41,7 @@ pub(super) enum NoAttempt {
     Store(StoreError),
 }
 
-impl From<StoreError> for NoAttempt {
+impl From<StoreError> for AttemptError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -90,7 +90,7 @@ fn bill(
     connection: &mut AnyConnection,
     payer: Payer,
     attempts: &[(SubscriptionId, NewAttempt)],
-) -> Result<Bill, Abort<NoAttempt>> {
+) -> Result<Bill, Abort<AttemptError>> {
     let items: Vec<i64> = attempts.iter().map(|(_, attempt)| attempt.terms.plan.get()).collect();
     let cards: Vec<ItemRow> =
         Statement::new("SELECT id, name, vat_id FROM nomenclatures WHERE id").among(&items).rows(connection)?;
@@ -135,20 +135,20 @@ pub(super) fn attempt(
     attempts: &[(SubscriptionId, NewAttempt)],
     terms: &ChargeTerms,
     at: DateTime<Utc>,
-) -> Result<(OrderId, Charge), Abort<NoAttempt>> {
+) -> Result<(OrderId, Charge), Abort<AttemptError>> {
     let Some((first, one)) = attempts.first() else {
         return Err(StoreError::corrupt("an attempt for no subscription").into());
     };
     let saved = match one.terms.method {
         None => None,
         Some(id) => {
-            let found = payments::chargeable_method(connection, payer.customer.get(), id).map_err(Abort::in_step)?;
-            Some(found.ok_or(Abort::Refused(NoAttempt::MethodGone))?)
+            let found = payments::chargeable_method(connection, payer.customer.get(), id).map_err(Abort::into_store)?;
+            Some(found.ok_or(Abort::Refused(AttemptError::MethodGone))?)
         }
     };
     let Bill { lines, total, receipt, lacks_contact } = bill(connection, payer, attempts)?;
     if lacks_contact && !one.planned {
-        return Err(Abort::Refused(NoAttempt::NoContact));
+        return Err(Abort::Refused(AttemptError::NoContact));
     }
     let method = saved.as_ref().map_or(terms.pays_by, |(_, _, method)| *method);
     let order = RecurringOrder {
@@ -162,13 +162,13 @@ pub(super) fn attempt(
         author: payer.author,
         at,
     };
-    let order = orders::place_recurring(connection, &order).map_err(Abort::in_step)?;
+    let order = orders::place_recurring(connection, &order).map_err(Abort::into_store)?;
     let marked = match one.origin {
         // The customer requested this charge: a worker never repeats it.
         ChargeOrigin::First => None,
         // No charge is sent.
         _ if lacks_contact => None,
-        _ => Some(payments::mark(connection, *first, one.period, one.number).map_err(Abort::in_step)?),
+        _ => Some(payments::mark(connection, *first, one.period, one.number).map_err(Abort::into_store)?),
     };
     let request = ChargeRequest {
         purpose: ChargePurpose::Order(order),
@@ -191,7 +191,7 @@ pub(super) fn attempt(
         next_check_at: terms.next_check_at,
         at,
     };
-    let charge = payments::insert(connection, &new).map_err(Abort::in_step)?;
+    let charge = payments::insert(connection, &new).map_err(Abort::into_store)?;
     let mut charge = charge.ok_or_else(|| StoreError::corrupt("the key of a charge was used before"))?;
     if let Some(payment) = marked.and_then(|marked| marked.payment) {
         payments::adopt(connection, charge.id.get(), &payment)?;
@@ -209,14 +209,14 @@ pub(super) fn attempt(
     }
     if !lacks_contact {
         if !payments::count_charge(connection)? {
-            return Err(Abort::Refused(NoAttempt::Restored));
+            return Err(Abort::Refused(AttemptError::Restored));
         }
         return Ok((order, charge));
     }
     let failed =
         ChargeChange::Failed { provider_id: None, failure: ChargeFailure::Refused, reason: NO_CONTACT.to_owned() };
-    super::record(connection, charge.id.get(), &failed, at).map_err(Abort::in_step)?;
-    let charge = payments::load(connection, &Key::Id(charge.id.get())).map_err(Abort::in_step)?;
+    super::record(connection, charge.id.get(), &failed, at).map_err(Abort::into_store)?;
+    let charge = payments::load(connection, &Key::Id(charge.id.get())).map_err(Abort::into_store)?;
     Ok((order, charge.ok_or_else(|| StoreError::corrupt("a charge vanished"))?))
 }
 
@@ -251,15 +251,15 @@ pub(super) fn hear(
         }
         _ => None,
     };
-    let occasion = Occasion {
+    let occasion = EventContext {
         planned: false,
         consent: None,
         saved_method: stored::optional_id(method)?,
         reason: reason.map(str::to_owned),
-        ..Occasion::default()
+        ..EventContext::default()
     };
     for IdRow { id } in open {
-        let found = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next();
+        let found = cases(connection, &Selection::Locked(stored::id(id)?), at)?.into_iter().next();
         let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} vanished")))?;
         follow(connection, &case, standing, &occasion, (order, change, known), at)?;
     }
@@ -277,10 +277,12 @@ pub(super) fn contradicted(
         .sql(" ORDER BY subscription_id");
     let of_charge: Vec<IdRow> = of_charge.rows(connection)?;
     for IdRow { id } in of_charge {
-        let Some(case) = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next() else { continue };
-        let parked = case.after(SubscriptionEvent::ChargeContradicted, &Occasion::default(), at);
+        let Some(case) = cases(connection, &Selection::Locked(stored::id(id)?), at)?.into_iter().next() else {
+            continue;
+        };
+        let parked = case.after(SubscriptionEvent::ChargeContradicted, &EventContext::default(), at);
         let parked = parked.map_err(StoreError::corrupt)?;
-        let since = Since { before: &case.subscription, author: Author::System, zone: case.zone };
+        let since = ChangeContext { before: &case.subscription, author: Author::System, zone: case.zone };
         write(connection, &since, &parked)?;
     }
     Ok(())
@@ -311,16 +313,16 @@ pub(super) fn period_refunded(
         return Err(refuse());
     }
     for PaidRow { subscription, period } in paid {
-        let found = cases(connection, &Wanted::Locked(stored::id(subscription)?), at).map_err(Abort::in_step)?;
+        let found = cases(connection, &Selection::Locked(stored::id(subscription)?), at).map_err(Abort::into_store)?;
         let Some(case) = found.into_iter().next() else { continue };
         let current = case.subscription.period.is_some_and(|paid| i64::from(paid.number) == period);
         if ends && !current {
             return Err(refuse());
         }
-        let occasion = Occasion { ends_period: ends, ..Occasion::default() };
+        let occasion = EventContext { ends_period: ends, ..EventContext::default() };
         let refunded = case.after(SubscriptionEvent::RefundPeriod, &occasion, at).map_err(|_| refuse())?;
-        let since = Since { before: &case.subscription, author, zone: case.zone };
-        write(connection, &since, &refunded).map_err(Abort::in_step)?;
+        let since = ChangeContext { before: &case.subscription, author, zone: case.zone };
+        write(connection, &since, &refunded).map_err(Abort::into_store)?;
     }
     Ok(())
 }
@@ -329,7 +331,7 @@ fn follow(
     connection: &mut AnyConnection,
     case: &SubscriptionCase,
     standing: PaymentStanding,
-    occasion: &Occasion,
+    occasion: &EventContext,
     (order, outcome, known): (OrderId, &ChargeChange, &Known),
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
@@ -343,10 +345,10 @@ fn follow(
             return Ok(());
         }
     };
-    let since = Since { before: &case.subscription, author: Author::System, zone: case.zone };
+    let since = ChangeContext { before: &case.subscription, author: Author::System, zone: case.zone };
     write(connection, &since, &change)?;
     if change.returns_money {
-        refunds::return_unwanted(connection, order, outcome, known, at)?;
+        refunds::refund_canceled_order(connection, order, outcome, known, at)?;
     }
     Ok(())
 }

@@ -5,14 +5,14 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{ChargeId, RefundId, StoreError};
 use kontor_payments::change::{Change, RefundChange};
 use kontor_payments::model::{ChargePurpose, GatewayRefund, NewRefund, ProviderId, Refund};
-use kontor_payments::ports::{OutsideRecorded, RefundStore, RefundStored};
+use kontor_payments::ports::{ExternalRefundStored, RefundStore, RefundStored};
 use uuid::Uuid;
 
 use super::outside_refunds;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::orders;
 use crate::payments::{self, Key};
-use crate::people::{CustomerOf, hold_customer};
+use crate::people::{CustomerOf, lock_customer_of};
 use crate::stored;
 
 fn record(
@@ -24,7 +24,7 @@ fn record(
 ) -> Result<Change, Abort<StoreError>> {
     let at = at.naive_utc();
     if matches!(change, RefundChange::Succeeded { .. }) {
-        hold_customer(connection, CustomerOf::Refund(id.get()))?;
+        lock_customer_of(connection, CustomerOf::Refund(id.get()))?;
     }
     let recorded = payments::record_refund(connection, id.get(), key, change, at)?;
     let succeeded = match (recorded, change) {
@@ -34,7 +34,7 @@ fn record(
     };
     let refund = payments::load_refund(connection, id)?;
     if let Some(Refund { purpose: ChargePurpose::Order(order), .. }) = refund {
-        orders::hear_refund(connection, order, id, succeeded, at)?;
+        orders::apply_refund_outcome(connection, order, id, succeeded, at)?;
     }
     Ok(recorded)
 }
@@ -67,7 +67,7 @@ impl RefundStore for Database {
         key: Uuid,
         refund: GatewayRefund,
         at: DateTime<Utc>,
-    ) -> Result<OutsideRecorded, StoreError> {
+    ) -> Result<ExternalRefundStored, StoreError> {
         self.write(move |connection| outside_refunds::record(connection, key, &refund, at)).await
     }
 

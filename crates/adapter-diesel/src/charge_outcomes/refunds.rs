@@ -5,7 +5,7 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{ChargeId, OrderId, StoreError};
 use kontor_orders::change::OrderedRefund;
 use kontor_orders::model::Order;
-use kontor_orders::refund::{RefundRefused, everything_left, receipt_of};
+use kontor_orders::refund::{RefundRefused, receipt_of, remaining_refund};
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::change::ChargeChange;
 use kontor_payments::model::{NewRefund, RefundIntent};
@@ -13,7 +13,7 @@ use kontor_payments::ports::RefundStored;
 
 use super::contradicted;
 use crate::database::{Abort, AnyConnection};
-use crate::orders::{self, Giving, WayBack};
+use crate::orders::{self, RefundChannel, RefundContext};
 use crate::payments::{self, Key, Known};
 
 type Refused = Abort<OrderError>;
@@ -22,7 +22,7 @@ type Refused = Abort<OrderError>;
 pub(super) fn give_back(
     connection: &mut AnyConnection,
     order: &Order,
-    giving: Giving,
+    giving: RefundContext,
     refund: &OrderedRefund,
     charge: Option<ChargeId>,
     at: DateTime<Utc>,
@@ -31,13 +31,13 @@ pub(super) fn give_back(
         (Some(charge_id), Some(intent)) => {
             let order = with_receipt(connection, order, refund, charge_id, intent)?;
             let new = NewRefund { charge_id, order, next_check_at: at, at };
-            match payments::store_refund(connection, &new).map_err(Abort::in_step)? {
-                RefundStored::New(stored) | RefundStored::Present(stored) => WayBack::Asked(stored.id),
+            match payments::store_refund(connection, &new).map_err(Abort::into_store)? {
+                RefundStored::New(stored) | RefundStored::Present(stored) => RefundChannel::Asked(stored.id),
                 RefundStored::Exceeds { left } => return Err(refuse(RefundRefused::ExceedsPaid { left })),
                 RefundStored::NoCharge => return Err(StoreError::corrupt("a charge vanished").into()),
             }
         }
-        _ => WayBack::ByHand,
+        _ => RefundChannel::ByHand,
     };
     orders::give_back(connection, giving, refund, way)
 }
@@ -54,7 +54,7 @@ fn with_receipt(
     charge: ChargeId,
     intent: RefundIntent,
 ) -> Result<RefundIntent, Refused> {
-    let charge = payments::load(connection, &Key::Id(charge.get())).map_err(Abort::in_step)?;
+    let charge = payments::load(connection, &Key::Id(charge.get())).map_err(Abort::into_store)?;
     let Some(paid) = charge.and_then(|charge| charge.request.receipt) else { return Ok(intent) };
     let receipt = receipt_of(order, &refund.decided, &paid);
     let receipt = receipt.map_err(|problem| refuse(RefundRefused::NoReceipt(problem)))?;
@@ -67,7 +67,7 @@ fn with_receipt(
 /// Refunds all money that arrives for a canceled order, once. The event for the payment is not sent, and its identifier
 /// names the refund. Money that cannot be refunded is left to operators: logged, counted, and reported by `kontor
 /// doctor`.
-pub(super) fn return_unwanted(
+pub(super) fn refund_canceled_order(
     connection: &mut AnyConnection,
     id: OrderId,
     change: &ChargeChange,
@@ -77,26 +77,26 @@ pub(super) fn return_unwanted(
     let ChargeChange::Succeeded { event_id, .. } = change else { return Ok(()) };
     let project = known.charge.project_id;
     let Some(order) = orders::locked(connection, id).map_err(to_storage)?.within(project) else {
-        return leave_to_people(connection, known, "the order is another project's", at);
+        return leave_to_operators(connection, known, "the order is another project's", at);
     };
-    let decided = match everything_left(&order) {
+    let decided = match remaining_refund(&order) {
         Ok(None) => return Ok(()),
         Ok(Some(decided)) => decided,
-        Err(refused) => return leave_to_people(connection, known, &refused.to_string(), at),
+        Err(refused) => return leave_to_operators(connection, known, &refused.to_string(), at),
     };
     let reason = "The order was canceled before the money arrived.".to_owned();
     let refund = OrderedRefund { key: *event_id, decided, reason, restock: true, ends_period: false };
-    let giving = Giving { project: project.get(), order: id, by: Author::System, at: at.naive_utc() };
+    let giving = RefundContext { project: project.get(), order: id, by: Author::System, at: at.naive_utc() };
     match give_back(connection, &order, giving, &refund, Some(known.charge.id), at) {
         // Both are refused before any write.
         Err(Abort::Refused(OrderError::Refused(OrderRefusal::Refund(
             refused @ (RefundRefused::NoReceipt(_) | RefundRefused::ExceedsPaid { .. }),
-        )))) => leave_to_people(connection, known, &refused.to_string(), at),
+        )))) => leave_to_operators(connection, known, &refused.to_string(), at),
         given => given.map_err(to_storage),
     }
 }
 
-fn leave_to_people(
+fn leave_to_operators(
     connection: &mut AnyConnection,
     known: &Known,
     why: &str,

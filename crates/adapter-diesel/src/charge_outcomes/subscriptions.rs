@@ -12,12 +12,12 @@ use kontor_kernel::{
 };
 use kontor_subscriptions::model::{Attempt, NewAttempt, PlanChoice, PlanOffer, SubscriptionView};
 use kontor_subscriptions::ports::{
-    Addressed, Begun, Committed, Committing, Decision, LeasedSubscription, NewSubscriptions, SubscriptionStore,
-    Unfinished,
+    CheckoutStored, CommitContext, CommitResult, Decision, LeasedSubscription, NewSubscriptions, SubscriptionSelector,
+    SubscriptionStore, Unfinished,
 };
-use kontor_subscriptions::{ConsentedTerms, Occasion, SubscriptionError, SubscriptionEvent, SubscriptionRefusal};
+use kontor_subscriptions::{ConsentedTerms, EventContext, SubscriptionError, SubscriptionEvent, SubscriptionRefusal};
 
-use super::recurring::{NoAttempt, Payer, attempt};
+use super::recurring::{AttemptError, Payer, attempt};
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::orders::has_warehouse;
@@ -26,8 +26,8 @@ use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 use crate::subscriptions::{
-    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, claim, consent, consents, first, insert, is_claimed, is_seen_by,
-    lock, plan, put_off, seen_by, view, write,
+    ChangeContext, PAYMENT_COLUMNS, PaymentRow, Selection, cases, claim, consent, consents, first, insert, is_claimed,
+    is_seen_by, lock, plan, put_off, seen_by, view, write,
 };
 use crate::unreadable;
 
@@ -89,36 +89,36 @@ fn is_offered(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<
 
 /// Starts subscriptions. Everything else is decided while the customer is locked, so that their calls run one after the
 /// other.
-fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Begun, Abort<NoAttempt>> {
+fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<CheckoutStored, Abort<AttemptError>> {
     let (customer, app) = (new.customer, new.customer.app);
     if !lock_customer_exclusively(connection, customer.counterparty_id.get())? {
-        return Ok(Begun::CustomerGone);
+        return Ok(CheckoutStored::CustomerGone);
     }
-    if let Some(present) = unfinished(connection, customer, new.at).map_err(Abort::in_step)? {
-        return Ok(Begun::Unfinished(present));
+    if let Some(present) = unfinished(connection, customer, new.at).map_err(Abort::into_store)? {
+        return Ok(CheckoutStored::Unfinished(present));
     }
     let plans = new.consents.iter().map(|consent| consent.terms.plan).collect();
     if is_claimed(connection, customer.counterparty_id, &plans, None)? {
-        return Ok(Begun::Subscribed);
+        return Ok(CheckoutStored::Subscribed);
     }
-    if !is_offered(connection, new).map_err(Abort::in_step)? {
-        return Ok(Begun::PlanGone);
+    if !is_offered(connection, new).map_err(Abort::into_store)? {
+        return Ok(CheckoutStored::PlanGone);
     }
     if !has_warehouse(connection, app.application_id.get())? {
-        return Ok(Begun::NoWarehouse);
+        return Ok(CheckoutStored::NoWarehouse);
     }
     for method in new.consents.iter().filter_map(|consent| consent.terms.method) {
         let found = payments::chargeable_method(connection, customer.counterparty_id.get(), method);
-        let found = found.map_err(Abort::in_step)?;
+        let found = found.map_err(Abort::into_store)?;
         if found.is_none_or(|(_, application, _)| application != app.application_id) {
-            return Ok(Begun::MethodGone);
+            return Ok(CheckoutStored::MethodGone);
         }
     }
     let mut attempts: Vec<(SubscriptionId, NewAttempt)> = Vec::with_capacity(new.consents.len());
     for agreed in &new.consents {
-        let id = insert(connection, customer, &agreed.terms, new.at.naive_utc()).map_err(Abort::in_step)?;
+        let id = insert(connection, customer, &agreed.terms, new.at.naive_utc()).map_err(Abort::into_store)?;
         consent(connection, id, agreed)?;
-        claim(connection, customer.counterparty_id, id, &[agreed.terms.plan].into(), NoAttempt::Subscribed)?;
+        claim(connection, customer.counterparty_id, id, &[agreed.terms.plan].into(), AttemptError::Subscribed)?;
         attempts.push((id, first(&agreed.terms)));
     }
     let payer = Payer {
@@ -131,9 +131,9 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Begun
     let mut subscriptions = Vec::with_capacity(attempts.len());
     for (id, _) in &attempts {
         made("subscriptions", id.get());
-        subscriptions.push(view(connection, *id, new.at).map_err(Abort::in_step)?);
+        subscriptions.push(view(connection, *id, new.at).map_err(Abort::into_store)?);
     }
-    Ok(Begun::New(Unfinished { order, charge, subscriptions }))
+    Ok(CheckoutStored::New(Unfinished { order, charge, subscriptions }))
 }
 
 by_place! {
@@ -146,13 +146,13 @@ by_place! {
 
 type Refused = Abort<SubscriptionError>;
 
-fn no_attempt(abort: Abort<NoAttempt>) -> Refused {
+fn no_attempt(abort: Abort<AttemptError>) -> Refused {
     match abort {
-        Abort::Refused(NoAttempt::MethodGone) => refuse(SubscriptionRefusal::MethodUnavailable),
-        Abort::Refused(NoAttempt::Restored) => Abort::Store(restored()),
-        Abort::Refused(NoAttempt::NoContact) => refuse(SubscriptionRefusal::NoContact),
-        Abort::Refused(NoAttempt::Subscribed) => refuse(SubscriptionRefusal::AlreadySubscribed),
-        Abort::Refused(NoAttempt::Store(error)) | Abort::Store(error) => Abort::Store(error),
+        Abort::Refused(AttemptError::MethodGone) => refuse(SubscriptionRefusal::MethodUnavailable),
+        Abort::Refused(AttemptError::Restored) => Abort::Store(restored()),
+        Abort::Refused(AttemptError::NoContact) => refuse(SubscriptionRefusal::NoContact),
+        Abort::Refused(AttemptError::Subscribed) => refuse(SubscriptionRefusal::AlreadySubscribed),
+        Abort::Refused(AttemptError::Store(error)) | Abort::Store(error) => Abort::Store(error),
         Abort::Query(error) => Abort::Query(error),
     }
 }
@@ -169,32 +169,32 @@ fn refuse(refusal: SubscriptionRefusal) -> Refused {
 /// Changes a subscription. Locks the customer first, then the subscription.
 fn change(
     connection: &mut AnyConnection,
-    which: Addressed,
-    with: &Committing,
+    which: SubscriptionSelector,
+    with: &CommitContext,
     decide: &Decision,
-) -> Result<Committed, Refused> {
-    let (Addressed::OfCustomer(_, id) | Addressed::Any(id)) = which;
+) -> Result<CommitResult, Refused> {
+    let (SubscriptionSelector::OfCustomer(_, id) | SubscriptionSelector::Any(id)) = which;
     let one =
         Statement::new("SELECT s.project_id, s.application_id, s.counterparty_id FROM subscriptions s WHERE s.id = ")
             .value(id.get());
     let one = match which {
-        Addressed::OfCustomer(customer, _) => one.sql(" AND ").then(seen_by(customer)),
-        Addressed::Any(_) => one,
+        SubscriptionSelector::OfCustomer(customer, _) => one.sql(" AND ").then(seen_by(customer)),
+        SubscriptionSelector::Any(_) => one,
     };
     let owner: Option<OwnerRow> = one.row(connection).optional()?;
     let owner = owner.ok_or(Abort::Refused(SubscriptionError::NotFound))?;
     if !lock_customer_exclusively(connection, owner.customer)? {
         return Err(Abort::Refused(SubscriptionError::CustomerGone));
     }
-    let case = cases(connection, &Wanted::Locked(id), with.at).map_err(Abort::in_step)?.into_iter().next();
+    let case = cases(connection, &Selection::Locked(id), with.at).map_err(Abort::into_store)?.into_iter().next();
     let mut case = case.ok_or(Abort::Refused(SubscriptionError::NotFound))?;
     let mut charge = None;
     for change in decide(&case).map_err(Abort::Refused)? {
         let newly = &change.subscription.claims() - &case.subscription.claims();
         let customer = case.subscription.counterparty_id;
         claim(connection, customer, id, &newly, SubscriptionRefusal::AlreadySubscribed)?;
-        let since = Since { before: &case.subscription, author: with.author, zone: case.zone };
-        write(connection, &since, &change).map_err(Abort::in_step)?;
+        let since = ChangeContext { before: &case.subscription, author: with.author, zone: case.zone };
+        write(connection, &since, &change).map_err(Abort::into_store)?;
         if let Some(next) = &change.attempt {
             let payer = Payer {
                 project: stored::id(owner.project)?,
@@ -206,10 +206,10 @@ fn change(
             let (_, made) = attempt(connection, payer, &attempts, &with.charge, with.at).map_err(no_attempt)?;
             charge = made.state.is_open().then_some(made);
         }
-        case = case.followed_by(&change);
+        case = case.with_change(&change);
     }
-    let view = view(connection, id, with.at).map_err(Abort::in_step)?;
-    Ok(Committed { view, charge })
+    let view = view(connection, id, with.at).map_err(Abort::into_store)?;
+    Ok(CommitResult { view, charge })
 }
 
 /// Deletes the method and everything planned with it in one transaction.
@@ -233,13 +233,13 @@ fn delete_method(
         .sql(" ORDER BY id")
         .rows(connection)?;
     for IdRow { id } in charged_by {
-        let found = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next();
+        let found = cases(connection, &Selection::Locked(stored::id(id)?), at)?.into_iter().next();
         // Another method may have been chosen while this transaction waited for the subscription: it stays.
         let Some(case) = found.filter(|case| case.subscription.terms.method == Some(method)) else { continue };
         // A subscription that was never activated has nothing planned.
-        let Ok(change) = case.after(SubscriptionEvent::DeleteMethod, &Occasion::default(), at) else { continue };
+        let Ok(change) = case.after(SubscriptionEvent::DeleteMethod, &EventContext::default(), at) else { continue };
         let author = Author::Customer(customer.counterparty_id);
-        write(connection, &Since { before: &case.subscription, author, zone: case.zone }, &change)?;
+        write(connection, &ChangeContext { before: &case.subscription, author, zone: case.zone }, &change)?;
     }
     Ok(true)
 }
@@ -258,18 +258,18 @@ impl SubscriptionStore for Database {
         self.read(move |connection| plan(connection, app, &choice)).await
     }
 
-    async fn begin(&self, new: NewSubscriptions) -> Result<Begun, StoreError> {
+    async fn begin(&self, new: NewSubscriptions) -> Result<CheckoutStored, StoreError> {
         let begun = self.write(move |connection| begin(connection, &new)).await;
-        if matches!(begun, Ok(Begun::New(_))) {
+        if matches!(begun, Ok(CheckoutStored::New(_))) {
             self.witness().await.map_err(StoreError::after_commit)?;
         }
         match begun {
             Ok(begun) => Ok(begun),
-            Err(NoAttempt::Restored) => Err(restored()),
-            Err(NoAttempt::MethodGone) => Ok(Begun::MethodGone),
-            Err(NoAttempt::NoContact) => Ok(Begun::NoContact),
-            Err(NoAttempt::Subscribed) => Ok(Begun::Subscribed),
-            Err(NoAttempt::Store(error)) => Err(error),
+            Err(AttemptError::Restored) => Err(restored()),
+            Err(AttemptError::MethodGone) => Ok(CheckoutStored::MethodGone),
+            Err(AttemptError::NoContact) => Ok(CheckoutStored::NoContact),
+            Err(AttemptError::Subscribed) => Ok(CheckoutStored::Subscribed),
+            Err(AttemptError::Store(error)) => Err(error),
         }
     }
 
@@ -284,9 +284,9 @@ impl SubscriptionStore for Database {
                 let rows: Vec<IdRow> = own.sql(" ORDER BY s.id DESC").rows(connection)?;
                 Ok(rows.into_iter().map(|row| row.id).collect())
             };
-            let whole = |connection: &mut AnyConnection| cases(connection, &Wanted::OfCustomer(customer), now);
+            let whole = |connection: &mut AnyConnection| cases(connection, &Selection::OfCustomer(customer), now);
             let load =
-                |connection: &mut AnyConnection, ids: &[i64]| cases(connection, &Wanted::These(ids.to_vec()), now);
+                |connection: &mut AnyConnection, ids: &[i64]| cases(connection, &Selection::These(ids.to_vec()), now);
             let read = unreadable::whole(connection, "subscriptions", whole, numbers, load)?;
             Ok::<_, Failed>(read.iter().map(|case| case.view(None, now)).collect())
         })
@@ -300,7 +300,7 @@ impl SubscriptionStore for Database {
         now: DateTime<Utc>,
     ) -> Result<Option<SubscriptionView>, StoreError> {
         self.read_snapshot(move |connection| {
-            let cases = cases(connection, &Wanted::OneOfCustomer(customer, id), now)?;
+            let cases = cases(connection, &Selection::OneOfCustomer(customer, id), now)?;
             Ok::<_, Failed>(cases.first().map(|case| case.view(None, now)))
         })
         .await
@@ -381,10 +381,10 @@ impl SubscriptionStore for Database {
 
     async fn change(
         &self,
-        which: Addressed,
-        with: Committing,
+        which: SubscriptionSelector,
+        with: CommitContext,
         decide: Decision,
-    ) -> Result<Committed, SubscriptionError> {
+    ) -> Result<CommitResult, SubscriptionError> {
         let committed = self.write(move |connection| change(connection, which, &with, &decide)).await?;
         if committed.charge.is_some() {
             self.witness().await.map_err(StoreError::after_commit)?;
@@ -404,7 +404,7 @@ impl SubscriptionStore for Database {
         loop {
             let now = at + TimeDelta::from_std(began.elapsed()).unwrap_or_default();
             let departing = self.read(move |connection| {
-                Ok::<_, Failed>(payments::is_departing(connection, method.get(), now.naive_utc())?)
+                Ok::<_, Failed>(payments::is_sending(connection, method.get(), now.naive_utc())?)
             });
             if !known || !departing.await? {
                 return Ok(known);

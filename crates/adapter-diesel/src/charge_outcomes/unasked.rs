@@ -33,20 +33,20 @@ fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i
 /// Cancels an order as if its payment had failed, unless another payment has been requested. Locks the customer before
 /// the order, as in every transaction.
 fn give_up(connection: &mut AnyConnection, order: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
-    people::hold_customer(connection, CustomerOf::Order(order.get()))?;
+    people::lock_customer_of(connection, CustomerOf::Order(order.get()))?;
     if !orders::waits_for_payment(connection, order)?
         || payments::load(connection, &Key::Open(ChargePurpose::Order(order)))?.is_some()
     {
         return Ok(false);
     }
     let news = ChargeNews::Failed { reason: "the payment was canceled and no other asked for" };
-    Ok(orders::hear(connection, order, &news, at)? == orders::Follows::Nothing)
+    Ok(orders::hear(connection, order, &news, at)? == orders::FollowUp::Nothing)
 }
 
 impl Database {
     /// Cancels orders that have waited for 15 minutes without a requested payment, and releases their stock. Each order
     /// is one transaction. Returns the number of canceled orders.
-    pub async fn give_up_unasked(&self, at: DateTime<Utc>) -> Result<usize, StoreError> {
+    pub async fn cancel_unpaid_orders(&self, at: DateTime<Utc>) -> Result<usize, StoreError> {
         let found = self.read(move |connection| waiting(connection, at - PATIENCE)).await?;
         self.cancel_each(found, move |connection, order| give_up(connection, order, at)).await
     }

@@ -194,7 +194,7 @@ impl PartReader for Database {
                 BlockKey::Code(code) => Statement::new("code = ").value(code.get()),
                 BlockKey::Identifier(slug) => Statement::new("slug = ").value(slug.as_str()),
             };
-            parts::with_those_below(connection, app, root)
+            parts::with_descendants(connection, app, root)
         })
         .await
     }

@@ -5,7 +5,7 @@ use kontor_content::FileError;
 use kontor_content::model::{
     Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, Sha256, StoredFile, Written,
 };
-use kontor_content::ports::{FileRepository, Leftover};
+use kontor_content::ports::{FileRepository, OrphanedFile};
 use kontor_kernel::{FileId, Listing, OfProject, OrderId, Page, ProjectId, Stamp, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database};
@@ -36,7 +36,7 @@ pub(crate) const CONTENTS: Queue =
 /// File id, project id, key of the content.
 type ContentRow = (i64, i64, String);
 
-const LEASED: Leased<i64, ContentRow, Leftover> = Leased { load: load_leftovers, read: leftover };
+const LEASED: Leased<i64, ContentRow, OrphanedFile> = Leased { load: load_leftovers, read: leftover };
 
 fn load_leftovers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ContentRow)>> {
     let rows: Vec<ContentRow> = files::table
@@ -47,8 +47,8 @@ fn load_leftovers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Ve
     Ok(rows.into_iter().map(|row| (row.0, row)).collect())
 }
 
-fn leftover((id, project, key): ContentRow) -> Result<Leftover, StoreError> {
-    Ok(Leftover {
+fn leftover((id, project, key): ContentRow) -> Result<OrphanedFile, StoreError> {
+    Ok(OrphanedFile {
         id: stored::id(id)?,
         project_id: stored::id(project)?,
         key: FileKey::parse(&key).map_err(StoreError::corrupt)?,
@@ -255,7 +255,7 @@ impl FileRepository for Database {
         now: DateTime<Utc>,
         again_at: DateTime<Utc>,
         most: u32,
-    ) -> Result<Vec<Leftover>, StoreError> {
+    ) -> Result<Vec<OrphanedFile>, StoreError> {
         let most = usize::try_from(most).map_err(StoreError::corrupt)?;
         let set = Statement::new(format!(", state = '{DELETED}'"));
         self.lease_rows(&CONTENTS, LeaseRequest::new(owner, now, again_at, most), set, LEASED).await

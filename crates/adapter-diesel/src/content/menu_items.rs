@@ -9,7 +9,7 @@ use kontor_content::model::{
 };
 use kontor_content::ports::MenuOrder;
 use kontor_kernel::{
-    AppScope, ApplicationId, Edit, MenuItemId, Name, OfProject, PhotoUrl, RecordError, Shift, Stamp, StoreError,
+    AppScope, ApplicationId, Edit, MenuItemId, MoveDirection, Name, OfProject, PhotoUrl, RecordError, Stamp, StoreError,
 };
 
 use super::parts::{self, Spot, StoredPart};
@@ -212,7 +212,7 @@ impl MenuOrder for Database {
         stamp: Stamp,
         application: ApplicationId,
         id: MenuItemId,
-        shift: Shift,
+        shift: MoveDirection,
     ) -> Result<MenuItem, PartError> {
         self.write(move |connection| {
             parts::hold(connection, &stamp, application)?;

@@ -16,7 +16,7 @@ use crate::histories;
 use crate::listing::{Source, unsearched};
 use crate::locks::lock_project;
 use crate::projections::search::{forget_page, note_page, page_text, pages_found, pages_to_find};
-use crate::records::{self, DeletableRecord, KeptRecord, ListedRecord, StoredRecord};
+use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::pages;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
@@ -147,7 +147,7 @@ fn require_type(connection: &mut AnyConnection, id: Option<PageTypeId>) -> Resul
 }
 
 /// Removes the fallback flag from the other content pages of the project.
-fn displace_fallback(connection: &mut AnyConnection, stamp: &Stamp, but: Option<i64>) -> QueryResult<()> {
+fn clear_other_fallbacks(connection: &mut AnyConnection, stamp: &Stamp, but: Option<i64>) -> QueryResult<()> {
     lock_project(connection, stamp.project_id)?;
     let others = pages::table
         .filter(pages::project_id.eq(stamp.project_id.get()))
@@ -199,7 +199,7 @@ fn unlink_tags(connection: &mut AnyConnection, page: i64) -> QueryResult<usize> 
     Statement::new("DELETE FROM page_tag_links WHERE page_id = ").value(page).run(connection)
 }
 
-impl KeptRecord for Page {
+impl RepositoryRecord for Page {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let ids = pages::table.filter(pages::project_id.eq(project)).order(pages::id).select(pages::id);
         let ids: Vec<i64> = ids.load(connection)?;
@@ -216,7 +216,7 @@ impl KeptRecord for Page {
             SLUGS.free(connection, stamp.project_id.get(), &Slug::of(&draft.title, "page"))?
         };
         if draft.is_fallback {
-            displace_fallback(connection, stamp, None)?;
+            clear_other_fallbacks(connection, stamp, None)?;
         }
         let content = PageContent {
             slug,
@@ -270,7 +270,7 @@ impl KeptRecord for Page {
         let id = before.id.get();
         require_type(connection, change.page_type_id.as_filled().copied())?;
         if change.is_fallback == Edit::Set(true) {
-            displace_fallback(connection, stamp, Some(id))?;
+            clear_other_fallbacks(connection, stamp, Some(id))?;
         }
         let old = before.content.clone();
         let content = PageContent {

@@ -263,7 +263,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
 
 /// Returns the selected part of an application with all its descendants, siblings ordered by code. Uses one statement,
 /// which stays prepared, for any number of parts.
-pub(super) fn with_those_below<P: StoredPart>(
+pub(super) fn with_descendants<P: StoredPart>(
     connection: &mut AnyConnection,
     app: AppScope,
     root: Statement,

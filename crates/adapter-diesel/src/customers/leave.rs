@@ -12,9 +12,9 @@ use super::{notifications, parts};
 use crate::database::{Abort, AnyConnection, found};
 use crate::histories;
 use crate::people::{
-    end_subscriptions, forget_customer, forget_receipts, forget_remarks, forget_tickets, lock_customer_exclusively,
+    delete_logins, delete_receipts, delete_remarks, delete_ticket_codes, end_subscriptions, lock_customer_exclusively,
 };
-use crate::projections::search::note_customer;
+use crate::projections::search::index_customer;
 use crate::records::StoredRecord as _;
 use crate::schema::{charges, counterparties, favourites, saved_payment_methods, search_requests};
 use crate::statement::Statement;
@@ -22,7 +22,7 @@ use crate::statement::Statement;
 /// All personal columns of a record. A company keeps its name and numbers, which are not personal.
 #[derive(AsChangeset)]
 #[diesel(table_name = counterparties, treat_none_as_null = true)]
-struct Emptied {
+struct AnonymizedColumns {
     first_name: Option<String>,
     last_name: Option<String>,
     middle_name: Option<String>,
@@ -51,7 +51,7 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
     lock_customer_exclusively(connection, customer)?;
     let before = StaffCustomer::load(connection, customer)?.and_then(|found| found.within(stamp.project_id));
     let before = before.ok_or(Abort::Refused(Stays::Unknown))?;
-    let emptied = Emptied {
+    let emptied = AnonymizedColumns {
         first_name: None,
         last_name: None,
         middle_name: None,
@@ -82,12 +82,12 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
     diesel::delete(saved_payment_methods::table.filter(saved_payment_methods::counterparty_id.eq(customer)))
         .execute(connection)?;
     end_subscriptions(connection, customer, at)?;
-    forget_receipts(connection, customer)?;
-    forget_tickets(connection, customer)?;
-    forget_remarks(connection, customer, at)?;
-    forget_likings(connection, project, customer)?;
+    delete_receipts(connection, customer)?;
+    delete_ticket_codes(connection, customer)?;
+    delete_remarks(connection, customer, at)?;
+    delete_favourites_and_searches(connection, project, customer)?;
     parts::forget(connection, customer)?;
-    forget_files(connection, customer, at)?;
+    delete_files(connection, customer, at)?;
     notifications::forget(connection, customer)?;
     if !before.is_company {
         let numbers = (
@@ -99,17 +99,17 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
         );
         diesel::update(counterparties::table.find(customer)).set(numbers).execute(connection)?;
     }
-    note_customer(connection, customer)?;
+    index_customer(connection, customer)?;
     let is_company = before.is_company;
     histories::rewrite(connection, stamp.project_id, StaffCustomer::RESOURCE, customer, |changes| {
         without_personal_values(changes, is_company)
     })?;
     histories::deleted(connection, stamp, &before.anonymous())?;
-    Ok(forget_customer(connection, project, customer)?)
+    Ok(delete_logins(connection, project, customer)?)
 }
 
 /// Deletes the files of the customer's orders. Their contents are swept from this time on.
-fn forget_files(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime) -> Result<(), QueryError> {
+fn delete_files(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime) -> Result<(), QueryError> {
     Statement::new("UPDATE files SET state = 'deleted', sweep_at = ")
         .value(at)
         .sql(" WHERE state <> 'deleted' AND order_id IN (SELECT id FROM orders WHERE counterparty_id = ")
@@ -120,7 +120,11 @@ fn forget_files(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime
 }
 
 /// Deletes the customer's favourites and searches.
-fn forget_likings(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
+fn delete_favourites_and_searches(
+    connection: &mut AnyConnection,
+    project: i64,
+    customer: i64,
+) -> Result<(), QueryError> {
     let kept =
         favourites::table.filter(favourites::project_id.eq(project)).filter(favourites::counterparty_id.eq(customer));
     diesel::delete(kept).execute(connection)?;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use diesel::sql_types::BigInt;
-use kontor_customers::model::{CustomerPart, Owned, part_changes};
+use kontor_customers::model::{CustomerRecordPart, Owned, part_changes};
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartError, CustomerPartRefusal};
 use kontor_kernel::{CounterpartyId, OfProject, ProjectId, RecordError, Resource, Stamp, StoreError};
@@ -13,7 +13,7 @@ use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::histories;
 use crate::people::lock_customer_exclusively;
-use crate::projections::search::note_customer;
+use crate::projections::search::index_customer;
 use crate::schema::{counterparties, counterparty_bank_requisites, counterparty_contacts};
 use crate::statement::{Statement, by_place};
 use crate::stored;
@@ -25,7 +25,7 @@ pub(super) struct Place {
 }
 
 /// A part with its own table.
-pub(super) trait StoredPart: CustomerPart {
+pub(super) trait StoredPart: CustomerRecordPart {
     /// Table name. Its columns are `id` for the part and `counterparty_id` for its customer.
     const TABLE: &'static str;
     /// Path segment of these parts.
@@ -85,7 +85,7 @@ fn tell<P: StoredPart>(
 ) -> Outcome<()> {
     let changes = part_changes(before, after);
     histories::changed_many(connection, stamp, Resource::Counterparties, &[(customer.get(), changes)])?;
-    note_customer(connection, customer.get())
+    index_customer(connection, customer.get())
 }
 
 #[async_trait]

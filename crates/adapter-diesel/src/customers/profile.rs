@@ -10,7 +10,7 @@ use kontor_kernel::{Edit, FileId, Stamp};
 use crate::database::{Abort, AnyConnection};
 use crate::histories;
 use crate::people::{is_avatar, lock_customer_exclusively};
-use crate::projections::search::note_customer;
+use crate::projections::search::index_customer;
 use crate::records::StoredRecord as _;
 use crate::schema::{counterparties, login_contacts};
 
@@ -52,7 +52,7 @@ pub(super) fn change(connection: &mut AnyConnection, change: &DecidedChange) -> 
     }
     let before = record(connection, change)?;
     diesel::update(present).set(columns).execute(connection)?;
-    note_customer(connection, customer)?;
+    index_customer(connection, customer)?;
     let after = record(connection, change)?;
     let own = Stamp { project_id: change.project_id, author: Author::Customer(change.customer), at: change.at };
     histories::changed(connection, &own, &before, &after)

@@ -5,12 +5,12 @@ use diesel::result::Error as QueryError;
 use kontor_kernel::ProjectId;
 
 use crate::database::{AnyConnection, found};
-use crate::people::{contacts, take_away};
+use crate::people::{contacts, remove_logins};
 use crate::schema::login_contacts;
 
 /// Returns `true` if another customer logs in with the contact. A contact that is no login may be part of several
 /// records.
-pub(super) fn signs_in_another(
+pub(super) fn is_login_of_another(
     connection: &mut AnyConnection,
     project: ProjectId,
     customer: Option<i64>,
@@ -33,7 +33,7 @@ pub(super) struct Changed<'a> {
 
 /// Ends the former login contacts of a customer: bindings, codes and, if there were bindings, tokens. Contacts that
 /// remain are found by the record.
-pub(super) fn end_former(
+pub(super) fn remove_former_logins(
     connection: &mut AnyConnection,
     project: ProjectId,
     customer: i64,
@@ -47,5 +47,5 @@ pub(super) fn end_former(
         let is_email = contact.contains('@');
         changes.iter().any(|change| change.is_email == is_email && change.now != Some(contact.as_str()))
     });
-    if former.is_empty() { Ok(()) } else { take_away(connection, project.get(), customer, &former) }
+    if former.is_empty() { Ok(()) } else { remove_logins(connection, project.get(), customer, &former) }
 }

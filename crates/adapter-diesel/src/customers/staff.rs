@@ -8,12 +8,12 @@ use kontor_customers::{CustomerReference, StaffCustomerError, StaffCustomerRefus
 use kontor_kernel::{CounterpartyId, Listing, OfProject, Page, ProjectId, RecordError, Stamp, StoreError, UserId};
 
 use super::leave::{Stays, leave};
-use super::sign_in::{Changed, end_former, signs_in_another};
+use super::sign_in::{Changed, is_login_of_another, remove_former_logins};
 use super::staff_records::load;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
 use crate::people::is_employee;
-use crate::projections::search::{customers_found, note_customer};
+use crate::projections::search::{customers_found, index_customer};
 use crate::records;
 use crate::schema::counterparties;
 use crate::statement::Statement;
@@ -54,7 +54,7 @@ fn require_available(
     let email = draft.email.as_deref().filter(|new| record.and_then(|old| old.email.as_deref()) != Some(*new));
     for (contact, reference) in [(phone, CustomerReference::Phone), (email, CustomerReference::Email)] {
         if let Some(contact) = contact
-            && signs_in_another(connection, project, id, contact)?
+            && is_login_of_another(connection, project, id, contact)?
         {
             unavailable.push(reference);
         }
@@ -117,7 +117,7 @@ fn insert(
         ))
         .returning(counterparties::id)
         .get_result(connection)?;
-    note_customer(connection, id)?;
+    index_customer(connection, id)?;
     Ok(id)
 }
 
@@ -144,8 +144,8 @@ fn update(
     let phone = (draft.phone_1 != record.phone_1).then_some(Changed { is_email: false, now: draft.phone_1.as_deref() });
     let email = changed_email.then_some(Changed { is_email: true, now: draft.email.as_deref() });
     let changes: Vec<Changed<'_>> = phone.into_iter().chain(email).collect();
-    end_former(connection, project, id, &changes)?;
-    note_customer(connection, id)?;
+    remove_former_logins(connection, project, id, &changes)?;
+    index_customer(connection, id)?;
     Ok(written)
 }
 

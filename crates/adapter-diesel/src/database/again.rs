@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use diesel::result::Error as QueryError;
 
-use super::failure::{is_conflict, may_pass, passes};
+use super::failure::{is_conflict, is_unclassified, passes};
 
 /// Maximum attempts, except after conflicts.
 const MOST: u32 = 5;
@@ -49,7 +49,7 @@ impl Attempts {
         if is_conflict(error) {
             return self.count < MOST_MEETINGS;
         }
-        let unclear = is_server && may_pass(error) && self.begun.elapsed() < PATIENCE;
+        let unclear = is_server && is_unclassified(error) && self.begun.elapsed() < PATIENCE;
         self.count < MOST && (lost || passes(error) || unclear)
     }
 

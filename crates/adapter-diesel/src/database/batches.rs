@@ -23,7 +23,7 @@ impl Database {
         &self,
         step: impl Fn(&mut AnyConnection, i64) -> Result<Done, Abort<StoreError>> + Copy + Send + 'static,
     ) -> Result<u64, StoreError> {
-        self.look_at_tables().await;
+        self.analyze_tables().await;
         self.steps(step, true).await
     }
 
@@ -42,7 +42,7 @@ impl Database {
                 None => return Ok(sum),
             }
             if is_filling && steps.is_power_of_two() {
-                self.look_at_tables().await;
+                self.analyze_tables().await;
             }
         }
     }

@@ -14,14 +14,14 @@ use kontor_kernel::StoreError;
 
 use super::AnyConnection;
 use super::connection::{Manager, give_up, is_broken};
-use super::failure::{Abort, may_pass};
+use super::failure::{Abort, is_unclassified};
 
 /// Minimum interval between two switches to another server. Where no other server accepts changes, reads continue.
 const LEFT_AT_MOST_EVERY: Duration = Duration::from_secs(1);
 
 /// Number of lost connections at the last successful check of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct WorkedAt(u64);
+struct CheckedAt(u64);
 
 pub(super) struct Connections {
     pool: Pool<Manager>,
@@ -66,8 +66,8 @@ impl Connections {
     }
 
     fn works(&self, connection: &mut PooledConnection<Manager>) -> bool {
-        let losses = WorkedAt(self.losses.load(Ordering::SeqCst));
-        if losses == WorkedAt(0) || PooledConnection::extensions(connection).get() == Some(&losses) {
+        let losses = CheckedAt(self.losses.load(Ordering::SeqCst));
+        if losses == CheckedAt(0) || PooledConnection::extensions(connection).get() == Some(&losses) {
             return true;
         }
         let works = self.is_newer(connection) && connection.batch_execute("SELECT 1").is_ok();
@@ -90,7 +90,7 @@ impl Connections {
     }
 
     /// Abandons the server of a connection, because it accepts no changes.
-    pub fn leave_server(&self, connection: &mut AnyConnection) {
+    pub fn abandon_server(&self, connection: &mut AnyConnection) {
         let mut left_at = self.left_at();
         if left_at.is_none_or(|left| connection.asked_at > left && left.elapsed() > LEFT_AT_MOST_EVERY) {
             *left_at = Some(Instant::now());
@@ -101,7 +101,7 @@ impl Connections {
     /// Checks a connection on which an operation failed. Returns `true` if it was lost: it leaves the pool, and the
     /// others are checked before their next use. If the error is inconclusive, a query tests the connection.
     pub fn is_lost<R>(&self, connection: &mut AnyConnection, abort: &Abort<R>) -> bool {
-        let unclear = matches!(abort, Abort::Query(error) if connection.is_postgres() && may_pass(error));
+        let unclear = matches!(abort, Abort::Query(error) if connection.is_postgres() && is_unclassified(error));
         if unclear && !is_broken(connection) && connection.batch_execute("SELECT 1").is_err() {
             give_up(connection);
         }

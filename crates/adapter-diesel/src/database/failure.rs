@@ -32,7 +32,7 @@ impl<R> Abort<R> {
 
 impl Abort<StoreError> {
     /// Converts to an operation with other reasons for refusals: there a storage error is no refusal.
-    pub(crate) fn in_step<R>(self) -> Abort<R> {
+    pub(crate) fn into_store<R>(self) -> Abort<R> {
         match self {
             Self::Refused(error) | Self::Store(error) => Abort::Store(error),
             Self::Query(error) => Abort::Query(error),
@@ -62,7 +62,7 @@ pub(crate) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
 }
 
 pub(crate) fn store_error(error: &QueryError) -> StoreError {
-    let passes = is_lost(error) || is_conflict(error) || is_demoted(error) || is_of_the_disk(error);
+    let passes = is_lost(error) || is_conflict(error) || is_read_only(error) || is_disk_error(error);
     if passes || error.to_string().contains("database is locked") {
         StoreError::Unavailable(error.to_string())
     } else {
@@ -83,7 +83,7 @@ pub(crate) fn is_lost(error: &QueryError) -> bool {
 }
 
 /// `true` if the server is read-only (SQLSTATE 25006): after a fail-over it is a replica.
-pub(super) fn is_demoted(error: &QueryError) -> bool {
+pub(super) fn is_read_only(error: &QueryError) -> bool {
     matches!(error, QueryError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _))
 }
 
@@ -103,7 +103,7 @@ fn says(error: &QueryError, texts: &[&str]) -> bool {
 }
 
 /// `true` if SQLite cannot write to the disk at this time. An immediate retry does not help.
-pub(super) fn is_of_the_disk(error: &QueryError) -> bool {
+pub(super) fn is_disk_error(error: &QueryError) -> bool {
     says(error, &NO_ROOM) || says(error, &DISK_FAILS)
 }
 
@@ -143,7 +143,7 @@ pub(super) fn passes(error: &QueryError) -> bool {
 /// `true` if the error of a server may be temporary: diesel has no kind for it, and it points at no object. Other
 /// engines report deadlocks and lost races that way. Nothing is stored, so a retry is always safe, and at worst
 /// useless: the caller bounds the attempts and the time.
-pub(super) fn may_pass(error: &QueryError) -> bool {
+pub(super) fn is_unclassified(error: &QueryError) -> bool {
     match error {
         QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => !has_place(information.as_ref()),
         _ => false,
@@ -156,7 +156,7 @@ pub(super) fn may_pass(error: &QueryError) -> bool {
 /// an error of the data has a kind. Nothing is stored.
 pub(super) fn settled<R>(abort: Abort<R>, is_server: bool) -> Abort<R> {
     match abort {
-        Abort::Query(error) if is_server && may_pass(&error) => {
+        Abort::Query(error) if is_server && is_unclassified(&error) => {
             Abort::Store(StoreError::Unavailable(error.to_string()))
         }
         abort => abort,
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_fields_of_an_error_tell_a_deadlock_and_not_its_words() {
-        assert!(is_conflict(&other(DEADLOCK)) && may_pass(&other(DEADLOCK)));
+        assert!(is_conflict(&other(DEADLOCK)) && is_unclassified(&other(DEADLOCK)));
         for report in [
             Report { position: true, ..DEADLOCK },
             Report { constraint: true, ..DEADLOCK },
@@ -268,9 +268,9 @@ mod tests {
         ] {
             assert!(!is_conflict(&other(report)));
         }
-        assert!(may_pass(&other(Report { hint: false, ..DEADLOCK })), "an engine that reports it with less");
-        assert!(!may_pass(&other(Report { position: true, ..Report::default() })), "a statement that is wrong");
-        assert!(!may_pass(&reported(DatabaseErrorKind::UniqueViolation, Report::default())));
+        assert!(is_unclassified(&other(Report { hint: false, ..DEADLOCK })), "an engine that reports it with less");
+        assert!(!is_unclassified(&other(Report { position: true, ..Report::default() })), "a statement that is wrong");
+        assert!(!is_unclassified(&reported(DatabaseErrorKind::UniqueViolation, Report::default())));
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_by_itself_is_unavailable() {
+    fn transient_errors_are_unavailable() {
         let demoted = reported(DatabaseErrorKind::ReadOnlyTransaction, Report::default());
         assert!(matches!(store_error(&demoted), StoreError::Unavailable(_)));
         for text in ["database or disk is full", "disk I/O error", "attempt to write a readonly database"] {

@@ -79,7 +79,7 @@ pub(crate) fn invalidate_everything() {
 }
 
 /// Notes that the operation writes to tables of this topic without changing cached data.
-pub(crate) fn leave_valid(topic: Topic) {
+pub(crate) fn keep_valid(topic: Topic) {
     #[cfg(feature = "test-support")]
     PENDING.with_borrow_mut(|invalidations| invalidations.unchanged.push(topic));
     #[cfg(not(feature = "test-support"))]

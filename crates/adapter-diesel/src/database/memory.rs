@@ -46,9 +46,9 @@ impl<K: Eq + Hash, V: Clone> Memory<K, V> {
 
 /// Caches of the modules above, one per type.
 #[derive(Default)]
-pub(super) struct Memories(RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
+pub(super) struct LookUpCaches(RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
-impl Memories {
+impl LookUpCaches {
     /// Returns the cache of this type; created on first use.
     pub fn of<M: Any + Default + Send + Sync>(&self) -> Arc<M> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<M>()).cloned();
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn there_is_one_memory_of_each_type() {
-        let memories = Memories::default();
+        let memories = LookUpCaches::default();
         let one: Arc<RwLock<u8>> = memories.of();
         *one.write().unwrap() = 7;
         assert_eq!(*memories.of::<RwLock<u8>>().read().unwrap(), 7);

@@ -15,7 +15,7 @@ use super::failure::{Abort, settled};
 use super::generation::GenerationFile;
 use super::group::GroupWriter;
 use super::invalidation::{CacheVersions, invalidate_everything};
-use super::memory::Memories;
+use super::memory::LookUpCaches;
 use super::page_readers::PageReaders;
 use super::step::{Outcome, Step, hide, reveal};
 use super::tables::Tables;
@@ -69,7 +69,7 @@ struct Inner {
     wait: Duration,
     /// Started with the first page; `None` if they could not be started.
     page_readers: OnceLock<Option<PageReaders>>,
-    memories: Memories,
+    memories: LookUpCaches,
     /// File that keeps the generation outside the database; unset if none is configured.
     generation: OnceLock<GenerationFile>,
 }
@@ -153,7 +153,7 @@ impl Database {
             group_writer: OnceLock::new(),
             wait: options.wait,
             page_readers: OnceLock::new(),
-            memories: Memories::default(),
+            memories: LookUpCaches::default(),
             generation: OnceLock::new(),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -283,7 +283,7 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        reveal(self.read_step(at_one_moment(hide(work))).await)
+        reveal(self.read_step(on_snapshot(hide(work))).await)
     }
 
     /// Runs an operation as short as those of [`Database::read_page`] on one snapshot.
@@ -295,7 +295,7 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        reveal(self.read_page_step(at_one_moment(hide(work))).await)
+        reveal(self.read_page_step(on_snapshot(hide(work))).await)
     }
 
     /// Runs an operation as short as those of [`Database::read_brief`] on one snapshot.
@@ -307,7 +307,7 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        reveal(self.read_brief_step(at_one_moment(hide(work))).await)
+        reveal(self.read_brief_step(on_snapshot(hide(work))).await)
     }
 
     /// Runs a write operation in one transaction: everything is committed, or nothing. The operation must change
@@ -344,7 +344,7 @@ impl Database {
 
     /// As [`Database::write`], for records that are not written through the ports of this crate. It invalidates all
     /// caches.
-    pub async fn write_apart<T, R>(
+    pub async fn write_and_invalidate_all<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
     ) -> Result<T, R>
@@ -425,7 +425,7 @@ impl Database {
 }
 
 /// Wraps an operation in a read-only transaction that sees the data as of its first statement.
-fn at_one_moment(step: Step) -> Step {
+fn on_snapshot(step: Step) -> Step {
     Box::new(move |connection| {
         match connection.driver() {
             Driver::Postgres(pg) => AnsiTransactionManager::begin_transaction_sql(

@@ -8,7 +8,7 @@ use super::{Abort, Database, DatabaseUrl};
 impl Database {
     /// Runs `ANALYZE` on the growing tables. PostgreSQL does so itself, but some time later. Until then, after many
     /// inserts, its plans fit small tables and scan large ones. SQLite needs no statistics.
-    pub(crate) async fn look_at_tables(&self) {
+    pub(crate) async fn analyze_tables(&self) {
         if !matches!(self.url(), DatabaseUrl::Postgres(_)) {
             return;
         }

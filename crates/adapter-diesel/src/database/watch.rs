@@ -43,9 +43,9 @@ fn seen(rows: &[CounterRow], (topic, stripe): (Topic, usize)) -> bool {
 
 /// Value of each counter raised by other processes, as last known; `None` while uncertain.
 #[derive(Default)]
-struct Others(HashMap<(Topic, usize), Option<u64>>);
+struct OtherProcesses(HashMap<(Topic, usize), Option<u64>>);
 
-impl Others {
+impl OtherProcesses {
     /// Applies the result of a read. Invalidates a stripe if other processes wrote, or if the writer cannot be
     /// determined.
     fn take_in(
@@ -89,7 +89,7 @@ impl Others {
 struct Watcher {
     manager: Manager,
     connection: Option<AnyConnection>,
-    others: Others,
+    others: OtherProcesses,
 }
 
 impl Watcher {
@@ -136,7 +136,7 @@ impl Database {
             writes: Arc::default(),
             ..self.manager().clone()
         };
-        let watcher = Watcher { manager, connection: None, others: Others::default() };
+        let watcher = Watcher { manager, connection: None, others: OtherProcesses::default() };
         let (sender, receiver) = channel();
         let versions = Arc::downgrade(self.cache_versions());
         std::thread::Builder::new()
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn only_what_others_raised_moves_on() {
-        let (versions, mut others) = (CacheVersions::default(), Others::default());
+        let (versions, mut others) = (CacheVersions::default(), OtherProcesses::default());
         let project = ProjectId::new(3).unwrap();
         let version = || versions.version(Topic::Storefront, project);
         others.take_in(&versions, &own(&versions, 3), &[row(3, 7)]);

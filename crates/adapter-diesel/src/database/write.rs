@@ -7,7 +7,7 @@ use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager}
 use diesel::result::Error as QueryError;
 
 use super::failure::{Abort, at_commit, is_lost};
-use super::idempotency::{self, IdempotentRequest, Serving};
+use super::idempotency::{self, IdempotentRequest, RequestGuard};
 use super::invalidation::Invalidations;
 use super::preconditions::{self, Left, VersionedRequest};
 use super::step::{Answer, Outcome, Step};
@@ -42,7 +42,7 @@ impl Write {
     pub fn attempt(&self, connection: &mut AnyConnection, tables: &'static Tables) -> Result<Written, Abort<Answer>> {
         // Left over from an abandoned attempt.
         Invalidations::take();
-        let _serving = Serving::begin(self.request.as_ref());
+        let _serving = RequestGuard::begin(self.request.as_ref());
         preconditions::begin();
         #[cfg(feature = "test-support")]
         super::write_check::forget();

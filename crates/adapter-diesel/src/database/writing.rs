@@ -7,7 +7,7 @@ use diesel::result::Error as QueryError;
 
 use super::again::Attempts;
 use super::connections::Connections;
-use super::failure::{Abort, is_demoted, settled};
+use super::failure::{Abort, is_read_only, settled};
 use super::invalidation::CacheVersions;
 use super::step::Outcome;
 use super::tables::Tables;
@@ -60,8 +60,8 @@ impl Writing {
             let _queue = attempts.queues().then(|| self.queue.lock().unwrap_or_else(PoisonError::into_inner));
             let mut connection = self.connections.take()?;
             let outcome = write.alone(&mut connection, self);
-            if matches!(&outcome, Err(Abort::Query(error)) if is_demoted(error)) {
-                self.connections.leave_server(&mut connection);
+            if matches!(&outcome, Err(Abort::Query(error)) if is_read_only(error)) {
+                self.connections.abandon_server(&mut connection);
             }
             // A connection to a file cannot be lost; its error would recur.
             let lost =

@@ -5,8 +5,8 @@ use kontor_kernel::StoreError;
 
 use super::{Difference, Seen, next};
 use crate::database::{Abort, AnyConnection};
-use crate::projections::offer_counts::{self, OffCount};
-use crate::projections::offers::{self, OffOffer};
+use crate::projections::offer_counts::{self, CountDifference};
+use crate::projections::offers::{self, DifferingOffer};
 use crate::projections::search;
 use crate::statement::{IdRow, by_place};
 
@@ -104,9 +104,9 @@ pub(super) fn items(
     if ids.is_empty() {
         return Ok(Seen { count: 0, last: None, differences: Vec::new() });
     }
-    let shown: Vec<OffOffer> = offers::off(&ids).rows(connection)?;
+    let shown: Vec<DifferingOffer> = offers::off(&ids).rows(connection)?;
     let unfound = search::off(connection, &ids)?;
-    let of_offer = |offer: &OffOffer| {
+    let of_offer = |offer: &DifferingOffer| {
         let (project_id, application, id) = offer.place();
         let (stored, derived) = offer.prices();
         let (figure, source, application_id) = ("storefront_offers.price", "inventories", Some(application));
@@ -136,8 +136,9 @@ pub(super) fn counts(
 ) -> Result<Seen, Abort<StoreError>> {
     let rows: Vec<IdRow> = next("t.id", "applications", project, last).rows(connection)?;
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let off: Vec<OffCount> = if ids.is_empty() { Vec::new() } else { offer_counts::off(&ids).rows(connection)? };
-    let differ = |off: OffCount| Difference {
+    let off: Vec<CountDifference> =
+        if ids.is_empty() { Vec::new() } else { offer_counts::off(&ids).rows(connection)? };
+    let differ = |off: CountDifference| Difference {
         project_id: off.project,
         figure: "offer_counts.total",
         id: off.category,

@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::{ProjectId, StoreError};
 
 use super::next;
-use crate::database::invalidation::{Topic, invalidate_everything, leave_valid};
+use crate::database::invalidation::{Topic, invalidate_everything, keep_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::projections::{offer_counts, offers, search};
 use crate::statement::{IdRow, Statement};
@@ -71,7 +71,7 @@ impl Database {
             if count > 0 {
                 invalidate_everything();
             } else {
-                leave_valid(Topic::Storefront);
+                keep_valid(Topic::Storefront);
             }
             Ok((ids.last().copied(), u64::try_from(count).unwrap_or(u64::MAX)))
         })

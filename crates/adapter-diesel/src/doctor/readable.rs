@@ -12,7 +12,7 @@ use super::next;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::records::StoredRecord;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::subscriptions::{Wanted, cases};
+use crate::subscriptions::{Selection, cases};
 use crate::unreadable::apart;
 use crate::{auth, catalog, orders};
 
@@ -45,7 +45,7 @@ const TABLES: [(&str, Read); 19] = [
     stored::<StaffCustomer>(),
     ("orders", |connection, ids| orders::numbered(connection, ids).map(|_| Vec::new())),
     ("subscriptions", |connection, ids| {
-        cases(connection, &Wanted::These(ids.to_vec()), DateTime::UNIX_EPOCH).map(|_| Vec::new())
+        cases(connection, &Selection::These(ids.to_vec()), DateTime::UNIX_EPOCH).map(|_| Vec::new())
     }),
     ("users", auth::try_to_read),
     stored::<Branch>(),

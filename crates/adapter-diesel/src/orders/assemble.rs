@@ -6,7 +6,7 @@ use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::{InvalidId, OfProject, Quantity, StoreError, Word};
 use kontor_orders::model::{
-    Customer, DeliveryCharge, DeliveryWay, Named, Order, OrderLine, OrderRefund, OrderStatus, PaymentMethod,
+    Customer, DeliveryCharge, DeliveryOptionRef, Named, Order, OrderLine, OrderRefund, OrderStatus, PaymentMethod,
     PaymentType, Place, ReservationState,
 };
 use kontor_orders::tickets::{TicketReference, Tickets};
@@ -236,7 +236,7 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
             vat: row.delivery_vat_code.map(receipt_terms::vat).transpose()?,
         },
         promo_code: row.promo_code,
-        delivery_type: DeliveryWay {
+        delivery_type: DeliveryOptionRef {
             id: stored::id(row.type_id)?,
             name: row.type_name.unwrap_or_default(),
             price: stored::money(row.type_price.unwrap_or_default())?,
@@ -244,7 +244,7 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
         },
         delivery_subtype: match row.subtype_id {
             None => None,
-            Some(id) => Some(DeliveryWay {
+            Some(id) => Some(DeliveryOptionRef {
                 id: stored::id(id)?,
                 name: row.subtype_name.unwrap_or_default(),
                 price: stored::money(row.subtype_price.unwrap_or_default())?,

@@ -22,7 +22,7 @@ pub(crate) fn locked(connection: &mut AnyConnection, order: OrderId) -> Result<O
     if connection.is_postgres() {
         Statement::new("SELECT o.id FROM orders o").then(row()).sql(" FOR NO KEY UPDATE").run(connection)?;
     }
-    let found = assemble::orders(connection, row()).map_err(Abort::in_step)?;
+    let found = assemble::orders(connection, row()).map_err(Abort::into_store)?;
     found.into_iter().next().ok_or(Abort::Refused(OrderError::NotFound))
 }
 

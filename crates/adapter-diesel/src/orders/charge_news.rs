@@ -74,7 +74,7 @@ pub(crate) fn waits_for_payment(connection: &mut AnyConnection, order: OrderId) 
 /// Action required beyond the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "money may be kept that belongs to the customer"]
-pub(crate) enum Follows {
+pub(crate) enum FollowUp {
     /// No action.
     Nothing,
     /// Refund the money: the order is canceled.
@@ -88,7 +88,7 @@ pub(crate) fn hear(
     order: OrderId,
     news: &ChargeNews<'_>,
     at: DateTime<Utc>,
-) -> Result<Follows, Abort<StoreError>> {
+) -> Result<FollowUp, Abort<StoreError>> {
     let order = lock(connection, order)?;
     match news {
         ChargeNews::Link(url) => {
@@ -132,7 +132,7 @@ pub(crate) fn hear(
                     let late = Heard::of(OrderEvent::PaidAfterCancellation, &order);
                     let amount_text = amount.to_string();
                     enter(connection, &order, Heard { captured: Some(*amount), ..late.with(&amount_text) }, at)?;
-                    return Ok(Follows::Refund);
+                    return Ok(FollowUp::Refund);
                 }
                 AfterCharge::Unexpected => {
                     // No transition moves an order away while its charge is open. Should it ever happen, the money must
@@ -141,7 +141,7 @@ pub(crate) fn hear(
                     capture(connection, &order, *amount, at)?;
                     let odd = Heard::of(OrderEvent::PaidOutOfTurn, &order).with("money arrived out of turn");
                     enter(connection, &order, Heard { captured: Some(*amount), ..odd }, at)?;
-                    return Ok(Follows::People);
+                    return Ok(FollowUp::People);
                 }
                 AfterCharge::Stays => {}
             }
@@ -167,7 +167,7 @@ pub(crate) fn hear(
             AfterCharge::Stays | AfterCharge::Returns | AfterCharge::Unexpected => {}
         },
     }
-    Ok(Follows::Nothing)
+    Ok(FollowUp::Nothing)
 }
 
 fn capture(

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_kernel::{Money, ProjectId, StoreError};
 use kontor_orders::model::{BY_DELIVERY, DeliveryChoice};
-use kontor_orders::ports::{DeliverySettings, DeliveryTerms, Priced, PricedWay};
+use kontor_orders::ports::{DeliveryOption, DeliverySettings, DeliveryTerms, Priced};
 
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
@@ -24,7 +24,7 @@ by_place! {
     }
 }
 
-fn ways(connection: &mut AnyConnection, project: ProjectId) -> Result<Vec<PricedWay>, Abort<StoreError>> {
+fn ways(connection: &mut AnyConnection, project: ProjectId) -> Result<Vec<DeliveryOption>, Abort<StoreError>> {
     let rows: Vec<WayRow> = Statement::new(
         "SELECT dt.id, dt.name, dt.price, ds.id, ds.name, ds.price FROM delivery_types dt LEFT JOIN delivery_subtypes ds ON \
          ds.project_id = dt.project_id AND ds.delivery_type_id = dt.id AND ds.is_active AND dt.id = ",
@@ -39,7 +39,7 @@ fn ways(connection: &mut AnyConnection, project: ProjectId) -> Result<Vec<Priced
         let subtype = subtype.map(|((id, name), price)| {
             Ok::<_, StoreError>(Priced { id: stored::id(id)?, name, price: stored::money(price)? })
         });
-        Ok(PricedWay {
+        Ok(DeliveryOption {
             delivery_type: Priced {
                 id: stored::id(row.type_id)?,
                 name: row.type_name,

@@ -32,7 +32,7 @@ by_place! {
 
 /// Returns `true` if the automatic discounts that may apply to these items are the ones used for pricing. Discounts
 /// that cover one of the items are locked until the commit.
-pub(super) fn keep_automatic(
+pub(super) fn check_automatic_discounts(
     connection: &mut AnyConnection,
     project: i64,
     items: &[i64],

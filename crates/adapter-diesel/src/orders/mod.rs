@@ -22,9 +22,9 @@ mod tickets;
 mod unconfirmed;
 
 pub(crate) use change::{apply, locked};
-pub(crate) use charge_news::{ChargeNews, Follows, hear, waits_for_payment};
+pub(crate) use charge_news::{ChargeNews, FollowUp, hear, waits_for_payment};
 pub(crate) use place::place;
 pub(crate) use reader::numbered;
 pub(crate) use recurring::{RecurringLine, RecurringOrder, has_warehouse, place_recurring};
-pub(crate) use refunds::{Giving, WayBack, enter_outside, give_back, hear_refund};
+pub(crate) use refunds::{RefundChannel, RefundContext, add_outside_refund_entry, apply_refund_outcome, give_back};
 pub(crate) use unconfirmed::admit_unconfirmed;

@@ -16,7 +16,7 @@ use super::tickets;
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
-use crate::locks::lock_cards;
+use crate::locks::lock_items;
 use crate::people::is_employee;
 use crate::projections::offers;
 use crate::schema::{discount_usages, nomenclatures};
@@ -42,7 +42,7 @@ pub(crate) fn place(
     }
     invalidate(Topic::Storefront, order.project_id.get());
     let reserved = reserve(connection, order, at)?;
-    keep_prices(connection, order)?;
+    check_prices(connection, order)?;
     if let Some(promo) = &order.promo {
         discounts::take_use(connection, promo, order.promo_discount, customer.get())?;
     }
@@ -72,7 +72,7 @@ fn reserve(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTim
     let mut lines: Vec<_> =
         order.lines.iter().filter_map(|line| place_of(line).map(|inventory| (inventory, line))).collect();
     lines.sort_by_key(|(inventory, _)| *inventory);
-    lock_cards(connection, &order.lines.iter().map(|line| line.item.get()).collect::<Vec<_>>())?;
+    lock_items(connection, &order.lines.iter().map(|line| line.item.get()).collect::<Vec<_>>())?;
     let mut reserved = Vec::with_capacity(lines.len());
     for (inventory, line) in lines {
         match stock::reserve(connection, inventory, line.quantity.get().into(), line.unit_price, at)? {
@@ -85,13 +85,13 @@ fn reserve(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTim
 }
 
 /// Checks that the values used for pricing have not changed.
-fn keep_prices(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Refused> {
+fn check_prices(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Refused> {
     let project = order.project_id.get();
     let services = order.lines.iter().filter(|line| line.inventory.is_none());
     let services = services.map(|line| (line.item.get(), line.unit_price.minor())).collect();
     let items: Vec<i64> = order.lines.iter().map(|line| line.item.get()).collect();
-    if keep_services(connection, project, &services)?
-        && discounts::keep_automatic(connection, project, &items, &order.automatic)?
+    if check_service_prices(connection, project, &services)?
+        && discounts::check_automatic_discounts(connection, project, &items, &order.automatic)?
     {
         Ok(())
     } else {
@@ -101,7 +101,7 @@ fn keep_prices(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<()
 
 /// Checks the prices of services. Services have no stock that would guard their prices, so their locked items must
 /// still have these prices.
-pub(super) fn keep_services(
+pub(super) fn check_service_prices(
     connection: &mut AnyConnection,
     project: i64,
     services: &BTreeMap<i64, i64>,

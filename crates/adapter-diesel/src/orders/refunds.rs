@@ -16,7 +16,7 @@ use super::history::{self, Entry, figure};
 use super::{notices, tickets};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
-use crate::locks::lock_cards;
+use crate::locks::lock_items;
 use crate::projections::offers;
 use crate::schema::{order_refunds, orders};
 use crate::statement::{Statement, Value, by_place};
@@ -71,7 +71,7 @@ pub(super) fn of_orders(
 
 /// Author, project and time of a refund.
 #[derive(Clone, Copy)]
-pub(crate) struct Giving {
+pub(crate) struct RefundContext {
     pub project: i64,
     pub order: OrderId,
     pub by: Author,
@@ -80,7 +80,7 @@ pub(crate) struct Giving {
 
 /// Way in which the money is refunded.
 #[derive(Clone, Copy)]
-pub(crate) enum WayBack {
+pub(crate) enum RefundChannel {
     /// The acquirer is requested to make this refund.
     Asked(RefundId),
     /// The acquirer has made this refund already.
@@ -89,7 +89,7 @@ pub(crate) enum WayBack {
     ByHand,
 }
 
-impl WayBack {
+impl RefundChannel {
     fn refund(self) -> Option<i64> {
         match self {
             Self::Asked(id) | Self::Gone(id) => Some(id.get()),
@@ -101,17 +101,17 @@ impl WayBack {
 /// Stores a refund of lines and counts its money as pending or refunded. The caller has locked the order.
 pub(crate) fn give_back(
     connection: &mut AnyConnection,
-    giving: Giving,
+    giving: RefundContext,
     refund: &OrderedRefund,
-    way: WayBack,
+    way: RefundChannel,
 ) -> Result<(), Refused> {
     let (order, at) = (giving.order.get(), giving.at);
-    take_lines_back(connection, giving, &refund.decided.lines)?;
+    return_lines(connection, giving, &refund.decided.lines)?;
     tickets::recount(connection, order)?;
     let amount = refund.decided.amount.minor();
     let (state, settled_at, refunding, refunded) = match way {
-        WayBack::Asked(_) => (OrderRefundState::Pending, None, amount, 0),
-        WayBack::Gone(_) | WayBack::ByHand => (OrderRefundState::Succeeded, Some(at), 0, amount),
+        RefundChannel::Asked(_) => (OrderRefundState::Pending, None, amount, 0),
+        RefundChannel::Gone(_) | RefundChannel::ByHand => (OrderRefundState::Succeeded, Some(at), 0, amount),
     };
     let enough = orders::table
         .find(order)
@@ -157,8 +157,8 @@ pub(crate) fn give_back(
     // A refund without money needs no notice.
     if !refund.decided.amount.is_zero() {
         let notice = match way {
-            WayBack::Asked(_) => Notice::OrderRefundRequested,
-            WayBack::Gone(_) | WayBack::ByHand => Notice::OrderRefunded,
+            RefundChannel::Asked(_) => Notice::OrderRefundRequested,
+            RefundChannel::Gone(_) | RefundChannel::ByHand => Notice::OrderRefunded,
         };
         notices::tell(connection, giving.order, notice, Some(refund.decided.amount), at)?;
     }
@@ -166,10 +166,10 @@ pub(crate) fn give_back(
 }
 
 /// Adds a history entry for a refund made at the acquirer, outside the service.
-pub(crate) fn enter_outside(
+pub(crate) fn add_outside_refund_entry(
     connection: &mut AnyConnection,
     before: &Order,
-    giving: Giving,
+    giving: RefundContext,
     amount: Money,
 ) -> Result<(), Abort<StoreError>> {
     let after = before.refunded.checked_add(amount).unwrap_or(Money::MAX);
@@ -193,7 +193,7 @@ by_place! {
     }
 }
 
-fn take_lines_back(connection: &mut AnyConnection, giving: Giving, lines: &[ReturnedLine]) -> Result<(), Refused> {
+fn return_lines(connection: &mut AnyConnection, giving: RefundContext, lines: &[ReturnedLine]) -> Result<(), Refused> {
     let mut moving = Vec::new();
     for line in lines {
         let (state, quantity) = (ReservationState::Released.word(), i64::from(line.quantity));
@@ -222,7 +222,7 @@ fn take_lines_back(connection: &mut AnyConnection, giving: Giving, lines: &[Retu
     }
     invalidate(Topic::Storefront, giving.project);
     moving.sort_by_key(|(inventory, ..)| *inventory);
-    lock_cards(connection, &moving.iter().map(|(_, item, _)| *item).collect::<Vec<_>>())?;
+    lock_items(connection, &moving.iter().map(|(_, item, _)| *item).collect::<Vec<_>>())?;
     let mut moved: BTreeMap<&str, (Reason, Vec<Movement>)> = BTreeMap::new();
     for (inventory, _, line) in moving {
         let (reason, movement) = move_goods(connection, inventory, &line, giving.at)?;
@@ -259,7 +259,7 @@ fn move_goods(
 
 /// Applies the outcome of a refund: succeeded or failed. Returned lines stay returned; money that was not refunded can
 /// be refunded again.
-pub(crate) fn hear_refund(
+pub(crate) fn apply_refund_outcome(
     connection: &mut AnyConnection,
     order: OrderId,
     refund: RefundId,

@@ -8,7 +8,7 @@ use kontor_orders::model::ReservationState;
 
 use super::discounts;
 use crate::database::AnyConnection;
-use crate::locks::lock_cards;
+use crate::locks::lock_items;
 use crate::projections::offers;
 use crate::schema::reservations;
 use crate::stock::{Cause, Reason, enter, give_back, take_out};
@@ -29,7 +29,7 @@ fn held(connection: &mut AnyConnection, order: i64) -> QueryResult<Vec<(i64, i64
         ))
         .load(connection)?;
     let stocked = lines.iter().filter(|(inventory, ..)| inventory.is_some());
-    lock_cards(connection, &stocked.map(|(.., item)| *item).collect::<Vec<_>>())?;
+    lock_items(connection, &stocked.map(|(.., item)| *item).collect::<Vec<_>>())?;
     Ok(lines.into_iter().filter_map(|(inventory, pieces, _)| Some((inventory?, pieces))).collect())
 }
 

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::{OrderId, Stamp, StoreError};
-use kontor_orders::change::{PlacedLine, PromoEffect, Rework, ReworkedLine, StockClaim};
+use kontor_orders::change::{ChangedLine, LineChangeSet, PlacedLine, PromoEffect, StockClaim};
 use kontor_orders::lines::LinesRefused;
 use kontor_orders::{OrderError, OrderRefusal};
 
 use super::discounts;
-use super::place::{insert_lines, keep_services};
+use super::place::{check_service_prices, insert_lines};
 use super::tickets;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
-use crate::locks::lock_cards;
+use crate::locks::lock_items;
 use crate::projections::offers;
 use crate::schema::orders;
 use crate::statement::{IdRow, Statement, Value};
@@ -30,7 +30,7 @@ fn stale() -> Refused {
 pub(super) fn apply(
     connection: &mut AnyConnection,
     order: OrderId,
-    rework: &Rework,
+    rework: &LineChangeSet,
     stamp: &Stamp,
 ) -> Result<(), Refused> {
     let (project, at) = (stamp.project_id.get(), stamp.at.naive_utc());
@@ -38,11 +38,11 @@ pub(super) fn apply(
     let services: BTreeMap<i64, i64> =
         rework.services.iter().map(|(item, price)| (item.get(), price.minor())).collect();
     let moved = rework.claims.iter().map(|claim| claim.item.get());
-    lock_cards(connection, &moved.chain(services.keys().copied()).collect::<Vec<_>>())?;
+    lock_items(connection, &moved.chain(services.keys().copied()).collect::<Vec<_>>())?;
     let free = claim(connection, order, &rework.claims, stamp)?;
     let items: Vec<i64> = rework.items.iter().map(|item| item.get()).collect();
-    if !keep_services(connection, project, &services)?
-        || !discounts::keep_automatic(connection, project, &items, &rework.automatic)?
+    if !check_service_prices(connection, project, &services)?
+        || !discounts::check_automatic_discounts(connection, project, &items, &rework.automatic)?
     {
         return Err(stale());
     }
@@ -91,19 +91,24 @@ fn claim(
     Ok(sold_out.chain(back).map(|movement: &Movement| movement.item).collect())
 }
 
-fn keep_promo(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -> Result<(), Refused> {
+fn keep_promo(connection: &mut AnyConnection, order: OrderId, rework: &LineChangeSet) -> Result<(), Refused> {
     match &rework.promo {
         PromoEffect::None => Ok(()),
         PromoEffect::Return(_) => Ok(discounts::return_use(connection, order.get())?),
         PromoEffect::Keep(promo) => {
             let amount = rework.totals.promo_discount;
-            let kept = discounts::keep_use(connection, promo, order.get(), amount).map_err(Abort::in_step)?;
+            let kept = discounts::keep_use(connection, promo, order.get(), amount).map_err(Abort::into_store)?;
             if kept { Ok(()) } else { Err(stale()) }
         }
     }
 }
 
-fn write_totals(connection: &mut AnyConnection, order: OrderId, rework: &Rework, at: NaiveDateTime) -> QueryResult<()> {
+fn write_totals(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    rework: &LineChangeSet,
+    at: NaiveDateTime,
+) -> QueryResult<()> {
     let (totals, returned) = (rework.totals, matches!(rework.promo, PromoEffect::Return(_)));
     diesel::update(orders::table.find(order.get()))
         .set((
@@ -127,7 +132,7 @@ fn written(order: OrderId, rows: &[IdRow], expected: usize) -> Result<(), Refuse
     }
 }
 
-fn remove(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -> Result<(), Refused> {
+fn remove(connection: &mut AnyConnection, order: OrderId, rework: &LineChangeSet) -> Result<(), Refused> {
     if rework.removed.is_empty() {
         return Ok(());
     }
@@ -137,9 +142,14 @@ fn remove(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -> Re
     written(order, &gone, ids.len())
 }
 
-fn update(connection: &mut AnyConnection, order: OrderId, rework: &Rework, at: NaiveDateTime) -> Result<(), Refused> {
-    let known = |line: &&ReworkedLine| line.is_changed && line.id.is_some();
-    let changed: Vec<&ReworkedLine> = rework.lines.iter().filter(known).collect();
+fn update(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    rework: &LineChangeSet,
+    at: NaiveDateTime,
+) -> Result<(), Refused> {
+    let known = |line: &&ChangedLine| line.is_changed && line.id.is_some();
+    let changed: Vec<&ChangedLine> = rework.lines.iter().filter(known).collect();
     if changed.is_empty() {
         return Ok(());
     }

@@ -9,11 +9,11 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{OrderId, Page, PageRequest, Quantity, ShopId, StoreError, UserId, Word};
-use kontor_orders::change::{PlacedOrder, Rework, ReworkedLine};
+use kontor_orders::change::{ChangedLine, LineChangeSet, PlacedOrder};
 use kontor_orders::model::{Named, OrderEvent, OrderStatus};
 use kontor_orders::ports::TicketStore;
 use kontor_orders::tickets::{
-    EarlierScan, KeptScan, ReadScan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, TicketOrder, judge,
+    CheckedScan, EarlierScan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, StoredScan, TicketOrder, judge,
 };
 
 use super::history::{self, Entry, figure};
@@ -31,7 +31,7 @@ impl TicketStore for Database {
         self.write(move |connection| redeem(connection, &batch)).await
     }
 
-    async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<KeptScan>, StoreError> {
+    async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<StoredScan>, StoreError> {
         self.read_snapshot(move |connection| {
             let total = Statement::new("SELECT count(*) FROM ticket_scans WHERE order_id = ").value(order.get());
             let total = total.row::<IdRow>(connection)?.id;
@@ -44,7 +44,7 @@ impl TicketStore for Database {
                     .sql(" OFFSET ")
                     .value(page.offset()),
             )?;
-            Ok(stored::page(unreadable::rows("ticket_scans", rows, |row| row.id, KeptScan::try_from)?, total, page)?)
+            Ok(stored::page(unreadable::rows("ticket_scans", rows, |row| row.id, StoredScan::try_from)?, total, page)?)
         })
         .await
     }
@@ -89,7 +89,7 @@ fn lock_orders(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<(), 
 fn answer(
     connection: &mut AnyConnection,
     batch: &ScanBatch,
-    scan: &ReadScan,
+    scan: &CheckedScan,
     shops: &BTreeSet<i64>,
 ) -> Result<ScanAnswer, Failed> {
     if scan.scan.shop.is_some_and(|shop| !shops.contains(&shop.get())) {
@@ -142,7 +142,7 @@ struct Order {
     door: TicketOrder,
 }
 
-fn order_of(connection: &mut AnyConnection, project: i64, scan: &ReadScan) -> Result<Option<Order>, Failed> {
+fn order_of(connection: &mut AnyConnection, project: i64, scan: &CheckedScan) -> Result<Option<Order>, Failed> {
     let Some(reference) = &scan.reference else { return Ok(None) };
     let found: Vec<OrderRow> = Statement::new(
         "SELECT o.id, o.status_id, o.final_price + o.delivery_price, o.created_at, o.paid_at, o.captured, \
@@ -197,7 +197,7 @@ fn last_entry(connection: &mut AnyConnection, order: i64) -> Result<EntryRow, Fa
 fn keep(
     connection: &mut AnyConnection,
     batch: &ScanBatch,
-    scan: &ReadScan,
+    scan: &CheckedScan,
     order: Option<&Order>,
     outcome: ScanOutcome,
     earlier: &EntryRow,
@@ -234,7 +234,7 @@ fn keep(
 }
 
 /// Counts an admission on its order. The statement repeats the guard, and a CHECK constraint enforces it.
-fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &ReadScan, order: &Order) -> Result<(), Failed> {
+fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &CheckedScan, order: &Order) -> Result<(), Failed> {
     let (entering, at, now) = (i64::from(scan.scan.quantity.get()), scan.at.naive_utc(), batch.stamp.at.naive_utc());
     let counted = Statement::new("UPDATE order_tickets SET redeemed = redeemed + ")
         .value(entering)
@@ -307,7 +307,7 @@ fn by_name(connection: &mut AnyConnection, project: i64, name: &ScanId) -> Resul
 }
 
 /// Returns the response to a stored scan: its outcome, or the refusal that another scan has the id.
-fn again(known: ScanRow, scan: &ReadScan) -> Result<ScanAnswer, Failed> {
+fn again(known: ScanRow, scan: &CheckedScan) -> Result<ScanAnswer, Failed> {
     let asked = (scan.fingerprint.as_str(), i64::from(scan.scan.quantity.get()), scan.scan.shop.map(ShopId::get));
     let same = (known.fingerprint.as_str(), known.quantity, known.shop_id) == asked
         && known.dated == scan.scan.at.is_some()
@@ -322,7 +322,7 @@ fn shop(id: Option<i64>, name: Option<String>) -> Result<Option<Named<ShopId>>, 
     id.map(|id| Ok(Named { id: stored::id(id)?, name: name.unwrap_or_default() })).transpose()
 }
 
-impl TryFrom<ScanRow> for KeptScan {
+impl TryFrom<ScanRow> for StoredScan {
     type Error = StoreError;
 
     fn try_from(row: ScanRow) -> Result<Self, StoreError> {
@@ -363,8 +363,13 @@ pub(super) fn insert(connection: &mut AnyConnection, order: &PlacedOrder, id: i6
 }
 
 /// Updates the tickets of an order after a change of its lines. The caller has locked the order.
-pub(super) fn follow(connection: &mut AnyConnection, project: i64, order: i64, rework: &Rework) -> QueryResult<()> {
-    let is_new = |line: &&ReworkedLine| line.id.is_none() && line.is_ticket;
+pub(super) fn follow(
+    connection: &mut AnyConnection,
+    project: i64,
+    order: i64,
+    rework: &LineChangeSet,
+) -> QueryResult<()> {
+    let is_new = |line: &&ChangedLine| line.id.is_none() && line.is_ticket;
     if let Some(reference) = rework.tickets.as_ref().filter(|_| rework.lines.iter().any(|line| is_new(&line))) {
         Statement::new("INSERT INTO order_tickets (order_id, project_id, reference, total, redeemed) VALUES ")
             .tuple([order.into(), project.into(), reference.as_str().into(), 0.into(), 0.into()])

@@ -86,10 +86,11 @@ fn expired(connection: &mut AnyConnection, at: NaiveDateTime) -> Result<Vec<i64>
 
 /// Cancels an order, unless it was confirmed or canceled in the meantime.
 fn cancel(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
-    people::hold_customer(connection, CustomerOf::Order(id.get()))?;
+    people::lock_customer_of(connection, CustomerOf::Order(id.get()))?;
     let order = lock(connection, id)?;
     let until: Option<NaiveDateTime> = orders::table.find(id.get()).select(orders::reserved_until).first(connection)?;
-    let Some(step) = order.status.once_expired().filter(|_| until.is_some_and(|until| until <= at.naive_utc())) else {
+    let Some(step) = order.status.move_when_expired().filter(|_| until.is_some_and(|until| until <= at.naive_utc()))
+    else {
         return Ok(false);
     };
     follow(connection, &order, step, at)?;

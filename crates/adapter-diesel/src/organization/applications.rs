@@ -22,9 +22,9 @@ const SERVICE: i64 = 1;
 const MOST_APPLICATIONS: usize = 4_096;
 
 /// Active applications by the fingerprint of their token.
-struct Remembered(Memory<String, AppScope>);
+struct ApplicationCache(Memory<String, AppScope>);
 
-impl Default for Remembered {
+impl Default for ApplicationCache {
     fn default() -> Self {
         Self(Memory::new(MOST_APPLICATIONS))
     }
@@ -68,7 +68,10 @@ fn row(connection: &mut AnyConnection, id: ApplicationId) -> QueryResult<Applica
 }
 
 /// Reloads the application after a change of its token or status.
-fn admitted_anew(connection: &mut AnyConnection, id: ApplicationId) -> Result<Application, Abort<ApplicationError>> {
+fn reload_application(
+    connection: &mut AnyConnection,
+    id: ApplicationId,
+) -> Result<Application, Abort<ApplicationError>> {
     let row = row(connection, id).optional()?.ok_or(Abort::Refused(ApplicationError::NotFound))?;
     // Responses of the storefront are cached by token.
     invalidate(Topic::Storefront, row.project_id);
@@ -164,7 +167,7 @@ impl ApplicationRepository for Database {
                 }
                 wake_subscriptions(connection, id, at.naive_utc())?;
             }
-            admitted_anew(connection, id)
+            reload_application(connection, id)
         })
         .await
     }
@@ -179,14 +182,14 @@ impl ApplicationRepository for Database {
             let changed =
                 (applications::token_fingerprint.eq(&token_fingerprint), applications::updated_at.eq(at.naive_utc()));
             diesel::update(applications::table.find(id.get())).set(changed).execute(connection)?;
-            admitted_anew(connection, id)
+            reload_application(connection, id)
         })
         .await
     }
 
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError> {
         let fingerprint = fingerprint.to_owned();
-        if let Some(known) = self.memory::<Remembered>().0.recall(self.cache_versions(), &fingerprint) {
+        if let Some(known) = self.memory::<ApplicationCache>().0.recall(self.cache_versions(), &fingerprint) {
             return Ok(Some(known));
         }
         let before = self.cache_versions().version_anywhere(Topic::Access);
@@ -210,7 +213,7 @@ impl ApplicationRepository for Database {
             })
             .await?;
         if let Some(scope) = &found {
-            self.memory::<Remembered>().0.keep(self.cache_versions(), before, scope.project_id, key, scope);
+            self.memory::<ApplicationCache>().0.keep(self.cache_versions(), before, scope.project_id, key, scope);
         }
         Ok(found)
     }

@@ -5,7 +5,7 @@ use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
 use kontor_organization::{DepartmentError, DepartmentRefusal};
 
 use crate::database::{Abort, AnyConnection, found, on_reference};
-use crate::records::{self, DeletableRecord, KeptRecord, StoredRecord};
+use crate::records::{self, DeletableRecord, RepositoryRecord, StoredRecord};
 use crate::schema::{branches, departments};
 use crate::stored;
 use crate::unreadable;
@@ -63,7 +63,7 @@ fn require_branch(
     if found!(connection, own)? { Ok(()) } else { Err(Abort::refused(DepartmentRefusal::UnknownBranch)) }
 }
 
-impl KeptRecord for Department {
+impl RepositoryRecord for Department {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let rows: Vec<(DepartmentRow, Option<String>)> =
             with_branches!().filter(departments::project_id.eq(project)).order(departments::id).load(connection)?;

@@ -9,7 +9,7 @@ use kontor_organization::model::{PaymentChoice, PaymentType};
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::applications::taken_by;
-use crate::database::invalidation::{Topic, invalidate, leave_valid};
+use crate::database::invalidation::{Topic, invalidate, keep_valid};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{application_payment_types, applications, payment_types};
 use crate::statement::Statement;
@@ -81,7 +81,7 @@ pub(super) fn choose(
     at: NaiveDateTime,
 ) -> Result<(), Abort<ApplicationError>> {
     // Access does not change. The row lock orders concurrent changes.
-    leave_valid(Topic::Access);
+    keep_valid(Topic::Access);
     let project: Option<i64> = diesel::update(applications::table.find(application))
         .set(applications::updated_at.eq(at))
         .returning(applications::project_id)

@@ -136,7 +136,7 @@ fn insert(
     if many.row::<IdRow>(connection)?.id >= MOST {
         return Err(Abort::refused(StaffMenuRefusal::Full));
     }
-    let known = screens(connection).map_err(Abort::in_step)?;
+    let known = screens(connection).map_err(Abort::into_store)?;
     let unknown = items
         .items()
         .iter()

@@ -19,7 +19,7 @@ use crate::collation::sort_key;
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::listing::{Source, key_contains, unsearched};
-use crate::records::{self, DeletableRecord, KeptRecord, ListedRecord, StoredRecord};
+use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::{branches, shops};
 use crate::statement::{IdRow, Statement, Value, by_place};
 use crate::stored;
@@ -192,7 +192,7 @@ fn require_branch(
     if found!(connection, own)? { Ok(()) } else { Err(Abort::refused(ShopRefusal::UnknownBranch)) }
 }
 
-impl KeptRecord for StaffShop {
+impl RepositoryRecord for StaffShop {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let own = shops::table.filter(shops::project_id.eq(project)).filter(shops::deleted_at.is_null());
         let ids: Vec<i64> = own.order(shops::id).select(shops::id).load(connection)?;

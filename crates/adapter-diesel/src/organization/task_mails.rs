@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::{Stamp, StoreError, UserId, Word};
 use kontor_organization::COLLECTED_FOR;
-use kontor_organization::model::{TaskLine, TaskMail, TaskNews, TaskStanding, TaskStatus};
+use kontor_organization::model::{TaskLine, TaskMail, TaskNotice, TaskSnapshot, TaskStatus};
 use kontor_organization::ports::TaskMailQueue;
 
 use crate::database::{Abort, AnyConnection, Database};
@@ -21,12 +21,12 @@ pub(crate) const TASK_MAILS: Queue =
 const MOST_NEWS: usize = 500;
 
 /// Stores the notifications about a change of a task; the previous state is `None` for a new task.
-pub(super) fn write_news<R>(
+pub(super) fn add_notifications<R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     task: i64,
-    before: Option<TaskStanding>,
-    after: TaskStanding,
+    before: Option<TaskSnapshot>,
+    after: TaskSnapshot,
 ) -> Result<(), Abort<R>> {
     let (by, _) = histories::author(stamp);
     let mut news = after.news(before, stored::optional_id(by)?);
@@ -35,14 +35,14 @@ pub(super) fn write_news<R>(
     }
     // All writers lock the rows of the same employees in the same order.
     news.sort_unstable_by_key(|(person, _)| person.get());
-    let row = |(person, news): &(UserId, TaskNews)| -> [Value; 4] {
+    let row = |(person, news): &(UserId, TaskNotice)| -> [Value; 4] {
         [stamp.project_id.get().into(), person.get().into(), task.into(), news.word().into()]
     };
     Statement::new("INSERT INTO task_news (project_id, user_id, task_id, reason) VALUES ")
         .tuples(news.iter().map(row))
         .run(connection)?;
     let (at, due) = (stamp.at.naive_utc(), (stamp.at + COLLECTED_FOR).naive_utc());
-    let row = |(person, _): &(UserId, TaskNews)| -> [Value; 5] {
+    let row = |(person, _): &(UserId, TaskNotice)| -> [Value; 5] {
         [person.get().into(), 1_i64.into(), at.into(), 0_i32.into(), due.into()]
     };
     Statement::new("INSERT INTO task_mails (user_id, wanted, requested_at, attempts, next_attempt_at) VALUES ")
@@ -105,7 +105,7 @@ fn load(connection: &mut AnyConnection, users: &[i64]) -> QueryResult<Loaded> {
     Ok(loaded)
 }
 
-fn line(row: NewsRow) -> Result<(TaskStanding, TaskLine), StoreError> {
+fn line(row: NewsRow) -> Result<(TaskSnapshot, TaskLine), StoreError> {
     let status = TaskStatus::from_id(row.status_id)
         .ok_or_else(|| stored::unknown("tasks", row.task_id, "status_id", row.status_id))?;
     let news = stored::word("task_news", row.id, "reason", &row.reason)?;
@@ -118,18 +118,18 @@ fn line(row: NewsRow) -> Result<(TaskStanding, TaskLine), StoreError> {
         status: stored::owned(row.status_name)?,
         deadline,
     };
-    Ok((TaskStanding { status, author, responsible, deadline }, line))
+    Ok((TaskSnapshot { status, author, responsible, deadline }, line))
 }
 
 fn mail((row, news): (MailRow, Vec<NewsRow>)) -> Result<TaskMail, StoreError> {
     let user_id: UserId = stored::id(row.user_id)?;
     let settles = news.iter().map(|news| news.id).collect();
-    let told: Vec<(TaskStanding, TaskLine)> = news.into_iter().map(line).collect::<Result<_, StoreError>>()?;
+    let told: Vec<(TaskSnapshot, TaskLine)> = news.into_iter().map(line).collect::<Result<_, StoreError>>()?;
     let told = told.into_iter().filter(|(task, line)| task.still(line.news, user_id)).map(|(_, line)| line);
     Ok(TaskMail {
         user_id,
         to: stored::optional_text(row.email.as_deref())?,
-        lines: TaskLine::once_each(told),
+        lines: TaskLine::merged_by_task(told),
         settles,
         wanted: row.wanted,
         requested_at: stored::moment(row.requested_at),

@@ -2,15 +2,15 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::{CounterpartyId, Line, OfProject, OrderId, ProjectId, Stamp, StoreError, UserId};
-use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskStanding, TaskStatus};
+use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskSnapshot, TaskStatus};
 use kontor_organization::{TaskError, TaskReference, TaskRefusal};
 
-use super::task_mails::write_news;
+use super::task_mails::add_notifications;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection};
 use crate::histories;
 use crate::listing::{Source, key_contains, unsearched};
-use crate::records::{self, KeptRecord, ListedRecord, StoredRecord};
+use crate::records::{self, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::tasks;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
@@ -115,7 +115,7 @@ fn stored_moment(at: Option<DateTime<Utc>>) -> Option<NaiveDateTime> {
     at.map(|at| at.naive_utc())
 }
 
-impl KeptRecord for Task {
+impl RepositoryRecord for Task {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let ids = tasks::table.filter(tasks::project_id.eq(project)).order(tasks::id).select(tasks::id);
         let ids: Vec<i64> = ids.load(connection)?;
@@ -149,8 +149,8 @@ impl KeptRecord for Task {
             ))
             .returning(tasks::id)
             .get_result(connection)?;
-        let standing = TaskStanding::drafted(draft, stored::optional_id(author)?);
-        write_news(connection, stamp, id, None, standing)?;
+        let standing = TaskSnapshot::drafted(draft, stored::optional_id(author)?);
+        add_notifications(connection, stamp, id, None, standing)?;
         Ok(id)
     }
 
@@ -178,8 +178,8 @@ impl KeptRecord for Task {
                 tasks::updated_at.eq(stamp.at.naive_utc()),
             ))
             .execute(connection)?;
-        let standing = TaskStanding::of(before);
-        write_news(connection, stamp, before.id.get(), Some(standing), standing.changed(change))?;
+        let standing = TaskSnapshot::of(before);
+        add_notifications(connection, stamp, before.id.get(), Some(standing), standing.changed(change))?;
         Ok(changed)
     }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::{ChargeId, ProjectId, StoreError};
-use kontor_payments::model::ChargeConcern;
+use kontor_payments::model::ChargeProblem;
 
 use super::charge_rows::{provider_id, purpose};
 use crate::database::{Abort, AnyConnection, Database};
@@ -26,7 +26,7 @@ fn concerns(
     connection: &mut AnyConnection,
     project: Option<ProjectId>,
     most: u32,
-) -> Result<Vec<ChargeConcern>, Abort<StoreError>> {
+) -> Result<Vec<ChargeProblem>, Abort<StoreError>> {
     let all = charges::table
         .filter(charges::concern_at.is_not_null())
         .order((charges::project_id, charges::id))
@@ -37,7 +37,7 @@ fn concerns(
         None => all.load(connection)?,
     };
     let concern = |row: ConcernRow| {
-        Ok(ChargeConcern {
+        Ok(ChargeProblem {
             id: stored::id(row.id)?,
             project_id: stored::id(row.project_id)?,
             purpose: purpose(&row.purpose, row.purpose_id)?,
@@ -51,16 +51,16 @@ fn concerns(
 
 impl Database {
     /// Returns the payments that require an operator, of one project or of all, up to the given number.
-    pub async fn payment_concerns(
+    pub async fn payments_to_review(
         &self,
         project: Option<ProjectId>,
         most: u32,
-    ) -> Result<Vec<ChargeConcern>, StoreError> {
+    ) -> Result<Vec<ChargeProblem>, StoreError> {
         self.read(move |connection| concerns(connection, project, most)).await
     }
 
     /// Returns the number of payments that require an operator.
-    pub async fn count_payment_concerns(&self) -> Result<u64, StoreError> {
+    pub async fn count_payments_to_review(&self) -> Result<u64, StoreError> {
         self.read(|connection| {
             let counted: i64 =
                 charges::table.filter(charges::concern_at.is_not_null()).count().get_result(connection)?;
@@ -71,7 +71,7 @@ impl Database {
 
     /// Removes a payment from the list after an operator has checked it. Its money and its history do not change.
     /// Returns `false` if it is not on the list.
-    pub async fn settle_payment(&self, id: ChargeId, at: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn close_payment_review(&self, id: ChargeId, at: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let concern = charges::table.filter(charges::id.eq(id.get())).filter(charges::concern_at.is_not_null());
             let settled = diesel::update(concern)

@@ -191,7 +191,7 @@ pub(crate) fn departs(connection: &mut AnyConnection, id: i64, until: NaiveDateT
 }
 
 /// Returns `true` if a request that uses the method may still be in progress.
-pub(crate) fn is_departing(connection: &mut AnyConnection, method: i64, at: NaiveDateTime) -> QueryResult<bool> {
+pub(crate) fn is_sending(connection: &mut AnyConnection, method: i64, at: NaiveDateTime) -> QueryResult<bool> {
     let any: Option<IdRow> = Statement::new("SELECT id FROM charges WHERE saved_method_id = ")
         .value(method)
         .sql(" AND departing_until > ")

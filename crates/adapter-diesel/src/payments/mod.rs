@@ -18,13 +18,13 @@ mod saved_methods;
 mod verifications;
 
 pub(crate) use charge_rows::{Key, insert, load};
-pub(crate) use charges::{Known, contradict, departs, is_departing, lock_paid, lock_refundable, record, store};
+pub(crate) use charges::{Known, contradict, departs, is_sending, lock_paid, lock_refundable, record, store};
 pub(crate) use queues::{CHARGES, RECEIPTS, REFUNDS, lease_charge, lease_refund};
 pub(crate) use receipts::hand_over;
 pub(crate) use refunds::{
     claim_comparison, compared, find as load_refund, insert_outside, is_comparison_due, is_known as is_refund_known,
     of_charge as refunds_of, record as record_refund, store as store_refund,
 };
-pub use restored::ComparedPayments;
+pub use restored::PaymentComparison;
 pub(crate) use restored::{adopt, count_charge, mark};
 pub(crate) use saved_methods::{chargeable_method, deactivate as deactivate_method, saved_as};

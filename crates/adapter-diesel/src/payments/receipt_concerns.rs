@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::{ProjectId, ReceiptId, StoreError, Word};
-use kontor_payments::model::{HandOverRequest, ReceiptConcern, ReceiptKind, ReceiptState};
+use kontor_payments::model::{HandOverRequest, ReceiptKind, ReceiptProblemReport, ReceiptState};
 use uuid::Uuid;
 
 use super::receipt_rows::concerns;
@@ -18,12 +18,12 @@ impl Database {
         &self,
         project: Option<ProjectId>,
         most: u32,
-    ) -> Result<Vec<ReceiptConcern>, StoreError> {
+    ) -> Result<Vec<ReceiptProblemReport>, StoreError> {
         self.read(move |connection| concerns(connection, project.map(ProjectId::get), most.into())).await
     }
 
     /// Returns the number of receipts that require an operator.
-    pub async fn count_receipt_concerns(&self) -> Result<u64, StoreError> {
+    pub async fn count_receipts_to_review(&self) -> Result<u64, StoreError> {
         self.read(|connection| {
             let counted: i64 =
                 receipts::table.filter(receipts::concern_at.is_not_null()).count().get_result(connection)?;
@@ -34,12 +34,12 @@ impl Database {
 
     /// Schedules another check of a canceled receipt; a hand-over receipt is requested again with a new key. Returns
     /// `false` if there is no such receipt, or none that could be requested.
-    pub async fn ask_for_receipt_again(&self, id: ReceiptId, at: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn retry_receipt(&self, id: ReceiptId, at: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| ask_again(connection, id.get(), at.naive_utc())).await
     }
 
     /// Marks a receipt that required an operator as done. Returns `false` if there is none.
-    pub async fn settle_receipt(&self, id: ReceiptId, at: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn close_receipt_review(&self, id: ReceiptId, at: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let at = at.naive_utc();
             let concern = receipts::table.filter(receipts::id.eq(id.get())).filter(receipts::concern_at.is_not_null());

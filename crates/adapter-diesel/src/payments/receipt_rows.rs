@@ -4,7 +4,7 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::StoreError;
 use kontor_payments::model::{
-    ChargeRequest, FiscalReceipt, HandOverRequest, ProviderId, ReceiptConcern, ReceiptKind, ReceiptTask,
+    ChargeRequest, FiscalReceipt, HandOverRequest, ProviderId, ReceiptKind, ReceiptProblemReport, ReceiptTask,
 };
 
 use super::charge_rows::{provider_id, purpose};
@@ -112,7 +112,7 @@ pub(super) fn concerns(
     connection: &mut AnyConnection,
     project: Option<i64>,
     most: i64,
-) -> Result<Vec<ReceiptConcern>, Abort<StoreError>> {
+) -> Result<Vec<ReceiptProblemReport>, Abort<StoreError>> {
     let all = receipts::table
         .inner_join(charges::table.on(charges::id.eq(receipts::charge_id)))
         .filter(receipts::concern_at.is_not_null())
@@ -124,7 +124,7 @@ pub(super) fn concerns(
         None => all.load(connection)?,
     };
     let concern = |(row, kind, number): (ConcernRow, String, i64)| {
-        Ok(ReceiptConcern {
+        Ok(ReceiptProblemReport {
             id: stored::id(row.id)?,
             project_id: stored::id(row.project_id)?,
             purpose: purpose(&kind, number)?,

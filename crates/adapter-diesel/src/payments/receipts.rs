@@ -14,7 +14,7 @@ use super::charge_rows;
 use super::queues::lease_receipt;
 use super::refund_rows;
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::people::forget_receipts_if_left;
+use crate::people::delete_receipts_if_deleted;
 use crate::schema::receipts;
 
 /// Charge or refund that a receipt belongs to.
@@ -138,7 +138,7 @@ fn hand_over_charge(
         },
     };
     new.insert(connection)?;
-    Ok(forget_receipts_if_left(connection, charge.counterparty_id.get())?)
+    Ok(delete_receipts_if_deleted(connection, charge.counterparty_id.get())?)
 }
 
 /// Returns the prepaid lines that are handed over, without refunded and pending amounts.

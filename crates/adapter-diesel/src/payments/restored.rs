@@ -118,7 +118,7 @@ pub(crate) fn adopt(connection: &mut AnyConnection, charge: i64, payment: &Provi
 
 /// Result of a comparison with the acquirer's payments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ComparedPayments {
+pub struct PaymentComparison {
     /// Payments that this database contains.
     pub known: u64,
     /// Unknown renewals of this installation; the next attempts for their periods take them over.
@@ -131,9 +131,9 @@ fn compare(
     connection: &mut AnyConnection,
     payments: Vec<GatewayPayment>,
     at: DateTime<Utc>,
-) -> Result<ComparedPayments, Abort<StoreError>> {
+) -> Result<PaymentComparison, Abort<StoreError>> {
     let own: Uuid = stored::text(&installation(connection)?.name)?;
-    let mut compared = ComparedPayments::default();
+    let mut compared = PaymentComparison::default();
     for payment in payments {
         let known: Option<IdRow> = Statement::new("SELECT id FROM charges WHERE provider_payment_id = ")
             .value(payment.id.as_str())
@@ -213,12 +213,12 @@ impl Database {
         &self,
         payments: Vec<GatewayPayment>,
         at: DateTime<Utc>,
-    ) -> Result<ComparedPayments, StoreError> {
+    ) -> Result<PaymentComparison, StoreError> {
         self.write(move |connection| compare(connection, payments.clone(), at)).await
     }
 
     /// Allows charges again after a comparison with the acquirer. Returns `false` if they were not blocked.
-    pub async fn release_charges(&self) -> Result<bool, StoreError> {
+    pub async fn allow_charges(&self) -> Result<bool, StoreError> {
         let known = self.generation_file().map_or(0, GenerationFile::known);
         let released = self.write(move |connection| {
             let ahead = "UPDATE installation SET generation = CASE WHEN generation < ";

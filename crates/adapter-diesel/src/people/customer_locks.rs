@@ -50,7 +50,7 @@ pub(crate) enum CustomerOf {
 }
 
 /// Locks as [`lock_customer`] does, for writes that also apply to deleted customers.
-pub(crate) fn hold_customer(connection: &mut AnyConnection, of: CustomerOf) -> Result<(), QueryError> {
+pub(crate) fn lock_customer_of(connection: &mut AnyConnection, of: CustomerOf) -> Result<(), QueryError> {
     // SQLite has one writer.
     if !connection.is_postgres() {
         return Ok(());

@@ -3,12 +3,12 @@ use diesel::result::Error as QueryError;
 
 use super::{guard, sessions};
 use crate::database::AnyConnection;
-use crate::database::idempotency::{KeyOwner, forget_keys};
+use crate::database::idempotency::{KeyOwner, delete_keys_of_owner};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::schema::{access_tokens, callback_attempts, login_contacts, one_time_codes, phone_change_codes};
 
 /// Deletes contacts of a customer: they no longer log the customer in, and codes sent to them become invalid.
-pub(crate) fn forget_contacts(
+pub(crate) fn delete_login_contacts(
     connection: &mut AnyConnection,
     project: i64,
     contacts: &[String],
@@ -38,23 +38,23 @@ pub(crate) fn contacts(connection: &mut AnyConnection, project: i64, customer: i
 }
 
 /// Removes all login contacts of a customer, and ends the sessions and tokens.
-pub(crate) fn forget_customer(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
+pub(crate) fn delete_logins(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
     let contacts = contacts(connection, project, customer)?;
-    take_away(connection, project, customer, &contacts)
+    remove_logins(connection, project, customer, &contacts)
 }
 
 /// Removes login contacts of a customer, and ends the customer's sessions and tokens.
-pub(crate) fn take_away(
+pub(crate) fn remove_logins(
     connection: &mut AnyConnection,
     project: i64,
     customer: i64,
     contacts: &[String],
 ) -> Result<(), QueryError> {
     sessions::close_of_customer(connection, customer)?;
-    forget_contacts(connection, project, contacts)?;
+    delete_login_contacts(connection, project, contacts)?;
     diesel::delete(phone_change_codes::table.find(customer)).execute(connection)?;
     // Stored responses of the customer's requests contain personal data, and the customer cannot repeat these requests.
-    forget_keys(connection, KeyOwner { guard: guard::COUNTERPARTY, id: Some(customer) })?;
+    delete_keys_of_owner(connection, KeyOwner { guard: guard::COUNTERPARTY, id: Some(customer) })?;
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
         .filter(access_tokens::subject_id.eq(customer));

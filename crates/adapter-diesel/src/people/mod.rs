@@ -12,13 +12,15 @@ mod subscriptions;
 mod tickets;
 
 pub(crate) use avatars::{READY, avatar_key, is_avatar};
-pub(crate) use customer_locks::{CustomerOf, hold_customer, lock_customer, lock_customer_exclusively, mark_verified};
+pub(crate) use customer_locks::{
+    CustomerOf, lock_customer, lock_customer_exclusively, lock_customer_of, mark_verified,
+};
 pub(crate) use employees::{EMPLOYEE, is_employee};
-pub(crate) use forget::{contacts, forget_contacts, forget_customer, take_away};
-pub(crate) use receipts::{forget_receipts, forget_receipts_if_left};
-pub(crate) use remarks::forget_remarks;
+pub(crate) use forget::{contacts, delete_login_contacts, delete_logins, remove_logins};
+pub(crate) use receipts::{delete_receipts, delete_receipts_if_deleted};
+pub(crate) use remarks::delete_remarks;
 pub(crate) use subscriptions::end_subscriptions;
-pub(crate) use tickets::forget_tickets;
+pub(crate) use tickets::delete_ticket_codes;
 
 /// Values of the column `guard` for the two kinds of tokens.
 pub(crate) mod guard {

@@ -17,7 +17,7 @@ by_place! {
 
 /// Removes receipts of a customer that are no longer needed. These are receipts of charges that failed, were refunded,
 /// or whose goods were handed over. The register keeps them.
-pub(crate) fn forget_receipts(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
+pub(crate) fn delete_receipts(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
     let over: Vec<RequestRow> = Statement::new("SELECT c.id, c.request FROM charges c WHERE c.counterparty_id = ")
         .value(customer)
         .sql(
@@ -40,9 +40,9 @@ pub(crate) fn forget_receipts(connection: &mut AnyConnection, customer: i64) -> 
     Ok(())
 }
 
-/// Applies [`forget_receipts`] to a customer who was deleted before the goods were handed over.
-pub(crate) fn forget_receipts_if_left(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
+/// Applies [`delete_receipts`] to a customer who was deleted before the goods were handed over.
+pub(crate) fn delete_receipts_if_deleted(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
     let left =
         counterparties::table.filter(counterparties::id.eq(customer)).filter(counterparties::deleted_at.is_not_null());
-    if found!(connection, left)? { forget_receipts(connection, customer) } else { Ok(()) }
+    if found!(connection, left)? { delete_receipts(connection, customer) } else { Ok(()) }
 }

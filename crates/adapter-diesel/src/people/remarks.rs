@@ -8,7 +8,7 @@ use crate::histories;
 use crate::statement::Statement;
 
 /// Deletes the names entered in contact forms, and the comments and addresses in history entries.
-pub(crate) fn forget_remarks<R>(
+pub(crate) fn delete_remarks<R>(
     connection: &mut AnyConnection,
     customer: i64,
     at: NaiveDateTime,

@@ -64,7 +64,7 @@ impl Changes {
 
 by_place! {
     /// A count that differs from the number of offers. The category is 0 for all offers.
-    pub(crate) struct OffCount {
+    pub(crate) struct CountDifference {
         pub project: i64 as BigInt,
         pub application: i64 as BigInt,
         pub category: i64 as BigInt,

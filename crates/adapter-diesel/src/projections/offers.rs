@@ -18,7 +18,7 @@ use super::search;
 use super::sort_keys::fill_sort_keys;
 use crate::database::invalidation::invalidate_everything;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::locks::lock_cards;
+use crate::locks::lock_items;
 use crate::statement::{Statement, by_place};
 
 const CHUNK: usize = 500;
@@ -33,7 +33,7 @@ struct ItemRow {
 
 /// Recreates the offers of these items in all applications. Part of the transaction that changed the items.
 pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
-    lock_cards(connection, items)?;
+    lock_items(connection, items)?;
     let mut changes = Changes::default();
     for items in items.chunks(CHUNK) {
         derive(connection, items, &mut changes)?;
@@ -44,7 +44,7 @@ pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(
 /// Like [`refresh`], after a change of stock only: writes only items whose offer appears, disappears or changes its
 /// price. Costs one small read if nothing changes.
 pub(crate) fn refresh_availability(connection: &mut AnyConnection, items: &[i64]) -> Result<u64, QueryError> {
-    lock_cards(connection, items)?;
+    lock_items(connection, items)?;
     refresh_locked(connection, items)
 }
 
@@ -151,7 +151,7 @@ fn differing(items: &[i64]) -> Statement {
 
 by_place! {
     /// An offer that differs from the expected one, with the shown and the expected price, if any.
-    pub(crate) struct OffOffer {
+    pub(crate) struct DifferingOffer {
         project: i64 as BigInt,
         application: i64 as BigInt,
         item: i64 as BigInt,
@@ -160,7 +160,7 @@ by_place! {
     }
 }
 
-impl OffOffer {
+impl DifferingOffer {
     /// Returns project, application and item.
     pub(crate) fn place(&self) -> (i64, i64, i64) {
         (self.project, self.application, self.item)

@@ -4,7 +4,7 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 
 use crate::database::AnyConnection;
-use crate::locks::lock_shelved;
+use crate::locks::lock_items_of_warehouse;
 use crate::schema::inventories;
 use crate::statement::Statement;
 
@@ -17,7 +17,7 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
     if diesel::select(stocked).get_result(connection)? {
         return Ok(false);
     }
-    lock_shelved(connection, warehouse)?;
+    lock_items_of_warehouse(connection, warehouse)?;
     if connection.is_postgres() {
         Statement::new("SELECT id FROM inventories WHERE warehouse_id = ")
             .value(warehouse)
@@ -35,7 +35,7 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
 }
 
 /// Prevents the deletion of a project's warehouses while stock is written.
-pub(crate) fn keep_warehouses(connection: &mut AnyConnection, project: i64) -> QueryResult<()> {
+pub(crate) fn lock_warehouses(connection: &mut AnyConnection, project: i64) -> QueryResult<()> {
     if connection.is_postgres() {
         Statement::new("SELECT id FROM warehouses WHERE project_id = ")
             .value(project)

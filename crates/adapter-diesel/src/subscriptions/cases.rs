@@ -16,7 +16,7 @@ use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 
 /// Selection of subscriptions.
-pub(crate) enum Wanted {
+pub(crate) enum Selection {
     /// Subscriptions of a customer that the calling application may see, newest first.
     OfCustomer(CustomerScope),
     /// One of these.
@@ -62,7 +62,7 @@ pub(crate) fn lock(connection: &mut AnyConnection, id: SubscriptionId) -> QueryR
     Ok(())
 }
 
-impl Wanted {
+impl Selection {
     fn rows(&self, connection: &mut AnyConnection) -> Result<Vec<SubscriptionRow>, Abort<StoreError>> {
         let which = match self {
             Self::OfCustomer(customer) => seen_by(*customer).sql(" ORDER BY s.id DESC"),
@@ -133,7 +133,7 @@ fn paid(
 /// Loads the selected subscriptions.
 pub(crate) fn cases(
     connection: &mut AnyConnection,
-    wanted: &Wanted,
+    wanted: &Selection,
     now: DateTime<Utc>,
 ) -> Result<Vec<SubscriptionCase>, Abort<StoreError>> {
     let rows = wanted.rows(connection)?;
@@ -167,7 +167,7 @@ pub(crate) fn cases(
         Statement::new("SELECT saved_method_id, started_at FROM subscription_payments WHERE saved_method_id")
             .among(&methods)
             .sql(" AND started_at > ")
-            .value(SubscriptionCase::method_tries_since(now).naive_utc())
+            .value(SubscriptionCase::method_attempts_since(now).naive_utc())
             .rows(connection)?;
     let tries = by_owner(tries);
     let customers: Vec<i64> = rows.iter().map(|row| row.counterparty).collect();
@@ -209,7 +209,7 @@ pub(crate) fn view(
     id: SubscriptionId,
     now: DateTime<Utc>,
 ) -> Result<SubscriptionView, Abort<StoreError>> {
-    let found = cases(connection, &Wanted::These(vec![id.get()]), now)?.into_iter().next();
+    let found = cases(connection, &Selection::These(vec![id.get()]), now)?.into_iter().next();
     let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} vanished")))?;
     Ok(case.view(None, now))
 }

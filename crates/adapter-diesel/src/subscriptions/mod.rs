@@ -11,9 +11,9 @@ mod rows;
 mod schedule;
 mod write;
 
-pub(crate) use cases::{Wanted, cases, is_seen_by, lock, seen_by, view};
+pub(crate) use cases::{Selection, cases, is_seen_by, lock, seen_by, view};
 pub(crate) use claims::{claim, is_claimed};
 pub(crate) use plans::plan;
 pub(crate) use register::consents;
 pub(crate) use rows::{PAYMENT_COLUMNS, PaymentRow};
-pub(crate) use write::{NewPayment, Since, consent, first, insert, insert_payment, put_off, write};
+pub(crate) use write::{ChangeContext, NewPayment, consent, first, insert, insert_payment, put_off, write};

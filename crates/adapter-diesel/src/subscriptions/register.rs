@@ -9,10 +9,10 @@ use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::history::{HistoryAction, HistoryEntry};
 use kontor_kernel::{Listing, OfProject, Page, PageRequest, ProjectId, StoreError, SubscriptionId};
 use kontor_subscriptions::model::{Attempt, Named, SubscriptionEntry, SubscriptionPolicy, SubscriptionRecord};
-use kontor_subscriptions::ports::SubscriptionRegister;
+use kontor_subscriptions::ports::SubscriptionReader;
 use kontor_subscriptions::{ConsentedTerms, SubscriptionCase, Terms};
 
-use super::cases::{Wanted, cases};
+use super::cases::{Selection, cases};
 use super::rows::{PAYMENT_COLUMNS, PaymentRow};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
@@ -83,7 +83,7 @@ fn records(connection: &mut AnyConnection, ids: &[i64], now: DateTime<Utc>) -> R
             view,
         })
     };
-    let found = cases(connection, &Wanted::These(ids.to_vec()), now)?;
+    let found = cases(connection, &Selection::These(ids.to_vec()), now)?;
     let found: Result<Vec<_>, StoreError> = found.into_iter().map(record).collect();
     Ok(in_order(ids, found?, |record| record.view.subscription.id.get()))
 }
@@ -189,7 +189,7 @@ fn asked(statement: Statement, page: PageRequest) -> Statement {
 }
 
 #[async_trait]
-impl SubscriptionRegister for Database {
+impl SubscriptionReader for Database {
     async fn list(
         &self,
         project: ProjectId,

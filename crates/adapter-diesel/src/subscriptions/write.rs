@@ -16,7 +16,7 @@ use kontor_subscriptions::{
     Terms,
 };
 
-use super::cases::{Wanted, cases};
+use super::cases::{Selection, cases};
 use super::schedule;
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{IdRow, Statement, Value, by_place};
@@ -124,7 +124,7 @@ pub(crate) fn insert_payment(
 }
 
 /// State that a change was decided on, and its author.
-pub(crate) struct Since<'a> {
+pub(crate) struct ChangeContext<'a> {
     pub before: &'a Subscription,
     pub author: Author,
     pub zone: Zone,
@@ -134,7 +134,7 @@ pub(crate) struct Since<'a> {
 /// history entry and the customer's notification.
 pub(crate) fn write(
     connection: &mut AnyConnection,
-    since: &Since<'_>,
+    since: &ChangeContext<'_>,
     change: &SubscriptionChange,
 ) -> Result<(), Abort<StoreError>> {
     let (id, at) = (change.subscription.id, change.at.naive_utc());
@@ -266,18 +266,18 @@ pub(crate) fn put_off(
         .run(connection)?;
     if written > 0 && again.is_none() {
         log_parked(leased.id, Park::WorkFailed);
-        tell_on_hold(connection, leased.id, at)?;
+        notify_on_hold(connection, leased.id, at)?;
     }
     Ok(())
 }
 
 /// Notifies about a parked subscription. Rows that cannot be decoded are skipped.
-fn tell_on_hold(
+fn notify_on_hold(
     connection: &mut AnyConnection,
     id: SubscriptionId,
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
-    let found = match cases(connection, &Wanted::These(vec![id.get()]), at) {
+    let found = match cases(connection, &Selection::These(vec![id.get()]), at) {
         Err(Abort::Store(StoreError::Corrupt(_))) => return Ok(()),
         found => found?,
     };
@@ -309,7 +309,7 @@ fn told(one: &Subscription) -> [(&'static str, Option<String>); 9] {
 
 fn enter(
     connection: &mut AnyConnection,
-    since: &Since<'_>,
+    since: &ChangeContext<'_>,
     change: &SubscriptionChange,
 ) -> Result<(), Abort<StoreError>> {
     let fields = told(since.before).into_iter().zip(told(&change.subscription));

@@ -72,12 +72,12 @@ impl TestDatabase {
     }
 
     /// Wraps a database that is kept elsewhere.
-    pub fn kept_elsewhere(database: Database, kind: Kind) -> Self {
+    pub fn borrowed(database: Database, kind: Kind) -> Self {
         Self { database, kind, keep: Keep::Nothing }
     }
 
     /// Runs statements on a connection for writing, outside any transaction.
-    pub fn run_apart(&self, statements: &str) -> Result<(), StoreError> {
+    pub fn run_outside_transaction(&self, statements: &str) -> Result<(), StoreError> {
         use diesel::connection::SimpleConnection;
         let failed = |error: diesel::result::Error| StoreError::Failed(error.to_string());
         self.database.with_connection(|connection| connection.batch_execute(statements).map_err(failed))

@@ -63,7 +63,7 @@ impl Pair {
     pub fn database(&self) -> TestDatabase {
         let database = must(Database::open(address(self.primary, self.standby), PoolOptions::default()));
         must(database.migrate());
-        TestDatabase::kept_elsewhere(database, Kind::Postgres)
+        TestDatabase::borrowed(database, Kind::Postgres)
     }
 
     /// Opens the database by an address that names the standby first.
@@ -74,7 +74,7 @@ impl Pair {
     pub fn database_by_standby(&self) -> TestDatabase {
         let options = PoolOptions { connections: 1, ..PoolOptions::default() };
         let database = must(Database::open(address(self.standby, self.primary), options));
-        TestDatabase::kept_elsewhere(database, Kind::Postgres)
+        TestDatabase::borrowed(database, Kind::Postgres)
     }
 
     /// Kills the primary with all of its processes, without notifying clients.

@@ -27,7 +27,7 @@ impl TestDatabase {
     /// # Panics
     /// If one of them fails.
     pub async fn run(&self, statements: String) {
-        let ran = self.database.write_apart(move |connection| {
+        let ran = self.database.write_and_invalidate_all(move |connection| {
             connection.batch_execute(&statements)?;
             Ok::<_, Abort<StoreError>>(())
         });
@@ -39,7 +39,7 @@ impl TestDatabase {
     /// # Panics
     /// If the statement fails or returns no row.
     pub async fn number(&self, statement: String) -> i64 {
-        let ran = self.database.write_apart(move |connection| {
+        let ran = self.database.write_and_invalidate_all(move |connection| {
             let row: Number = diesel::sql_query(&statement).get_result(connection)?;
             Ok::<_, Abort<StoreError>>(row.number)
         });

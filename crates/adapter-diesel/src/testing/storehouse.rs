@@ -51,7 +51,7 @@ impl Item {
 }
 
 /// Applications 1 (both warehouses) and 2 (the second warehouse alone).
-pub struct Storehouse<'a> {
+pub struct StockFixture<'a> {
     /// Database that holds it.
     pub db: &'a TestDatabase,
     /// Project.
@@ -66,7 +66,7 @@ pub struct Storehouse<'a> {
     pub far: i64,
 }
 
-impl<'a> Storehouse<'a> {
+impl<'a> StockFixture<'a> {
     /// Creates a project.
     pub async fn open(db: &'a TestDatabase) -> Self {
         let new = format!(

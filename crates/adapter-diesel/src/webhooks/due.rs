@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Integer, Timestamp};
 use kontor_kernel::{StoreError, WebhookId};
-use kontor_webhooks::model::{Circuit, MOST_PER_PROJECT, WaitingEndpoint, allocate_slots};
+use kontor_webhooks::model::{CircuitBreaker, MOST_PER_PROJECT, WaitingEndpoint, allocate_slots};
 
 use super::queue::DELIVERIES;
 use crate::database::{Abort, AnyConnection};
@@ -161,22 +161,22 @@ pub(super) fn take(
     Ok(DELIVERIES.take(connection, &deliveries, request, Statement::default())?)
 }
 
-fn circuit(hangs: i32, paused_until: Option<NaiveDateTime>) -> Result<Circuit, StoreError> {
+fn circuit(hangs: i32, paused_until: Option<NaiveDateTime>) -> Result<CircuitBreaker, StoreError> {
     let hangs = u32::try_from(hangs).map_err(StoreError::corrupt)?;
-    Ok(Circuit::restore(hangs, paused_until.map(stored::moment)))
+    Ok(CircuitBreaker::restore(hangs, paused_until.map(stored::moment)))
 }
 
 /// Stores the state of the circuit breaker, unless a concurrent attempt has stored it already.
 pub(super) fn update_circuit(
     connection: &mut AnyConnection,
     webhook: WebhookId,
-    from: Circuit,
-    to: Circuit,
+    from: CircuitBreaker,
+    to: CircuitBreaker,
 ) -> Result<(), Abort<StoreError>> {
     if from == to {
         return Ok(());
     }
-    let hangs = |circuit: Circuit| i64::from(circuit.timeouts());
+    let hangs = |circuit: CircuitBreaker| i64::from(circuit.timeouts());
     let until = |moment: DateTime<Utc>| moment.naive_utc();
     let update = Statement::new("UPDATE webhooks SET hangs = ").value(hangs(to)).sql(", paused_until = ");
     let update = match to.paused_until() {
@@ -267,7 +267,8 @@ mod tests {
     async fn what_a_project_may_take_is_looked_at_again_when_it_is_taken() {
         for kind in [Kind::Sqlite, Kind::Postgres] {
             let Some(db) = TestDatabase::fresh(kind) else { continue };
-            let filled = db.database.write_apart(|connection| Ok::<_, Abort<StoreError>>(project(connection)?));
+            let filled =
+                db.database.write_and_invalidate_all(|connection| Ok::<_, Abort<StoreError>>(project(connection)?));
             filled.await.unwrap();
             let at = |seconds| (DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds)).naive_utc();
             let look =

@@ -8,7 +8,7 @@ use kontor_webhooks::{WebhookError, WebhookRefusal};
 
 use crate::applications::project_of;
 use crate::database::idempotency::made;
-use crate::database::invalidation::{Topic, leave_valid};
+use crate::database::invalidation::{Topic, keep_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{applications, webhooks};
 use crate::{records, stored};
@@ -90,8 +90,8 @@ impl WebhookRepository for Database {
         self.write(move |connection| {
             // Updates the row of the application unchanged. Concurrent additions wait for it, so the count below stays
             // valid.
-            leave_valid(Topic::Access);
-            leave_valid(Topic::Storefront);
+            keep_valid(Topic::Access);
+            keep_valid(Topic::Storefront);
             let application = applications::table
                 .filter(applications::id.eq(new.application_id.get()))
                 .filter(applications::project_id.eq(new.project_id.get()));

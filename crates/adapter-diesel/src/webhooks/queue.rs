@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use diesel::result::QueryResult;
 use diesel::sql_types::Bool;
 use kontor_kernel::{Random, StoreError, Word};
-use kontor_webhooks::model::{Circuit, DeliveryState, Message, Pending, PublicEvent};
+use kontor_webhooks::model::{CircuitBreaker, DeliveryState, Message, Pending, PublicEvent};
 use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery};
 
 use super::due;
@@ -109,7 +109,7 @@ fn leased(row: LeasedRow) -> Result<LeasedDelivery, StoreError> {
         id: stored::id(row.id)?,
         pending,
         webhook_id: stored::id(row.webhook_id)?,
-        circuit: Circuit::restore(hangs, row.paused_until.map(stored::moment)),
+        circuit: CircuitBreaker::restore(hangs, row.paused_until.map(stored::moment)),
         url: row.url,
         sealed_secret: row.sealed_secret,
         message: Message {

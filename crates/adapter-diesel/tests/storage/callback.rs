@@ -5,9 +5,10 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
-    AttemptChange, AttemptExchange, AttemptState, CallbackAttempt, CheckId, Device, Exchanged, NewAttempt, NewToken,
+    AttemptChange, AttemptExchange, AttemptState, CallbackAttempt, CheckId, Device, ExchangeOutcome, NewAttempt,
+    NewToken,
 };
-use kontor_auth::ports::{Asking, CallbackAttempts, ClaimError, CustomerAccounts, TokenRepository};
+use kontor_auth::ports::{CallbackAttempts, ClaimError, CustomerAccounts, QueryPurpose, TokenRepository};
 use kontor_kernel::{AppScope, ApplicationId, CallbackAttemptId, Contact, Phone, ProjectId};
 
 use crate::fixtures;
@@ -196,17 +197,17 @@ database_tests! {
         let ask = async |asking, seconds| db.database.may_ask(id, asking, at(seconds), at(seconds - 2)).await.unwrap();
         let looks = (0..20).map(|_| {
             let database = db.database.clone();
-            tokio::spawn(async move { database.may_ask(id, Asking::Status, at(10), at(8)).await.unwrap() })
+            tokio::spawn(async move { database.may_ask(id, QueryPurpose::Status, at(10), at(8)).await.unwrap() })
         });
         let mut asked = 0;
         for look in looks.collect::<Vec<_>>() {
             asked += usize::from(look.await.unwrap());
         }
         assert_eq!(asked, 1);
-        assert!(!ask(Asking::Status, 11).await && ask(Asking::Status, 12).await);
-        assert!(ask(Asking::Exchange, 11).await && !ask(Asking::Exchange, 12).await);
+        assert!(!ask(QueryPurpose::Status, 11).await && ask(QueryPurpose::Status, 12).await);
+        assert!(ask(QueryPurpose::Exchange, 11).await && !ask(QueryPurpose::Exchange, 12).await);
         db.database.change(id, AttemptChange::Verified { expires_at: at(300) }, at(12)).await.unwrap();
-        assert!(!ask(Asking::Status, 20).await && !ask(Asking::Exchange, 20).await);
+        assert!(!ask(QueryPurpose::Status, 20).await && !ask(QueryPurpose::Exchange, 20).await);
     }
 
     async fn a_hundred_exchanges_give_one_token_and_one_customer(db: TestDatabase) {
@@ -219,9 +220,9 @@ database_tests! {
         let mut won = Vec::new();
         for attempt in tries.collect::<Vec<_>>() {
             match attempt.await.unwrap() {
-                Exchanged::SignedIn { counterparty_id, token_id } => won.push((counterparty_id, token_id)),
-                Exchanged::NotVerified => {}
-                Exchanged::SeveralCustomers => panic!("there is one"),
+                ExchangeOutcome::SignedIn { counterparty_id, token_id } => won.push((counterparty_id, token_id)),
+                ExchangeOutcome::NotVerified => {}
+                ExchangeOutcome::SeveralCustomers => panic!("there is one"),
             }
         }
         assert_eq!(won.len(), 1);
@@ -245,7 +246,7 @@ database_tests! {
         });
         let mut customers = std::collections::BTreeSet::new();
         for attempt in tries.collect::<Vec<_>>() {
-            let Exchanged::SignedIn { counterparty_id, .. } = attempt.await.unwrap() else { panic!("not signed in") };
+            let ExchangeOutcome::SignedIn { counterparty_id, .. } = attempt.await.unwrap() else { panic!("not signed in") };
             customers.insert(counterparty_id);
         }
         assert_eq!(customers.len(), 1);
@@ -259,11 +260,11 @@ database_tests! {
         let pending = opened(&db.database, project, "79001110000", "p", 0).await;
         let id = verified(&db.database, project, PHONE, "n", 0).await;
         for wrong in [exchange(project, pending, 1, 1), exchange(project, id, 2, 1), exchange(project, id, 1, 300)] {
-            assert_eq!(db.database.exchange(wrong).await.unwrap(), Exchanged::NotVerified);
+            assert_eq!(db.database.exchange(wrong).await.unwrap(), ExchangeOutcome::NotVerified);
         }
         assert_eq!(found(&db.database, project, "p").await.unwrap().state, AttemptState::Pending);
         let done = db.database.exchange(exchange(project, id, 1, 299)).await.unwrap();
-        assert!(matches!(done, Exchanged::SignedIn { .. }));
+        assert!(matches!(done, ExchangeOutcome::SignedIn { .. }));
     }
 
     async fn several_customers_of_a_phone_are_a_conflict_unless_one_has_signed_in(db: TestDatabase) {
@@ -276,9 +277,9 @@ database_tests! {
         )).await;
         let known = verified(&db.database, project, "79001110000", "k", 0).await;
         let done = db.database.exchange(exchange(project, known, 1, 1)).await.unwrap();
-        assert!(matches!(done, Exchanged::SignedIn { counterparty_id, .. } if counterparty_id.get() == 5));
+        assert!(matches!(done, ExchangeOutcome::SignedIn { counterparty_id, .. } if counterparty_id.get() == 5));
         let id = verified(&db.database, project, PHONE, "n", 0).await;
-        assert_eq!(db.database.exchange(exchange(project, id, 1, 1)).await.unwrap(), Exchanged::SeveralCustomers);
+        assert_eq!(db.database.exchange(exchange(project, id, 1, 1)).await.unwrap(), ExchangeOutcome::SeveralCustomers);
         assert_eq!(found(&db.database, project, "n").await.unwrap().state, AttemptState::Verified);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM counterparties").await, 3);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
@@ -286,7 +287,7 @@ database_tests! {
             "INSERT INTO login_contacts (project_id, contact, counterparty_id) VALUES ({project}, '{PHONE}', 7);"
         )).await;
         let done = db.database.exchange(exchange(project, id, 1, 1)).await.unwrap();
-        assert!(matches!(done, Exchanged::SignedIn { counterparty_id, .. } if counterparty_id.get() == 7));
+        assert!(matches!(done, ExchangeOutcome::SignedIn { counterparty_id, .. } if counterparty_id.get() == 7));
     }
 
     async fn old_attempts_are_swept_and_free_their_nonces(db: TestDatabase) {

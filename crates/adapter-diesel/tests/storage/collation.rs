@@ -9,7 +9,7 @@ use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{BranchId, Listing, Name, PageRequest, Stamp};
 
-use crate::storehouse::Storehouse;
+use crate::storehouse::StockFixture;
 
 /// Names in their order.
 const NAMES: [&str; 19] = [
@@ -46,14 +46,14 @@ fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
-async fn products(house: &Storehouse<'_>, order: ProductOrder) -> Vec<String> {
+async fn products(house: &StockFixture<'_>, order: ProductOrder) -> Vec<String> {
     let noon = DateTime::<Utc>::UNIX_EPOCH;
     let found = house.db.database.products(house.first.into(), ProductFilter::default(), Some(order), page(), noon);
     found.await.unwrap().items.into_iter().map(|product| product.name.to_string()).collect()
 }
 
 /// Every list sorted by name, in its order.
-async fn sorted(house: &Storehouse<'_>) -> Vec<Vec<String>> {
+async fn sorted(house: &StockFixture<'_>) -> Vec<Vec<String>> {
     let (database, project) = (&house.db.database, house.project);
     let items = NomenclatureRepository::list(database, project, by_name()).await.unwrap();
     let categories = CategoryRepository::page(database, project, None, by_name()).await.unwrap();
@@ -76,7 +76,7 @@ async fn sorted(house: &Storehouse<'_>) -> Vec<Vec<String>> {
 
 database_tests! {
     async fn names_stand_as_people_expect(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let stamp = Stamp::of_system(house.project, DateTime::UNIX_EPOCH);
         let branch = house.number(format!("SELECT max(id) AS number FROM branches WHERE project_id = {}", house.project)).await;
         // Seven and the number of names are coprime: every name is inserted once, and none next to its neighbour.

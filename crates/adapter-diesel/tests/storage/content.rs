@@ -218,7 +218,7 @@ database_tests! {
         while database.revert(1).unwrap()[0] != "0073" {}
         if db.kind == Kind::Sqlite {
             // Empties the index, to show that it is written again.
-            db.run_apart("INSERT INTO page_search (page_search) VALUES ('delete-all')").unwrap();
+            db.run_outside_transaction("INSERT INTO page_search (page_search) VALUES ('delete-all')").unwrap();
         }
         database.migrate().unwrap();
         for query in QUERIES {
@@ -228,7 +228,7 @@ database_tests! {
         if db.kind == Kind::Sqlite {
             // An older process changes a page after that: it increments the version without the index.
             let emptied = "INSERT INTO page_search (page_search) VALUES ('delete-all');";
-            db.run_apart(&format!("{emptied} UPDATE pages SET version = version + 1 WHERE id <= 7")).unwrap();
+            db.run_outside_transaction(&format!("{emptied} UPDATE pages SET version = version + 1 WHERE id <= 7")).unwrap();
             database.migrate().unwrap();
             assert_eq!(found(database, app, "стол").await, 7, "what was not in the index");
             database.migrate().unwrap();
@@ -253,7 +253,7 @@ database_tests! {
         }
         let instead = PageDraft { is_fallback: true, ..page("Instead", &[]) };
         RecordRepository::<Page>::insert(database, stamp(), instead).await.unwrap();
-        db.run_apart("UPDATE pages SET version = 9 WHERE id = 1").unwrap();
+        db.run_outside_transaction("UPDATE pages SET version = 9 WHERE id = 1").unwrap();
         RecordRepository::<Page>::update(database, stamp(), kept.id, hide()).await.unwrap();
         assert_eq!(searched().await, 0, "not by a change of something else");
         RecordRepository::<Page>::update(database, stamp(), kept.id, rename("Столы")).await.unwrap();

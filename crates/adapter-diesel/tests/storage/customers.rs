@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
 use kontor_adapter_diesel::{Database, database_tests};
-use kontor_auth::model::{NewCode, NewPhoneCode, PhoneChangeTry, PhoneChanged};
+use kontor_auth::model::{NewCode, NewPhoneCode, PhoneChangeAttempt, PhoneChangeOutcome};
 use kontor_auth::ports::{CustomerAccounts, PhoneRepository};
 use kontor_customers::StaffCustomerRefusal::{PaymentOpen, Unavailable};
 use kontor_customers::model::{CustomerChange, CustomerDraft, DecidedChange, PersonalData, StaffCustomer};
@@ -72,8 +72,8 @@ database_tests! {
         let code = NewCode { fingerprint: "c".to_owned(), attempts: 2, created_at: START, expires_at: START + TimeDelta::minutes(5) };
         let code = NewPhoneCode { project_id: project, customer: anna, phone: phone.clone(), code };
         assert!(db.database.store_code(code).await.unwrap());
-        let attempt = PhoneChangeTry { project_id: project, customer: anna, phone, fingerprint: "c".to_owned(), at: START };
-        assert_eq!(db.database.change_phone(attempt).await.unwrap(), PhoneChanged::Changed);
+        let attempt = PhoneChangeAttempt { project_id: project, customer: anna, phone, fingerprint: "c".to_owned(), at: START };
+        assert_eq!(db.database.change_phone(attempt).await.unwrap(), PhoneChangeOutcome::Changed);
         assert_eq!(found(&db, project, "79007654321").await, [anna.get()]);
         assert!(found(&db, project, "79001234567").await.is_empty());
         let lines = Histories::all(&db.database, project, Resource::Counterparties, anna.get()).await.unwrap();
@@ -122,7 +122,7 @@ database_tests! {
             let writing = scope.spawn(|| {
                 let mut written = 0;
                 while !is_over.load(Ordering::SeqCst) {
-                    let stated = TestDatabase::kept_elsewhere(other.clone(), db.kind).run_apart("UPDATE projects SET name = 'Q'");
+                    let stated = TestDatabase::borrowed(other.clone(), db.kind).run_outside_transaction("UPDATE projects SET name = 'Q'");
                     written += i64::from(stated.is_ok());
                 }
                 written

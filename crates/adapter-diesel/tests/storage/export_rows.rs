@@ -1,7 +1,7 @@
 //! Rows of exports: tenant isolation and pages.
 
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
+use kontor_adapter_diesel::testing::storehouse::{Item, StockFixture};
 use kontor_catalog::bulk::ports::ExportSource;
 use kontor_catalog::bulk::{ExportCursor, ExportKind, ExportScope};
 use kontor_catalog::spreadsheet::Content;
@@ -9,7 +9,7 @@ use kontor_catalog::spreadsheet::Content;
 const AT: &str = "'2026-03-01 21:30:00'";
 
 /// Every row, in pages of two.
-async fn rows(house: &Storehouse<'_>, scope: ExportScope) -> Vec<Vec<String>> {
+async fn rows(house: &StockFixture<'_>, scope: ExportScope) -> Vec<Vec<String>> {
     let source: &dyn ExportSource = &house.db.database;
     let (mut all, mut after) = (Vec::new(), ExportCursor::default());
     loop {
@@ -34,7 +34,7 @@ async fn rows(house: &Storehouse<'_>, scope: ExportScope) -> Vec<Vec<String>> {
     all
 }
 
-async fn customer(house: &Storehouse<'_>) -> i64 {
+async fn customer(house: &StockFixture<'_>) -> i64 {
     house
         .number(format!(
             "INSERT INTO counterparties (project_id, is_company, first_name, last_name, phone_1, email, created_at, updated_at) \
@@ -45,7 +45,7 @@ async fn customer(house: &Storehouse<'_>) -> i64 {
 }
 
 /// An order with this many lines of an item, created at a given time.
-async fn order(house: &Storehouse<'_>, customer: i64, item: i64, lines: u32, made: &str) -> i64 {
+async fn order(house: &StockFixture<'_>, customer: i64, item: i64, lines: u32, made: &str) -> i64 {
     let p = house.project;
     let order = house
         .number(format!(
@@ -69,7 +69,7 @@ async fn order(house: &Storehouse<'_>, customer: i64, item: i64, lines: u32, mad
 
 database_tests! {
     async fn stock_names_items_and_warehouses_as_an_upload_finds_them(db: TestDatabase) {
-        let (house, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let (house, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
         let all = house.category("All", None).await;
         let mug = house.item(Item { article: Some("M-1"), ..Item::goods("Mug", all) }).await;
         let cup = house.item(Item::goods("Cup", all)).await;
@@ -96,7 +96,7 @@ database_tests! {
     }
 
     async fn orders_have_a_row_per_line_and_days_of_the_project(db: TestDatabase) {
-        let (house, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let (house, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
         let item = house.item(Item { article: Some("M-1"), ..Item::goods("Mug", house.category("All", None).await) }).await;
         let anna = customer(&house).await;
         // Half past midnight in Moscow.
@@ -136,7 +136,7 @@ database_tests! {
     }
 
     async fn customers_but_deleted_ones_are_exported(db: TestDatabase) {
-        let (house, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let (house, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
         let anna = customer(&house).await;
         let gone = customer(&house).await;
         customer(&other).await;

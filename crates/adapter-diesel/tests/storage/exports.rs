@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::testing::storehouse::{Item, Storehouse};
-use kontor_catalog::bulk::ports::{ExportBook, JobBook, UploadStore};
+use kontor_adapter_diesel::testing::storehouse::{Item, StockFixture};
+use kontor_catalog::bulk::ports::{ExportRepository, JobRepository, UploadStore};
 use kontor_catalog::bulk::{
     ExportKind, ExportRunner, Job, JobError, JobFilter, JobKind, JobOptions, JobRefusal, JobState, LeasedExport,
     NewExport, NewJob, Progress, RunOutcome,
@@ -90,7 +90,7 @@ fn at() -> DateTime<Utc> {
 
 /// A project and the process that works on its exports.
 struct Office<'a> {
-    house: Storehouse<'a>,
+    house: StockFixture<'a>,
     runner: Arc<ExportRunner>,
     sheets: Arc<Mutex<Vec<Vec<Content<'static>>>>>,
     shelf: Arc<Shelf>,
@@ -104,7 +104,7 @@ impl<'a> Office<'a> {
         let sheets = writers.0.clone();
         let runner =
             ExportRunner { exports: store.clone(), source: store, writers, files: shelf.clone(), clock: clock.clone() };
-        Self { house: Storehouse::open(db).await, runner: Arc::new(runner), sheets, shelf, clock }
+        Self { house: StockFixture::open(db).await, runner: Arc::new(runner), sheets, shelf, clock }
     }
 
     /// An office with this many stock levels.
@@ -133,11 +133,11 @@ impl<'a> Office<'a> {
         office
     }
 
-    fn exports(&self) -> &dyn ExportBook {
+    fn exports(&self) -> &dyn ExportRepository {
         &self.house.db.database
     }
 
-    fn jobs(&self) -> &dyn JobBook {
+    fn jobs(&self) -> &dyn JobRepository {
         &self.house.db.database
     }
 
@@ -245,7 +245,7 @@ database_tests! {
         let leased = office.take("me").await.unwrap();
         let outcome = office.work(leased, move |progress| {
             if progress.done_rows == 500 {
-                runtime.block_on(JobBook::cancel(&database, id, at())).unwrap().unwrap();
+                runtime.block_on(JobRepository::cancel(&database, id, at())).unwrap().unwrap();
             }
             true
         });

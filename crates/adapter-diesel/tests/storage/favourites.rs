@@ -11,7 +11,7 @@ use kontor_kernel::{
     AppScope, CounterpartyId, CustomerScope, Line, NomenclatureId, Page, PageRequest, TokenId, Visitor,
 };
 
-use crate::storehouse::{Item, Storehouse};
+use crate::storehouse::{Item, StockFixture};
 
 fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000) + TimeDelta::seconds(seconds)
@@ -25,7 +25,7 @@ fn item(id: i64) -> NomenclatureId {
     NomenclatureId::new(id).unwrap()
 }
 
-async fn customer(house: &Storehouse<'_>, app: AppScope) -> CustomerScope {
+async fn customer(house: &StockFixture<'_>, app: AppScope) -> CustomerScope {
     let id = house
         .number(format!(
             "INSERT INTO counterparties (project_id, is_company, created_at, updated_at) \
@@ -37,7 +37,7 @@ async fn customer(house: &Storehouse<'_>, app: AppScope) -> CustomerScope {
 }
 
 /// Four mugs in stock.
-async fn mugs(house: &Storehouse<'_>) -> Vec<i64> {
+async fn mugs(house: &StockFixture<'_>) -> Vec<i64> {
     let category = house.category("Mugs", None).await;
     let mut ids = Vec::new();
     for name in ["A", "B", "C", "D"] {
@@ -65,7 +65,7 @@ fn search(customer: CustomerScope, text: &str, second: i64) -> Search {
 
 database_tests! {
     async fn favourites_are_kept_once_per_customer_and_listed_last_first(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let ids = mugs(&house).await;
         let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
         let database = &db.database;
@@ -91,7 +91,7 @@ database_tests! {
     }
 
     async fn only_what_the_application_shows_can_be_kept_and_is_listed(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let ids = mugs(&house).await;
         let (here, there) = (customer(&house, house.first).await, customer(&house, house.second).await);
         let database = &db.database;
@@ -108,7 +108,7 @@ database_tests! {
     }
 
     async fn racing_wishes_keep_a_product_once(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let ids = mugs(&house).await;
         let anna = customer(&house, house.first).await;
         let wishes: Vec<_> = (0..6)
@@ -126,7 +126,7 @@ database_tests! {
     }
 
     async fn a_visitor_sees_his_own_favourites_at_no_further_statement(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let ids = mugs(&house).await;
         let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
         let database = &db.database;
@@ -147,7 +147,7 @@ database_tests! {
     }
 
     async fn searches_are_kept_once_in_any_case_the_last_ones_of_each_customer(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
         let database = &db.database;
         database.store(vec![search(anna, "кружка", 1), search(boris, "cup", 1), search(anna, "plate", 2)], 3).await.unwrap();
@@ -169,7 +169,7 @@ database_tests! {
     }
 
     async fn racing_processes_store_the_same_searches(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
         let mut tasks = Vec::new();
         for round in 0..6_i64 {
@@ -191,8 +191,8 @@ database_tests! {
         }
     }
 
-    async fn who_leaves_is_forgotten(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+    async fn a_deleted_customer_is_anonymized(db: TestDatabase) {
+        let house = StockFixture::open(&db).await;
         let ids = mugs(&house).await;
         let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
         let database = &db.database;
@@ -212,7 +212,7 @@ database_tests! {
     }
 
     async fn an_application_shows_its_slides_in_their_time(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let (project, one, two) = (house.project, house.first.application_id, house.second.application_id);
         let moment = |seconds: i64| at(seconds).format("'%Y-%m-%d %H:%M:%S'").to_string();
         let (past, future) = (moment(-10), moment(10));
@@ -233,7 +233,7 @@ database_tests! {
     }
 
     async fn countries_are_everybodys_and_tags_the_projects(db: TestDatabase) {
-        let (house, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let (house, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
         house.run(format!(
             "INSERT INTO tags (project_id, name, created_at) VALUES ({}, 'New', '2026-01-01 00:00:00'), ({}, 'Gift', '2026-01-01 00:00:00')",
             house.project, other.project

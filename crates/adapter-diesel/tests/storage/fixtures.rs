@@ -18,7 +18,7 @@ pub async fn project(db: &TestDatabase) -> ProjectId {
     let statement = "INSERT INTO projects (name, currency, created_at) \
         VALUES ('Trial', 'RUB', '2026-01-01 00:00:00') RETURNING id";
     db.database
-        .write_apart(move |connection| {
+        .write_and_invalidate_all(move |connection| {
             let row: Inserted = diesel::sql_query(statement).get_result(connection)?;
             Ok::<_, Abort<StoreError>>(ProjectId::new(row.id).unwrap())
         })

@@ -125,7 +125,10 @@ async fn shelf() -> TestDatabase {
     let tables = "CREATE TABLE shelf (place INTEGER PRIMARY KEY, pieces INTEGER NOT NULL CHECK (pieces >= 0)); \
                   CREATE TABLE labels (place INTEGER NOT NULL REFERENCES shelf (place)); \
                   CREATE TABLE shelf_log (id INTEGER PRIMARY KEY, line TEXT NOT NULL);";
-    db.database.write_apart(|connection| Ok::<_, Abort<Refusal>>(connection.batch_execute(tables)?)).await.unwrap();
+    db.database
+        .write_and_invalidate_all(|connection| Ok::<_, Abort<Refusal>>(connection.batch_execute(tables)?))
+        .await
+        .unwrap();
     db
 }
 

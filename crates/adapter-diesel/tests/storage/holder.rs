@@ -29,7 +29,7 @@ impl Holder {
                 let _ = released.lock().unwrap().recv();
                 Ok::<_, Abort<StoreError>>(())
             };
-            database.write_apart(step).await.unwrap();
+            database.write_and_invalidate_all(step).await.unwrap();
         });
         tokio::task::spawn_blocking(move || told.recv().unwrap()).await.unwrap();
         Self { release, held }

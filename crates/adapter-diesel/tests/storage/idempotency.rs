@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{AnswerNumbers, IdempotentRequest, KeyClaim, KeyOwner, SavedAnswer, database_tests};
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers, StoredResponse, database_tests};
 use kontor_kernel::StoreError;
 use tokio::task::JoinSet;
 
@@ -14,7 +14,7 @@ pub fn now() -> DateTime<Utc> {
     "2026-06-30T12:00:00Z".parse().unwrap()
 }
 
-static NUMBERS: LazyLock<AnswerNumbers> = LazyLock::new(AnswerNumbers::default);
+static NUMBERS: LazyLock<ResponseNumbers> = LazyLock::new(ResponseNumbers::default);
 
 pub fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
     KeyClaim {
@@ -42,24 +42,24 @@ async fn answers(db: &TestDatabase) -> i64 {
 }
 
 async fn answered(db: &TestDatabase, id: &str) -> Option<Option<Vec<u8>>> {
-    db.database.kept_key(id, now()).await.unwrap().map(|kept| kept.answer)
+    db.database.find_key(id, now()).await.unwrap().map(|kept| kept.answer)
 }
 
 database_tests! {
     async fn a_key_is_stored_with_what_its_request_did(db: TestDatabase) {
         let first = IdempotentRequest::new(claim("k", now()));
-        assert!(!first.has_begun());
+        assert!(!first.has_begun_to_write());
         write(&db, &first, "a").await.unwrap();
-        assert!(first.has_begun() && first.is_stored() && !first.is_overtaken());
+        assert!(first.has_begun_to_write() && first.is_stored() && !first.lost_key());
         write(&db, &first, "b").await.unwrap();
         let second = IdempotentRequest::new(claim("k", now()));
         assert!(matches!(write(&db, &second, "c").await, Err(StoreError::Unavailable(_))));
-        assert!(second.is_overtaken() && !second.is_stored());
+        assert!(second.lost_key() && !second.is_stored());
         assert_eq!(rows(&db).await, 2, "what came second is rolled back whole");
-        let kept = db.database.kept_key("k", now()).await.unwrap().unwrap();
+        let kept = db.database.find_key("k", now()).await.unwrap().unwrap();
         assert_eq!((kept.fingerprint.as_str(), kept.process.as_str(), kept.answer), ("f", "p", None));
         let end = now() + TimeDelta::hours(48);
-        assert!(db.database.kept_key("k", end).await.unwrap().is_none());
+        assert!(db.database.find_key("k", end).await.unwrap().is_none());
         let later = IdempotentRequest::new(claim("k", end));
         write(&db, &later, "d").await.unwrap();
         assert!(later.is_stored(), "a key that has ended is free");
@@ -75,7 +75,7 @@ database_tests! {
             running.spawn(async move {
                 let request = IdempotentRequest::new(claim("k", now()));
                 let done = write(&db, &request, &number.to_string()).await;
-                assert_eq!((done.is_ok(), done.is_err()), (request.is_stored(), request.is_overtaken()));
+                assert_eq!((done.is_ok(), done.is_err()), (request.is_stored(), request.lost_key()));
                 request.is_stored()
             });
         }
@@ -85,7 +85,7 @@ database_tests! {
 
     async fn an_answer_is_kept_once_and_brings_nothing_back(db: TestDatabase) {
         let keep = |claim: &KeyClaim, is_stored, answer: &str| {
-            let saved = SavedAnswer { claim: claim.clone(), is_stored, answer: answer.as_bytes().to_vec() };
+            let saved = StoredResponse { claim: claim.clone(), is_stored, answer: answer.as_bytes().to_vec() };
             db.database.keep_answers(vec![saved])
         };
         let request = IdempotentRequest::new(claim("k", now()));
@@ -100,14 +100,14 @@ database_tests! {
         assert_eq!(answered(&db, "k").await, Some(Some(b"done".to_vec())));
         keep(&claim("refused", now()), false, "no").await.unwrap();
         assert_eq!(answered(&db, "refused").await, Some(Some(b"no".to_vec())));
-        db.database.free_key("k").await.unwrap();
+        db.database.delete_key("k").await.unwrap();
         assert_eq!(answers(&db).await, 1, "that of the refused one");
         keep(request.claim(), true, "done").await.unwrap();
         assert_eq!((answered(&db, "k").await, answers(&db).await), (None, 1), "what is forgotten stays so");
     }
 
     async fn of_numbers_that_meet_one_answer_is_kept_and_none_is_lost(db: TestDatabase) {
-        let saved = |claim: KeyClaim, answer: &str| SavedAnswer { claim, is_stored: false, answer: answer.as_bytes().to_vec() };
+        let saved = |claim: KeyClaim, answer: &str| StoredResponse { claim, is_stored: false, answer: answer.as_bytes().to_vec() };
         let seventh = |id: &str| KeyClaim { answer_number: 7, ..claim(id, now()) };
         db.database.keep_answers(vec![saved(seventh("a"), "one"), saved(seventh("b"), "two")]).await.unwrap();
         db.database.keep_answers(vec![saved(claim("c", now()), "three")]).await.unwrap();
@@ -124,14 +124,14 @@ database_tests! {
                  answer = excluded.answer, expires_at = excluded.expires_at"
             )
         };
-        let kept = async |at| db.database.kept_key("k", at).await.unwrap().map(|kept| kept.answer);
+        let kept = async |at| db.database.find_key("k", at).await.unwrap().map(|kept| kept.answer);
         let end = now() + TimeDelta::hours(48);
         fixtures::run(&db, of_before("'old'", end)).await;
         assert_eq!(kept(now()).await, Some(Some(b"old".to_vec())), "it is given as long as its key holds");
         let later = IdempotentRequest::new(claim("k", end));
         write(&db, &later, "a").await.unwrap();
         assert_eq!(kept(end).await, Some(None), "the key has a request of now");
-        let saved = SavedAnswer { claim: later.claim().clone(), is_stored: true, answer: b"new".to_vec() };
+        let saved = StoredResponse { claim: later.claim().clone(), is_stored: true, answer: b"new".to_vec() };
         db.database.keep_answers(vec![saved]).await.unwrap();
         assert_eq!(kept(end).await, Some(Some(b"new".to_vec())));
         // A process of an older version takes over again, and stops.

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_catalog::ports::WarehouseRepository;
-use kontor_catalog::spreadsheet::ports::{CardBook, RowSink, SheetReader, StockBook};
+use kontor_catalog::spreadsheet::ports::{ItemSheetRepository, RowSink, SheetReader, StockSheetRepository};
 use kontor_catalog::spreadsheet::{
-    CardLine, CardSheet, Cell, Content, ImportError, ImportMode, ImportReport, RowProblems, SheetRefused, SheetRow,
+    CardLine, CardSheet, Cell, Content, ImportError, ImportMode, ImportReport, RowProblems, SheetError, SheetRow,
     StockSheet,
 };
 use kontor_kernel::{Stamp, WarehouseId};
 
-use crate::storehouse::{Item, Storehouse};
+use crate::storehouse::{Item, StockFixture};
 
 /// A sheet written in the test: one line per row, cells separated by `;`.
 struct Grid(String);
 
 impl SheetReader for Grid {
-    fn read(&self, _file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&self, _file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         for (number, line) in (1..).zip(self.0.lines()) {
             let cells = line.split(';').map(|text| Cell::Text(text.replace("\\n", "\n"))).collect();
             sink(SheetRow::new(number, cells))?;
@@ -32,7 +32,7 @@ fn at() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
 }
 
-fn stamp(house: &Storehouse<'_>) -> Stamp {
+fn stamp(house: &StockFixture<'_>) -> Stamp {
     Stamp::of_system(house.project, at())
 }
 
@@ -40,11 +40,11 @@ fn cards(text: &str) -> CardSheet {
     CardSheet::read(&Grid(text.to_owned()), Path::new(""), 100_000).unwrap()
 }
 
-pub async fn import(house: &Storehouse<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
-    CardBook::import(&house.db.database, stamp(house), Arc::new(cards(text)), mode).await
+pub async fn import(house: &StockFixture<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
+    ItemSheetRepository::import(&house.db.database, stamp(house), Arc::new(cards(text)), mode).await
 }
 
-pub async fn upload(house: &Storehouse<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
+pub async fn upload(house: &StockFixture<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
     let sheet = StockSheet::read(&Grid(text.to_owned()), Path::new(""), 100_000).unwrap();
     house.db.database.upload(stamp(house), Arc::new(sheet), mode).await
 }
@@ -65,7 +65,7 @@ pub fn refused(outcome: Result<ImportReport, ImportError>) -> RowProblems {
 }
 
 /// The export as text, one line per row.
-async fn export(house: &Storehouse<'_>) -> String {
+async fn export(house: &StockFixture<'_>) -> String {
     let lines: Vec<CardLine> = house.db.database.lines(house.project, None, 500).await.unwrap();
     let text = |cells: Vec<Content<'_>>| {
         let cells: Vec<String> = cells
@@ -91,7 +91,7 @@ PLAN-1;Club;service;kitchen;;99;;;;yes;12;
 
 database_tests! {
     async fn goods_without_stock_in_any_warehouse_become_services(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         import(&house, "article;name;kind;price\nMUG-01;Mug;goods;1", ImportMode::AllOrNothing).await.unwrap();
         upload(&house, "article;warehouse;quantity;price\nMUG-01;W1;0;1", ImportMode::AllOrNothing).await.unwrap();
         let service = "article;kind\nMUG-01;service";
@@ -102,7 +102,7 @@ database_tests! {
     }
 
     async fn an_export_that_is_imported_again_changes_nothing(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let report = import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [3, 0, 0, 0]);
         assert_eq!(report.ignored_columns, ["colour"]);
@@ -126,7 +126,7 @@ database_tests! {
     }
 
     async fn a_column_that_is_missing_leaves_its_field_alone(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
         let before = export(&house).await;
         let report = import(&house, "article;price\nMUG-01;300\nSRV-1;\n", ImportMode::AllOrNothing).await.unwrap();
@@ -135,7 +135,7 @@ database_tests! {
     }
 
     async fn one_bad_row_keeps_everything_out_unless_the_good_ones_are_wanted(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let text = "article;name;category;brand;country;vat;price;billing_period_months\n\
             A;First;New;Brand;;;1;\n\
             B;;;;;;1;\n\
@@ -156,7 +156,7 @@ database_tests! {
     }
 
     async fn another_project_is_another_world(db: TestDatabase) {
-        let (mine, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let (mine, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
         import(&mine, FULL, ImportMode::AllOrNothing).await.unwrap();
         let report = import(&other, FULL, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [3, 0, 0, 0]);
@@ -166,7 +166,7 @@ database_tests! {
     }
 
     async fn goods_in_a_warehouse_stay_goods(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
         upload(&house, "article;warehouse;quantity\nMUG-01;w1;3\n", ImportMode::AllOrNothing).await.unwrap();
         let outcome = import(&house, "article;kind\nMUG-01;service\n", ImportMode::AllOrNothing).await;
@@ -174,7 +174,7 @@ database_tests! {
     }
 
     async fn stock_is_created_changed_and_never_below_what_is_reserved(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
         let far = house.far;
         let text = format!("артикул;склад;количество;цена\nMUG-01;W1;5;1 200,00\nMUG-01;{far};2;\n");
@@ -198,11 +198,11 @@ database_tests! {
     }
 
     async fn tags_and_the_type_travel_with_the_card(db: TestDatabase) {
-        let (mine, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
-        let tags = async |house: &Storehouse<'_>| house.number(format!("SELECT count(*) AS number FROM tags WHERE project_id = {}", house.project)).await;
+        let (mine, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
+        let tags = async |house: &StockFixture<'_>| house.number(format!("SELECT count(*) AS number FROM tags WHERE project_id = {}", house.project)).await;
         mine.run(format!("INSERT INTO tags (project_id, name, created_at) VALUES ({}, 'Hit', '2026-01-01 00:00:00')", mine.project)).await;
         let text = "article;name;type;tags\nA;First;set;New|HIT\\nSale \\| 2|new\nB;Second;2;\nC;Third;;New\n";
-        let foreseen = CardBook::check(&db.database, mine.project, Arc::new(cards(text))).await.unwrap();
+        let foreseen = ItemSheetRepository::check(&db.database, mine.project, Arc::new(cards(text))).await.unwrap();
         assert_eq!((counts(&foreseen), tags(&mine).await), ([3, 0, 0, 0], 1));
         assert_eq!(counts(&import(&mine, text, ImportMode::AllOrNothing).await.unwrap()), [3, 0, 0, 0]);
         assert_eq!(tags(&mine).await, 3);
@@ -234,7 +234,7 @@ database_tests! {
     }
 
     async fn tags_cost_the_same_statements_whatever_their_number(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let row = |n: u32, shift: u32| format!("A-{n};Item {n};Tag {}|Tag {}\n", (n + shift) % 90, n % 7);
         let rows = |from: u32, shift: u32| (from..from + 1_000).fold(String::new(), |text, n| text + &row(n, shift));
         let spent = async |text: String| {
@@ -252,7 +252,7 @@ database_tests! {
     }
 
     async fn a_name_that_several_records_have_names_none(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
         let (far, first, whole) = (house.far, house.number("SELECT min(id) AS number FROM categories".to_owned()).await, export(&house).await);
         house.run(format!("UPDATE warehouses SET name = 'w1' WHERE id = {far}")).await;
@@ -278,14 +278,14 @@ database_tests! {
     }
 
     async fn what_a_reason_quotes_can_be_stored(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let problems = refused(import(&house, "article;name;photos\nA;Mug;ftp://a\0b\n", ImportMode::AllOrNothing).await);
         assert_eq!(reasons(&problems), [(2, "photos")]);
         assert!(!problems.kept()[0].reason.contains('\0'), "{problems:?}");
     }
 
     async fn thousands_of_rows_take_few_statements(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let row = |n: u32| format!("A-{n};Item {n};Root / Branch {};Brand {};{n};https://a/{n}", n % 20, n % 50);
         let rows: Vec<String> = (0..2_000).map(row).collect();
         let text = format!("article;name;category;brand;price;photos\n{}\n", rows.join("\n"));

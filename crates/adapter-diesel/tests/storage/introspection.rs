@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_auth::IntrospectionRegistryError;
-use kontor_auth::model::{Audience, NewIntrospectionClient, StoredInquiry};
+use kontor_auth::model::{Audience, NewIntrospectionClient, StoredIntrospection};
 use kontor_auth::ports::IntrospectionClients;
 use kontor_kernel::{ApplicationId, TokenId};
 use uuid::Uuid;
@@ -26,7 +26,7 @@ fn client(number: u128, application: i64, audience: &str) -> NewIntrospectionCli
     }
 }
 
-async fn inquiry(db: &TestDatabase, client: u128, token: i64) -> Option<StoredInquiry> {
+async fn inquiry(db: &TestDatabase, client: u128, token: i64) -> Option<StoredIntrospection> {
     db.database.inquiry(Uuid::from_u128(client), TokenId::new(token).ok()).await.unwrap()
 }
 

@@ -8,28 +8,28 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_catalog::bulk::ports::{JobBook, UploadStore};
+use kontor_catalog::bulk::ports::{JobRepository, UploadStore};
 use kontor_catalog::bulk::{
-    Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRefusal, JobRunner, JobState, LeasedJob, NewJob,
-    Progress, RunOutcome, Tally, Waits,
+    BlockOn, Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRefusal, JobRunner, JobState, LeasedJob,
+    NewJob, Progress, RunOutcome, Tally,
 };
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
-use kontor_catalog::spreadsheet::{Cell, ImportKind, ImportMode, ReadOptions, SheetRefused, SheetRow};
+use kontor_catalog::spreadsheet::{Cell, ImportKind, ImportMode, ReadOptions, SheetError, SheetRow};
 use kontor_kernel::{Clock, FixedClock, JobId, PageRequest, StoreError, Word as _};
 use tokio::runtime::Handle;
 
-use crate::storehouse::Storehouse;
+use crate::storehouse::StockFixture;
 
 /// Files written in the test: one line per row, cells separated by `;`. The file location is the text itself. A line
 /// `...` is work on the file before its next row.
 struct Grid;
 
 impl SheetReader for Grid {
-    fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         let text = file.to_str().unwrap();
         for (number, line) in (1..).zip(text.lines()) {
             if line == "BROKEN" {
-                return Err(SheetRefused::Broken("its end is missing".to_owned()));
+                return Err(SheetError::Broken("its end is missing".to_owned()));
             }
             if line == "..." {
                 sink(SheetRow::none_yet())?;
@@ -78,7 +78,7 @@ impl UploadStore for Texts {
 
 pub struct OnRuntime(pub Handle);
 
-impl Waits for OnRuntime {
+impl BlockOn for OnRuntime {
     fn wait<F: Future>(&self, future: F) -> F::Output {
         self.0.block_on(future)
     }
@@ -86,7 +86,7 @@ impl Waits for OnRuntime {
 
 /// A project and the process that works on its imports.
 pub struct Yard<'a> {
-    pub house: Storehouse<'a>,
+    pub house: StockFixture<'a>,
     runner: Arc<JobRunner>,
     thrown: Arc<Texts>,
     clock: Arc<FixedClock>,
@@ -114,7 +114,7 @@ pub fn new_job(kind: ImportKind, options: JobOptions, text: &str) -> NewJob {
 
 impl<'a> Yard<'a> {
     pub async fn open(db: &'a TestDatabase) -> Self {
-        let house = Storehouse::open(db).await;
+        let house = StockFixture::open(db).await;
         let (store, thrown, clock) =
             (Arc::new(db.database.clone()), Arc::new(Texts::default()), Arc::new(FixedClock::at(at())));
         let runner = JobRunner {
@@ -128,7 +128,7 @@ impl<'a> Yard<'a> {
         Self { house, runner: Arc::new(runner), thrown, clock }
     }
 
-    pub fn jobs(&self) -> &dyn JobBook {
+    pub fn jobs(&self) -> &dyn JobRepository {
         &self.house.db.database
     }
 
@@ -162,7 +162,7 @@ impl<'a> Yard<'a> {
     }
 
     pub async fn job(&self, id: JobId) -> Job {
-        JobBook::find(&self.house.db.database, id).await.unwrap().unwrap().within(self.house.project).unwrap()
+        JobRepository::find(&self.house.db.database, id).await.unwrap().unwrap().within(self.house.project).unwrap()
     }
 
     async fn count(&self, table: &str) -> i64 {
@@ -339,7 +339,7 @@ database_tests! {
         let yard = Yard::open(&db).await;
         let waits = yard.send(ImportKind::Nomenclatures, STRICT, "of a job").await;
         let over = yard.send(ImportKind::Nomenclatures, STRICT, "x").await;
-        JobBook::cancel(&db.database, over, at()).await.unwrap().unwrap();
+        JobRepository::cancel(&db.database, over, at()).await.unwrap().unwrap();
         assert_eq!(yard.runner.sweep().await.unwrap(), 0, "they are young");
         yard.clock.advance(TimeDelta::hours(2) + TimeDelta::seconds(1));
         assert_eq!(yard.runner.sweep().await.unwrap(), 1);
@@ -356,7 +356,7 @@ database_tests! {
         let outcome = yard
             .work(leased, move |progress| {
                 if progress.phase == JobPhase::Writing && progress.done_rows == 2_000 {
-                    runtime.block_on(JobBook::cancel(&database, id, at())).unwrap().unwrap();
+                    runtime.block_on(JobRepository::cancel(&database, id, at())).unwrap().unwrap();
                 }
                 true
             })
@@ -365,7 +365,7 @@ database_tests! {
         let job = yard.job(id).await;
         assert_eq!((job.state, job.done_rows, job.finished_at), (JobState::Canceled, 2_000, Some(at())));
         assert_eq!(yard.count("nomenclatures").await, 2_000, "what was written stays");
-        assert!(JobBook::cancel(&db.database, id, at()).await.unwrap().is_none(), "it is over");
+        assert!(JobRepository::cancel(&db.database, id, at()).await.unwrap().is_none(), "it is over");
         // The file is deleted, the job stays until it is swept.
         assert_eq!((yard.runner.tidy().await.unwrap(), yard.runner.tidy().await.unwrap()), (1, 0));
         assert_eq!(yard.thrown.0.lock().unwrap().len(), 1);
@@ -415,7 +415,7 @@ database_tests! {
         let (runtime, database) = (Handle::current(), db.database.clone());
         let outcome = yard.work(leased, move |progress| {
             if progress.phase == JobPhase::Checking && progress.done_rows == 2_000 {
-                runtime.block_on(database.write_apart(|connection| {
+                runtime.block_on(database.write_and_invalidate_all(|connection| {
                     use diesel::RunQueryDsl;
                     diesel::sql_query("UPDATE nomenclatures SET kind_id = 1 WHERE article = 'A-1500'").execute(connection)?;
                     Ok::<_, kontor_adapter_diesel::Abort<StoreError>>(())
@@ -482,7 +482,7 @@ database_tests! {
                 *times += 1;
                 clock.advance(TimeDelta::seconds(20));
                 if *times == 3 && cancels {
-                    runtime.block_on(JobBook::cancel(&database, id, at())).unwrap().unwrap();
+                    runtime.block_on(JobRepository::cancel(&database, id, at())).unwrap().unwrap();
                 }
                 *times < 3 || cancels
             }).await;
@@ -491,7 +491,7 @@ database_tests! {
             let job = yard.job(id).await;
             assert_eq!(job.state, if cancels { JobState::Canceled } else { JobState::Running });
             if !cancels {
-                JobBook::cancel(&db.database, id, at()).await.unwrap().unwrap();
+                JobRepository::cancel(&db.database, id, at()).await.unwrap().unwrap();
             }
         }
     }
@@ -536,7 +536,7 @@ database_tests! {
         }
         let stock = yard.send(ImportKind::Inventories, STRICT, "x").await;
         other.send(ImportKind::Nomenclatures, STRICT, "x").await;
-        JobBook::cancel(&db.database, stock, at()).await.unwrap();
+        JobRepository::cancel(&db.database, stock, at()).await.unwrap();
         let list = async |kinds: &[JobKind], states: &[JobState], per_page| {
             let filter = JobFilter { kinds: kinds.to_vec(), states: states.to_vec() };
             let page = PageRequest::new(1, per_page, 100).unwrap();

@@ -8,9 +8,9 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::miniapp::MiniAppProvider;
-use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewOwner, NewToken, Redeemed};
+use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewOwner, NewToken, RedeemOutcome};
 use kontor_auth::ports::{
-    ClientSessions, CodeRepository, CustomerAccounts, MiniAppTokens, ProvedPassword, SignIn, StaffRepository,
+    ClientSessions, CodeRepository, CustomerAccounts, MatchedPassword, MiniAppTokens, SignIn, StaffRepository,
     TokenRepository,
 };
 use kontor_kernel::{AppScope, ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
@@ -76,7 +76,7 @@ async fn send(db: &Database, project: ProjectId, fingerprint: &str) -> Counterpa
     customer
 }
 
-async fn redeem(db: &Database, project_id: ProjectId, fingerprint: &str, seconds: i64) -> Redeemed {
+async fn redeem(db: &Database, project_id: ProjectId, fingerprint: &str, seconds: i64) -> RedeemOutcome {
     db.redeem(CodeRedemption {
         project_id,
         application_id: ApplicationId::new(1).unwrap(),
@@ -97,7 +97,7 @@ database_tests! {
         assert_eq!((known.password_hash.as_str(), known.temporary_hash), ("hash", None));
         assert!(db.database.credentials(&Login::parse("bos").unwrap(), START).await.unwrap().is_none());
 
-        let proved = ProvedPassword::Own("hash".to_owned());
+        let proved = MatchedPassword::Own("hash".to_owned());
         let id = db.database.sign_in(SignIn { user_id: user, proved, token: token("f", START) }).await.unwrap().unwrap();
         let stored = db.database.staff_token(id).await.unwrap().unwrap();
         assert_eq!((stored.user_id, stored.last_used_at, stored.fingerprint.as_str()), (user, Some(START), "f"));
@@ -225,7 +225,7 @@ database_tests! {
                  (5, {project}, TRUE, {boss}, '79001234567', '1990-02-03', '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
                  (6, {project}, FALSE, NULL, '79001234567', NULL, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
         )).await;
-        assert_eq!(redeem(&db.database, project, "c", 1).await, Redeemed::NoLiveCode);
+        assert_eq!(redeem(&db.database, project, "c", 1).await, RedeemOutcome::NoLiveCode);
         let adopted = db.database.find_or_create(project, &phone(), START).await.unwrap();
         assert_eq!(adopted.get(), 5);
         let before = db.statements();
@@ -238,7 +238,7 @@ database_tests! {
 
     async fn a_code_gives_one_token(db: TestDatabase) {
         let project = shop(&db).await;
-        assert_eq!(redeem(&db.database, project, "c", 1).await, Redeemed::UnknownContact);
+        assert_eq!(redeem(&db.database, project, "c", 1).await, RedeemOutcome::UnknownContact);
         let customer = send(&db.database, project, "c").await;
         let tries = (0..100).map(|_| {
             let database = db.database.clone();
@@ -249,11 +249,11 @@ database_tests! {
             outcomes.push(attempt.await.unwrap());
         }
         let won: Vec<_> = outcomes.iter().filter_map(|outcome| match outcome {
-            Redeemed::SignedIn { counterparty_id, token_id } => Some((*counterparty_id, *token_id)),
+            RedeemOutcome::SignedIn { counterparty_id, token_id } => Some((*counterparty_id, *token_id)),
             _ => None,
         }).collect();
         assert_eq!((won.len(), won[0].0), (1, customer));
-        assert_eq!(outcomes.iter().filter(|outcome| **outcome == Redeemed::NoLiveCode).count(), 99);
+        assert_eq!(outcomes.iter().filter(|outcome| **outcome == RedeemOutcome::NoLiveCode).count(), 99);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
         let session = db.database.current(won[0].1).await.unwrap().unwrap();
         let signed_in_at = START + TimeDelta::seconds(299);
@@ -272,23 +272,23 @@ database_tests! {
         });
         let mut wrong = 0;
         for attempt in tries.collect::<Vec<_>>() {
-            wrong += usize::from(attempt.await.unwrap() == Redeemed::WrongCode);
+            wrong += usize::from(attempt.await.unwrap() == RedeemOutcome::WrongCode);
         }
         assert_eq!(wrong, 5);
-        assert_eq!(redeem(&db.database, project, "c", 1).await, Redeemed::NoLiveCode);
+        assert_eq!(redeem(&db.database, project, "c", 1).await, RedeemOutcome::NoLiveCode);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 0);
     }
 
     async fn a_code_expires_and_a_new_one_replaces_it(db: TestDatabase) {
         let project = shop(&db).await;
         send(&db.database, project, "old").await;
-        assert_eq!(redeem(&db.database, project, "old", 300).await, Redeemed::NoLiveCode);
-        assert_eq!(redeem(&db.database, project, "x", 1).await, Redeemed::WrongCode);
+        assert_eq!(redeem(&db.database, project, "old", 300).await, RedeemOutcome::NoLiveCode);
+        assert_eq!(redeem(&db.database, project, "x", 1).await, RedeemOutcome::WrongCode);
         send(&db.database, project, "new").await;
-        assert_eq!(redeem(&db.database, project, "old", 1).await, Redeemed::WrongCode);
-        assert!(matches!(redeem(&db.database, project, "new", 1).await, Redeemed::SignedIn { .. }));
-        assert_eq!(redeem(&db.database, project, "new", 1).await, Redeemed::NoLiveCode);
+        assert_eq!(redeem(&db.database, project, "old", 1).await, RedeemOutcome::WrongCode);
+        assert!(matches!(redeem(&db.database, project, "new", 1).await, RedeemOutcome::SignedIn { .. }));
+        assert_eq!(redeem(&db.database, project, "new", 1).await, RedeemOutcome::NoLiveCode);
         send(&db.database, project, "again").await;
-        assert!(matches!(redeem(&db.database, project, "again", 1).await, Redeemed::SignedIn { .. }));
+        assert!(matches!(redeem(&db.database, project, "again", 1).await, RedeemOutcome::SignedIn { .. }));
     }
 }

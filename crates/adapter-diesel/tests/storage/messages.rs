@@ -15,7 +15,7 @@ use crate::fixtures::{number, run};
 async fn failing(db: &TestDatabase, statement: &'static str) -> (StoreError, u64) {
     let before = db.database.repeated();
     let step = move |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(connection.batch_execute(statement)?);
-    let error = db.database.write_apart(step).await.unwrap_err();
+    let error = db.database.write_and_invalidate_all(step).await.unwrap_err();
     (error, db.database.repeated() - before + 1)
 }
 
@@ -34,7 +34,7 @@ async fn deadlock(db: &TestDatabase) {
                 }
                 Ok::<_, Abort<StoreError>>(connection.batch_execute(&second)?)
             };
-            database.write_apart(step).await
+            database.write_and_invalidate_all(step).await
         })
     });
     for step in steps {

@@ -2,11 +2,11 @@
 
 use kontor_adapter_diesel::database_tests;
 
-use crate::storehouse::{Item, Storehouse};
+use crate::storehouse::{Item, StockFixture};
 
 database_tests! {
     async fn goods_need_a_category_and_stock_in_a_warehouse_of_the_application(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let category = house.category("Mugs", None).await;
         let complete = house.item(Item::goods("Mug", category)).await;
         let without_stock = house.item(Item::goods("Cup", category)).await;
@@ -19,7 +19,7 @@ database_tests! {
     }
 
     async fn the_lowest_price_among_warehouses_with_unreserved_stock_counts(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let category = house.category("Mugs", None).await;
         let mug = house.item(Item::goods("Mug", category)).await;
         house.stock(house.near, mug, 3, 500).await;
@@ -42,7 +42,7 @@ database_tests! {
     }
 
     async fn a_plain_change_of_stock_leaves_the_offer_alone(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let category = house.category("Mugs", None).await;
         let mug = house.item(Item::goods("Mug", category)).await;
         house.stock(house.near, mug, 3, 500).await;
@@ -52,8 +52,8 @@ database_tests! {
     }
 
     async fn services_are_shown_everywhere_at_the_price_of_the_card_and_plans_nowhere(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
-        let other = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
+        let other = StockFixture::open(&db).await;
         let service = Item { kind: 1, category: None, price: 900, views: 7, ..Item::goods("Engraving", 1) };
         let engraving = house.item(service).await;
         let plan = house.item(service).await;
@@ -66,7 +66,7 @@ database_tests! {
     }
 
     async fn more_items_than_one_statement_takes(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let category = house.category("Mugs", None).await;
         house.item(Item::goods("Mug", category)).await;
         let p = house.project;

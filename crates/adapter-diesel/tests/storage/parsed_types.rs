@@ -6,7 +6,7 @@ use kontor_adapter_diesel::{Abort, database_tests};
 use kontor_auth::model::{Audience, CallbackNumber, Device, Login, PermissionName, Reason};
 use kontor_catalog::model::{PlanSlug, ShareLink};
 use kontor_content::model::{MediaType, Sha256, Slug};
-use kontor_customers::model::{ContactDraft, ContactKind, CustomerContact, CustomerPart};
+use kontor_customers::model::{ContactDraft, ContactKind, CustomerContact, CustomerRecordPart};
 use kontor_kernel::*;
 use kontor_orders::tickets::{ScanId, TicketReference};
 use kontor_organization::model::{Latitude, Longitude, TimeOfDay};

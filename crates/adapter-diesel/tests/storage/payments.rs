@@ -10,9 +10,9 @@ use kontor_payments::model::{ChargePurpose, ChargeRequest, ChargeState, GatewayS
 use kontor_payments::ports::{ChargeStore, RefundStore, SavedMethodStore};
 use kontor_payments::testing::contract::{self, Fixture};
 use kontor_payments::verification::{StartedVerification, VerificationService, VerificationTerms};
-use kontor_payments::{Charged, Notified, TAKEOVER};
+use kontor_payments::{ChargeResult, NotificationResult, TAKEOVER};
 
-use crate::orders::counter::{Counter, Mood};
+use crate::orders::counter::{AcquirerMode, Counter};
 
 #[async_trait]
 impl Fixture for Counter<'_> {
@@ -82,17 +82,17 @@ database_tests! {
     async fn a_card_is_saved_charged_again_and_forgotten_with_its_customer(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let charged = counter.payments.charge(subscription(&counter, 1)).await.unwrap();
-        let Charged::Asked(charge, _) = charged else { panic!("{charged:?}") };
+        let ChargeResult::Asked(charge, _) = charged else { panic!("{charged:?}") };
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), Notified::Settled(charge.purpose()));
+        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), NotificationResult::Settled(charge.purpose()));
         let saved = db.database.list(counter.customer).await.unwrap();
         assert_eq!(saved.len(), 1);
         let mut again = subscription(&counter, 1);
         again.request.save_method = false;
         again.request.saved_method = db.database.reference(counter.customer, saved[0].id).await.unwrap();
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         let charged = counter.payments.charge(again).await.unwrap();
-        let Charged::Asked(second, _) = charged else { panic!("{charged:?}") };
+        let ChargeResult::Asked(second, _) = charged else { panic!("{charged:?}") };
         let second = ChargeStore::find(&db.database, second.id).await.unwrap().unwrap();
         assert_eq!((second.state, second.captured), (ChargeState::Succeeded, second.request.amount));
         let method = format!("charges WHERE saved_method_id = {}", saved[0].id);
@@ -100,20 +100,20 @@ database_tests! {
         let (project, anna) = (counter.customer.app.project_id, counter.customer.counterparty_id);
         kontor_customers::ports::CustomerRepository::leave(&db.database, project, anna, counter.clock.now()).await.unwrap();
         assert_eq!(counter.count("saved_payment_methods").await, 0);
-        assert_eq!(counter.payments.charge(subscription(&counter, 2)).await.unwrap(), Charged::CustomerGone);
+        assert_eq!(counter.payments.charge(subscription(&counter, 2)).await.unwrap(), ChargeResult::CustomerGone);
         assert!(!db.database.deactivate(counter.customer, SavedMethodId::new(1).unwrap(), counter.clock.now()).await.unwrap());
     }
 
     async fn a_charge_that_cannot_be_read_holds_up_no_other(db: TestDatabase) {
         let counter = Counter::open(&db).await;
-        counter.acquirer.mood(Mood::Silent);
+        counter.acquirer.mood(AcquirerMode::Silent);
         for number in 1..=4 {
             counter.payments.charge(subscription(&counter, number)).await.unwrap();
         }
         counter.house.run("UPDATE charges SET request = '{' WHERE purpose_id = 1".to_owned()).await;
         let purpose = "UPDATE charges SET purpose_id = 20 WHERE purpose_id = 2";
         counter.house.run(purpose.to_owned()).await;
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.wait(60);
         assert_eq!(counter.payments.reconcile("w", 9).await.unwrap().settled, 2);
         let parked = db.database.parked().await.unwrap();
@@ -125,7 +125,7 @@ database_tests! {
 
     async fn a_charge_that_its_worker_dies_of_waits_for_longer_and_is_parked(db: TestDatabase) {
         let counter = Counter::open(&db).await;
-        counter.acquirer.mood(Mood::Silent);
+        counter.acquirer.mood(AcquirerMode::Silent);
         counter.payments.charge(subscription(&counter, 1)).await.unwrap();
         counter.wait(86_400);
         let lease = async || {
@@ -165,7 +165,7 @@ database_tests! {
             charges.push(verification.charge.id);
         }
         counter.house.run(format!("UPDATE refunds SET idempotence_key = 'odd' WHERE charge_id = {}", charges[0])).await;
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         assert_eq!(counter.refunds.reconcile("w", 9).await.unwrap().checked, 2);
         let parked = db.database.parked().await.unwrap();
         assert_eq!(parked.iter().map(|row| row.table).collect::<Vec<_>>(), ["refunds"]);

@@ -17,7 +17,7 @@ use crate::catalog::records::{clerk, page, sorted, system};
 use crate::import::{counts, import, reasons, refused, upload};
 use crate::orders::counter::Counter;
 use crate::stock::books::differences;
-use crate::storehouse::Storehouse;
+use crate::storehouse::StockFixture;
 
 fn item(id: i64) -> NomenclatureId {
     NomenclatureId::new(id).unwrap()
@@ -84,7 +84,7 @@ fn fill(db: &TestDatabase) {
 
 database_tests! {
     async fn a_sheet_makes_no_service_and_no_plan_without_a_price(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let text = "article;name;kind;is_subscription;billing_period_months;price\n\
             S;Service;service;;;\nP;Plan;goods;1;1;\nG;Goods;goods;;;\nF;Free;service;;;0\n";
         let problems = refused(import(&house, text, ImportMode::AllOrNothing).await);

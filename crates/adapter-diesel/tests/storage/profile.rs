@@ -6,7 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
-    CodeRedemption, NewCode, NewPhoneCode, NewToken, PhoneChangeTry, PhoneChanged, PhoneStanding, Redeemed,
+    CodeRedemption, NewCode, NewPhoneCode, NewToken, PhoneChangeAttempt, PhoneChangeOutcome, PhoneOwnership,
+    RedeemOutcome,
 };
 use kontor_auth::ports::{CodeRepository, CustomerAccounts, PhoneRepository, TokenRepository};
 use kontor_customers::CustomerError;
@@ -69,9 +70,9 @@ async fn prove(
     to: &str,
     fingerprint: &str,
     seconds: i64,
-) -> PhoneChanged {
+) -> PhoneChangeOutcome {
     let fingerprint = fingerprint.to_owned();
-    let attempt = PhoneChangeTry { project_id, customer, phone: phone(to), fingerprint, at: at(seconds) };
+    let attempt = PhoneChangeAttempt { project_id, customer, phone: phone(to), fingerprint, at: at(seconds) };
     db.change_phone(attempt).await.unwrap()
 }
 
@@ -92,7 +93,7 @@ async fn shop(db: &TestDatabase) -> ProjectId {
     project
 }
 
-async fn log_in(db: &Database, project_id: ProjectId, contact: &str, fingerprint: &str) -> Redeemed {
+async fn log_in(db: &Database, project_id: ProjectId, contact: &str, fingerprint: &str) -> RedeemOutcome {
     let contact = Contact::parse(contact).unwrap();
     let code = NewCode {
         fingerprint: "login".to_owned(),
@@ -118,9 +119,9 @@ async fn log_in(db: &Database, project_id: ProjectId, contact: &str, fingerprint
     .unwrap()
 }
 
-fn signed_in(outcome: Redeemed) -> (CounterpartyId, TokenId) {
+fn signed_in(outcome: RedeemOutcome) -> (CounterpartyId, TokenId) {
     match outcome {
-        Redeemed::SignedIn { counterparty_id, token_id } => (counterparty_id, token_id),
+        RedeemOutcome::SignedIn { counterparty_id, token_id } => (counterparty_id, token_id),
         other => panic!("{other:?}"),
     }
 }
@@ -183,25 +184,25 @@ database_tests! {
         let project = shop(&db).await;
         let anna = signed_up(&db.database, project, "79001234567").await;
         let standing = async |text: &str| db.database.standing(project, anna, &phone(text)).await.unwrap();
-        assert_eq!(standing("79001234567").await, PhoneStanding::Own);
-        assert_eq!(standing("79007654321").await, PhoneStanding::Free);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::NoLiveCode);
+        assert_eq!(standing("79001234567").await, PhoneOwnership::Own);
+        assert_eq!(standing("79007654321").await, PhoneOwnership::Free);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::NoLiveCode);
         assert!(send(&db.database, project, anna, "79007654321", "c").await);
-        assert_eq!(prove(&db.database, project, anna, "79007654322", "c", 1).await, PhoneChanged::NoLiveCode);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 300).await, PhoneChanged::NoLiveCode);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "x", 1).await, PhoneChanged::WrongCode);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::Changed);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654322", "c", 1).await, PhoneChangeOutcome::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 300).await, PhoneChangeOutcome::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "x", 1).await, PhoneChangeOutcome::WrongCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::Changed);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::NoLiveCode);
         let record = fixtures::customer(&db.database, project, anna).await;
         assert_eq!((record.phone_1.unwrap().as_str(), record.updated_at), ("79007654321", at(1)));
         assert_eq!(signed_in(log_in(&db.database, project, "79007654321", "login").await).0, anna);
-        assert_eq!(log_in(&db.database, project, "79001234567", "login").await, Redeemed::UnknownContact);
+        assert_eq!(log_in(&db.database, project, "79001234567", "login").await, RedeemOutcome::UnknownContact);
         assert_ne!(signed_up(&db.database, project, "79001234567").await, anna);
-        assert_eq!(standing("79001234567").await, PhoneStanding::Taken);
+        assert_eq!(standing("79001234567").await, PhoneOwnership::Taken);
         // An address that is a login contact stays one.
         let boris = signed_up(&db.database, project, "boris@x.ru").await;
         send(&db.database, project, boris, "79005550000", "c").await;
-        assert_eq!(prove(&db.database, project, boris, "79005550000", "c", 1).await, PhoneChanged::Changed);
+        assert_eq!(prove(&db.database, project, boris, "79005550000", "c", 1).await, PhoneChangeOutcome::Changed);
         assert_eq!(signed_up(&db.database, project, "boris@x.ru").await, boris);
         assert_eq!(signed_up(&db.database, project, "79005550000").await, boris);
     }
@@ -210,9 +211,9 @@ database_tests! {
         let project = shop(&db).await;
         let anna = signed_up(&db.database, project, "79001234567").await;
         send(&db.database, project, anna, "79007654321", "change").await;
-        assert_eq!(log_in(&db.database, project, "79007654321", "change").await, Redeemed::UnknownContact);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "login", 1).await, PhoneChanged::WrongCode);
-        assert_eq!(log_in(&db.database, project, "79001234567", "change").await, Redeemed::WrongCode);
+        assert_eq!(log_in(&db.database, project, "79007654321", "change").await, RedeemOutcome::UnknownContact);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "login", 1).await, PhoneChangeOutcome::WrongCode);
+        assert_eq!(log_in(&db.database, project, "79001234567", "change").await, RedeemOutcome::WrongCode);
     }
 
     async fn wrong_tries_are_counted_even_when_they_race(db: TestDatabase) {
@@ -225,10 +226,10 @@ database_tests! {
         });
         let mut wrong = 0;
         for attempt in tries.collect::<Vec<_>>() {
-            wrong += usize::from(attempt.await.unwrap() == PhoneChanged::WrongCode);
+            wrong += usize::from(attempt.await.unwrap() == PhoneChangeOutcome::WrongCode);
         }
         assert_eq!(wrong, 2);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::NoLiveCode);
     }
 
     async fn one_of_many_gets_a_phone(db: TestDatabase) {
@@ -260,8 +261,8 @@ database_tests! {
             let mut won = Vec::new();
             for racer in racers {
                 match racer.await.unwrap() {
-                    (customer, PhoneChanged::Changed) => won.push(customer),
-                    (_, PhoneChanged::Taken) => {}
+                    (customer, PhoneChangeOutcome::Changed) => won.push(customer),
+                    (_, PhoneChangeOutcome::Taken) => {}
                     other => panic!("{other:?}"),
                 }
             }
@@ -313,7 +314,7 @@ database_tests! {
         assert!(CustomerRepository::find(&db.database, anna).await.unwrap().is_none());
         assert!(matches!(db.database.leave(project, anna, at(9)).await, Err(CustomerError::NotFound)));
         assert!(!send(&db.database, project, anna, "79005550000", "c").await);
-        assert_eq!(prove(&db.database, project, anna, "79005550000", "c", 1).await, PhoneChanged::Gone);
+        assert_eq!(prove(&db.database, project, anna, "79005550000", "c", 1).await, PhoneChangeOutcome::Gone);
         assert_ne!(signed_up(&db.database, project, "79001234567").await, anna);
         // A token that was issued at the same time grants nothing.
         fixtures::run(&db, format!(

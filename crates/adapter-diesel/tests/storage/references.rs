@@ -37,7 +37,7 @@ async fn deleted_during<T>(db: &TestDatabase, delete: String, attempt: impl Futu
             std::thread::sleep(Duration::from_millis(300));
             Ok::<_, Abort<StoreError>>(())
         };
-        database.write_apart(step).await
+        database.write_and_invalidate_all(step).await
     });
     deleted.notified().await;
     let outcome = attempt.await;

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use kontor_adapter_diesel::database_tests;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_catalog::spreadsheet::ports::{CardBook, RowSink, SheetReader};
-use kontor_catalog::spreadsheet::{
-    CardLine, CardSheet, CategoryPath, Cell, Content, ImportMode, SheetRefused, SheetRow,
-};
+use kontor_catalog::spreadsheet::ports::{ItemSheetRepository, RowSink, SheetReader};
+use kontor_catalog::spreadsheet::{CardLine, CardSheet, CategoryPath, Cell, Content, ImportMode, SheetError, SheetRow};
 use kontor_kernel::*;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -90,7 +88,7 @@ fn some<T>(runner: &mut TestRunner, strategy: impl Strategy<Value = T>) -> T {
 struct Rows(Vec<Vec<Cell>>);
 
 impl SheetReader for Rows {
-    fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         (1..).zip(&self.0).try_for_each(|(number, cells)| sink(SheetRow::new(number, cells.clone())))
     }
 }
@@ -146,7 +144,7 @@ database_tests! {
             let before: Vec<CardLine> = export().await;
             let rows = std::iter::once(CardLine::header()).chain(before.iter().map(CardLine::cells)).map(cells).collect();
             let sheet = CardSheet::read(&Rows(rows), Path::new(""), 1_000).unwrap();
-            let report = CardBook::import(database, clerk(project), Arc::new(sheet), ImportMode::AllOrNothing).await;
+            let report = ItemSheetRepository::import(database, clerk(project), Arc::new(sheet), ImportMode::AllOrNothing).await;
             assert_eq!(counts(&report.unwrap()), [0, 0, stored, 0], "round {round}");
             assert_eq!(export().await, before);
         }

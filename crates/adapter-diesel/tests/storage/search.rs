@@ -10,7 +10,7 @@ use kontor_kernel::listing::Sort;
 use kontor_kernel::{Line, Listing, Name, NomenclatureId, PageRequest, ProjectId, Stamp};
 
 use crate::fixtures;
-use crate::storehouse::{Item, Storehouse};
+use crate::storehouse::{Item, StockFixture};
 
 /// Names with articles as shops write them.
 const CARDS: [(&str, Option<&str>); 16] = [
@@ -106,7 +106,7 @@ fn about(query: &str) -> Listing {
     Listing { text: Some(line(query)), unsorted: true, ..all }
 }
 
-async fn fill(db: &TestDatabase, house: &Storehouse<'_>, cards: &[(&'static str, Option<&'static str>)]) -> Vec<i64> {
+async fn fill(db: &TestDatabase, house: &StockFixture<'_>, cards: &[(&'static str, Option<&'static str>)]) -> Vec<i64> {
     let category = house.category("Everything", None).await;
     let mut ids = Vec::new();
     for (name, article) in cards {
@@ -133,7 +133,7 @@ type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 /// Fills a catalog with the items of the cases and runs all queries. Queries that `may_find` an item are skipped for
 /// it.
 async fn find_their_items(db: &TestDatabase, cases: &[Case], may_find: impl Fn(&str, &str) -> bool) {
-    let house = Storehouse::open(db).await;
+    let house = StockFixture::open(db).await;
     let cards: Vec<(&str, Option<&str>)> = cases.iter().map(|(name, ..)| (*name, None)).collect();
     let ids = fill(db, &house, &cards).await;
     for ((name, queries, others), id) in cases.iter().zip(&ids) {
@@ -153,7 +153,7 @@ database_tests! {
     }
 
     async fn every_query_finds_what_the_catalogue_says(db: TestDatabase) {
-        let (house, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let (house, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
         let ids = fill(&db, &house, &CARDS).await;
         fill(&db, &other, &CARDS).await;
         let mut nothing = 0;
@@ -193,7 +193,7 @@ database_tests! {
     async fn the_best_come_first(db: TestDatabase) {
         const CASES: &[(&str, &[&str])] = include!("../../../catalog/src/model/ranked_search_cases.rs");
         for (query, names) in CASES {
-            let house = Storehouse::open(&db).await;
+            let house = StockFixture::open(&db).await;
             let cards: Vec<(&'static str, Option<&'static str>)> = names.iter().rev().map(|name| (*name, None)).collect();
             let mut ids = fill(&db, &house, &cards).await;
             ids.reverse();
@@ -202,7 +202,7 @@ database_tests! {
     }
 
     async fn pages_of_a_search_follow_each_other(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let category = house.category("Everything", None).await;
         // More than are ranked; of these the last ones are the best.
         for number in 0..320 {
@@ -255,7 +255,7 @@ database_tests! {
 
     async fn texts_are_found_as_people_write_them(db: TestDatabase) {
         const CASES: &[(&str, &str, bool)] = include!("../../../catalog/src/model/search_cases.rs");
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let names: BTreeSet<&'static str> = CASES.iter().map(|(_, name, _)| *name).collect();
         let cards: Vec<(&'static str, Option<&'static str>)> = names.into_iter().map(|name| (name, None)).collect();
         let ids = fill(&db, &house, &cards).await;
@@ -266,7 +266,7 @@ database_tests! {
     }
 
     async fn the_article_comes_first_then_names_that_begin_so_then_the_rest_by_number(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let ids = fill(&db, &house, &CARDS).await;
         let named = |places: &[usize]| places.iter().map(|place| ids[*place]).collect::<Vec<_>>();
         let cases: [(&str, &[usize]); 7] = [
@@ -294,7 +294,7 @@ database_tests! {
     }
 
     async fn cards_of_before_are_filled_in_by_migrating(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let category = house.category("Everything", None).await;
         let mug = house.item(Item { article: Some("M-1"), ..Item::goods("Кружка", category) }).await;
         assert_eq!(found(&db, house.project, "руж").await, [0_i64; 0]);

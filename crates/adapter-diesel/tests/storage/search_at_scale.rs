@@ -7,7 +7,7 @@ use kontor_catalog::storefront::ports::StorefrontReader;
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{CategoryId, Line, PageRequest};
 
-use crate::storehouse::{Item, Storehouse};
+use crate::storehouse::{Item, StockFixture};
 
 const COUNT: i64 = 10_050;
 
@@ -19,7 +19,7 @@ fn about(query: &str) -> ProductFilter {
     ProductFilter { query: Some(Line::parse(query).unwrap()), ..ProductFilter::default() }
 }
 
-async fn crowd(house: &Storehouse<'_>) -> i64 {
+async fn crowd(house: &StockFixture<'_>) -> i64 {
     let category = house.category("Mugs", None).await;
     let (p, near) = (house.project, house.near);
     house.run(format!(
@@ -38,7 +38,7 @@ async fn crowd(house: &Storehouse<'_>) -> i64 {
 
 struct Shelf<'a> {
     db: &'a TestDatabase,
-    house: Storehouse<'a>,
+    house: StockFixture<'a>,
 }
 
 impl Shelf<'_> {
@@ -72,7 +72,7 @@ impl Shelf<'_> {
 
 database_tests! {
     async fn a_search_counts_ten_thousand_and_pages_fit_together(db: TestDatabase) {
-        let shelf = Shelf { db: &db, house: Storehouse::open(&db).await };
+        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
         let category = crowd(&shelf.house).await;
         db.database.rebuild_offers().await.unwrap();
         let first = shelf.house.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.house.project)).await;
@@ -140,10 +140,10 @@ database_tests! {
     }
 
     async fn a_wrong_count_shows_nothing_of_others(db: TestDatabase) {
-        let before = Storehouse::open(&db).await;
+        let before = StockFixture::open(&db).await;
         crowd(&before).await;
-        let shelf = Shelf { db: &db, house: Storehouse::open(&db).await };
-        let after = Storehouse::open(&db).await;
+        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
+        let after = StockFixture::open(&db).await;
         crowd(&after).await;
         let mugs = shelf.house.category("Mugs", None).await;
         let mine = shelf.house.item(Item::goods("Mug", mugs)).await;
@@ -158,7 +158,7 @@ database_tests! {
     }
 
     async fn kept_counts_are_exact_whatever_races(db: TestDatabase) {
-        let shelf = Shelf { db: &db, house: Storehouse::open(&db).await };
+        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
         let house = &shelf.house;
         let (mugs, cups) = (house.category("Mugs", None).await, house.category("Cups", None).await);
         let mut items = Vec::new();

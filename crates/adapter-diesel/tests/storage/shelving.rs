@@ -5,13 +5,13 @@ use kontor_catalog::model::{Edit, WarehouseChange};
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_kernel::{ApplicationId, Stamp, WarehouseId};
 
-use crate::storehouse::Storehouse;
+use crate::storehouse::StockFixture;
 
 /// More than two batches.
 const COUNT: i64 = 2_500;
 
 /// A warehouse with this many goods, and one item out of stock.
-async fn fill(house: &Storehouse<'_>) {
+async fn fill(house: &StockFixture<'_>) {
     let category = house.category("Mugs", None).await;
     let (p, near) = (house.project, house.near);
     let goods = format!(
@@ -32,13 +32,13 @@ async fn fill(house: &Storehouse<'_>) {
 }
 
 /// Number of goods that each of the two applications shows.
-async fn shown(house: &Storehouse<'_>) -> [usize; 2] {
+async fn shown(house: &StockFixture<'_>) -> [usize; 2] {
     let offers = house.offers().await;
     let of = |application: ApplicationId| offers.iter().filter(|(id, ..)| *id == application.get()).count();
     [of(house.first.application_id), of(house.second.application_id)]
 }
 
-async fn relink(house: &Storehouse<'_>, applications: &[ApplicationId]) {
+async fn relink(house: &StockFixture<'_>, applications: &[ApplicationId]) {
     let change = WarehouseChange { application_ids: Edit::Set(applications.to_vec()), ..WarehouseChange::default() };
     let stamp = Stamp::of_system(house.project, chrono::DateTime::UNIX_EPOCH);
     let near = WarehouseId::new(house.near).unwrap();
@@ -47,19 +47,19 @@ async fn relink(house: &Storehouse<'_>, applications: &[ApplicationId]) {
 }
 
 /// The links alone, as after a process that stopped after its first commit.
-async fn leave_undone(house: &Storehouse<'_>) {
+async fn leave_undone(house: &StockFixture<'_>) {
     let (near, project, second) = (house.near, house.project, house.second.application_id);
     house.run(format!("UPDATE warehouse_applications SET application_id = {second} WHERE warehouse_id = {near}")).await;
     house.run(format!("INSERT INTO shelving (warehouse_id, project_id, after_id) VALUES ({near}, {project}, 0)")).await;
 }
 
-async fn left(house: &Storehouse<'_>) -> i64 {
+async fn left(house: &StockFixture<'_>) -> i64 {
     house.number("SELECT count(*) AS number FROM shelving".to_owned()).await
 }
 
 database_tests! {
     async fn a_large_warehouse_is_shown_elsewhere_in_several_commits(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         fill(&house).await;
         let all = usize::try_from(COUNT).unwrap();
         assert_eq!(shown(&house).await, [all, 0]);
@@ -75,7 +75,7 @@ database_tests! {
     }
 
     async fn what_one_process_leaves_undone_others_do(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         fill(&house).await;
         leave_undone(&house).await;
         assert!(db.database.refresh_offers_next().await.unwrap());
@@ -96,7 +96,7 @@ database_tests! {
     }
 
     async fn links_that_change_again_meanwhile_begin_anew(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         fill(&house).await;
         leave_undone(&house).await;
         assert!(db.database.refresh_offers_next().await.unwrap());

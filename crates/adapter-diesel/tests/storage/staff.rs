@@ -7,7 +7,7 @@ use kontor_adapter_diesel::testing::{TestDatabase, pool_options};
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{EmployeeChange, EmployeeFilter, Login, NewEmployee, NewToken, RoleChoice};
-use kontor_auth::ports::{DirectoryRepository, ProvedPassword, SignIn, StaffRepository, TokenRepository};
+use kontor_auth::ports::{DirectoryRepository, MatchedPassword, SignIn, StaffRepository, TokenRepository};
 use kontor_kernel::history::{Histories, HistoryAction};
 use kontor_kernel::{
     BranchId, DeletableRepository, DepartmentId, Edit, Email, Line, Name, OfProject, PageRequest, Phone, ProjectId,
@@ -47,12 +47,12 @@ pub async fn role(db: &TestDatabase, project: ProjectId, id: i64, kind: &str) ->
 
 /// Logs in an [`employee`] with the initial password, or with a temporary one.
 pub async fn sign_in(db: &Database, user_id: UserId, temporary: Option<&str>) -> Option<TokenId> {
-    let own = || ProvedPassword::Own("hash".to_owned());
-    sign_in_by(db, user_id, temporary.map_or_else(own, |hash| ProvedPassword::Temporary(hash.to_owned()))).await
+    let own = || MatchedPassword::Own("hash".to_owned());
+    sign_in_by(db, user_id, temporary.map_or_else(own, |hash| MatchedPassword::Temporary(hash.to_owned()))).await
 }
 
 /// Logs in an employee with a verified password.
-pub async fn sign_in_by(db: &Database, user_id: UserId, proved: ProvedPassword) -> Option<TokenId> {
+pub async fn sign_in_by(db: &Database, user_id: UserId, proved: MatchedPassword) -> Option<TokenId> {
     let token = NewToken {
         fingerprint: "f".to_owned(),
         device: None,

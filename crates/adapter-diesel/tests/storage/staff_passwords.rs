@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{Login, PasswordRequest, RoleChoice, TemporaryPassword};
-use kontor_auth::ports::{PasswordRequests, ProvedPassword, StaffRepository, TokenRepository};
+use kontor_auth::ports::{MatchedPassword, PasswordRequests, StaffRepository, TokenRepository};
 use kontor_kernel::UserId;
 
 use crate::fixtures;
@@ -153,7 +153,7 @@ database_tests! {
             assert!(db.database.staff_token(kept).await.unwrap().is_some());
         }
         assert_eq!(tokens(&db).await, 3);
-        let again = sign_in_by(&db.database, user, ProvedPassword::Own("temporary".to_owned())).await;
+        let again = sign_in_by(&db.database, user, MatchedPassword::Own("temporary".to_owned())).await;
         assert!(again.is_some() && db.database.staff_token(own).await.unwrap().is_some(), "an ordinary one ends nothing");
     }
 
@@ -175,9 +175,9 @@ database_tests! {
             let mut racers = Vec::new();
             for number in 0..7 {
                 let proved = if number == 3 {
-                    ProvedPassword::Temporary(next.clone())
+                    MatchedPassword::Temporary(next.clone())
                 } else {
-                    ProvedPassword::Own(own.clone())
+                    MatchedPassword::Own(own.clone())
                 };
                 let store = db.database.clone();
                 racers.push(tokio::spawn(async move { sign_in_by(&store, user, proved).await }));

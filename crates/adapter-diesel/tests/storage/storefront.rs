@@ -7,7 +7,7 @@ use kontor_catalog::storefront::ports::{StorefrontReader, ViewCounter};
 use kontor_catalog::storefront::{PriceRange, ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, BrandId, CategoryId, CountryId, Line, Money, NomenclatureId, PageRequest, TagId};
 
-use crate::storehouse::{Item, Storehouse};
+use crate::storehouse::{Item, StockFixture};
 
 fn at() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
@@ -27,7 +27,7 @@ fn about(query: &str) -> ProductFilter {
 
 /// Five products: mugs at 500, 300 and 700, a plate at 400, engraving at 900.
 struct Shop<'a> {
-    house: Storehouse<'a>,
+    house: StockFixture<'a>,
     mugs: i64,
     plates: i64,
     brand: i64,
@@ -36,7 +36,7 @@ struct Shop<'a> {
 
 impl<'a> Shop<'a> {
     async fn open(db: &'a TestDatabase) -> Self {
-        let house = Storehouse::open(db).await;
+        let house = StockFixture::open(db).await;
         let kitchen = house.category("Kitchen", None).await;
         let mugs = house.category("Mugs", Some(kitchen)).await;
         let plates = house.category("Plates", Some(kitchen)).await;
@@ -257,7 +257,7 @@ database_tests! {
     }
 
     async fn an_application_shows_its_roots_their_children_and_its_brands(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let (garden, kitchen) = (house.category("Garden", None).await, house.category("Kitchen", None).await);
         let plates = house.category("Plates", Some(kitchen)).await;
         let mugs = house.category("Mugs", Some(kitchen)).await;

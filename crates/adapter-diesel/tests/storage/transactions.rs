@@ -46,20 +46,20 @@ async fn projects(db: &TestDatabase) -> i64 {
 
 database_tests! {
     async fn a_refused_step_leaves_nothing(db: TestDatabase) {
-        let refused = db.database.write_apart(|connection| {
+        let refused = db.database.write_and_invalidate_all(|connection| {
             insert(connection)?;
             Err::<(), _>(Abort::Refused(Refusal::Full))
         }).await;
         assert_eq!(refused, Err(Refusal::Full));
         assert_eq!(projects(&db).await, 0);
-        db.database.write_apart(|connection| Ok::<_, Abort<Refusal>>(insert(connection)?)).await.unwrap();
+        db.database.write_and_invalidate_all(|connection| Ok::<_, Abort<Refusal>>(insert(connection)?)).await.unwrap();
         assert_eq!(projects(&db).await, 1);
     }
 
     async fn a_serialization_failure_runs_the_step_again(db: TestDatabase) {
         let calls = Arc::new(AtomicU32::new(0));
         let seen = Arc::clone(&calls);
-        db.database.write_apart(move |connection| {
+        db.database.write_and_invalidate_all(move |connection| {
             insert(connection)?;
             if seen.fetch_add(1, Ordering::SeqCst) < 2 {
                 let information = Box::new("could not serialize access".to_owned());
@@ -81,10 +81,10 @@ database_tests! {
                 CREATE TRIGGER full_disk BEFORE INSERT ON projects FOR EACH ROW EXECUTE FUNCTION full_disk()",
         };
         let execute = |statement: &'static str| {
-            db.database.write_apart(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(statement)?))
+            db.database.write_and_invalidate_all(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(statement)?))
         };
         execute(make).await.unwrap();
-        let refused = db.database.write_apart(|connection| Ok::<_, Abort<StoreError>>(insert(connection)?)).await;
+        let refused = db.database.write_and_invalidate_all(|connection| Ok::<_, Abort<StoreError>>(insert(connection)?)).await;
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
         assert_eq!(projects(&db).await, 0);
         let wrong = execute("INSERT INTO projects (no_such_column) VALUES (1)").await;
@@ -94,7 +94,7 @@ database_tests! {
     async fn writers_queue_up(db: TestDatabase) {
         let tasks: Vec<_> = (0..24).map(|_| {
             let database = db.database.clone();
-            tokio::spawn(async move { database.write_apart(|c| Ok::<_, Abort<Refusal>>(insert(c)?)).await })
+            tokio::spawn(async move { database.write_and_invalidate_all(|c| Ok::<_, Abort<Refusal>>(insert(c)?)).await })
         }).collect();
         for task in tasks {
             task.await.unwrap().unwrap();
@@ -107,7 +107,8 @@ database_tests! {
 #[tokio::test]
 async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
     let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
-    let step = |sql: &'static str| db.database.write_apart(move |connection| Ok(connection.batch_execute(sql)?));
+    let step =
+        |sql: &'static str| db.database.write_and_invalidate_all(move |connection| Ok(connection.batch_execute(sql)?));
     let mixed = "SELECT p.id FROM projects p LEFT JOIN branches b ON b.project_id = p.id FOR NO KEY UPDATE OF p";
     let refused: Result<(), Refusal> = step(mixed).await;
     assert!(matches!(&refused, Err(Refusal::Store(why)) if why.contains("locks rows")), "{refused:?}");
@@ -133,11 +134,11 @@ async fn a_server_without_room_memory_or_time_is_unavailable() {
         let lock_table = |connection: &mut AnyConnection| {
             connection.batch_execute("LOCK TABLE brands; SELECT pg_sleep(4)").map_err(Abort::<StoreError>::Query)
         };
-        held.write_apart(lock_table).await
+        held.write_and_invalidate_all(lock_table).await
     });
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     for (code, fails) in fails {
-        let writes = db.database.write_apart(move |connection| {
+        let writes = db.database.write_and_invalidate_all(move |connection| {
             insert(connection)?;
             Ok::<_, Abort<StoreError>>(connection.batch_execute(fails)?)
         });

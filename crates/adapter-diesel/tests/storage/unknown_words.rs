@@ -23,7 +23,7 @@ pub async fn force(db: &TestDatabase, statement: String) {
     }
     let kind = db.kind;
     db.database
-        .write_apart(move |connection| {
+        .write_and_invalidate_all(move |connection| {
             if kind == Kind::Sqlite {
                 connection.batch_execute("PRAGMA ignore_check_constraints = ON")?;
             } else {
@@ -76,7 +76,7 @@ database_tests! {
         names(&error, &["nomenclatures", &vase.to_string(), "kind_id", "`7`"]);
     }
 
-    async fn nobody_unknown_is_taken_for_the_system(db: TestDatabase) {
+    async fn an_unknown_actor_is_not_the_system(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 5, 100).await;
         let id = counter.house.number("SELECT max(id) AS number FROM inventories".to_owned()).await;

@@ -141,7 +141,7 @@ async fn a_damaged_file_is_reported() {
         )?;
         Ok::<_, Abort<StoreError>>(())
     };
-    db.database.write_apart(damage).await.unwrap();
+    db.database.write_and_invalidate_all(damage).await.unwrap();
     let damage = db.database.file_damage().await.unwrap();
     assert!(damage.iter().any(|finding| finding.contains("brands")), "{damage:?}");
 }

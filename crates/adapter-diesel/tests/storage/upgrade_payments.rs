@@ -3,12 +3,12 @@
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::{CustomerScope, OrderId, VerificationId};
 use kontor_orders::model::OrderStatus;
-use kontor_payments::Notified;
+use kontor_payments::NotificationResult;
 use kontor_payments::model::{Charge, ChargePurpose, ChargeState, ProviderId, RefundState};
 use kontor_payments::ports::{ChargeStore, RefundStore, VerificationStore};
 use uuid::Uuid;
 
-use crate::orders::counter::{Counter, Mood};
+use crate::orders::counter::{AcquirerMode, Counter};
 
 /// Migration that merged them.
 const TOGETHER: &str = "0032";
@@ -109,7 +109,7 @@ database_tests! {
         assert_eq!((paid.state, paid.captured.minor(), paid.refundable().minor()), (ChargeState::Succeeded, 26_550, 26_550));
         let known = ProviderId::parse("old-pay").unwrap();
         let heard = counter.payments.acquirer_notified(&known, None).await.unwrap();
-        assert_eq!(heard, Notified::AlreadySettled(ChargePurpose::Order(orders[1])));
+        assert_eq!(heard, NotificationResult::AlreadySettled(ChargePurpose::Order(orders[1])));
 
         let verification = async |id| VerificationStore::find(&db.database, number(id)).await.unwrap().unwrap();
         for (id, state) in [(7, ChargeState::Prepared), (8, ChargeState::Succeeded), (10, ChargeState::Expired)] {
@@ -129,7 +129,7 @@ database_tests! {
         }
 
         // Open payments continue with the same keys, once.
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         let round = counter.payments.reconcile("w", 9).await.unwrap();
         assert_eq!((round.checked, round.settled), (3, 2), "one is unknown to the acquirer, one cannot be read");
         assert_eq!(counter.order(orders[0]).await.status, OrderStatus::Paid);

@@ -28,7 +28,7 @@ struct Inserted {
 }
 
 pub async fn statement(db: &Database, sql: String) -> i64 {
-    db.write_apart(move |connection| {
+    db.write_and_invalidate_all(move |connection| {
         let row: Inserted = diesel::sql_query(&sql).get_result(connection)?;
         Ok::<_, Abort<StoreError>>(row.id)
     })

@@ -23,7 +23,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use image::{ImageDecoder, ImageFormat, ImageReader, Limits};
 use imagesize::ImageType;
-use kontor_content::model::{Dimensions, MediaType, Sighting};
+use kontor_content::model::{Dimensions, Inspection, MediaType};
 
 pub(crate) use self::publish::publish;
 pub(crate) use self::resize::resize;
@@ -79,7 +79,7 @@ fn decode(decoder: impl ImageDecoder) -> Result<(), Damaged> {
 }
 
 /// Returns the size of a complete picture. A picture of an unsupported size is not decoded.
-pub(crate) fn look(mut content: &File, media: MediaType) -> io::Result<Sighting> {
+pub(crate) fn look(mut content: &File, media: MediaType) -> io::Result<Inspection> {
     let mut header = Vec::new();
     content.take(HEADER).read_to_end(&mut header)?;
     let same = match imagesize::image_type(&header) {
@@ -90,7 +90,7 @@ pub(crate) fn look(mut content: &File, media: MediaType) -> io::Result<Sighting>
         _ => false,
     };
     let size = imagesize::reader_size(Cursor::new(header)).ok().filter(|_| same);
-    let Some(size) = size else { return Ok(Sighting::Damaged(media)) };
+    let Some(size) = size else { return Ok(Inspection::Damaged(media)) };
     let wide = |side: usize| u64::try_from(side).unwrap_or(u64::MAX);
     let (width, height) = (wide(size.width), wide(size.height));
     if Dimensions::new(width, height).is_ok() {
@@ -104,8 +104,8 @@ pub(crate) fn look(mut content: &File, media: MediaType) -> io::Result<Sighting>
             _ => Err(Damaged),
         };
         if whole.is_err() {
-            return Ok(Sighting::Damaged(media));
+            return Ok(Inspection::Damaged(media));
         }
     }
-    Ok(Sighting::Image { media, width, height })
+    Ok(Inspection::Image { media, width, height })
 }

@@ -22,7 +22,7 @@ async fn a_folder_keeps_smaller_copies() {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_left_of_a_content_goes_with_it() {
+async fn removing_a_content_removes_leftovers_of_a_killed_process() {
     let folder = tempfile::tempdir().unwrap();
     let storage = FileStorage::folder(folder.path());
     put(&storage, 1, b"whole").await.unwrap();

@@ -3,14 +3,14 @@
 use std::io::{Cursor, Write};
 
 use kontor_adapter_files::Inspector;
-use kontor_content::model::{MediaType, Sighting};
+use kontor_content::model::{Inspection, MediaType};
 use kontor_content::ports::ContentInspector;
 use proptest::prelude::*;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use crate::support::file;
 
-fn look(content: &[u8]) -> Sighting {
+fn look(content: &[u8]) -> Inspection {
     Inspector.inspect(&file(content)).unwrap()
 }
 
@@ -94,20 +94,20 @@ fn good() -> Vec<Vec<u8>> {
     contents
 }
 
-fn is_taken(sighting: Sighting) -> bool {
-    matches!(sighting, Sighting::Image { .. } | Sighting::Document(_))
+fn is_taken(sighting: Inspection) -> bool {
+    matches!(sighting, Inspection::Image { .. } | Inspection::Document(_))
 }
 
 #[test]
 fn pictures_tell_their_size() {
     for (media, content, width, height) in PICTURES {
-        assert_eq!(look(content), Sighting::Image { media, width, height }, "{media:?} of {}", content.len());
+        assert_eq!(look(content), Inspection::Image { media, width, height }, "{media:?} of {}", content.len());
     }
-    let photo = Sighting::Image { media: MediaType::Jpeg, width: 40, height: 30 };
+    let photo = Inspection::Image { media: MediaType::Jpeg, width: 40, height: 30 };
     assert_eq!(look(&jpeg_behind(40)), photo);
     // Cameras append more pictures to the first.
     assert_eq!(look(&[BASELINE, &[0; 7], BASELINE].concat()), photo);
-    assert_eq!(look(&[LOSSY, b"more"].concat()), Sighting::Image { media: MediaType::Webp, width: 40, height: 30 });
+    assert_eq!(look(&[LOSSY, b"more"].concat()), Inspection::Image { media: MediaType::Webp, width: 40, height: 30 });
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_picture_that_is_too_large_is_not_decoded() {
     let side = 4_000_000_000;
     let huge = png_header(side, side);
     let (width, height) = (u64::from(side), u64::from(side));
-    assert_eq!(look(&huge), Sighting::Image { media: MediaType::Png, width, height });
+    assert_eq!(look(&huge), Inspection::Image { media: MediaType::Png, width, height });
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn pictures_without_a_size_or_without_the_rest_are_damaged() {
         (MediaType::Gif, gif),
         (MediaType::Webp, b"RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x09\0\0\x09\0\0ANIM\0\0\0\0".to_vec()),
     ] {
-        assert_eq!(look(&content), Sighting::Damaged(media));
+        assert_eq!(look(&content), Inspection::Damaged(media));
     }
 }
 
@@ -141,7 +141,7 @@ fn pictures_without_a_size_or_without_the_rest_are_damaged() {
 fn contents_that_lack_something_in_the_middle_are_damaged() {
     for (number, content) in good().into_iter().enumerate() {
         // A photo and a lossy picture have no checksums: missing data is only detected where the rest does not fit.
-        let is_lossy = matches!(look(&content), Sighting::Image { media: MediaType::Jpeg | MediaType::Webp, .. });
+        let is_lossy = matches!(look(&content), Inspection::Image { media: MediaType::Jpeg | MediaType::Webp, .. });
         let third = content.len() / 3;
         let holed = [&content[..third], &content[2 * third..]].concat();
         assert!(is_lossy || !is_taken(look(&holed)), "content {number}");
@@ -163,11 +163,11 @@ fn a_pdf_whose_end_leads_nowhere_is_damaged() {
         text.replace("0 4\n", "0 5\n"),
         text.replace("0 4\n", "0 18446744073709551615\n"),
     ] {
-        assert_eq!(look(broken.as_bytes()), Sighting::Damaged(MediaType::Pdf), "{broken}");
+        assert_eq!(look(broken.as_bytes()), Inspection::Damaged(MediaType::Pdf), "{broken}");
     }
     // Programs differ in line ends, and in the bytes after the end.
     for odd in [text.replace(" \n", "\r\n"), format!("{text}\r\n\0\0"), text.replace("trailer\n<<", "trailer<<")] {
-        assert_eq!(look(odd.as_bytes()), Sighting::Document(MediaType::Pdf), "{odd}");
+        assert_eq!(look(odd.as_bytes()), Inspection::Document(MediaType::Pdf), "{odd}");
     }
 }
 
@@ -176,18 +176,18 @@ fn documents_are_told_apart_by_what_is_in_them() {
     let named = |name| archive(&[("[Content_Types].xml", b"<x/>"), ("_rels/.rels", b"<x/>"), (name, b"<x/>")]);
     let open = |mime: MediaType| archive(&[("mimetype", mime.mime().as_bytes()), ("content.xml", b"<x/>")]);
     for (content, expected) in [
-        (pdf(true), Sighting::Document(MediaType::Pdf)),
-        (pdf(false), Sighting::Document(MediaType::Pdf)),
-        (named("word/document.xml"), Sighting::Document(MediaType::Docx)),
-        (named("xl/workbook.xml"), Sighting::Document(MediaType::Xlsx)),
-        (open(MediaType::Odt), Sighting::Document(MediaType::Odt)),
-        (open(MediaType::Ods), Sighting::Document(MediaType::Ods)),
-        (named("ppt/presentation.xml"), Sighting::Unknown),
-        (archive(&[("a.exe", b"MZ")]), Sighting::Unknown),
-        (archive(&[("mimetype", b"application/epub+zip")]), Sighting::Unknown),
-        (b"PK\x03\x04 and nothing more".to_vec(), Sighting::Unknown),
-        (archive(&[("word/document.xml", b"<x/>"), ("word/vbaProject.bin", b"x")]), Sighting::WithMacros),
-        (Vec::new(), Sighting::Empty),
+        (pdf(true), Inspection::Document(MediaType::Pdf)),
+        (pdf(false), Inspection::Document(MediaType::Pdf)),
+        (named("word/document.xml"), Inspection::Document(MediaType::Docx)),
+        (named("xl/workbook.xml"), Inspection::Document(MediaType::Xlsx)),
+        (open(MediaType::Odt), Inspection::Document(MediaType::Odt)),
+        (open(MediaType::Ods), Inspection::Document(MediaType::Ods)),
+        (named("ppt/presentation.xml"), Inspection::Unknown),
+        (archive(&[("a.exe", b"MZ")]), Inspection::Unknown),
+        (archive(&[("mimetype", b"application/epub+zip")]), Inspection::Unknown),
+        (b"PK\x03\x04 and nothing more".to_vec(), Inspection::Unknown),
+        (archive(&[("word/document.xml", b"<x/>"), ("word/vbaProject.bin", b"x")]), Inspection::WithMacros),
+        (Vec::new(), Inspection::Empty),
     ] {
         assert_eq!(look(&content), expected);
     }
@@ -204,7 +204,7 @@ fn what_browsers_would_run_is_unknown() {
         "plain text",
         "\u{7f}ELF",
     ] {
-        assert_eq!(look(content.as_bytes()), Sighting::Unknown, "{content}");
+        assert_eq!(look(content.as_bytes()), Inspection::Unknown, "{content}");
     }
 }
 
@@ -218,7 +218,7 @@ fn a_directory_of_very_many_entries_is_not_read() {
         let record = [b"PK\x06\x06".as_slice(), &[0; 28], &total.to_le_bytes(), &[0; 16]].concat();
         let locator = [b"PK\x06\x07".as_slice(), &[0; 4], &place, &[0; 4]].concat();
         bytes.splice(end..end, [record, locator].concat());
-        assert_eq!(look(&bytes), Sighting::Unknown, "{total}");
+        assert_eq!(look(&bytes), Inspection::Unknown, "{total}");
     }
 }
 

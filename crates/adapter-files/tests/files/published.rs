@@ -8,7 +8,7 @@ use img_parts::png::{Png, PngChunk};
 use img_parts::webp::WebP;
 use img_parts::{Bytes, ImageEXIF};
 use kontor_adapter_files::Inspector;
-use kontor_content::model::{MediaType, Sighting};
+use kontor_content::model::{Inspection, MediaType};
 use kontor_content::ports::ContentInspector;
 
 use crate::inspection::PICTURES;
@@ -166,7 +166,7 @@ fn every_kind_of_picture_is_whole_afterwards() {
         let (bytes, seen_width, seen_height) = publish(picture, media).unwrap();
         assert_eq!((seen_width, seen_height), (width, height), "{place}");
         let seen = Inspector.inspect(&file(&bytes)).unwrap();
-        assert_eq!(seen, Sighting::Image { media, width, height }, "{place}");
+        assert_eq!(seen, Inspection::Image { media, width, height }, "{place}");
         assert!(bytes.len() <= picture.len(), "{place}");
     }
 }

@@ -15,7 +15,7 @@ use crate::MemoryLimiter;
 use counter::Counter;
 use link::Link;
 pub(crate) use url::provide_tls;
-pub use url::{NotARedisUrl, RedisUrl};
+pub use url::{InvalidRedisUrl, RedisUrl};
 
 /// Prefix of every key; the version changes with the meaning of a stored value.
 const NAMESPACE: &str = "kontor:limits:v1";

@@ -6,7 +6,7 @@ use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo};
 /// Text that is not a Redis URL. The error does not repeat the text, which may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// for TLS, or unix:///PATH[?db=DB]")]
-pub struct NotARedisUrl;
+pub struct InvalidRedisUrl;
 
 /// Address and credentials of a Redis. Printed without the credentials.
 #[derive(Clone)]
@@ -40,15 +40,15 @@ impl RedisUrl {
 }
 
 impl FromStr for RedisUrl {
-    type Err = NotARedisUrl;
+    type Err = InvalidRedisUrl;
 
-    fn from_str(text: &str) -> Result<Self, NotARedisUrl> {
-        let info = text.into_connection_info().map_err(|_| NotARedisUrl)?;
+    fn from_str(text: &str) -> Result<Self, InvalidRedisUrl> {
+        let info = text.into_connection_info().map_err(|_| InvalidRedisUrl)?;
         match info.addr() {
             // Certificates are always checked.
-            ConnectionAddr::TcpTls { insecure: true, .. } => Err(NotARedisUrl),
+            ConnectionAddr::TcpTls { insecure: true, .. } => Err(InvalidRedisUrl),
             address if address.is_supported() => Ok(Self(info)),
-            _ => Err(NotARedisUrl),
+            _ => Err(InvalidRedisUrl),
         }
     }
 }

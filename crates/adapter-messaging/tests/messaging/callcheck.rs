@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kontor_adapter_messaging::{CallChecks, CallSettings};
 use kontor_auth::model::{CallState, CheckId};
-use kontor_auth::ports::{CallCheckError, CallNotice, CallNotices, CallVerifier, ExpectedCall};
+use kontor_auth::ports::{CallCheckError, CallNotification, CallNotificationParser, CallVerifier, ExpectedCall};
 use kontor_kernel::Phone;
 use serde_json::json;
 
@@ -83,5 +83,5 @@ async fn the_providers_own_messages_are_read_and_proved() {
     let entry = format!("callcheck_status\n{}\n401\n0", expected.check);
     assert!(body.contains(&entry), "{body}");
     assert!(body.contains(&provider.signature(std::slice::from_ref(&entry)).unwrap()), "{body}");
-    assert_eq!(provider.read(&entry), Some(CallNotice { check: expected.check, state: CallState::Confirmed }));
+    assert_eq!(provider.read(&entry), Some(CallNotification { check: expected.check, state: CallState::Confirmed }));
 }

@@ -11,7 +11,7 @@ use kontor_adapter_messaging::{
 use kontor_auth::model::Login;
 use kontor_auth::ports::{CodeSender, PasswordSender};
 use kontor_kernel::{Email, Name, Phone, SendError, TaskId};
-use kontor_organization::model::{TaskLine, TaskNews};
+use kontor_organization::model::{TaskLine, TaskNotice};
 use kontor_organization::ports::TaskMailSender;
 
 use tokio::io::AsyncWriteExt as _;
@@ -138,7 +138,7 @@ async fn tasks_reach_the_mailbox_in_one_mail() {
         status: Name::parse("new").unwrap(),
         deadline: Some(DateTime::UNIX_EPOCH),
     };
-    let tasks: Vec<TaskLine> = (1..=60).map(|id| task(id, TaskNews::Assigned, "Позвонить Анне <b>")).collect();
+    let tasks: Vec<TaskLine> = (1..=60).map(|id| task(id, TaskNotice::Assigned, "Позвонить Анне <b>")).collect();
     mailer.email_tasks(&email(), &tasks).await.unwrap();
     let mail = &outside.messages("buyer@mail.example").await[0];
     assert_eq!(mail["subject"], "Задачи: 60 / Tasks: 60");

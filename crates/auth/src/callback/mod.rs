@@ -10,11 +10,11 @@ use kontor_kernel::{AppScope, Clock, CustomerScope, Phone, Random, SecretCipher,
 
 use crate::model::{
     AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_LIFETIME, CallState, CallbackAttempt,
-    CallbackCredentials, CallbackNumber, ClientNonce, Device, Exchanged, NewAttempt, NewToken, SessionToken,
+    CallbackCredentials, CallbackNumber, ClientNonce, Device, ExchangeOutcome, NewAttempt, NewToken, SessionToken,
     TokenLifetimes, TokenSecret,
 };
-use crate::ports::{Asking, CallCheckError, CallNotices, CallVerifier, CallbackAttempts, ClaimError};
-use crate::{CallNoticeError, CallbackLoginError, IssuedCustomerToken};
+use crate::ports::{CallCheckError, CallNotificationParser, CallVerifier, CallbackAttempts, ClaimError, QueryPurpose};
+use crate::{CallNotificationError, CallbackLoginError, IssuedCustomerToken};
 
 /// Minimum interval between two status requests to the provider for one attempt and one purpose.
 const ASKED_AT_MOST_EVERY: TimeDelta = TimeDelta::seconds(1);
@@ -60,7 +60,7 @@ pub struct CallbackLogin {
     /// Telephony provider.
     pub verifier: Arc<dyn CallVerifier>,
     /// Parser of the provider's notifications.
-    pub notices: Arc<dyn CallNotices>,
+    pub notices: Arc<dyn CallNotificationParser>,
     /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Source of random secrets.
@@ -115,7 +115,7 @@ impl CallbackLogin {
         credentials: &CallbackCredentials,
     ) -> Result<CallbackStatus, CallbackLoginError> {
         let attempt = self.known(app, credentials).await?;
-        let (attempt, trouble) = self.ask(attempt, Asking::Status).await?;
+        let (attempt, trouble) = self.ask(attempt, QueryPurpose::Status).await?;
         let now = self.clock.now();
         let attempt = attempt.at(now);
         Ok(CallbackStatus { state: attempt.state, expires_at: attempt.expires_at, now, trouble })
@@ -130,7 +130,7 @@ impl CallbackLogin {
         device: Option<Device>,
     ) -> Result<IssuedCustomerToken, CallbackLoginError> {
         let attempt = self.known(app, credentials).await?;
-        let (attempt, trouble) = self.ask(attempt, Asking::Exchange).await?;
+        let (attempt, trouble) = self.ask(attempt, QueryPurpose::Exchange).await?;
         let now = self.clock.now();
         let attempt = attempt.at(now);
         match (attempt.state, trouble) {
@@ -142,20 +142,20 @@ impl CallbackLogin {
         let (secret, expires_at) = (TokenSecret::generate(&*self.random), now + self.lifetimes.customer);
         let token = NewToken { fingerprint: secret.fingerprint(&*self.cipher), device, created_at: now, expires_at };
         match self.attempts.exchange(AttemptExchange { attempt: attempt.id, app, token }).await? {
-            Exchanged::SignedIn { counterparty_id, token_id } => Ok(IssuedCustomerToken {
+            ExchangeOutcome::SignedIn { counterparty_id, token_id } => Ok(IssuedCustomerToken {
                 scope: CustomerScope { app, counterparty_id, token_id },
                 token: secret.into_token(token_id, expires_at),
             }),
-            Exchanged::NotVerified => Err(CallbackLoginError::Expired),
-            Exchanged::SeveralCustomers => Err(CallbackLoginError::PhoneIdentityConflict),
+            ExchangeOutcome::NotVerified => Err(CallbackLoginError::Expired),
+            ExchangeOutcome::SeveralCustomers => Err(CallbackLoginError::PhoneIdentityConflict),
         }
     }
 
     /// Processes notifications of the provider. Entries about unknown calls and other subjects are ignored.
-    pub async fn notified(&self, entries: &[String], signature: &str) -> Result<(), CallNoticeError> {
+    pub async fn notified(&self, entries: &[String], signature: &str) -> Result<(), CallNotificationError> {
         let expected = self.notices.signature(entries);
         if !expected.is_some_and(|expected| self.cipher.same(&expected, &signature.to_ascii_lowercase())) {
-            return Err(CallNoticeError::Forged);
+            return Err(CallNotificationError::Forged);
         }
         for notice in entries.iter().filter_map(|entry| self.notices.read(entry)) {
             if let Some(attempt) = self.attempts.find_by_check(&notice.check).await? {
@@ -181,7 +181,7 @@ impl CallbackLogin {
     async fn ask(
         &self,
         attempt: CallbackAttempt,
-        asking: Asking,
+        asking: QueryPurpose,
     ) -> Result<(CallbackAttempt, Option<CallCheckError>), StoreError> {
         let now = self.clock.now();
         if attempt.state != AttemptState::Pending

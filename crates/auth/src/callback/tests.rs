@@ -9,12 +9,13 @@ use kontor_kernel::{
 use super::{CallbackLogin, CallbackStatus};
 use crate::model::{
     AttemptChange, AttemptState, CallState, CallbackAttempt, CallbackCredentials, CallbackNumber, CheckId, ClientNonce,
-    Device, Exchanged, SessionToken, TokenLifetimes,
+    Device, ExchangeOutcome, SessionToken, TokenLifetimes,
 };
 use crate::ports::{
-    CallCheckError, CallNotice, ClaimError, ExpectedCall, MockCallNotices, MockCallVerifier, MockCallbackAttempts,
+    CallCheckError, CallNotification, ClaimError, ExpectedCall, MockCallNotificationParser, MockCallVerifier,
+    MockCallbackAttempts,
 };
-use crate::{CallNoticeError, CallbackLoginError};
+use crate::{CallNotificationError, CallbackLoginError};
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -55,14 +56,14 @@ fn unavailable() -> CallCheckError {
 struct Bench {
     attempts: MockCallbackAttempts,
     verifier: MockCallVerifier,
-    notices: MockCallNotices,
+    notices: MockCallNotificationParser,
     at: DateTime<Utc>,
 }
 
 impl Bench {
     fn new() -> Self {
         let (attempts, verifier) = (MockCallbackAttempts::new(), MockCallVerifier::new());
-        Self { attempts, verifier, notices: MockCallNotices::new(), at: START }
+        Self { attempts, verifier, notices: MockCallNotificationParser::new(), at: START }
     }
 
     /// Creates a test with one stored attempt. `may_ask` is `true` if the provider may be queried.
@@ -233,8 +234,8 @@ async fn an_exchange_needs_the_call() {
     }
     assert!(matches!(refused(Bench::with(AttemptState::Expired, true)).await, CallbackLoginError::Expired));
     for (outcome, expected) in [
-        (Exchanged::NotVerified, "the attempt is over"),
-        (Exchanged::SeveralCustomers, "several customers have this phone"),
+        (ExchangeOutcome::NotVerified, "the attempt is over"),
+        (ExchangeOutcome::SeveralCustomers, "several customers have this phone"),
     ] {
         let mut bench = Bench::with(AttemptState::Verified, false);
         bench.attempts.expect_exchange().once().return_once(move |_| Ok(outcome));
@@ -256,7 +257,7 @@ async fn a_confirmed_call_gives_a_token() {
         })
         .once()
         .returning(|_| {
-            Ok(Exchanged::SignedIn {
+            Ok(ExchangeOutcome::SignedIn {
                 counterparty_id: CounterpartyId::new(4).unwrap(),
                 token_id: TokenId::new(6).unwrap(),
             })
@@ -275,7 +276,7 @@ async fn a_signed_message_moves_the_attempt_it_names() {
         bench.notices.expect_read().returning(|entry| {
             let (check, state) = entry.split_once(' ')?;
             let state = if state == "401" { CallState::Confirmed } else { CallState::Over };
-            Some(CallNotice { check: CheckId::parse(check).unwrap(), state })
+            Some(CallNotification { check: CheckId::parse(check).unwrap(), state })
         });
         let known = move |check: &CheckId| Ok((check.as_str() == "1-2").then(|| attempt(state)));
         bench.attempts.expect_find_by_check().returning(known);
@@ -300,6 +301,6 @@ async fn a_message_without_the_signature_is_refused() {
         let mut bench = Bench::new();
         bench.notices.expect_signature().return_once(move |_| expected.map(str::to_owned));
         let refused = bench.login().notified(&["1-2 401".to_owned()], given).await;
-        assert!(matches!(refused, Err(CallNoticeError::Forged)));
+        assert!(matches!(refused, Err(CallNotificationError::Forged)));
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 /// Pairs of a text such as `auth_date=1771409719&user=%7B...%7D&hash=...`, decoded once.
-pub(super) struct Launch {
+pub(super) struct LaunchData {
     pairs: BTreeMap<String, String>,
     hash: String,
 }
 
-impl Launch {
+impl LaunchData {
     /// Splits at `&`, and each pair at its first `=`. Returns `None` for a text that no messenger produces: a pair
     /// without `=`, a duplicate key, invalid encoding, or no hash.
     pub(super) fn read(text: &str) -> Option<Self> {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn values_are_decoded_once_and_split_at_the_first_equals_sign() {
-        let launch = Launch::read("b=https%3A%2F%2Fx.ru%3Fa%3D1%26b&hash=AB&a=x=y%253D+z").unwrap();
+        let launch = LaunchData::read("b=https%3A%2F%2Fx.ru%3Fa%3D1%26b&hash=AB&a=x=y%253D+z").unwrap();
         assert_eq!(launch.message(), "a=x=y%3D z\nb=https://x.ru?a=1&b");
         assert_eq!(launch.hash(), "ab");
     }
@@ -80,18 +80,18 @@ mod tests {
         let cases =
             ["", "&", "a=1", "hash", "a=1&hash=x&hash=x", "a=1&a=1&hash=x", "a&hash=x", "a=%zz&hash=x", "a=%4&hash=x"];
         for text in cases.into_iter().chain(["a=%ff&hash=x", "a=1&&hash=x", "%68ash=x&hash=x"]) {
-            assert!(Launch::read(text).is_none(), "{text}");
+            assert!(LaunchData::read(text).is_none(), "{text}");
         }
-        assert!(Launch::read("a=&hash=").is_some());
+        assert!(LaunchData::read("a=&hash=").is_some());
     }
 
     #[test]
     fn the_user_is_named_by_a_whole_number() {
-        let id = |user: &str| Launch::read(&format!("hash=x&user={user}")).unwrap().user_id();
+        let id = |user: &str| LaunchData::read(&format!("hash=x&user={user}")).unwrap().user_id();
         assert_eq!(id("%7B%22id%22%3A67890%7D"), Some(67_890));
         for user in ["", "{}", "[]", "67890", "{\"id\":\"67890\"}", "{\"id\":1.5}", "{\"id\":-1}", "{\"id\":null}"] {
             assert_eq!(id(user), None, "{user}");
         }
-        assert_eq!(Launch::read("hash=x").unwrap().user_id(), None);
+        assert_eq!(LaunchData::read("hash=x").unwrap().user_id(), None);
     }
 }

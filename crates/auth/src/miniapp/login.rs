@@ -61,7 +61,7 @@ impl MiniAppLogin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::miniapp::{CONTACT_LIFETIME, ContactHash, Doubt, InitData, SignedAt, SignedPhone};
+    use crate::miniapp::{CONTACT_LIFETIME, ContactHash, InitData, ProofError, SignedAt, SignedPhone};
     use crate::ports::{MockCustomerAccounts, MockHmac, MockMiniAppTokens};
     use chrono::DateTime;
     use kontor_kernel::testing::{CountingRandom, PlainCipher};
@@ -132,7 +132,7 @@ mod tests {
         assert!(matches!(refused(Some("torn"), max, good.clone()).await, ContactLoginError::Unsealable(_)));
         let forged = SignedContact { hash: ContactHash::parse(&"1".repeat(64)).unwrap(), ..good };
         let doubt = refused(Some("sealed:1:x"), max, forged).await;
-        assert!(matches!(doubt, ContactLoginError::NotProven(Doubt::ContactSignature)));
+        assert!(matches!(doubt, ContactLoginError::NotProven(ProofError::ContactSignature)));
         let abroad = refused(Some("sealed:1:x"), max, contact("+49 40 123456")).await;
         assert!(matches!(abroad, ContactLoginError::UnusablePhone(ContactError::Phone)));
     }

@@ -12,7 +12,7 @@ mod registry;
 
 pub use contact::{ContactHash, InitData, InvalidField, SignedAt, SignedContact, SignedPhone};
 pub use login::MiniAppLogin;
-pub use proof::{Doubt, Verifier};
+pub use proof::{ProofError, Verifier};
 pub use registry::MiniAppRegistry;
 
 use std::fmt;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{SecretCipher, hex};
 
-use super::init_data::Launch;
+use super::init_data::LaunchData;
 use super::{BotToken, SignedAt, SignedContact};
 use crate::ports::Hmac;
 
 /// Reason why a contact proves nothing. It is logged and not reported to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Doubt {
+pub enum ProofError {
     /// The launch data cannot be parsed.
     #[error("the data of the start cannot be read")]
     InitData,
@@ -45,14 +45,14 @@ impl Verifier {
     }
 
     /// Verifies that the user who started the mini-app shared this contact recently.
-    pub fn verify(&self, contact: &SignedContact, token: &BotToken, now: DateTime<Utc>) -> Result<(), Doubt> {
-        let launch = Launch::read(contact.init_data.as_str()).ok_or(Doubt::InitData)?;
+    pub fn verify(&self, contact: &SignedContact, token: &BotToken, now: DateTime<Utc>) -> Result<(), ProofError> {
+        let launch = LaunchData::read(contact.init_data.as_str()).ok_or(ProofError::InitData)?;
         let key = self.hmac.hmac_sha256(b"WebAppData", token.bytes());
         if !self.signed(&key, &launch.message(), &launch.hash()) {
-            return Err(Doubt::InitDataSignature);
+            return Err(ProofError::InitDataSignature);
         }
         let started_at = launch.auth_date().and_then(|digits| SignedAt::parse(digits).ok());
-        let (Some(user), Some(started_at)) = (launch.user_id(), started_at) else { return Err(Doubt::NoUser) };
+        let (Some(user), Some(started_at)) = (launch.user_id(), started_at) else { return Err(ProofError::NoUser) };
 
         let (phone, signed_at) = (contact.phone.as_str(), &contact.signed_at);
         let by_bot = |phone: &str| {
@@ -61,10 +61,10 @@ impl Verifier {
         };
         // MAX shows phones with the plus and signs them without it.
         if !by_bot(phone) && !phone.strip_prefix('+').is_some_and(by_bot) {
-            return Err(Doubt::ContactSignature);
+            return Err(ProofError::ContactSignature);
         }
         let fresh = |moment: DateTime<Utc>| (TimeDelta::zero()..=self.lifetime).contains(&(now - moment));
-        if fresh(started_at.moment()) && fresh(signed_at.moment()) { Ok(()) } else { Err(Doubt::Age) }
+        if fresh(started_at.moment()) && fresh(signed_at.moment()) { Ok(()) } else { Err(ProofError::Age) }
     }
 
     fn signed(&self, key: &[u8], message: &str, hash: &str) -> bool {

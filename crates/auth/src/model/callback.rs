@@ -214,7 +214,7 @@ pub struct AttemptExchange {
 
 /// Outcome of the exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exchanged {
+pub enum ExchangeOutcome {
     /// The attempt is used up and the token is stored.
     SignedIn {
         /// Customer of the phone, existing or new.

@@ -55,7 +55,7 @@ pub struct CodeRedemption {
 
 /// Outcome of redeeming a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Redeemed {
+pub enum RedeemOutcome {
     /// The code was right; it is used up and the token is stored.
     SignedIn {
         /// Customer of the contact.

@@ -27,7 +27,7 @@ impl ContactOwner {
     }
 
     /// Returns `true` if this customer cannot take the contact because another customer has it.
-    pub fn keeps_from(self, customer: CounterpartyId) -> bool {
+    pub fn belongs_to_other(self, customer: CounterpartyId) -> bool {
         match self {
             Self::Nobody => false,
             Self::One(owner) => owner != customer,
@@ -63,7 +63,7 @@ mod tests {
             (ContactOwner::One(boris), true),
             (ContactOwner::Several { oldest: anna }, true),
         ] {
-            assert_eq!(owner.keeps_from(anna), kept, "{owner:?}");
+            assert_eq!(owner.belongs_to_other(anna), kept, "{owner:?}");
         }
     }
 }

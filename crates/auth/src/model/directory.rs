@@ -3,7 +3,7 @@ use kontor_kernel::{Name, Phone, UserId};
 /// Filter of employees.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EmployeeFilter {
-    /// Words that must all match, see [`Searched::has`].
+    /// Words that must all match, see [`EmployeeSearchText::has`].
     pub query: Option<Name>,
     /// `true` to list only employees who are not banned.
     pub active: bool,
@@ -11,7 +11,7 @@ pub struct EmployeeFilter {
 
 /// Employee in a selection list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Colleague {
+pub struct EmployeeSummary {
     /// Identifier.
     pub id: UserId,
     /// Given name.
@@ -22,7 +22,7 @@ pub struct Colleague {
     pub middle_name: Option<Name>,
 }
 
-impl Colleague {
+impl EmployeeSummary {
     /// Returns given name, patronymic and family name in one line.
     pub fn name(&self) -> String {
         match &self.middle_name {
@@ -34,9 +34,9 @@ impl Colleague {
 
 /// Searchable text of an employee: names, login, phone and e-mail address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Searched(String);
+pub struct EmployeeSearchText(String);
 
-impl Searched {
+impl EmployeeSearchText {
     /// Creates the searchable text from the fields of the record.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let lowered: Vec<String> = texts.into_iter().map(str::to_lowercase).collect();
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn every_word_is_found_in_any_case_and_order() {
-        let anna = Searched::new(["Анна", "Ёлкина", "Ильинична", "a.elkina", "79001234567", "anna@x.ru"]);
+        let anna = EmployeeSearchText::new(["Анна", "Ёлкина", "Ильинична", "a.elkina", "79001234567", "anna@x.ru"]);
         for found in ["анна", "ЁЛКИНА Анна", "ильин ё", "ELKINA", "anna@X.RU", "001234", "8 (900) 123-45-67"]
         {
             assert!(anna.has(&Name::parse(found).unwrap()), "{found}");
@@ -72,8 +72,8 @@ mod tests {
         let name = |text| Name::parse(text).unwrap();
         let id = UserId::new(1).unwrap();
         let (first_name, last_name) = (name("Anna"), name("Kern"));
-        let colleague = Colleague { id, first_name, last_name, middle_name: None };
+        let colleague = EmployeeSummary { id, first_name, last_name, middle_name: None };
         assert_eq!(colleague.name(), "Anna Kern");
-        assert_eq!(Colleague { middle_name: Some(name("P.")), ..colleague }.name(), "Anna P. Kern");
+        assert_eq!(EmployeeSummary { middle_name: Some(name("P.")), ..colleague }.name(), "Anna P. Kern");
     }
 }

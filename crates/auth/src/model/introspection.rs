@@ -65,7 +65,7 @@ pub struct NewIntrospectionClient {
 
 /// Stored client with the token to introspect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredInquiry {
+pub struct StoredIntrospection {
     /// Fingerprint of the client's secret.
     pub fingerprint: String,
     /// `true` if the client and its application are active.

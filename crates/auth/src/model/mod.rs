@@ -28,28 +28,28 @@ pub use agent::{
 };
 pub use callback::{
     AttemptChange, AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_EXCHANGE_TIME, CALLBACK_LIFETIME,
-    CallState, CallbackAttempt, CallbackCredentials, CallbackNumber, CheckId, ClientNonce, Exchanged, InvalidNonce,
-    InvalidNumber, InvalidSessionToken, NewAttempt, SessionToken,
+    CallState, CallbackAttempt, CallbackCredentials, CallbackNumber, CheckId, ClientNonce, ExchangeOutcome,
+    InvalidNonce, InvalidNumber, InvalidSessionToken, NewAttempt, SessionToken,
 };
-pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, Redeemed};
+pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, RedeemOutcome};
 pub use contact_owner::ContactOwner;
-pub use directory::{Colleague, EmployeeFilter, Searched};
+pub use directory::{EmployeeFilter, EmployeeSearchText, EmployeeSummary};
 pub use employee::{
     Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role,
     RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
 };
 pub use introspection::{
-    ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient, StoredInquiry,
-    TokenState,
+    ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient,
+    StoredIntrospection, TokenState,
 };
 pub use password::{
     PASSWORD_REQUEST_LIFETIME, PasswordRecipient, PasswordRequest, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword,
 };
 pub use permission::{FoundPermission, PermissionChange, PermissionDraft, PermissionName, PermissionNameError};
-pub use phone_change::{NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
-pub use reach::{BeyondReach, Holdings, within_reach};
+pub use phone_change::{NewPhoneCode, PhoneChangeAttempt, PhoneChangeOutcome, PhoneOwnership};
+pub use reach::{BeyondReach, HeldPermissions, within_reach};
 pub use role::{RoleChange, RoleDraft, StaffRole};
-pub use session::{COUNTED_AT_MOST, ClientSession, NEXT_HEARTBEAT, SESSION_BREAK, SessionStep};
+pub use session::{COUNTED_AT_MOST, ClientSession, HeartbeatEffect, NEXT_HEARTBEAT, SESSION_BREAK};
 pub use stored::{StoredCustomerToken, StoredStaffToken, TokenOwner};
 pub use token::{AccessToken, BearerToken, Device, InvalidDevice, NewToken, TokenLifetimes, TokenSecret};
 pub use usage::TokenUse;

@@ -17,7 +17,7 @@ pub(crate) fn fingerprint(
 
 /// Owner of a phone, from the view of a customer who wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PhoneStanding {
+pub enum PhoneOwnership {
     /// No customer has it.
     Free,
     /// It is the customer's own first phone.
@@ -41,7 +41,7 @@ pub struct NewPhoneCode {
 
 /// Attempt to prove possession of a phone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PhoneChangeTry {
+pub struct PhoneChangeAttempt {
     /// Project of the customer.
     pub project_id: ProjectId,
     /// Customer.
@@ -56,7 +56,7 @@ pub struct PhoneChangeTry {
 
 /// Outcome of the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PhoneChanged {
+pub enum PhoneChangeOutcome {
     /// The phone is changed: the customer signs in with it and no longer with the previous one.
     Changed,
     /// Wrong code; the number of remaining attempts is reduced.

@@ -26,12 +26,12 @@ pub fn within_reach(own: &BTreeSet<Permission>, wanted: &BTreeSet<Permission>) -
 /// Permissions that the caller holds and may grant: those of the service, where `edit` includes `create`, and those
 /// defined by the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holdings {
+pub struct HeldPermissions {
     permissions: BTreeSet<Permission>,
     of_project: BTreeSet<PermissionId>,
 }
 
-impl Holdings {
+impl HeldPermissions {
     /// Creates the holdings from the permissions of a call.
     pub fn new(permissions: BTreeSet<Permission>, of_project: BTreeSet<PermissionId>) -> Self {
         Self { permissions, of_project }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn what_one_has_may_be_handed_on_and_nothing_else() {
-        let holdings = Holdings::new(
+        let holdings = HeldPermissions::new(
             [Permission::edit(Resource::Orders), Permission::view(Resource::Pages)].into(),
             [PermissionId::new(1001).unwrap()].into(),
         );

@@ -23,7 +23,7 @@ pub struct ClientSession {
 
 /// Effect of a heartbeat on a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionStep {
+pub enum HeartbeatEffect {
     /// No effect: another heartbeat of the same or a later time was recorded.
     None,
     /// The session continues with these values.
@@ -34,15 +34,15 @@ pub enum SessionStep {
 
 impl ClientSession {
     /// Returns the effect of a heartbeat at this time.
-    pub fn step(&self, now: DateTime<Utc>) -> SessionStep {
+    pub fn step(&self, now: DateTime<Utc>) -> HeartbeatEffect {
         let gap = now - self.last_seen_at;
         if gap <= TimeDelta::zero() {
-            SessionStep::None
+            HeartbeatEffect::None
         } else if gap > SESSION_BREAK {
-            SessionStep::StartsAnew
+            HeartbeatEffect::StartsAnew
         } else {
             let duration = self.duration + gap.min(COUNTED_AT_MOST);
-            SessionStep::GoesOn(Self { last_seen_at: now, duration, ..*self })
+            HeartbeatEffect::GoesOn(Self { last_seen_at: now, duration, ..*self })
         }
     }
 }
@@ -65,28 +65,28 @@ mod tests {
             let duration = TimeDelta::seconds(10 + counted);
             assert_eq!(
                 session().step(now),
-                SessionStep::GoesOn(ClientSession { last_seen_at: now, duration, ..session() })
+                HeartbeatEffect::GoesOn(ClientSession { last_seen_at: now, duration, ..session() })
             );
         }
     }
 
     #[test]
     fn after_the_break_a_new_session_starts() {
-        assert_eq!(session().step(START + SESSION_BREAK + TimeDelta::microseconds(1)), SessionStep::StartsAnew);
-        assert_eq!(session().step(START + TimeDelta::days(400)), SessionStep::StartsAnew);
+        assert_eq!(session().step(START + SESSION_BREAK + TimeDelta::microseconds(1)), HeartbeatEffect::StartsAnew);
+        assert_eq!(session().step(START + TimeDelta::days(400)), HeartbeatEffect::StartsAnew);
     }
 
     #[test]
     fn what_was_seen_is_not_counted_again() {
-        assert_eq!(session().step(START), SessionStep::None);
-        assert_eq!(session().step(START - TimeDelta::seconds(1)), SessionStep::None);
+        assert_eq!(session().step(START), HeartbeatEffect::None);
+        assert_eq!(session().step(START - TimeDelta::seconds(1)), HeartbeatEffect::None);
     }
 
     #[test]
     fn parts_of_seconds_add_up() {
         let mut session = session();
         for tenth in 1..=100 {
-            let SessionStep::GoesOn(next) = session.step(START + TimeDelta::milliseconds(100 * tenth)) else {
+            let HeartbeatEffect::GoesOn(next) = session.step(START + TimeDelta::milliseconds(100 * tenth)) else {
                 panic!()
             };
             session = next;

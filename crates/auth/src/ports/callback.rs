@@ -3,7 +3,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{AppScope, CallbackAttemptId, Phone, StoreError};
 
 use crate::model::{
-    AttemptChange, AttemptExchange, CallState, CallbackAttempt, CallbackNumber, CheckId, Exchanged, NewAttempt,
+    AttemptChange, AttemptExchange, CallState, CallbackAttempt, CallbackNumber, CheckId, ExchangeOutcome, NewAttempt,
 };
 
 /// Reason why an attempt is not started. Nothing is stored then.
@@ -26,7 +26,7 @@ pub enum ClaimError {
 /// Purpose of a provider query. Each purpose has its own minimum interval, so that an exchange right after a status
 /// request still queries the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asking {
+pub enum QueryPurpose {
     /// A client reads the status of the attempt.
     Status,
     /// A client requests its token.
@@ -58,7 +58,7 @@ pub trait CallbackAttempts: Send + Sync {
     async fn may_ask(
         &self,
         id: CallbackAttemptId,
-        asking: Asking,
+        asking: QueryPurpose,
         at: DateTime<Utc>,
         not_since: DateTime<Utc>,
     ) -> Result<bool, StoreError>;
@@ -74,7 +74,7 @@ pub trait CallbackAttempts: Send + Sync {
 
     /// Exchanges a verified attempt for a token: finds or creates the customer, stores the token and uses up the
     /// attempt, or changes nothing. Also under concurrent calls, one attempt gives one token.
-    async fn exchange(&self, exchange: AttemptExchange) -> Result<Exchanged, StoreError>;
+    async fn exchange(&self, exchange: AttemptExchange) -> Result<ExchangeOutcome, StoreError>;
 }
 
 /// Error of the provider.
@@ -113,7 +113,7 @@ pub trait CallVerifier: Send + Sync {
 
 /// Notification of the provider about one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallNotice {
+pub struct CallNotification {
     /// Provider's identifier of the call.
     pub check: CheckId,
     /// State of the call.
@@ -122,10 +122,10 @@ pub struct CallNotice {
 
 /// Parses the notifications of the provider.
 #[cfg_attr(feature = "mocks", mockall::automock)]
-pub trait CallNotices: Send + Sync {
+pub trait CallNotificationParser: Send + Sync {
     /// Returns the signature that entries of the provider would have; `None` if no account is configured.
     fn signature(&self, entries: &[String]) -> Option<String>;
 
     /// Parses an entry; `None` for entries about other subjects.
-    fn read(&self, entry: &str) -> Option<CallNotice>;
+    fn read(&self, entry: &str) -> Option<CallNotification>;
 }

@@ -1,7 +1,7 @@
 //! Valid and invalid contacts.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_auth::miniapp::Doubt;
+use kontor_auth::miniapp::ProofError;
 
 use crate::messenger::{Contact, Messenger, USER, encode};
 
@@ -9,7 +9,7 @@ use crate::messenger::{Contact, Messenger, USER, encode};
 pub struct Case {
     pub name: &'static str,
     pub contact: Contact,
-    pub verdict: Result<(), Doubt>,
+    pub verdict: Result<(), ProofError>,
     /// `true` if the independent verifier checks the case too. It does not check the age of contacts, accepts lower
     /// case only, and reads the last of two equal keys.
     pub compared: bool,
@@ -32,44 +32,56 @@ pub fn table(now: DateTime<Utc>) -> Vec<Case> {
 
     let mut cases = accepted(&messenger, now);
     cases.extend([
-        all("another bot", &by(Messenger { token: "12345:other", ..messenger.clone() }), Err(Doubt::InitDataSignature)),
+        all(
+            "another bot",
+            &by(Messenger { token: "12345:other", ..messenger.clone() }),
+            Err(ProofError::InitDataSignature),
+        ),
         all(
             "another user's contact",
             &by(Messenger { user_id: "67891", ..messenger.clone() }),
-            Err(Doubt::ContactSignature),
+            Err(ProofError::ContactSignature),
         ),
         all(
             "another phone",
             &Contact { phone: "79001234568".to_owned(), ..good.clone() },
-            Err(Doubt::ContactSignature),
+            Err(ProofError::ContactSignature),
         ),
         all(
             "the signed phone in another spelling",
             &Contact { phone: "+7 900 123-45-67".to_owned(), ..good.clone() },
-            Err(Doubt::ContactSignature),
+            Err(ProofError::ContactSignature),
         ),
-        all("another time", &Contact { auth_date: at.clone(), ..good.clone() }, Err(Doubt::ContactSignature)),
-        all("a hash of zeros", &Contact { hash: "0".repeat(64), ..good.clone() }, Err(Doubt::ContactSignature)),
+        all("another time", &Contact { auth_date: at.clone(), ..good.clone() }, Err(ProofError::ContactSignature)),
+        all("a hash of zeros", &Contact { hash: "0".repeat(64), ..good.clone() }, Err(ProofError::ContactSignature)),
         all(
             "the other signature",
             &Contact { hash: hash.clone(), ..started(messenger.start(&pairs)) },
-            Err(Doubt::ContactSignature),
+            Err(ProofError::ContactSignature),
         ),
-        all("a changed user", &started(good.init_data.replace("67890", "67891")), Err(Doubt::InitDataSignature)),
-        all("a pair more", &started(format!("{}&a=b", good.init_data)), Err(Doubt::InitDataSignature)),
-        all("a start encoded twice", &started(good.init_data.replace('%', "%25")), Err(Doubt::InitDataSignature)),
-        all("no hash", &started(encode(&pairs)), Err(Doubt::InitData)),
-        all("no pairs", &started("anything".to_owned()), Err(Doubt::InitData)),
-        all("no user", &started(messenger.start(&pairs[..1])), Err(Doubt::NoUser)),
-        all("a user that is no JSON", &started(messenger.start(&[pairs[0], ("user", "67890")])), Err(Doubt::NoUser)),
-        all("no time", &started(messenger.start(&pairs[1..])), Err(Doubt::NoUser)),
-        all("a time that is none", &started(messenger.start(&[("auth_date", "now"), pairs[1]])), Err(Doubt::NoUser)),
-        all("an old start", &by(Messenger { started_at: old, ..messenger.clone() }), Err(Doubt::Age)),
-        ours("an old contact", &by(Messenger { signed_at: old, ..messenger.clone() }), Err(Doubt::Age)),
-        ours("a start in the future", &by(Messenger { started_at: early, ..messenger.clone() }), Err(Doubt::Age)),
-        ours("a contact in the future", &by(Messenger { signed_at: early, ..messenger.clone() }), Err(Doubt::Age)),
-        ours("two hashes", &started(format!("hash={hash}&{}", messenger.start(&pairs))), Err(Doubt::InitData)),
-        ours("encoding that is none", &started(format!("{}&a=%zz", good.init_data)), Err(Doubt::InitData)),
+        all("a changed user", &started(good.init_data.replace("67890", "67891")), Err(ProofError::InitDataSignature)),
+        all("a pair more", &started(format!("{}&a=b", good.init_data)), Err(ProofError::InitDataSignature)),
+        all("a start encoded twice", &started(good.init_data.replace('%', "%25")), Err(ProofError::InitDataSignature)),
+        all("no hash", &started(encode(&pairs)), Err(ProofError::InitData)),
+        all("no pairs", &started("anything".to_owned()), Err(ProofError::InitData)),
+        all("no user", &started(messenger.start(&pairs[..1])), Err(ProofError::NoUser)),
+        all(
+            "a user that is no JSON",
+            &started(messenger.start(&[pairs[0], ("user", "67890")])),
+            Err(ProofError::NoUser),
+        ),
+        all("no time", &started(messenger.start(&pairs[1..])), Err(ProofError::NoUser)),
+        all(
+            "a time that is none",
+            &started(messenger.start(&[("auth_date", "now"), pairs[1]])),
+            Err(ProofError::NoUser),
+        ),
+        all("an old start", &by(Messenger { started_at: old, ..messenger.clone() }), Err(ProofError::Age)),
+        ours("an old contact", &by(Messenger { signed_at: old, ..messenger.clone() }), Err(ProofError::Age)),
+        ours("a start in the future", &by(Messenger { started_at: early, ..messenger.clone() }), Err(ProofError::Age)),
+        ours("a contact in the future", &by(Messenger { signed_at: early, ..messenger.clone() }), Err(ProofError::Age)),
+        ours("two hashes", &started(format!("hash={hash}&{}", messenger.start(&pairs))), Err(ProofError::InitData)),
+        ours("encoding that is none", &started(format!("{}&a=%zz", good.init_data)), Err(ProofError::InitData)),
     ]);
     cases
 }

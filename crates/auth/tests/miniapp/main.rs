@@ -7,7 +7,7 @@ mod messenger;
 mod peers;
 
 use chrono::{DateTime, TimeDelta};
-use kontor_auth::miniapp::{BotToken, Doubt};
+use kontor_auth::miniapp::{BotToken, ProofError};
 
 use crate::cases::table;
 use crate::messenger::{Messenger, TOKEN, verifier};
@@ -38,10 +38,10 @@ fn the_messengers_own_signatures_are_accepted() {
         assert_eq!(verifier().verify(&spelled.parsed(), &bot, now), Ok(()), "{phone}");
     }
     let other = BotToken::parse("12345:test-bot-tokem").unwrap();
-    assert_eq!(verifier().verify(&contact.parsed(), &other, now), Err(Doubt::InitDataSignature));
+    assert_eq!(verifier().verify(&contact.parsed(), &other, now), Err(ProofError::InitDataSignature));
     // The same digits in another spelling do not match the signature.
     let spelled = messenger::Contact { phone: "+7 900 123-45-67".to_owned(), ..contact };
-    assert_eq!(verifier().verify(&spelled.parsed(), &bot, now), Err(Doubt::ContactSignature));
+    assert_eq!(verifier().verify(&spelled.parsed(), &bot, now), Err(ProofError::ContactSignature));
 }
 
 #[test]
@@ -57,7 +57,13 @@ fn every_case_of_the_table_is_judged_right() {
 fn the_table_judges_every_reason() {
     let reasons: Vec<_> =
         table(DateTime::UNIX_EPOCH + TimeDelta::days(9)).into_iter().map(|case| case.verdict).collect();
-    for doubt in [Doubt::InitData, Doubt::InitDataSignature, Doubt::NoUser, Doubt::ContactSignature, Doubt::Age] {
+    for doubt in [
+        ProofError::InitData,
+        ProofError::InitDataSignature,
+        ProofError::NoUser,
+        ProofError::ContactSignature,
+        ProofError::Age,
+    ] {
         assert!(reasons.contains(&Err(doubt)), "{doubt}");
     }
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use kontor_kernel::{Clock, ProjectId, StoreError};
 
-use super::ports::{ExportBook, ExportSource, UploadStore};
+use super::ports::{ExportRepository, ExportSource, UploadStore};
 use super::{
-    ExportCursor, ExportProgress, ExportRow, ExportScope, JobLease, JobPhase, JobState, KeptFile, LeasedExport,
-    Progress, RunOutcome, Waits,
+    BlockOn, ExportCursor, ExportProgress, ExportRow, ExportScope, JobLease, JobPhase, JobState, KeptFile,
+    LeasedExport, Progress, RunOutcome,
 };
 use crate::spreadsheet::Content;
 use crate::spreadsheet::ports::{SheetFailed, SheetFormat, SheetWriter, SheetWriters};
 
 /// Reason why a file was not created.
 #[derive(Debug, thiserror::Error)]
-pub enum ExportHalt {
+pub enum ExportAbort {
     /// The export was canceled, or another process took it over.
     #[error("the export is no longer held")]
     Lost,
@@ -33,7 +33,7 @@ pub enum ExportHalt {
 /// Creates the files of exports. Runs on a thread that may block.
 pub struct ExportRunner {
     /// Storage of export jobs.
-    pub exports: Arc<dyn ExportBook>,
+    pub exports: Arc<dyn ExportRepository>,
     /// Reads the records.
     pub source: Arc<dyn ExportSource>,
     /// Writes files.
@@ -65,7 +65,7 @@ impl ExportRunner {
 
     /// Returns the lease while the file is completed and stored. No renewal is possible then, and a workbook of a
     /// million rows is compressed in this step.
-    fn closing_time() -> TimeDelta {
+    fn completion_lease() -> TimeDelta {
         TimeDelta::minutes(10)
     }
 
@@ -87,7 +87,7 @@ impl ExportRunner {
 
     /// Creates the file of an export from its first row. After every page `watch` receives the progress and returns
     /// `true` to continue. On a storage error the export stays running: its lease expires and it is leased again.
-    pub fn run<W: Waits>(
+    pub fn run<W: BlockOn>(
         &self,
         waits: &W,
         leased: &LeasedExport,
@@ -100,34 +100,34 @@ impl ExportRunner {
         let mut renew = |progress: ExportProgress, lease: TimeDelta| {
             let kept = waits.wait(self.exports.progress(held.clone(), progress, self.clock.now() + lease))?;
             if !kept {
-                return Err(ExportHalt::Lost);
+                return Err(ExportAbort::Lost);
             }
             let ExportProgress { done_rows, total_rows } = progress;
             let shown = Progress { phase: JobPhase::Writing, done_rows, total_rows: Some(total_rows) };
-            if watch(shown) { Ok(()) } else { Err(ExportHalt::Stopped) }
+            if watch(shown) { Ok(()) } else { Err(ExportAbort::Stopped) }
         };
         match self.write(waits, held.project, leased.scope, leased.format, &mut renew) {
             Ok(file) => self.keep(waits, held, file),
-            Err(ExportHalt::Lost) => Ok(RunOutcome::Lost),
-            Err(ExportHalt::Stopped) => {
+            Err(ExportAbort::Lost) => Ok(RunOutcome::Lost),
+            Err(ExportAbort::Stopped) => {
                 waits.wait(self.exports.hand_back(held.clone(), self.clock.now()))?;
                 Ok(RunOutcome::Stopped)
             }
-            Err(ExportHalt::Refused(reason)) => self.fail(waits, held, reason),
-            Err(ExportHalt::Store(error)) => Err(error),
+            Err(ExportAbort::Refused(reason)) => self.fail(waits, held, reason),
+            Err(ExportAbort::Store(error)) => Err(error),
         }
     }
 
     /// Writes the records of a project to a new file. `hold` is called before the first page, after every page and
     /// before the file is completed, each time with the time until the next call. An error of `hold` ends the writing.
-    pub fn write<W: Waits>(
+    pub fn write<W: BlockOn>(
         &self,
         waits: &W,
         project: ProjectId,
         scope: ExportScope,
         format: SheetFormat,
-        hold: &mut dyn FnMut(ExportProgress, TimeDelta) -> Result<(), ExportHalt>,
-    ) -> Result<File, ExportHalt> {
+        hold: &mut dyn FnMut(ExportProgress, TimeDelta) -> Result<(), ExportAbort>,
+    ) -> Result<File, ExportAbort> {
         let total_rows = waits.wait(self.source.total(project, scope))?;
         let mut progress = ExportProgress { done_rows: 0, total_rows };
         fits(format, total_rows)?;
@@ -148,12 +148,12 @@ impl ExportRunner {
             }
             hold(progress, Self::lease_time())?;
         }
-        hold(progress, Self::closing_time())?;
+        hold(progress, Self::completion_lease())?;
         writer.finish().map_err(failed)
     }
 
     /// If the file is stored but the export is not updated, the sweep of files without a job removes it.
-    fn keep<W: Waits>(&self, waits: &W, held: &JobLease, file: File) -> Result<RunOutcome, StoreError> {
+    fn keep<W: BlockOn>(&self, waits: &W, held: &JobLease, file: File) -> Result<RunOutcome, StoreError> {
         let (place, bytes) = waits.wait(self.files.keep_export(file))?;
         let at = self.clock.now();
         let kept = KeptFile { place: place.clone(), bytes, expires_at: at + Self::lifetime() };
@@ -164,18 +164,18 @@ impl ExportRunner {
         Ok(RunOutcome::Lost)
     }
 
-    fn fail<W: Waits>(&self, waits: &W, held: &JobLease, reason: String) -> Result<RunOutcome, StoreError> {
+    fn fail<W: BlockOn>(&self, waits: &W, held: &JobLease, reason: String) -> Result<RunOutcome, StoreError> {
         let ended = waits.wait(self.exports.end(held.clone(), Err(reason), self.clock.now()))?;
         Ok(if ended { RunOutcome::Over(JobState::Failed) } else { RunOutcome::Lost })
     }
 }
 
-fn fits(format: SheetFormat, rows: u64) -> Result<(), ExportHalt> {
+fn fits(format: SheetFormat, rows: u64) -> Result<(), ExportAbort> {
     if format == SheetFormat::Csv || rows <= ExportRunner::MOST_ROWS {
         return Ok(());
     }
     let most = ExportRunner::MOST_ROWS;
-    Err(ExportHalt::Refused(format!("there are more than {most} rows, which no workbook takes; use csv")))
+    Err(ExportAbort::Refused(format!("there are more than {most} rows, which no workbook takes; use csv")))
 }
 
 fn write_row(
@@ -183,7 +183,7 @@ fn write_row(
     row: &ExportRow,
     scope: ExportScope,
     titles: &[&str],
-) -> Result<(), ExportHalt> {
+) -> Result<(), ExportAbort> {
     let (cells, most) = match writer.row(&row.cells) {
         Err(SheetFailed::LongTexts { cells, most }) => (cells, most),
         written => return written.map_err(failed),
@@ -192,10 +192,10 @@ fn write_row(
         let (column, record, id) = (titles.get(cell).copied().unwrap_or_default(), scope.kind.record(), row.at.record);
         format!("the {column} of {record} {id} has {length} characters and a cell takes {most}; csv takes it")
     });
-    Err(ExportHalt::Refused(long.collect::<Vec<_>>().join("\n")))
+    Err(ExportAbort::Refused(long.collect::<Vec<_>>().join("\n")))
 }
 
 /// A full disk, for example, is reported as unavailable, so that the export is retried.
-fn failed(error: SheetFailed) -> ExportHalt {
-    ExportHalt::Store(StoreError::Unavailable(error.to_string()))
+fn failed(error: SheetFailed) -> ExportAbort {
+    ExportAbort::Store(StoreError::Unavailable(error.to_string()))
 }

@@ -269,7 +269,7 @@ pub struct Step {
 
 /// Result of the first pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassDone {
+pub struct PassResult {
     /// Rows below the headers.
     pub total_rows: u64,
     /// Location of the table in the file.

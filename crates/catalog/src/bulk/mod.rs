@@ -13,7 +13,7 @@
 //! - The file of an export can be downloaded only when it is complete. An export that is taken over starts again.
 //! - An export holds one page of rows in memory, for any number of records.
 //!
-//! **Ports**: [`ports::JobBook`], [`ports::ExportBook`], [`ports::ExportSource`], [`ports::UploadStore`], and those of
+//! **Ports**: [`ports::JobRepository`], [`ports::ExportRepository`], [`ports::ExportSource`], [`ports::UploadStore`], and those of
 //! [`crate::spreadsheet`].
 //!
 //! The first pass of an import is *checking*: every row is read and, without partial mode, compared with the existing
@@ -32,10 +32,10 @@ pub use error::{JobError, JobRefusal, PartError};
 pub use export::{
     ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, KeptFile, LeasedExport, NewExport,
 };
-pub use export_runner::{ExportHalt, ExportRunner};
+pub use export_runner::{ExportAbort, ExportRunner};
 pub use job::{
-    Ending, Job, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob, NewJob, PassDone,
-    Progress, Step, Tally,
+    Ending, Job, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob, NewJob,
+    PassResult, Progress, Step, Tally,
 };
-pub use runner::{JobRunner, RunOutcome, Waits};
+pub use runner::{BlockOn, JobRunner, RunOutcome};
 pub use service::{BulkService, ExportDownload, Submission};

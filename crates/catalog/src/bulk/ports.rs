@@ -9,7 +9,7 @@ use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError};
 
 use super::{
     Ending, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, Job, JobError, JobFilter,
-    JobLease, JobProblem, KeptFile, LeasedExport, LeasedJob, NewExport, NewJob, PassDone, Step,
+    JobLease, JobProblem, KeptFile, LeasedExport, LeasedJob, NewExport, NewJob, PassResult, Step,
 };
 use crate::spreadsheet::ImportReport;
 
@@ -17,7 +17,7 @@ use crate::spreadsheet::ImportReport;
 /// for imports.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
-pub trait JobBook: Send + Sync {
+pub trait JobRepository: Send + Sync {
     /// Stores an import in the queue. Refuses `JobRefusal::TooManyWaiting` if `most` jobs of the project are waiting.
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError>;
 
@@ -54,7 +54,7 @@ pub trait JobBook: Send + Sync {
     async fn renew(&self, held: JobLease, until: DateTime<Utc>) -> Result<bool, StoreError>;
 
     /// Records the end of the first pass. Returns `false` if the caller no longer holds the lease.
-    async fn checked(&self, held: JobLease, done: PassDone) -> Result<bool, StoreError>;
+    async fn checked(&self, held: JobLease, done: PassResult) -> Result<bool, StoreError>;
 
     /// Ends the job. Returns `false` if the caller no longer holds the lease.
     async fn finish(&self, held: JobLease, ending: Ending) -> Result<bool, StoreError>;
@@ -75,7 +75,7 @@ pub trait JobBook: Send + Sync {
 /// Storage of the exports of all projects, from the queue to the download.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
-pub trait ExportBook: Send + Sync {
+pub trait ExportRepository: Send + Sync {
     /// Stores an export in the queue. Refuses `JobRefusal::TooManyWaiting` if `most` jobs of the project are waiting.
     async fn queue(&self, project: ProjectId, export: NewExport, most: u32, at: DateTime<Utc>)
     -> Result<Job, JobError>;

@@ -5,16 +5,16 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{Clock, JobId, Stamp, StoreError};
 
-use super::ports::{JobBook, UploadStore};
-use super::{Ending, JobLease, JobPhase, JobState, LeasedJob, PartError, PassDone, Progress, Step};
-use crate::spreadsheet::ports::{CardBook, SheetReader, StockBook};
+use super::ports::{JobRepository, UploadStore};
+use super::{Ending, JobLease, JobPhase, JobState, LeasedJob, PartError, PassResult, Progress, Step};
+use crate::spreadsheet::ports::{ItemSheetRepository, SheetReader, StockSheetRepository};
 use crate::spreadsheet::{
-    CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, Part, RowProblems, SheetRefused, StockSheet,
+    CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, Part, RowProblems, SheetError, StockSheet,
 };
 
 /// Waits for the futures of ports. Files are read on a thread that may block, and only the process knows how such a
 /// thread waits for its runtime.
-pub trait Waits {
+pub trait BlockOn {
     /// Blocks until the future is ready and returns its output.
     fn wait<F: Future>(&self, future: F) -> F::Output;
 }
@@ -31,15 +31,15 @@ pub enum RunOutcome {
 }
 
 /// Reason why a pass ended before the end of the file.
-enum Halt {
+enum PassAbort {
     Lost,
     Stopped,
     Refused(RowProblems),
-    Sheet(SheetRefused),
+    Sheet(SheetError),
     Store(StoreError),
 }
 
-impl From<StoreError> for Halt {
+impl From<StoreError> for PassAbort {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -56,11 +56,11 @@ pub struct JobRunner {
     /// Reads the files.
     pub reader: Arc<dyn SheetReader>,
     /// Storage of catalog items.
-    pub cards: Arc<dyn CardBook>,
+    pub cards: Arc<dyn ItemSheetRepository>,
     /// Storage of stock levels.
-    pub stock: Arc<dyn StockBook>,
+    pub stock: Arc<dyn StockSheetRepository>,
     /// Storage of jobs.
-    pub jobs: Arc<dyn JobBook>,
+    pub jobs: Arc<dyn JobRepository>,
     /// Storage of the files.
     pub uploads: Arc<dyn UploadStore>,
     /// Clock.
@@ -84,7 +84,7 @@ struct Pass<'a, W> {
 }
 
 /// Processing of a part of the file.
-type Work<'a, W> = dyn FnMut(&JobRunner, &mut Pass<'_, W>, PartSheet, Step) -> Result<(), Halt> + 'a;
+type Work<'a, W> = dyn FnMut(&JobRunner, &mut Pass<'_, W>, PartSheet, Step) -> Result<(), PassAbort> + 'a;
 
 impl JobRunner {
     /// Rows per commit.
@@ -138,7 +138,7 @@ impl JobRunner {
     /// Continues a job until it ends. `watch` is called after every part, and repeatedly while the file is prepared. It
     /// receives the progress and returns `true` to continue. A storage error leaves the job unchanged: its lease
     /// expires and it is leased again.
-    pub fn run<W: Waits>(
+    pub fn run<W: BlockOn>(
         &self,
         waits: &W,
         leased: &LeasedJob,
@@ -168,13 +168,13 @@ impl JobRunner {
         };
         match self.passes(&mut pass, leased, &file) {
             Ok(()) => self.end(waits, &pass.held, Ok(())),
-            Err(Halt::Lost) => Ok(RunOutcome::Lost),
-            Err(Halt::Stopped) => {
+            Err(PassAbort::Lost) => Ok(RunOutcome::Lost),
+            Err(PassAbort::Stopped) => {
                 waits.wait(self.jobs.release(pass.held, self.clock.now()))?;
                 Ok(RunOutcome::Stopped)
             }
-            Err(Halt::Sheet(refused)) => self.end(waits, &pass.held, Err(ImportError::Sheet(refused).to_string())),
-            Err(Halt::Refused(problems)) => {
+            Err(PassAbort::Sheet(refused)) => self.end(waits, &pass.held, Err(ImportError::Sheet(refused).to_string())),
+            Err(PassAbort::Refused(problems)) => {
                 let written = if pass.phase == JobPhase::Checking {
                     "nothing was imported".to_owned()
                 } else {
@@ -182,11 +182,11 @@ impl JobRunner {
                 };
                 self.end_with(waits, &pass.held, Some(format!("rows are wrong; {written}")), problems)
             }
-            Err(Halt::Store(error)) => Err(error),
+            Err(PassAbort::Store(error)) => Err(error),
         }
     }
 
-    fn passes<W: Waits>(&self, pass: &mut Pass<'_, W>, leased: &LeasedJob, file: &Path) -> Result<(), Halt> {
+    fn passes<W: BlockOn>(&self, pass: &mut Pass<'_, W>, leased: &LeasedJob, file: &Path) -> Result<(), PassAbort> {
         let job = &leased.job;
         if pass.phase == JobPhase::Checking {
             let mut wrong = job.tally.problems > 0;
@@ -197,13 +197,13 @@ impl JobRunner {
             let go_on = !job.options.dry_run && !refused;
             let until = self.clock.now() + Self::lease_time();
             let (total_rows, is_answer) = (pass.done_rows, job.options.dry_run);
-            let done = PassDone { total_rows, layout, go_on, is_answer, until };
+            let done = PassResult { total_rows, layout, go_on, is_answer, until };
             still(pass.waits.wait(self.jobs.checked(pass.held.clone(), done))?)?;
             if job.options.dry_run {
                 return Ok(());
             }
             if refused {
-                return Err(Halt::Refused(RowProblems::default()));
+                return Err(PassAbort::Refused(RowProblems::default()));
             }
             pass.total_rows = Some(pass.done_rows);
             (pass.phase, pass.checkpoint, pass.done_rows) = (JobPhase::Writing, 0, 0);
@@ -213,19 +213,19 @@ impl JobRunner {
 
     /// Reads the file from the checkpoint on. Returns the location of the table.
     #[expect(clippy::type_complexity, reason = "one step of a pass, told once")]
-    fn read<W: Waits>(
+    fn read<W: BlockOn>(
         &self,
         pass: &mut Pass<'_, W>,
         leased: &LeasedJob,
         file: &Path,
-        work: &mut dyn FnMut(&Self, &mut Pass<'_, W>, PartSheet, Step) -> Result<(), Halt>,
-    ) -> Result<Layout, Halt> {
+        work: &mut dyn FnMut(&Self, &mut Pass<'_, W>, PartSheet, Step) -> Result<(), PassAbort>,
+    ) -> Result<Layout, PassAbort> {
         let (reader, rows) = (&*self.reader, (Self::PART, pass.checkpoint));
         let mut halted = None;
         let mut step = |sheet: Option<PartSheet>, through: u32, rows: u64| {
             self.step(pass, sheet, through, rows, work).map_err(|halt| {
                 halted = Some(halt);
-                SheetRefused::Interrupted
+                SheetError::Interrupted
             })
         };
         let reading = &leased.job.reading;
@@ -240,18 +240,18 @@ impl JobRunner {
         match (outcome, halted) {
             (_, Some(halt)) => Err(halt),
             (Ok(layout), None) => Ok(layout),
-            (Err(refused), None) => Err(Halt::Sheet(refused)),
+            (Err(refused), None) => Err(PassAbort::Sheet(refused)),
         }
     }
 
-    fn step<W: Waits>(
+    fn step<W: BlockOn>(
         &self,
         pass: &mut Pass<'_, W>,
         sheet: Option<PartSheet>,
         through: u32,
         rows: u64,
         work: &mut Work<'_, W>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), PassAbort> {
         let now = self.clock.now();
         let until = now + Self::lease_time();
         match sheet {
@@ -269,17 +269,17 @@ impl JobRunner {
             }
         }
         let progress = Progress { phase: pass.phase, done_rows: pass.done_rows, total_rows: pass.total_rows };
-        if (pass.watch)(progress) { Ok(()) } else { Err(Halt::Stopped) }
+        if (pass.watch)(progress) { Ok(()) } else { Err(PassAbort::Stopped) }
     }
 
     /// In partial mode the first pass only reads; the second pass finds the problems of rows.
-    fn check<W: Waits>(
+    fn check<W: BlockOn>(
         &self,
         pass: &mut Pass<'_, W>,
         sheet: PartSheet,
         step: Step,
         wrong: &mut bool,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), PassAbort> {
         let project = pass.held.project;
         let checked = match sheet {
             _ if !pass.compares => Ok(ImportReport::default()),
@@ -291,7 +291,7 @@ impl JobRunner {
         still(pass.waits.wait(self.jobs.advance(pass.held.clone(), step, report))?)
     }
 
-    fn write<W: Waits>(&self, pass: &mut Pass<'_, W>, sheet: PartSheet, step: Step) -> Result<(), Halt> {
+    fn write<W: BlockOn>(&self, pass: &mut Pass<'_, W>, sheet: PartSheet, step: Step) -> Result<(), PassAbort> {
         let mut clashes = 0;
         loop {
             let (held, mode) = (pass.held.clone(), pass.mode);
@@ -306,19 +306,24 @@ impl JobRunner {
             };
             match written {
                 Ok(_) => return Ok(()),
-                Err(PartError::Lost) => return Err(Halt::Lost),
-                Err(PartError::Import(ImportError::Rows(problems))) => return Err(Halt::Refused(problems)),
+                Err(PartError::Lost) => return Err(PassAbort::Lost),
+                Err(PartError::Import(ImportError::Rows(problems))) => return Err(PassAbort::Refused(problems)),
                 Err(PartError::Import(ImportError::Stale)) if clashes < Self::MOST_CLASHES => clashes += 1,
                 Err(PartError::Import(error)) => return Err(store(error)),
             }
         }
     }
 
-    fn end<W: Waits>(&self, waits: &W, held: &JobLease, outcome: Result<(), String>) -> Result<RunOutcome, StoreError> {
+    fn end<W: BlockOn>(
+        &self,
+        waits: &W,
+        held: &JobLease,
+        outcome: Result<(), String>,
+    ) -> Result<RunOutcome, StoreError> {
         self.end_with(waits, held, outcome.err(), RowProblems::default())
     }
 
-    fn end_with<W: Waits>(
+    fn end_with<W: BlockOn>(
         &self,
         waits: &W,
         held: &JobLease,
@@ -332,17 +337,17 @@ impl JobRunner {
     }
 }
 
-fn still(held: bool) -> Result<(), Halt> {
-    if held { Ok(()) } else { Err(Halt::Lost) }
+fn still(held: bool) -> Result<(), PassAbort> {
+    if held { Ok(()) } else { Err(PassAbort::Lost) }
 }
 
-fn store(error: ImportError) -> Halt {
+fn store(error: ImportError) -> PassAbort {
     match error {
-        ImportError::Store(error) => Halt::Store(error),
-        ImportError::Sheet(refused) => Halt::Sheet(refused),
-        ImportError::Rows(problems) => Halt::Refused(problems),
+        ImportError::Store(error) => PassAbort::Store(error),
+        ImportError::Sheet(refused) => PassAbort::Sheet(refused),
+        ImportError::Rows(problems) => PassAbort::Refused(problems),
         error @ (ImportError::Denied(_) | ImportError::Stale) => {
-            Halt::Store(StoreError::Unavailable(error.to_string()))
+            PassAbort::Store(StoreError::Unavailable(error.to_string()))
         }
     }
 }

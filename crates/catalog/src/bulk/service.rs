@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreError, UserId, Word as _};
 
-use super::ports::{ExportBook, JobBook, UploadStore};
+use super::ports::{ExportRepository, JobRepository, UploadStore};
 use super::{
     ExportKind, ExportScope, Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, JobRefusal, JobState,
     NewExport, NewJob,
@@ -40,9 +40,9 @@ pub struct ExportDownload {
 /// Use cases of jobs: start, list, cancel, and download of exported files.
 pub struct BulkService {
     /// Storage of jobs.
-    pub jobs: Arc<dyn JobBook>,
+    pub jobs: Arc<dyn JobRepository>,
     /// Storage of export jobs.
-    pub exports: Arc<dyn ExportBook>,
+    pub exports: Arc<dyn ExportRepository>,
     /// Storage of the files.
     pub uploads: Arc<dyn UploadStore>,
     /// Clock.
@@ -57,7 +57,7 @@ impl BulkService {
 
     /// Returns an error if the employee's project has the maximum number of waiting jobs. Callers check it before they
     /// receive a large file.
-    pub async fn has_room(&self, staff: &Staff) -> Result<(), JobError> {
+    pub async fn require_queue_space(&self, staff: &Staff) -> Result<(), JobError> {
         self.room(staff.project_id).await
     }
 
@@ -186,7 +186,7 @@ mod tests {
     use kontor_kernel::{FixedClock, OfProject, Permission, Resource, TokenId};
 
     use super::*;
-    use crate::bulk::ports::{MockExportBook, MockJobBook, MockUploadStore};
+    use crate::bulk::ports::{MockExportRepository, MockJobRepository, MockUploadStore};
     use crate::bulk::{JobPhase, Tally};
 
     fn staff(permissions: &[Permission]) -> Staff {
@@ -198,9 +198,9 @@ mod tests {
         }
     }
 
-    fn service(jobs: MockJobBook, uploads: MockUploadStore) -> BulkService {
+    fn service(jobs: MockJobRepository, uploads: MockUploadStore) -> BulkService {
         let clock = Arc::new(FixedClock::at(DateTime::<Utc>::UNIX_EPOCH));
-        let exports = Arc::new(MockExportBook::new());
+        let exports = Arc::new(MockExportRepository::new());
         BulkService { jobs: Arc::new(jobs), exports, uploads: Arc::new(uploads), clock }
     }
 
@@ -237,13 +237,13 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_kept_of_who_may_not_import() {
         let creator = staff(&[Permission::create(Resource::Nomenclatures)]);
-        let refused = service(MockJobBook::new(), MockUploadStore::new()).submit(&creator, cards()).await;
+        let refused = service(MockJobRepository::new(), MockUploadStore::new()).submit(&creator, cards()).await;
         assert!(matches!(refused, Err(JobError::Denied(_))), "{refused:?}");
     }
 
     #[tokio::test]
     async fn the_file_of_a_job_that_is_not_queued_is_thrown_away() {
-        let (mut jobs, mut uploads) = (MockJobBook::new(), MockUploadStore::new());
+        let (mut jobs, mut uploads) = (MockJobRepository::new(), MockUploadStore::new());
         uploads
             .expect_keep()
             .withf(|file: &Path| file == Path::new("cards.csv"))
@@ -260,7 +260,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_file_of_a_job_that_may_be_queued_stays() {
-        let (mut jobs, mut uploads) = (MockJobBook::new(), MockUploadStore::new());
+        let (mut jobs, mut uploads) = (MockJobRepository::new(), MockUploadStore::new());
         uploads.expect_keep().returning(|_| Ok(("place".into(), 9)));
         uploads.expect_discard().never();
         jobs.expect_waiting().returning(|_| Ok(0));
@@ -273,11 +273,14 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_kept_while_too_many_wait() {
-        let mut jobs = MockJobBook::new();
+        let mut jobs = MockJobRepository::new();
         jobs.expect_waiting().withf(|project| project.get() == 1).returning(|_| Ok(BulkService::MOST_WAITING));
         let (service, editor) =
             (service(jobs, MockUploadStore::new()), staff(&[Permission::edit(Resource::Nomenclatures)]));
-        assert!(matches!(service.has_room(&editor).await, Err(JobError::Refused(JobRefusal::TooManyWaiting(20)))));
+        assert!(matches!(
+            service.require_queue_space(&editor).await,
+            Err(JobError::Refused(JobRefusal::TooManyWaiting(20)))
+        ));
         let refused = service.submit_for(editor.project_id, cards()).await;
         assert!(matches!(refused, Err(JobError::Refused(JobRefusal::TooManyWaiting(20)))), "{refused:?}");
     }
@@ -290,7 +293,7 @@ mod tests {
             (1, Permission::view(Resource::Nomenclatures), false, false),
             (2, Permission::edit(Resource::Inventories), false, false),
         ] {
-            let mut jobs = MockJobBook::new();
+            let mut jobs = MockJobRepository::new();
             jobs.expect_find().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), job()))));
             jobs.expect_cancel().returning(move |_, _| Ok(Some(job())));
             let (service, staff) = (service(jobs, MockUploadStore::new()), staff(&[permission]));
@@ -301,7 +304,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_over_cannot_be_canceled() {
-        let mut jobs = MockJobBook::new();
+        let mut jobs = MockJobRepository::new();
         jobs.expect_find().returning(|_| Ok(Some(OfProject::new(ProjectId::new(1).unwrap(), job()))));
         jobs.expect_cancel().returning(|_, _| Ok(None));
         let editor = staff(&[Permission::edit(Resource::Inventories)]);

@@ -2,7 +2,7 @@ use kontor_kernel::{
     BrandId, CategoryId, CountryId, Line, Money, Name, NomenclatureTypeId, Prose, Quantity, StorageUnitId, TagId, VatId,
 };
 
-use super::{BillingPeriod, BillingRefusal, Edit, Gallery, NomenclatureKind, PriceRequired, ShareLink};
+use super::{BillingPeriod, BillingRefusal, Edit, Gallery, MissingPrice, NomenclatureKind, ShareLink};
 
 /// Editable fields of a catalog item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Card {
     /// VAT rate.
     pub vat_id: Option<VatId>,
     /// Price of services and plans; the price of goods is that of the warehouse. `None` if no price was entered, see
-    /// [`PriceRequired`].
+    /// [`MissingPrice`].
     pub price: Option<Money>,
     /// HTML.
     pub description: Option<Prose>,
@@ -70,7 +70,7 @@ impl Card {
 
     /// Returns `true` if the item is sold from warehouses: goods that are not a subscription plan.
     pub fn is_stocked(&self) -> bool {
-        !PriceRequired::of(self.kind, self.subscription.is_some())
+        !MissingPrice::of(self.kind, self.subscription.is_some())
     }
 
     /// Returns `true` if the item needs its own price and has none, so that it is not sold.
@@ -79,8 +79,8 @@ impl Card {
     }
 
     /// Refuses a new item that could not be sold for lack of a price.
-    pub fn require_price(&self) -> Result<(), PriceRequired> {
-        if self.lacks_price() { Err(PriceRequired) } else { Ok(()) }
+    pub fn require_price(&self) -> Result<(), MissingPrice> {
+        if self.lacks_price() { Err(MissingPrice) } else { Ok(()) }
     }
 }
 
@@ -155,7 +155,7 @@ pub enum CardRefusal {
     Billing(#[from] BillingRefusal),
     /// The item needs its own price and has none.
     #[error(transparent)]
-    Price(#[from] PriceRequired),
+    Price(#[from] MissingPrice),
 }
 
 impl CardChange {
@@ -245,7 +245,7 @@ mod tests {
         let to_plan =
             CardChange { is_subscription: Edit::Set(true), billing_period_months: months, ..CardChange::default() };
         for change in [to_service, to_plan] {
-            assert_eq!(change.clone().apply(goods.clone()), Err(PriceRequired.into()));
+            assert_eq!(change.clone().apply(goods.clone()), Err(MissingPrice.into()));
             let free = CardChange { price: Edit::Set(Money::ZERO), ..change };
             assert_eq!(free.apply(goods.clone()).unwrap().price, Some(Money::ZERO));
         }
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn a_service_that_lacks_a_price_can_be_changed_otherwise_and_given_one() {
         let service = Card::new(Name::parse("Engraving").unwrap(), NomenclatureKind::Service);
-        assert_eq!(service.require_price(), Err(PriceRequired));
+        assert_eq!(service.require_price(), Err(MissingPrice));
         let renamed = CardChange { name: Edit::Set(Name::parse("Etching").unwrap()), ..CardChange::default() };
         assert!(renamed.apply(service.clone()).unwrap().lacks_price());
         let priced = CardChange { price: Edit::Set(Money::MAX), ..CardChange::default() };

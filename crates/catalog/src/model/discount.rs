@@ -113,7 +113,7 @@ pub enum DiscountState {
 
 /// Reason why the status of a discount does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum StatusRefused {
+pub enum StatusRefusal {
     /// Archived discounts cannot be changed.
     #[error("the discount is archived for good")]
     Archived,
@@ -135,15 +135,15 @@ impl Discount {
     }
 
     /// Returns the paused status. Idempotent.
-    pub fn pause(&self) -> Result<DiscountStatus, StatusRefused> {
+    pub fn pause(&self) -> Result<DiscountStatus, StatusRefusal> {
         self.changeable().map(|()| DiscountStatus::Paused)
     }
 
     /// Returns the active status. Idempotent. Refuses a discount whose period is over.
-    pub fn activate(&self, at: DateTime<Utc>) -> Result<DiscountStatus, StatusRefused> {
+    pub fn activate(&self, at: DateTime<Utc>) -> Result<DiscountStatus, StatusRefusal> {
         self.changeable()?;
         if self.terms.period.phase(at) == Phase::Over {
-            return Err(StatusRefused::PeriodOver);
+            return Err(StatusRefusal::PeriodOver);
         }
         Ok(DiscountStatus::Active)
     }
@@ -154,8 +154,8 @@ impl Discount {
     }
 
     /// Returns an error if the discount is archived.
-    pub fn changeable(&self) -> Result<(), StatusRefused> {
-        if self.status == DiscountStatus::Archived { Err(StatusRefused::Archived) } else { Ok(()) }
+    pub fn changeable(&self) -> Result<(), StatusRefusal> {
+        if self.status == DiscountStatus::Archived { Err(StatusRefusal::Archived) } else { Ok(()) }
     }
 }
 

@@ -28,10 +28,10 @@ pub use card::{Card, CardChange, CardRefusal, Packaging};
 pub use category::{Category, CategoryChange, CategoryCode, CategoryDraft, InvalidCategoryCode};
 pub use discount::{
     Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountKind, DiscountState, DiscountStats, DiscountTerms,
-    DiscountUsage, PromoTerms, StatusRefused, TargetChange, TargetKind, TermsRefusal,
+    DiscountUsage, PromoTerms, StatusRefusal, TargetChange, TargetKind, TermsRefusal,
 };
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
-pub use kontor_kernel::Shift;
+pub use kontor_kernel::MoveDirection;
 pub use movement::{StockEntry, StockReason, StockSource};
 pub use near::NearQuery;
 pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
@@ -44,7 +44,7 @@ pub use plan::{
 pub use promotion::{Promotion, PromotionDraft};
 pub use reference::{Reference, StorageUnit};
 pub use relevance::Relevance;
-pub use sale::{PriceRequired, price_of_new_stock};
+pub use sale::{MissingPrice, price_of_new_stock};
 pub use search::{SearchQuery, SearchTerm, SearchText, SearchWord};
 pub use share_link::ShareLink;
 pub use subscription::{BillingPeriod, BillingRefusal, InvalidBillingPeriod};

@@ -1,6 +1,6 @@
 //! Relevance of the items that a query finds, used if the request names no order.
 
-use super::search::{SearchQuery, SearchText, code, is_telling, pieces};
+use super::search::{SearchQuery, SearchText, code, is_significant, pieces};
 
 /// Relevance of an item to a query, best first. Items whose article equals the query come before all of them. Items of
 /// the same relevance are ordered by identifier.
@@ -23,7 +23,7 @@ pub enum Relevance {
 }
 
 fn ends_word(sign: Option<char>) -> bool {
-    sign.is_none_or(|sign| !sign.is_alphanumeric() && !is_telling(sign))
+    sign.is_none_or(|sign| !sign.is_alphanumeric() && !is_significant(sign))
 }
 
 impl SearchQuery {
@@ -41,7 +41,7 @@ impl SearchQuery {
             let neighbours = (before.and_then(|text| text.chars().next_back()), after.and_then(|t| t.chars().next()));
             ends_word(neighbours.0) && ends_word(neighbours.1)
         });
-        if !is_phrase && typed.contains(is_telling) {
+        if !is_phrase && typed.contains(is_significant) {
             return Relevance::Meaning;
         }
         let (asked, words) = (self.words(), pieces(name).concat());

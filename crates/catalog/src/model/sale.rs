@@ -10,9 +10,9 @@ use super::NomenclatureKind;
 /// the warehouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("is required for a service and for a subscription plan")]
-pub struct PriceRequired;
+pub struct MissingPrice;
 
-impl PriceRequired {
+impl MissingPrice {
     /// Returns `true` if such an item needs its own price.
     pub fn of(kind: NomenclatureKind, is_subscription: bool) -> bool {
         is_subscription || kind == NomenclatureKind::Service

@@ -141,13 +141,13 @@ impl SearchText {
 }
 
 /// Returns `true` for signs that distinguish names: `C++` and `C#` are not `C`.
-pub(super) fn is_telling(sign: char) -> bool {
+pub(super) fn is_significant(sign: char) -> bool {
     matches!(sign, '+' | '#')
 }
 
 /// Returns the folded letters, digits and distinguishing signs of a text.
 pub(super) fn code(text: &str) -> String {
-    folded(text).chars().filter(|sign| sign.is_alphanumeric() || is_telling(*sign)).collect()
+    folded(text).chars().filter(|sign| sign.is_alphanumeric() || is_significant(*sign)).collect()
 }
 
 /// Returns all words of a text joined; `None` if there are none.

@@ -9,7 +9,7 @@ use super::{CardColumn, CardLine};
 /// Error: the text is too long for a cell of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the {column} of item {item}{} has {length} characters and a cell takes {most}; csv takes it", with(.article.as_ref()))]
-pub struct LongText {
+pub struct TextTooLong {
     /// Identifier of the item.
     pub item: NomenclatureId,
     /// Article (SKU).
@@ -31,7 +31,7 @@ fn with(article: Option<&Line<100>>) -> String {
 pub enum ExportFailed {
     /// These texts are too long for a cell; at most [`CardExport::NAMED`] are listed.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    LongTexts(Vec<LongText>),
+    LongTexts(Vec<TextTooLong>),
     /// The file cannot be written.
     #[error(transparent)]
     Sheet(#[from] SheetFailed),
@@ -40,7 +40,7 @@ pub enum ExportFailed {
 /// Export in progress: a file of all items, or the list of texts that are too long for it.
 pub struct CardExport {
     writer: Box<dyn SheetWriter>,
-    long: Vec<LongText>,
+    long: Vec<TextTooLong>,
 }
 
 impl CardExport {
@@ -59,7 +59,7 @@ impl CardExport {
         for line in lines {
             match self.writer.row(&line.cells()) {
                 Err(SheetFailed::LongTexts { cells, most }) => {
-                    let long = cells.into_iter().map(|(cell, length)| LongText {
+                    let long = cells.into_iter().map(|(cell, length)| TextTooLong {
                         item: line.id,
                         article: line.article().cloned(),
                         column: CardColumn::ALL.get(cell).map_or("", |(_, name, _)| name),

@@ -7,7 +7,7 @@ use super::columns::Column;
 use super::photo_cell::PhotoCell;
 use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, Seen, Sheet};
-use super::{CategoryPath, Layout, ReadOptions, SheetRefused, TagNames};
+use super::{CategoryPath, Layout, ReadOptions, SheetError, TagNames};
 use crate::model::{BillingPeriod, CardChange, Edit, NomenclatureKind, ShareLink};
 
 macro_rules! card_columns {
@@ -115,7 +115,7 @@ pub type CardSheet = Sheet<CardRow>;
 
 impl CardSheet {
     /// Reads a file of at most `most` rows. Rows with problems are skipped and their problems collected.
-    pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
+    pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetError> {
         Self::read_with(reader, file, &ReadOptions::default(), most)
     }
 
@@ -125,12 +125,12 @@ impl CardSheet {
         file: &Path,
         options: &ReadOptions,
         most: u32,
-    ) -> Result<Self, SheetRefused> {
+    ) -> Result<Self, SheetError> {
         Self::read_rows(reader, file, &[CardColumn::Article], (options, most), unique(Seen::default()))
     }
 
     /// Reads like [`CardSheet::read_with`], but only the first rows.
-    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetRefused> {
+    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetError> {
         Self::read_first(reader, file, &[CardColumn::Article], options, unique(Seen::default()))
     }
 
@@ -142,7 +142,7 @@ impl CardSheet {
         options: &ReadOptions,
         (size, after): (usize, u32),
         sink: &mut PartSink<'_, CardRow>,
-    ) -> Result<Layout, SheetRefused> {
+    ) -> Result<Layout, SheetError> {
         Self::read_in_parts(reader, file, &[CardColumn::Article], (options, size, after), unique(Seen::default()), sink)
     }
 }

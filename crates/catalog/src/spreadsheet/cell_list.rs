@@ -8,7 +8,7 @@ const SIGNS: [char; 3] = ['|', ',', ';'];
 type Separates = fn(&str, char, &str) -> bool;
 
 /// Returns the text after leading separators.
-pub(super) fn behind_signs(text: &str) -> &str {
+pub(super) fn after_separators(text: &str) -> &str {
     text.trim_start_matches(SIGNS)
 }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use kontor_kernel::Line;
 
-use super::{ColumnMap, HeaderColumn, SheetRefused, SheetRow, quotable};
+use super::{ColumnMap, HeaderColumn, SheetError, SheetRow, quotable};
 
 /// Column that a kind of sheet supports.
 pub(super) trait Column: Copy + Eq + 'static {
@@ -69,9 +69,9 @@ impl<C: Column> Columns<C> {
     }
 
     /// Returns the reason why the row cannot be the header row of a sheet that needs these columns.
-    pub fn refusal(&self, needed: &[C]) -> Option<SheetRefused> {
-        let duplicate = self.duplicate.map(|column| SheetRefused::DuplicateColumn(column.name()));
-        duplicate.or_else(|| self.lacks(needed).map(SheetRefused::MissingColumn))
+    pub fn refusal(&self, needed: &[C]) -> Option<SheetError> {
+        let duplicate = self.duplicate.map(|column| SheetError::DuplicateColumn(column.name()));
+        duplicate.or_else(|| self.lacks(needed).map(SheetError::MissingColumn))
     }
 
     /// Returns the first needed column that is missing.

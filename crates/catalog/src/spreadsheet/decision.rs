@@ -7,7 +7,8 @@ use super::columns::Column;
 use super::export::CardCells;
 use super::vocabulary::SEVERAL;
 use super::{
-    CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, RowPreview, RowProblems, TagNames, Vocabulary,
+    CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, ReferenceLookup, RowPreview, RowProblems,
+    TagNames,
 };
 use crate::model::{Card, CardRefusal, Edit, NomenclatureKind};
 
@@ -67,7 +68,7 @@ pub struct Decision {
 
 impl Decision {
     /// Computes the changes from the sheet, the existing records and the existing items of its rows.
-    pub fn of(sheet: &CardSheet, words: &Vocabulary, known: &HashMap<ItemKey, KnownCard>) -> Self {
+    pub fn of(sheet: &CardSheet, words: &ReferenceLookup, known: &HashMap<ItemKey, KnownCard>) -> Self {
         let mut decision = Self {
             drafts: Vec::with_capacity(sheet.rows.len()),
             problems: sheet.problems.clone(),
@@ -98,7 +99,7 @@ impl Decision {
     }
 
     /// Returns the report of the import without writing, with the first rows after the import.
-    pub fn foresee(self, words: &Vocabulary) -> ImportReport {
+    pub fn foresee(self, words: &ReferenceLookup) -> ImportReport {
         let mut report = ImportReport { skipped: self.skipped, problems: self.problems, ..ImportReport::default() };
         let mut rows = self.skips;
         for (place, draft) in self.drafts.into_iter().enumerate() {
@@ -124,7 +125,7 @@ impl Decision {
 
 fn draft(
     row: &CardRow,
-    words: &Vocabulary,
+    words: &ReferenceLookup,
     known: Option<&KnownCard>,
     problems: &mut RowProblems,
 ) -> Option<CardDraft> {
@@ -215,7 +216,7 @@ fn draft(
 }
 
 /// Returns the reason why no record was found.
-fn unfound(row: &CardRow, words: &Vocabulary, column: CardColumn) -> &'static str {
+fn unfound(row: &CardRow, words: &ReferenceLookup, column: CardColumn) -> &'static str {
     let text = |cell: &Edit<Option<String>>| cell.as_set().and_then(Option::clone).unwrap_or_default();
     let is_ambiguous = match column {
         CardColumn::Country => words.countries().is_ambiguous(&text(&row.country)),
@@ -237,25 +238,25 @@ fn same_lines(before: Option<&Prose>, after: Option<Prose>) -> Option<Prose> {
 
 impl CardDraft {
     /// Returns the category that must be created first.
-    pub fn missing_category(&self, words: &Vocabulary) -> Option<&CategoryPath> {
+    pub fn missing_category(&self, words: &ReferenceLookup) -> Option<&CategoryPath> {
         let path = self.category.as_set()?.as_ref()?;
         words.find_category(path, self.card.category_id).is_none().then_some(path)
     }
 
     /// Returns the brand that must be created first.
-    pub fn missing_brand(&self, words: &Vocabulary) -> Option<&Name> {
+    pub fn missing_brand(&self, words: &ReferenceLookup) -> Option<&Name> {
         let name = self.brand.as_set()?.as_ref()?;
         words.brands().find_named(name, self.card.brand_id).is_none().then_some(name)
     }
 
     /// Returns the tags that must be created first.
-    pub fn missing_tags(&self, words: &Vocabulary) -> impl Iterator<Item = &Name> {
+    pub fn missing_tags(&self, words: &ReferenceLookup) -> impl Iterator<Item = &Name> {
         let names = self.tags.as_set().map(TagNames::names).unwrap_or_default();
         names.iter().filter(move |name| words.tags().named(name).is_none())
     }
 
     /// Returns the row after the import, with the names of records that must be created first.
-    fn preview(&self, words: &Vocabulary) -> RowPreview {
+    fn preview(&self, words: &ReferenceLookup) -> RowPreview {
         let resolved = self.clone().resolve(words).map_or_else(|| self.card.clone(), |resolved| resolved.card);
         let mut cells = CardCells::new(resolved, words);
         if let Some(path) = self.missing_category(words) {
@@ -280,7 +281,7 @@ impl CardDraft {
     }
 
     /// Returns the item to write, once all referenced records exist; `None` if the row changes nothing.
-    pub fn resolve(self, words: &Vocabulary) -> Option<ResolvedCard> {
+    pub fn resolve(self, words: &ReferenceLookup) -> Option<ResolvedCard> {
         let mut card = self.card;
         if let Edit::Set(path) = &self.category {
             card.category_id = path.as_ref().and_then(|path| words.find_category(path, card.category_id));

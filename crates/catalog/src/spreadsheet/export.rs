@@ -4,7 +4,7 @@ use kontor_kernel::{Line, NomenclatureId};
 
 use super::columns::Column;
 use super::photo_cell::PhotoCell;
-use super::{CardColumn, Content, TagNames, Vocabulary};
+use super::{CardColumn, Content, ReferenceLookup, TagNames};
 use crate::bulk::JobProblem;
 use crate::model::{Card, NomenclatureKind, ShareLink};
 
@@ -23,7 +23,7 @@ pub(super) struct CardCells {
 
 impl CardCells {
     /// Looks up the names.
-    pub fn new(card: Card, words: &Vocabulary) -> Self {
+    pub fn new(card: Card, words: &ReferenceLookup) -> Self {
         let category = card.category_id.and_then(|id| words.path(id)).map(|path| path.to_text());
         let brand = card.brand_id.and_then(|id| words.brands().name(id)).map(ToString::to_string);
         let country = card.country_id.and_then(|id| words.countries().name(id)).map(ToString::to_string);
@@ -87,7 +87,7 @@ pub struct CardLine {
 
 impl CardLine {
     /// Looks up the names.
-    pub fn new(id: NomenclatureId, card: Card, words: &Vocabulary) -> Self {
+    pub fn new(id: NomenclatureId, card: Card, words: &ReferenceLookup) -> Self {
         Self { id, cells: CardCells::new(card, words) }
     }
 

@@ -2,7 +2,7 @@ use kontor_kernel::Line;
 
 use super::columns::{Column, Columns, fold};
 use super::ports::{HeaderRow, SheetBook};
-use super::{ColumnMap, SheetRefused, SheetRow, quotable};
+use super::{ColumnMap, SheetError, SheetRow, quotable};
 
 /// Maximum number of rows that are searched for headers.
 const SEARCHED: u32 = 30;
@@ -69,8 +69,8 @@ pub(super) fn locate<C: Column>(
     book: &mut dyn SheetBook,
     needed: &[C],
     options: &ReadOptions,
-    ask: &mut dyn FnMut() -> Result<(), SheetRefused>,
-) -> Result<Table<C>, SheetRefused> {
+    ask: &mut dyn FnMut() -> Result<(), SheetError>,
+) -> Result<Table<C>, SheetError> {
     let sheets = match (book.sheets(), &options.sheet) {
         (sheets, Some(wanted)) => vec![chosen(sheets, wanted)?],
         (None, None) => vec![0],
@@ -82,29 +82,29 @@ pub(super) fn locate<C: Column>(
             Ok((header_row, columns)) => {
                 let missing = options.columns.missing(columns.keys());
                 if !missing.is_empty() {
-                    return Err(SheetRefused::Columns(missing));
+                    return Err(SheetError::Columns(missing));
                 }
                 let name = book.sheets().and_then(|sheets| sheets.get(sheet)).map(|name| quotable(name));
                 let layout = Layout { sheet: name, header_row, columns: columns.titles().to_vec() };
                 return Ok(Table { sheet, columns, keep_empty: options.keep_empty, layout });
             }
-            Err(SheetRefused::Interrupted) => return Err(SheetRefused::Interrupted),
+            Err(SheetError::Interrupted) => return Err(SheetError::Interrupted),
             Err(refused) => {
                 refusal.get_or_insert(refused);
             }
         }
     }
-    Err(refusal.unwrap_or(SheetRefused::Empty))
+    Err(refusal.unwrap_or(SheetError::Empty))
 }
 
 /// Returns the index of a sheet by its name or its number.
-fn chosen(sheets: Option<&[String]>, wanted: &Line<100>) -> Result<usize, SheetRefused> {
-    let sheets = sheets.ok_or(SheetRefused::NoSheets)?;
+fn chosen(sheets: Option<&[String]>, wanted: &Line<100>) -> Result<usize, SheetError> {
+    let sheets = sheets.ok_or(SheetError::NoSheets)?;
     let named = sheets.iter().position(|name| fold(name) == fold(wanted));
     let numbered = || wanted.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < sheets.len());
     named.or_else(numbered).ok_or_else(|| {
         let listed: Vec<String> = sheets.iter().take(NAMED).map(|name| format!("`{}`", quotable(name))).collect();
-        SheetRefused::NoSuchSheet(listed.join(", "))
+        SheetError::NoSuchSheet(listed.join(", "))
     })
 }
 
@@ -115,8 +115,8 @@ fn header<C: Column>(
     sheet: usize,
     needed: &[C],
     options: &ReadOptions,
-    ask: &mut dyn FnMut() -> Result<(), SheetRefused>,
-) -> Result<(u32, Columns<C>), SheetRefused> {
+    ask: &mut dyn FnMut() -> Result<(), SheetError>,
+) -> Result<(u32, Columns<C>), SheetError> {
     let (mut outcome, mut first) = (None, None);
     let mut look = |row: SheetRow| {
         if row.is_none_yet() {
@@ -130,7 +130,7 @@ fn header<C: Column>(
             None => first.is_some() && row.number > SEARCHED,
         };
         if is_past {
-            return Err(SheetRefused::Interrupted);
+            return Err(SheetError::Interrupted);
         }
         let columns = Columns::read(&row, &options.columns);
         match columns.refusal(needed) {
@@ -141,7 +141,7 @@ fn header<C: Column>(
                 return Ok(());
             }
         }
-        Err(SheetRefused::Interrupted)
+        Err(SheetError::Interrupted)
     };
     let mut interrupted = false;
     let read = book.read(sheet, HeaderRow::Unknown, &mut |row| {
@@ -149,16 +149,16 @@ fn header<C: Column>(
         look(row).inspect_err(|_| interrupted = is_question)
     });
     match (outcome, read) {
-        _ if interrupted => Err(SheetRefused::Interrupted),
+        _ if interrupted => Err(SheetError::Interrupted),
         (Some(outcome), _) => outcome,
         (None, read) => {
             let refused = match read {
-                Ok(()) | Err(SheetRefused::Interrupted) => SheetRefused::Empty,
+                Ok(()) | Err(SheetError::Interrupted) => SheetError::Empty,
                 Err(error) => error,
             };
             let refused = first.unwrap_or(refused);
             Err(match options.header_row {
-                Some(row) => SheetRefused::HeaderRow(row, reason(&refused)),
+                Some(row) => SheetError::HeaderRow(row, reason(&refused)),
                 None => refused,
             })
         }
@@ -166,9 +166,9 @@ fn header<C: Column>(
 }
 
 /// Returns the reason why a chosen row has no headers.
-fn reason(refused: &SheetRefused) -> String {
+fn reason(refused: &SheetError) -> String {
     match refused {
-        SheetRefused::Empty => "is empty".to_owned(),
+        SheetError::Empty => "is empty".to_owned(),
         refused => refused.to_string(),
     }
 }

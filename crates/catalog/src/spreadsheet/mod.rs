@@ -9,7 +9,7 @@
 //! - Importing an unchanged export changes nothing.
 //! - A column mapping of the sender takes precedence over the known headers.
 //!
-//! **Ports**: [`ports::SheetReader`], [`ports::SheetWriters`], [`ports::CardBook`], [`ports::StockBook`],
+//! **Ports**: [`ports::SheetReader`], [`ports::SheetWriters`], [`ports::ItemSheetRepository`], [`ports::StockSheetRepository`],
 //! [`ports::ColumnMaps`]
 
 mod card_export;
@@ -33,7 +33,7 @@ mod tag_names;
 mod trade_words;
 mod vocabulary;
 
-pub use card_export::{CardExport, ExportFailed, LongText};
+pub use card_export::{CardExport, ExportFailed, TextTooLong};
 pub use card_sheet::{CardColumn, CardRow, CardSheet, ItemKey};
 pub use cell::{Cell, Content, SheetRow};
 pub use column_map::{ColumnMap, ImportKind, MappedHeader};
@@ -42,9 +42,9 @@ pub use export::{CardLine, ProblemLine};
 pub use import_columns::ImportColumns;
 pub use layout::{HeaderColumn, Layout, ReadOptions};
 pub use preview::{RowAction, RowPreview};
-pub use problems::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems, SheetRefused, quotable};
+pub use problems::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems, SheetError, quotable};
 pub use service::SpreadsheetService;
 pub use sheet::{Part, PartSink, Sheet};
-pub use stock_sheet::{StockColumn, StockDecision, StockRow, StockSheet, StockTarget, StockWrite};
+pub use stock_sheet::{StockColumn, StockDecision, StockLookup, StockRow, StockSheet, StockWrite};
 pub use tag_names::TagNames;
-pub use vocabulary::{CategoryPath, Vocabulary, VocabularyCategory};
+pub use vocabulary::{CategoryNode, CategoryPath, ReferenceLookup};

@@ -29,7 +29,7 @@ impl PhotoCell {
 
 /// Returns `true` if an address or only further separators follow.
 fn begins_address(_: &str, _: char, after: &str) -> bool {
-    let text = cell_list::behind_signs(after);
+    let text = cell_list::after_separators(after);
     let begins = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     text.is_empty() || begins("http://") || begins("https://")
 }

@@ -8,19 +8,19 @@ use async_trait::async_trait;
 use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
 use super::{
-    CardLine, CardSheet, ColumnMap, Content, ImportError, ImportKind, ImportMode, ImportReport, SheetRefused, SheetRow,
+    CardLine, CardSheet, ColumnMap, Content, ImportError, ImportKind, ImportMode, ImportReport, SheetError, SheetRow,
     StockSheet,
 };
 use crate::bulk::{JobLease, PartError, Step};
 
 /// Receives the rows of a file one by one; a refusal ends the reading.
-pub type RowSink<'a> = dyn FnMut(SheetRow) -> Result<(), SheetRefused> + 'a;
+pub type RowSink<'a> = dyn FnMut(SheetRow) -> Result<(), SheetError> + 'a;
 
 /// Reads spreadsheet files. Works on the calling thread, in bounded memory.
 pub trait SheetReader: Send + Sync {
     /// Passes the rows of the first sheet to `sink` from top to bottom. The content determines the kind of file. While
     /// the file is prepared, [`SheetRow::none_yet`] is passed repeatedly, so that the caller can end the reading.
-    fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused>;
+    fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetError>;
 
     /// Prepares a file and gives access to its sheets. `ask` is called repeatedly during preparation and can end it. If
     /// the sender gives the header row, it determines the separator of a csv file. By default a file is one sheet
@@ -29,8 +29,8 @@ pub trait SheetReader: Send + Sync {
         &'a self,
         file: &'a Path,
         header_row: Option<u32>,
-        ask: &mut dyn FnMut() -> Result<(), SheetRefused>,
-    ) -> Result<Box<dyn SheetBook + 'a>, SheetRefused> {
+        ask: &mut dyn FnMut() -> Result<(), SheetError>,
+    ) -> Result<Box<dyn SheetBook + 'a>, SheetError> {
         let (_, _) = (header_row, ask);
         Ok(Box::new(OneSheet { reader: self, file }))
     }
@@ -53,7 +53,7 @@ pub trait SheetBook {
     fn sheets(&self) -> Option<&[String]>;
 
     /// Passes the rows of a sheet, counted from 0, to `sink` from top to bottom.
-    fn read(&mut self, sheet: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused>;
+    fn read(&mut self, sheet: usize, headers: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetError>;
 }
 
 /// File that is read as one sheet.
@@ -67,7 +67,7 @@ impl<R: SheetReader + ?Sized> SheetBook for OneSheet<'_, R> {
         None
     }
 
-    fn read(&mut self, _: usize, _: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&mut self, _: usize, _: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         self.reader.read(self.file, sink)
     }
 }
@@ -133,15 +133,15 @@ pub trait SheetWriters: Send + Sync {
 /// Bulk access to the items of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
-pub trait CardBook: Send + Sync {
+pub trait ItemSheetRepository: Send + Sync {
     /// Writes the changes that [`super::Decision`] computes from the sheet, in one transaction. It includes new
     /// categories and brands, the storefront offers and the history entries.
     async fn import(&self, stamp: Stamp, sheet: Arc<CardSheet>, mode: ImportMode) -> Result<ImportReport, ImportError>;
 
-    /// Returns the report of [`CardBook::import`] without writing.
+    /// Returns the report of [`ItemSheetRepository::import`] without writing.
     async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError>;
 
-    /// Imports a part of a job's file like [`CardBook::import`]. The same transaction records that the step is done.
+    /// Imports a part of a job's file like [`ItemSheetRepository::import`]. The same transaction records that the step is done.
     /// Refuses [`PartError::Lost`] if the lease of the job is lost or the step was already done.
     async fn import_part(
         &self,
@@ -164,16 +164,16 @@ pub trait CardBook: Send + Sync {
 /// Bulk access to the stock levels of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
-pub trait StockBook: Send + Sync {
+pub trait StockSheetRepository: Send + Sync {
     /// Writes the changes that [`super::StockDecision`] computes from the sheet, with stock movements and storefront
     /// offers, in one transaction.
     async fn upload(&self, stamp: Stamp, sheet: Arc<StockSheet>, mode: ImportMode)
     -> Result<ImportReport, ImportError>;
 
-    /// Returns the report of [`StockBook::upload`] without writing.
+    /// Returns the report of [`StockSheetRepository::upload`] without writing.
     async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError>;
 
-    /// Imports a part of a job's file like [`StockBook::upload`]. The same transaction records that the step is done.
+    /// Imports a part of a job's file like [`StockSheetRepository::upload`]. The same transaction records that the step is done.
     /// Refuses [`PartError::Lost`] if the lease of the job is lost or the step was already done.
     async fn upload_part(
         &self,

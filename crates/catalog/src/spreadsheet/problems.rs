@@ -122,7 +122,7 @@ pub struct ImportReport {
 
 /// Reason why a whole file is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SheetRefused {
+pub enum SheetError {
     /// The file is neither xlsx nor csv.
     #[error("must be a spreadsheet: an xlsx or csv file")]
     NotASpreadsheet,
@@ -179,7 +179,7 @@ pub enum SheetRefused {
     Broken(String),
 }
 
-impl SheetRefused {
+impl SheetError {
     /// Returns the part of the request that is wrong.
     pub fn part(&self) -> &'static str {
         match self {
@@ -215,7 +215,7 @@ pub enum ImportError {
     Denied(#[from] AccessDenied),
     /// The whole file is refused.
     #[error("{}", .0.told())]
-    Sheet(#[from] SheetRefused),
+    Sheet(#[from] SheetError),
     /// Rows are invalid, and nothing was written.
     #[error("{} rows or cells are wrong; nothing was imported", .0.total())]
     Rows(RowProblems),

@@ -3,9 +3,11 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, NomenclatureId, Permission, ProjectId, Resource, Staff, Stamp};
 
-use super::ports::{CardBook, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters, StockBook};
+use super::ports::{
+    ItemSheetRepository, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters, StockSheetRepository,
+};
 use super::{
-    CardExport, CardLine, CardSheet, ImportError, ImportMode, ImportReport, ReadOptions, SheetRefused, StockSheet,
+    CardExport, CardLine, CardSheet, ImportError, ImportMode, ImportReport, ReadOptions, SheetError, StockSheet,
 };
 
 /// Use cases of spreadsheets. Files are read on the calling thread; the server calls them where blocking is allowed.
@@ -15,9 +17,9 @@ pub struct SpreadsheetService {
     /// Writes files.
     pub writers: Arc<dyn SheetWriters>,
     /// Storage of catalog items.
-    pub cards: Arc<dyn CardBook>,
+    pub cards: Arc<dyn ItemSheetRepository>,
     /// Storage of stock levels.
-    pub stock: Arc<dyn StockBook>,
+    pub stock: Arc<dyn StockSheetRepository>,
     /// Clock.
     pub clock: Arc<dyn Clock>,
 }
@@ -138,9 +140,9 @@ impl SpreadsheetService {
     }
 }
 
-fn few<S>(read: Result<S, SheetRefused>) -> Result<Option<S>, ImportError> {
+fn few<S>(read: Result<S, SheetError>) -> Result<Option<S>, ImportError> {
     match read {
-        Err(SheetRefused::TooManyRows(_) | SheetRefused::TooMuchText(_)) => Ok(None),
+        Err(SheetError::TooManyRows(_) | SheetError::TooMuchText(_)) => Ok(None),
         read => Ok(Some(read?)),
     }
 }

@@ -7,7 +7,7 @@ use super::cell::is_ambiguous;
 use super::columns::Column;
 use super::layout::{Table, locate};
 use super::ports::{HeaderRow, SheetReader};
-use super::{Layout, ReadOptions, RowPreview, RowProblem, RowProblems, SheetRefused, SheetRow};
+use super::{Layout, ReadOptions, RowPreview, RowProblem, RowProblems, SheetError, SheetRow};
 use crate::model::Edit;
 
 /// Valid rows of a file, and the problems of the others.
@@ -40,7 +40,7 @@ impl<R> Sheet<R> {
         needed: &[C],
         (options, most): (&ReadOptions, u32),
         mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
-    ) -> Result<Self, SheetRefused> {
+    ) -> Result<Self, SheetError> {
         let ask = &mut || Ok(());
         let mut book = reader.book(file, options.header_row, ask)?;
         let table = locate(&mut *book, needed, options, ask)?;
@@ -52,11 +52,11 @@ impl<R> Sheet<R> {
                 return Ok(());
             }
             if sheet.rows.len() + sheet.refused >= most_rows {
-                return Err(SheetRefused::TooManyRows(most));
+                return Err(SheetError::TooManyRows(most));
             }
             size = size.saturating_add(row.size());
             if size > Self::MOST_TEXT {
-                return Err(SheetRefused::TooMuchText(Self::MOST_TEXT));
+                return Err(SheetError::TooMuchText(Self::MOST_TEXT));
             }
             sheet.take(&table, &row, &mut understand);
             Ok(())
@@ -73,21 +73,21 @@ impl<R> Sheet<R> {
         needed: &[C],
         options: &ReadOptions,
         mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
-    ) -> Result<Self, SheetRefused> {
+    ) -> Result<Self, SheetError> {
         let ask = &mut || Ok(());
         let mut book = reader.book(file, options.header_row, ask)?;
         let table = locate(&mut *book, needed, options, ask)?;
         let mut sheet = Self::default();
         let read = book.read(table.sheet, HeaderRow::At(table.layout.header_row), &mut |row| {
             if sheet.rows.len() + sheet.refused >= RowPreview::SHOWN {
-                return Err(SheetRefused::Interrupted);
+                return Err(SheetError::Interrupted);
             }
             if table.has(&row) {
                 sheet.take(&table, &row, &mut understand);
             }
             Ok(())
         });
-        if read != Err(SheetRefused::Interrupted) {
+        if read != Err(SheetError::Interrupted) {
             read?;
         }
         Ok(Self { ignored_columns: table.layout.ignored(), layout: table.layout, ..sheet })
@@ -102,7 +102,7 @@ impl<R> Sheet<R> {
         (options, size, after): (&ReadOptions, usize, u32),
         mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
         sink: &mut PartSink<'_, R>,
-    ) -> Result<Layout, SheetRefused> {
+    ) -> Result<Layout, SheetError> {
         let ask = &mut || sink(Part { sheet: None, through: after, rows: 0 });
         let mut book = reader.book(file, options.header_row, ask)?;
         let table = locate(&mut *book, needed, options, ask)?;
@@ -183,7 +183,7 @@ pub struct Part<R> {
 }
 
 /// Receives a file part by part; a refusal ends the reading.
-pub type PartSink<'a, R> = dyn FnMut(Part<R>) -> Result<(), SheetRefused> + 'a;
+pub type PartSink<'a, R> = dyn FnMut(Part<R>) -> Result<(), SheetError> + 'a;
 
 impl<C> Table<C> {
     /// Returns `true` if the row is below the headers and not blank.
@@ -289,7 +289,7 @@ mod tests {
     struct Lines(&'static str);
 
     impl SheetReader for Lines {
-        fn read(&self, _: &Path, sink: &mut super::super::ports::RowSink<'_>) -> Result<(), SheetRefused> {
+        fn read(&self, _: &Path, sink: &mut super::super::ports::RowSink<'_>) -> Result<(), SheetError> {
             for (number, line) in (1..).zip(self.0.lines()) {
                 if line == "..." {
                     sink(SheetRow::none_yet())?;
@@ -333,14 +333,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_parts_may_want_no_more() {
+    fn the_receiver_of_parts_can_stop_the_reading() {
         let mut taken = 0;
         let ended =
             StockSheet::read_parts(&Lines(FILE), Path::new(""), &ReadOptions::default(), (1, 0), &mut |_: Part<_>| {
                 taken += 1;
-                if taken == 2 { Err(SheetRefused::Interrupted) } else { Ok(()) }
+                if taken == 2 { Err(SheetError::Interrupted) } else { Ok(()) }
             });
-        assert_eq!((ended.err(), taken), (Some(SheetRefused::Interrupted), 2));
+        assert_eq!((ended.err(), taken), (Some(SheetError::Interrupted), 2));
     }
 
     #[test]
@@ -351,9 +351,9 @@ mod tests {
             StockSheet::read_parts(&lines, Path::new(""), &ReadOptions::default(), (100, 0), &mut |part: Part<_>| {
                 assert_eq!((part.sheet, part.rows), (None, 0));
                 asked += 1;
-                if asked == 3 { Err(SheetRefused::Interrupted) } else { Ok(()) }
+                if asked == 3 { Err(SheetError::Interrupted) } else { Ok(()) }
             });
-        assert_eq!((ended.err(), asked), (Some(SheetRefused::Interrupted), 3));
+        assert_eq!((ended.err(), asked), (Some(SheetError::Interrupted), 3));
         assert_eq!(StockSheet::read(&lines, Path::new(""), 100).unwrap().rows.len(), 1);
     }
 
@@ -361,7 +361,7 @@ mod tests {
     struct Long(u32);
 
     impl SheetReader for Long {
-        fn read(&self, _: &Path, sink: &mut super::super::ports::RowSink<'_>) -> Result<(), SheetRefused> {
+        fn read(&self, _: &Path, sink: &mut super::super::ports::RowSink<'_>) -> Result<(), SheetError> {
             let text = |text: &str| Cell::Text(text.to_owned());
             sink(SheetRow::new(1, vec![text("article"), text("warehouse"), text("colour")]))?;
             (2..self.0 + 2).try_for_each(|number| {
@@ -381,6 +381,6 @@ mod tests {
         .unwrap();
         assert_eq!(parts, [(8, 9), (8, 17), (4, 21)]);
         let refused = StockSheet::read(&Long(40), Path::new(""), 1000);
-        assert_eq!(refused, Err(SheetRefused::TooMuchText(32 << 20)));
+        assert_eq!(refused, Err(SheetError::TooMuchText(32 << 20)));
     }
 }

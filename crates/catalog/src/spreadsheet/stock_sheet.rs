@@ -9,7 +9,7 @@ use super::columns::Column;
 use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, Seen, Sheet};
 use super::vocabulary::{Dictionary, SEVERAL};
-use super::{Content, ImportReport, ItemKey, Layout, ReadOptions, RowPreview, RowProblems, SheetRefused, quotable};
+use super::{Content, ImportReport, ItemKey, Layout, ReadOptions, RowPreview, RowProblems, SheetError, quotable};
 use crate::model::{Reference, price_of_new_stock};
 
 /// Column of a stock sheet.
@@ -61,7 +61,7 @@ pub type StockSheet = Sheet<StockRow>;
 
 impl StockSheet {
     /// Reads a file of at most `most` rows. Rows with problems are skipped and their problems collected.
-    pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
+    pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetError> {
         Self::read_with(reader, file, &ReadOptions::default(), most)
     }
 
@@ -71,12 +71,12 @@ impl StockSheet {
         file: &Path,
         options: &ReadOptions,
         most: u32,
-    ) -> Result<Self, SheetRefused> {
+    ) -> Result<Self, SheetError> {
         Self::read_rows(reader, file, &NEEDED, (options, most), unique(Seen::default()))
     }
 
     /// Reads like [`StockSheet::read_with`], but only the first rows.
-    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetRefused> {
+    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetError> {
         Self::read_first(reader, file, &NEEDED, options, unique(Seen::default()))
     }
 
@@ -88,7 +88,7 @@ impl StockSheet {
         options: &ReadOptions,
         (size, after): (usize, u32),
         sink: &mut PartSink<'_, StockRow>,
-    ) -> Result<Layout, SheetRefused> {
+    ) -> Result<Layout, SheetError> {
         Self::read_in_parts(reader, file, &NEEDED, (options, size, after), unique(Seen::default()), sink)
     }
 }
@@ -125,7 +125,7 @@ fn stock_row(fields: &mut Fields<'_, StockColumn>) -> Option<StockRow> {
 
 /// Existing items, warehouses and stock levels of a sheet.
 #[derive(Debug, Clone, Default)]
-pub struct StockTarget {
+pub struct StockLookup {
     warehouses: Dictionary<WarehouseId>,
     items: HashMap<ItemKey, (NomenclatureId, bool, Option<Money>)>,
     stock: HashMap<(NomenclatureId, WarehouseId), KnownStock>,
@@ -139,7 +139,7 @@ struct KnownStock {
     price: Option<Money>,
 }
 
-impl StockTarget {
+impl StockLookup {
     /// Adds a warehouse of the project.
     pub fn add_warehouse(&mut self, warehouse: Reference<WarehouseId>) {
         self.warehouses.add(warehouse.id, warehouse.name, None);
@@ -234,7 +234,7 @@ pub struct StockDecision {
 impl StockDecision {
     /// Computes the changes from the sheet and the existing records. The price of new stock is that of
     /// [`price_of_new_stock`].
-    pub fn of(sheet: &StockSheet, target: &StockTarget) -> Self {
+    pub fn of(sheet: &StockSheet, target: &StockLookup) -> Self {
         let mut decision = Self { problems: sheet.problems.clone(), skipped: sheet.refused, ..Self::default() };
         let mut seen = HashSet::new();
         let mut rows = RowPreview::unread(&sheet.problems);
@@ -275,7 +275,7 @@ impl StockDecision {
 /// Stock level to write, `None` if the row changes nothing, or the column with the problem and its reason.
 type Decided = Result<Option<StockWrite>, (StockColumn, String)>;
 
-fn decide(row: &StockRow, target: &StockTarget, seen: &mut HashSet<(NomenclatureId, WarehouseId)>) -> Decided {
+fn decide(row: &StockRow, target: &StockLookup, seen: &mut HashSet<(NomenclatureId, WarehouseId)>) -> Decided {
     let refuse = |column, reason: &str| (column, reason.to_owned());
     let (item, is_stocked, card_price) =
         *target.items.get(&row.key).ok_or_else(|| refuse(StockColumn::Article, "there is no such item"))?;

@@ -39,7 +39,7 @@ const VATS: &[Words] = &[&["no vat", "without vat", "без ндс", "ндс н�
 
 /// Dictionary of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum TradeWords {
+pub(super) enum DictionarySynonyms {
     /// Only the names of the records.
     #[default]
     None,
@@ -51,7 +51,7 @@ pub(super) enum TradeWords {
     Vats,
 }
 
-impl TradeWords {
+impl DictionarySynonyms {
     /// Returns `true` if a number means the record with this identifier.
     pub fn takes_numbers(self) -> bool {
         self != Self::Vats
@@ -91,16 +91,16 @@ mod tests {
 
     #[test]
     fn words_of_price_lists_have_the_meaning_of_records() {
-        assert!(TradeWords::Units.same_as("шт.").contains(&"piece".to_owned()));
-        assert!(TradeWords::Countries.same_as("китай").contains(&"china".to_owned()));
-        assert!(TradeWords::Vats.same_as("без ндс").contains(&"no vat".to_owned()));
+        assert!(DictionarySynonyms::Units.same_as("шт.").contains(&"piece".to_owned()));
+        assert!(DictionarySynonyms::Countries.same_as("китай").contains(&"china".to_owned()));
+        assert!(DictionarySynonyms::Vats.same_as("без ндс").contains(&"no vat".to_owned()));
         for text in ["20", "20%", "20 %", "ндс 20%", "vat 20 %"] {
-            assert_eq!(TradeWords::Vats.same_as(text), ["20%"], "{text}");
+            assert_eq!(DictionarySynonyms::Vats.same_as(text), ["20%"], "{text}");
         }
         for text in ["0.2", "", "%", "200", "twenty"] {
-            assert_eq!(TradeWords::Vats.same_as(text), Vec::<String>::new(), "{text}");
+            assert_eq!(DictionarySynonyms::Vats.same_as(text), Vec::<String>::new(), "{text}");
         }
-        assert!(TradeWords::None.same_as("шт").is_empty());
+        assert!(DictionarySynonyms::None.same_as("шт").is_empty());
     }
 
     #[test]

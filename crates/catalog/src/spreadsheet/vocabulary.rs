@@ -4,7 +4,7 @@ use kontor_kernel::{
     BrandId, CategoryId, CountryId, InvalidId, Line, Name, NomenclatureTypeId, StorageUnitId, TagId, TextError, VatId,
 };
 
-use super::trade_words::TradeWords;
+use super::trade_words::DictionarySynonyms;
 use crate::model::Reference;
 
 /// Path of a category from its root down: `Kitchen / Mugs`.
@@ -79,7 +79,7 @@ impl CategoryPath {
 
 /// Category as needed for paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VocabularyCategory {
+pub struct CategoryNode {
     /// Identifier of the category.
     pub id: CategoryId,
     /// Parent category.
@@ -90,8 +90,8 @@ pub struct VocabularyCategory {
 
 /// Records that items refer to by name: those of the project and those of the dictionaries.
 #[derive(Debug, Clone)]
-pub struct Vocabulary {
-    categories: HashMap<CategoryId, VocabularyCategory>,
+pub struct ReferenceLookup {
+    categories: HashMap<CategoryId, CategoryNode>,
     by_place: HashMap<(Option<CategoryId>, String), CategoryId>,
     shared_places: HashSet<(Option<CategoryId>, String)>,
     brands: Dictionary<BrandId>,
@@ -102,25 +102,25 @@ pub struct Vocabulary {
     tags: Dictionary<TagId>,
 }
 
-impl Default for Vocabulary {
+impl Default for ReferenceLookup {
     fn default() -> Self {
         Self {
             categories: HashMap::new(),
             by_place: HashMap::new(),
             shared_places: HashSet::new(),
             brands: Dictionary::default(),
-            countries: Dictionary::with(TradeWords::Countries),
-            units: Dictionary::with(TradeWords::Units),
-            vats: Dictionary::with(TradeWords::Vats),
+            countries: Dictionary::with(DictionarySynonyms::Countries),
+            units: Dictionary::with(DictionarySynonyms::Units),
+            vats: Dictionary::with(DictionarySynonyms::Vats),
             types: Dictionary::default(),
             tags: Dictionary::default(),
         }
     }
 }
 
-impl Vocabulary {
+impl ReferenceLookup {
     /// Adds a category.
-    pub fn add_category(&mut self, category: VocabularyCategory) {
+    pub fn add_category(&mut self, category: CategoryNode) {
         let place = (category.parent, category.name.key());
         if *self.by_place.entry(place.clone()).or_insert(category.id) != category.id {
             self.shared_places.insert(place);
@@ -176,7 +176,7 @@ impl Vocabulary {
 
     /// Returns the category at a path. If it does not exist, returns the last existing category of the path and the
     /// number of existing names. Of two categories with one name and parent, the one added first is used; see
-    /// [`Vocabulary::is_ambiguous`].
+    /// [`ReferenceLookup::is_ambiguous`].
     pub fn category(&self, path: &CategoryPath) -> Result<CategoryId, (Option<CategoryId>, usize)> {
         let mut parent = None;
         for (depth, name) in path.names().iter().enumerate() {
@@ -189,7 +189,7 @@ impl Vocabulary {
     }
 
     /// Returns the category that a cell means. If the `current` category of the item has the path, it is meant, even if
-    /// others have that path too. Otherwise the result is that of [`Vocabulary::category`].
+    /// others have that path too. Otherwise the result is that of [`ReferenceLookup::category`].
     pub fn find_category(&self, path: &CategoryPath, current: Option<CategoryId>) -> Option<CategoryId> {
         current.filter(|id| self.is_at(*id, path)).or_else(|| self.category(path).ok())
     }
@@ -256,11 +256,11 @@ pub(super) struct Dictionary<Id> {
     by_other: HashMap<String, Id>,
     shared: HashSet<String>,
     names: HashMap<i64, (Id, Name)>,
-    words: TradeWords,
+    words: DictionarySynonyms,
 }
 
 impl<Id> Dictionary<Id> {
-    fn with(words: TradeWords) -> Self {
+    fn with(words: DictionarySynonyms) -> Self {
         let (by_key, by_other) = (HashMap::new(), HashMap::new());
         Self { by_key, by_other, shared: HashSet::new(), names: HashMap::new(), words }
     }
@@ -268,7 +268,7 @@ impl<Id> Dictionary<Id> {
 
 impl<Id> Default for Dictionary<Id> {
     fn default() -> Self {
-        Self::with(TradeWords::None)
+        Self::with(DictionarySynonyms::None)
     }
 }
 
@@ -371,10 +371,10 @@ mod tests {
 
     #[test]
     fn a_path_leads_as_far_as_there_are_categories() {
-        let mut words = Vocabulary::default();
-        words.add_category(VocabularyCategory { id: id(1), parent: None, name: name("Kitchen") });
-        words.add_category(VocabularyCategory { id: id(2), parent: Some(id(1)), name: name("Mugs") });
-        words.add_category(VocabularyCategory { id: id(3), parent: Some(id(1)), name: name("mugs") });
+        let mut words = ReferenceLookup::default();
+        words.add_category(CategoryNode { id: id(1), parent: None, name: name("Kitchen") });
+        words.add_category(CategoryNode { id: id(2), parent: Some(id(1)), name: name("Mugs") });
+        words.add_category(CategoryNode { id: id(3), parent: Some(id(1)), name: name("mugs") });
         let path = |text: &str| CategoryPath::parse(text).unwrap();
         assert_eq!(words.category(&path("KITCHEN / mugs")), Ok(id(2)));
         assert_eq!(words.category(&path("Kitchen / Mugs / Tall")), Err((Some(id(2)), 2)));

@@ -6,7 +6,7 @@ use std::path::Path;
 use kontor_catalog::model::*;
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
 use kontor_catalog::spreadsheet::{
-    CardSheet, Cell, Decision, ItemKey, KnownCard, SheetRefused, SheetRow, Vocabulary, VocabularyCategory,
+    CardSheet, CategoryNode, Cell, Decision, ItemKey, KnownCard, ReferenceLookup, SheetError, SheetRow,
 };
 use kontor_kernel::*;
 
@@ -16,7 +16,7 @@ use crate::name;
 pub struct Grid(pub &'static str);
 
 impl SheetReader for Grid {
-    fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         (1..).zip(self.0.lines()).try_for_each(|(number, line)| {
             let cells = line.split(';').map(|text| Cell::Text(text.to_owned())).collect();
             sink(SheetRow::new(number, cells))
@@ -24,12 +24,12 @@ impl SheetReader for Grid {
     }
 }
 
-fn words() -> Vocabulary {
-    let mut words = Vocabulary::default();
+fn words() -> ReferenceLookup {
+    let mut words = ReferenceLookup::default();
     let id = |number| CategoryId::new(number).unwrap();
-    words.add_category(VocabularyCategory { id: id(1), parent: None, name: name("Kitchen") });
-    words.add_category(VocabularyCategory { id: id(2), parent: Some(id(1)), name: name("Mugs") });
-    words.add_category(VocabularyCategory { id: id(3), parent: Some(id(1)), name: name("MUGS") });
+    words.add_category(CategoryNode { id: id(1), parent: None, name: name("Kitchen") });
+    words.add_category(CategoryNode { id: id(2), parent: Some(id(1)), name: name("Mugs") });
+    words.add_category(CategoryNode { id: id(3), parent: Some(id(1)), name: name("MUGS") });
     words.add_brand(Reference { id: BrandId::new(1).unwrap(), name: name("Nord") });
     words.add_country(Reference { id: CountryId::new(1).unwrap(), name: name("Norway") });
     words
@@ -90,8 +90,8 @@ fn a_path_that_several_have_keeps_the_item_where_it_is() {
 #[test]
 fn an_item_stays_below_the_second_of_two_that_share_a_name() {
     let (mut words, id) = (words(), |number| CategoryId::new(number).unwrap());
-    words.add_category(VocabularyCategory { id: id(4), parent: None, name: name("Kitchen") });
-    words.add_category(VocabularyCategory { id: id(5), parent: Some(id(4)), name: name("Plates") });
+    words.add_category(CategoryNode { id: id(4), parent: None, name: name("Kitchen") });
+    words.add_category(CategoryNode { id: id(5), parent: Some(id(4)), name: name("Plates") });
     let mut known = mug(false);
     for known in known.values_mut() {
         known.card.category_id = Some(id(5));

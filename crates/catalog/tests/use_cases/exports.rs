@@ -4,7 +4,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta};
-use kontor_catalog::bulk::ports::{MockExportBook, MockExportSource, MockUploadStore};
+use kontor_catalog::bulk::ports::{MockExportRepository, MockExportSource, MockUploadStore};
 use kontor_catalog::bulk::*;
 use kontor_catalog::spreadsheet::Content;
 use kontor_catalog::spreadsheet::ports::{MockSheetWriters, SheetFailed, SheetFormat, SheetWriter};
@@ -63,7 +63,7 @@ fn source(total: u64, name: &'static str) -> MockExportSource {
 }
 
 fn run(
-    exports: MockExportBook,
+    exports: MockExportRepository,
     source: MockExportSource,
     files: MockUploadStore,
     leased: &LeasedExport,
@@ -80,13 +80,13 @@ fn run(
 }
 
 /// The lease of the export is never lost.
-fn held() -> MockExportBook {
-    let mut exports = MockExportBook::new();
+fn held() -> MockExportRepository {
+    let mut exports = MockExportRepository::new();
     exports.expect_progress().returning(|_, _, _| Ok(true));
     exports
 }
 
-fn fails(exports: &mut MockExportBook, reason: &'static str) {
+fn fails(exports: &mut MockExportRepository, reason: &'static str) {
     exports
         .expect_end()
         .withf(move |_, outcome, _| outcome.as_ref().is_err_and(|text| text == reason))
@@ -96,7 +96,7 @@ fn fails(exports: &mut MockExportBook, reason: &'static str) {
 
 #[test]
 fn rows_are_asked_for_in_pages_and_the_file_is_kept_for_a_day() {
-    let mut exports = MockExportBook::new();
+    let mut exports = MockExportRepository::new();
     let mut pages = [0, 500, 1_000, 1_001, 1_001].into_iter();
     exports
         .expect_progress()
@@ -127,7 +127,7 @@ fn a_text_that_is_too_long_is_named() {
 
 #[test]
 fn more_rows_than_a_workbook_takes_are_refused_before_they_are_read() {
-    let mut exports = MockExportBook::new();
+    let mut exports = MockExportRepository::new();
     fails(&mut exports, "there are more than 1048575 rows, which no workbook takes; use csv");
     let mut source = MockExportSource::new();
     source.expect_total().returning(|_, _| Ok(1_048_576));
@@ -137,7 +137,7 @@ fn more_rows_than_a_workbook_takes_are_refused_before_they_are_read() {
 
 #[test]
 fn an_export_that_was_lost_writes_no_further() {
-    let mut exports = MockExportBook::new();
+    let mut exports = MockExportRepository::new();
     exports.expect_progress().times(1).returning(|_, _, _| Ok(false));
     let outcome = run(exports, source(3, "Mug"), MockUploadStore::new(), &leased(SheetFormat::Csv, 1), true);
     assert_eq!(outcome.unwrap(), RunOutcome::Lost);
@@ -164,7 +164,7 @@ fn a_process_that_ends_lets_others_begin_anew() {
 
 #[test]
 fn an_export_that_never_ends_is_given_up() {
-    let mut exports = MockExportBook::new();
+    let mut exports = MockExportRepository::new();
     fails(&mut exports, "the service failed again and again; start the export once more");
     let tired = leased(SheetFormat::Csv, ExportRunner::MOST_TRIES + 1);
     let outcome = run(exports, MockExportSource::new(), MockUploadStore::new(), &tired, true);
@@ -181,7 +181,7 @@ fn a_storage_that_fails_ends_no_export() {
 
 #[tokio::test]
 async fn expired_files_are_thrown_away() {
-    let (mut exports, mut files) = (MockExportBook::new(), MockUploadStore::new());
+    let (mut exports, mut files) = (MockExportRepository::new(), MockUploadStore::new());
     exports
         .expect_expired()
         .withf(|now, _| *now == DateTime::UNIX_EPOCH)

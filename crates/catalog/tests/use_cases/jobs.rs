@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrono::DateTime;
-use kontor_catalog::bulk::ports::{MockJobBook, MockUploadStore};
+use kontor_catalog::bulk::ports::{MockJobRepository, MockUploadStore};
 use kontor_catalog::bulk::*;
-use kontor_catalog::spreadsheet::ports::{MockCardBook, MockStockBook};
+use kontor_catalog::spreadsheet::ports::{MockItemSheetRepository, MockStockSheetRepository};
 use kontor_catalog::spreadsheet::{
-    ImportError, ImportKind, ImportMode, ImportReport, ReadOptions, RowProblems, SheetRefused,
+    ImportError, ImportKind, ImportMode, ImportReport, ReadOptions, RowProblems, SheetError,
 };
 use kontor_kernel::{JobId, ProjectId, StoreError};
 
@@ -18,7 +18,7 @@ use crate::decision::Grid;
 /// No future has to wait here: every mock answers at once.
 pub struct AtOnce;
 
-impl Waits for AtOnce {
+impl BlockOn for AtOnce {
     fn wait<F: Future>(&self, future: F) -> F::Output {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
     }
@@ -60,7 +60,13 @@ fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
 const FILE: &str = "article;name\nA;One\nB;Two\n";
 
 /// Runs a job with a file of two rows, of which the first pass finds `wrong` invalid.
-fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, leased: &LeasedJob, go_on: bool) -> RunOutcome {
+fn work(
+    jobs: MockJobRepository,
+    mut cards: MockItemSheetRepository,
+    wrong: usize,
+    leased: &LeasedJob,
+    go_on: bool,
+) -> RunOutcome {
     cards.expect_check().returning(move |_, _| {
         let mut problems = RowProblems::default();
         (0..wrong).for_each(|_| problems.add(2, "name", "is wrong"));
@@ -71,8 +77,8 @@ fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, leased: &Lease
 
 fn run(
     file: &'static str,
-    jobs: MockJobBook,
-    cards: MockCardBook,
+    jobs: MockJobRepository,
+    cards: MockItemSheetRepository,
     leased: &LeasedJob,
     go_on: bool,
 ) -> Result<RunOutcome, StoreError> {
@@ -81,7 +87,7 @@ fn run(
     let runner = JobRunner {
         reader: Arc::new(Grid(file)),
         cards: Arc::new(cards),
-        stock: Arc::new(MockStockBook::new()),
+        stock: Arc::new(MockStockSheetRepository::new()),
         jobs: Arc::new(jobs),
         uploads: Arc::new(uploads),
         clock: clock(),
@@ -89,12 +95,12 @@ fn run(
     runner.run(&AtOnce, leased, &mut |_| go_on)
 }
 
-fn ends(jobs: &mut MockJobBook, state: JobState) {
+fn ends(jobs: &mut MockJobRepository, state: JobState) {
     jobs.expect_finish().withf(move |_, ending| ending.state == state).times(1).returning(|_, _| Ok(true));
 }
 
-fn checked(go_on: bool) -> MockJobBook {
-    let mut jobs = MockJobBook::new();
+fn checked(go_on: bool) -> MockJobRepository {
+    let mut jobs = MockJobRepository::new();
     jobs.expect_advance()
         .withf(|_, step, _| (step.after, step.through, step.rows) == (0, 3, 2))
         .returning(|_, _, _| Ok(true));
@@ -107,7 +113,7 @@ fn checked(go_on: bool) -> MockJobBook {
 
 #[test]
 fn a_good_file_is_checked_and_then_written() {
-    let (mut jobs, mut cards) = (checked(true), MockCardBook::new());
+    let (mut jobs, mut cards) = (checked(true), MockItemSheetRepository::new());
     ends(&mut jobs, JobState::Succeeded);
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| Ok(ImportReport::default()));
     let outcome = work(jobs, cards, 0, &leased(ImportMode::AllOrNothing, false, 1), true);
@@ -118,7 +124,7 @@ fn a_good_file_is_checked_and_then_written() {
 fn one_wrong_row_keeps_all_of_them_out() {
     let mut jobs = checked(false);
     ends(&mut jobs, JobState::Failed);
-    let outcome = work(jobs, MockCardBook::new(), 1, &leased(ImportMode::AllOrNothing, false, 1), true);
+    let outcome = work(jobs, MockItemSheetRepository::new(), 1, &leased(ImportMode::AllOrNothing, false, 1), true);
     assert_eq!(outcome, RunOutcome::Over(JobState::Failed));
 }
 
@@ -127,14 +133,15 @@ fn a_dry_run_writes_nothing_and_succeeds_whatever_it_finds() {
     for wrong in [0, 1] {
         let mut jobs = checked(false);
         ends(&mut jobs, JobState::Succeeded);
-        let outcome = work(jobs, MockCardBook::new(), wrong, &leased(ImportMode::AllOrNothing, true, 1), true);
+        let outcome =
+            work(jobs, MockItemSheetRepository::new(), wrong, &leased(ImportMode::AllOrNothing, true, 1), true);
         assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
     }
 }
 
 #[test]
 fn a_part_that_clashes_is_tried_again_a_few_times() {
-    let (mut jobs, mut cards) = (checked(true), MockCardBook::new());
+    let (mut jobs, mut cards) = (checked(true), MockItemSheetRepository::new());
     ends(&mut jobs, JobState::Succeeded);
     let mut clashes = 3;
     cards.expect_import_part().times(4).returning(move |_, _, _, _, _| {
@@ -146,8 +153,8 @@ fn a_part_that_clashes_is_tried_again_a_few_times() {
 }
 
 #[test]
-fn who_lost_the_job_writes_and_ends_nothing() {
-    let (jobs, mut cards) = (checked(true), MockCardBook::new());
+fn a_worker_without_the_lease_writes_nothing() {
+    let (jobs, mut cards) = (checked(true), MockItemSheetRepository::new());
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| Err(PartError::Lost));
     let outcome = work(jobs, cards, 0, &leased(ImportMode::Partial, false, 1), true);
     assert_eq!(outcome, RunOutcome::Lost);
@@ -155,38 +162,38 @@ fn who_lost_the_job_writes_and_ends_nothing() {
 
 #[test]
 fn who_is_told_to_stop_lets_others_go_on() {
-    let mut jobs = MockJobBook::new();
+    let mut jobs = MockJobRepository::new();
     jobs.expect_advance().returning(|_, _, _| Ok(true));
     jobs.expect_release().times(1).returning(|_, _| Ok(()));
-    let outcome = work(jobs, MockCardBook::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), false);
+    let outcome = work(jobs, MockItemSheetRepository::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), false);
     assert_eq!(outcome, RunOutcome::Stopped);
 }
 
 #[test]
 fn a_job_that_never_gets_on_is_given_up_unread() {
-    let mut jobs = MockJobBook::new();
+    let mut jobs = MockJobRepository::new();
     ends(&mut jobs, JobState::Failed);
     let tired = leased(ImportMode::AllOrNothing, false, JobRunner::MOST_TRIES + 1);
-    assert_eq!(work(jobs, MockCardBook::new(), 0, &tired, true), RunOutcome::Over(JobState::Failed));
+    assert_eq!(work(jobs, MockItemSheetRepository::new(), 0, &tired, true), RunOutcome::Over(JobState::Failed));
 }
 
 #[test]
 fn who_loses_the_job_in_the_first_pass_reads_no_further() {
-    let mut jobs = MockJobBook::new();
+    let mut jobs = MockJobRepository::new();
     jobs.expect_advance().times(1).returning(|_, _, _| Ok(false));
-    let outcome = work(jobs, MockCardBook::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
+    let outcome = work(jobs, MockItemSheetRepository::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
     assert_eq!(outcome, RunOutcome::Lost);
 
-    let mut jobs = MockJobBook::new();
+    let mut jobs = MockJobRepository::new();
     jobs.expect_advance().returning(|_, _, _| Ok(true));
     jobs.expect_checked().times(1).returning(|_, _| Ok(false));
-    let outcome = work(jobs, MockCardBook::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
+    let outcome = work(jobs, MockItemSheetRepository::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
     assert_eq!(outcome, RunOutcome::Lost, "nothing is written by who does not hold it at the end of the pass");
 }
 
 #[test]
 fn a_job_that_was_canceled_before_its_end_was_recorded_is_not_told_as_done() {
-    let (mut jobs, mut cards) = (checked(true), MockCardBook::new());
+    let (mut jobs, mut cards) = (checked(true), MockItemSheetRepository::new());
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| Ok(ImportReport::default()));
     jobs.expect_finish().times(1).returning(|_, _| Ok(false));
     let outcome = work(jobs, cards, 0, &leased(ImportMode::AllOrNothing, false, 1), true);
@@ -197,7 +204,7 @@ fn a_job_that_was_canceled_before_its_end_was_recorded_is_not_told_as_done() {
 fn a_job_goes_on_in_its_pass_after_the_rows_that_are_done() {
     let mut half = leased(ImportMode::AllOrNothing, false, 2);
     half.job = Job { phase: JobPhase::Writing, checkpoint: 2, done_rows: 1, total_rows: Some(2), ..half.job };
-    let (mut jobs, mut cards) = (MockJobBook::new(), MockCardBook::new());
+    let (mut jobs, mut cards) = (MockJobRepository::new(), MockItemSheetRepository::new());
     cards
         .expect_import_part()
         .withf(|held, step, sheet, _, _| {
@@ -212,18 +219,18 @@ fn a_job_goes_on_in_its_pass_after_the_rows_that_are_done() {
 
 #[test]
 fn a_file_that_cannot_be_read_fails_the_job_with_the_reason() {
-    let mut jobs = MockJobBook::new();
+    let mut jobs = MockJobRepository::new();
     jobs.expect_finish()
-        .withf(|_, ending| ending.failure.as_deref() == Some(&format!("the file {}", SheetRefused::Empty)))
+        .withf(|_, ending| ending.failure.as_deref() == Some(&format!("the file {}", SheetError::Empty)))
         .times(1)
         .returning(|_, ending| Ok(ending.state == JobState::Failed));
-    let outcome = run("", jobs, MockCardBook::new(), &leased(ImportMode::AllOrNothing, false, 1), true);
+    let outcome = run("", jobs, MockItemSheetRepository::new(), &leased(ImportMode::AllOrNothing, false, 1), true);
     assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));
 }
 
 #[test]
 fn rows_that_went_bad_while_they_were_written_fail_the_job_and_are_kept() {
-    let (mut jobs, mut cards) = (checked(true), MockCardBook::new());
+    let (mut jobs, mut cards) = (checked(true), MockItemSheetRepository::new());
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| {
         let mut problems = RowProblems::default();
         problems.add(3, "id", "is gone");
@@ -242,8 +249,8 @@ fn rows_that_went_bad_while_they_were_written_fail_the_job_and_are_kept() {
 
 #[test]
 fn a_storage_that_fails_ends_no_job() {
-    let mut cards = MockCardBook::new();
+    let mut cards = MockItemSheetRepository::new();
     cards.expect_check().times(1).returning(|_, _| Err(StoreError::Unavailable("gone".to_owned()).into()));
-    let outcome = run(FILE, MockJobBook::new(), cards, &leased(ImportMode::AllOrNothing, false, 1), true);
+    let outcome = run(FILE, MockJobRepository::new(), cards, &leased(ImportMode::AllOrNothing, false, 1), true);
     assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
 }

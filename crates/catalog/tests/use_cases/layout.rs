@@ -6,7 +6,7 @@ use std::path::Path;
 use kontor_catalog::model::Edit;
 use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink, SheetBook, SheetReader};
 use kontor_catalog::spreadsheet::{
-    CardSheet, ColumnMap, Decision, ImportKind, ReadOptions, RowAction, SheetRefused, Vocabulary,
+    CardSheet, ColumnMap, Decision, ImportKind, ReadOptions, ReferenceLookup, RowAction, SheetError,
 };
 use kontor_kernel::{Line, Money};
 
@@ -24,7 +24,7 @@ impl Workbook {
 struct Open<'a>(&'a Workbook, Vec<String>);
 
 impl SheetReader for Workbook {
-    fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         self.sheet(0).read(file, sink)
     }
 
@@ -32,8 +32,8 @@ impl SheetReader for Workbook {
         &'a self,
         _: &'a Path,
         _: Option<u32>,
-        _: &mut dyn FnMut() -> Result<(), SheetRefused>,
-    ) -> Result<Box<dyn SheetBook + 'a>, SheetRefused> {
+        _: &mut dyn FnMut() -> Result<(), SheetError>,
+    ) -> Result<Box<dyn SheetBook + 'a>, SheetError> {
         Ok(Box::new(Open(self, self.0.iter().map(|(name, _)| (*name).to_owned()).collect())))
     }
 }
@@ -43,7 +43,7 @@ impl SheetBook for Open<'_> {
         Some(&self.1)
     }
 
-    fn read(&mut self, sheet: usize, _: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&mut self, sheet: usize, _: HeaderRow, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         self.0.sheet(sheet).read(Path::new(""), sink)
     }
 }
@@ -59,7 +59,7 @@ fn mapped(entries: &[(&str, Option<&str>)]) -> ColumnMap {
     ColumnMap::of_file(ImportKind::Nomenclatures, entries.iter().copied()).unwrap()
 }
 
-fn read(book: &dyn SheetReader, options: &ReadOptions) -> Result<CardSheet, SheetRefused> {
+fn read(book: &dyn SheetReader, options: &ReadOptions) -> Result<CardSheet, SheetError> {
     CardSheet::read_with(book, Path::new(""), options, 100)
 }
 
@@ -80,21 +80,21 @@ fn a_sheet_is_chosen_by_name_or_number() {
         assert_eq!(read(&prices(), &on(wanted)).unwrap().layout.sheet.as_deref(), Some("Склад 2"), "{wanted}");
     }
     let refused = read(&prices(), &on("4")).unwrap_err();
-    assert_eq!(refused, SheetRefused::NoSuchSheet("`О нас`, `Прайс`, `Склад 2`".to_owned()));
+    assert_eq!(refused, SheetError::NoSuchSheet("`О нас`, `Прайс`, `Склад 2`".to_owned()));
     assert_eq!(refused.part(), "sheet");
-    assert_eq!(read(&prices(), &on("О нас")), Err(SheetRefused::MissingColumn("article")));
-    assert_eq!(read(&Grid("article;name\n"), &on("1")), Err(SheetRefused::NoSheets));
+    assert_eq!(read(&prices(), &on("О нас")), Err(SheetError::MissingColumn("article")));
+    assert_eq!(read(&Grid("article;name\n"), &on("1")), Err(SheetError::NoSheets));
 }
 
 #[test]
 fn a_file_without_headers_is_refused_as_its_first_row_is() {
-    assert_eq!(read(&Grid("name;price\nA;1\n"), &ReadOptions::default()), Err(SheetRefused::MissingColumn("article")));
-    assert_eq!(read(&Grid("\n\n"), &ReadOptions::default()), Err(SheetRefused::Empty));
+    assert_eq!(read(&Grid("name;price\nA;1\n"), &ReadOptions::default()), Err(SheetError::MissingColumn("article")));
+    assert_eq!(read(&Grid("\n\n"), &ReadOptions::default()), Err(SheetError::Empty));
     let refused = read(&Grid("article;name;название\n"), &ReadOptions::default());
-    assert_eq!(refused, Err(SheetRefused::DuplicateColumn("name")));
+    assert_eq!(refused, Err(SheetError::DuplicateColumn("name")));
     let below = "x\n".repeat(30) + "article;name\nA;1\n";
     let refused = read(&Grid(Box::leak(below.into_boxed_str())), &ReadOptions::default());
-    assert_eq!(refused, Err(SheetRefused::MissingColumn("article")));
+    assert_eq!(refused, Err(SheetError::MissingColumn("article")));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_chosen_row_has_the_headers_or_is_refused() {
     assert_eq!(read(&Grid(TWICE), &at(2)).unwrap().rows.len(), 1);
     for (row, reason) in [(3, "must have a column `article`"), (9, "is empty")] {
         let refused = read(&Grid(TWICE), &at(row)).unwrap_err();
-        assert_eq!((refused.part(), &refused), ("header_row", &SheetRefused::HeaderRow(row, reason.to_owned())));
+        assert_eq!((refused.part(), &refused), ("header_row", &SheetError::HeaderRow(row, reason.to_owned())));
     }
 }
 
@@ -143,7 +143,8 @@ fn empty_cells_keep_what_there_is_if_they_are_to() {
 fn the_first_rows_are_shown_as_they_will_be() {
     const FILE: &str = "article;name;price;category;brand\nA;Mug;1,5;Kitchen / Mugs;Nord\n;x;;;\nC;Cup;y;;\n";
     let sheet = read(&Grid(FILE), &ReadOptions::default()).unwrap();
-    let report = Decision::of(&sheet, &Vocabulary::default(), &HashMap::new()).foresee(&Vocabulary::default());
+    let report =
+        Decision::of(&sheet, &ReferenceLookup::default(), &HashMap::new()).foresee(&ReferenceLookup::default());
     let actions: Vec<_> = report.rows.iter().map(|row| (row.row, row.action)).collect();
     assert_eq!(actions, [(2, RowAction::Create), (3, RowAction::Skip), (4, RowAction::Skip)]);
     let fields: HashMap<_, _> = report.rows[0].fields.iter().cloned().collect();

@@ -1,6 +1,6 @@
 use kontor_kernel::TextError;
 
-use super::media::{Dimensions, DimensionsRefused, MediaType, Sighting};
+use super::media::{Dimensions, Inspection, InvalidDimensions, MediaType};
 
 /// Error: the number is not a type of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +20,7 @@ pub enum FileType {
 
 /// Reason why a content is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ContentRefused {
+pub enum ContentRefusal {
     /// The content is empty.
     #[error("must not be empty")]
     Empty,
@@ -35,7 +35,7 @@ pub enum ContentRefused {
     Damaged(MediaType),
     /// The dimensions of the picture are out of bounds.
     #[error(transparent)]
-    Dimensions(#[from] DimensionsRefused),
+    Dimensions(#[from] InvalidDimensions),
     /// The file name cannot be used as a label.
     #[error("must have another name: its name {0}")]
     Name(#[from] TextError),
@@ -76,17 +76,17 @@ impl FileType {
 
     /// Returns the media type of an accepted content, with the dimensions of a picture; otherwise the reason why it is
     /// refused.
-    pub fn admit(self, sighting: Sighting) -> Result<(MediaType, Option<Dimensions>), ContentRefused> {
+    pub fn admit(self, sighting: Inspection) -> Result<(MediaType, Option<Dimensions>), ContentRefusal> {
         let taken = |media: MediaType| {
-            if self.takes().contains(&media) { Ok(media) } else { Err(ContentRefused::NotTaken(self.titles())) }
+            if self.takes().contains(&media) { Ok(media) } else { Err(ContentRefusal::NotTaken(self.titles())) }
         };
         match sighting {
-            Sighting::Empty => Err(ContentRefused::Empty),
-            Sighting::Unknown => Err(ContentRefused::NotTaken(self.titles())),
-            Sighting::WithMacros => Err(ContentRefused::WithMacros),
-            Sighting::Damaged(media) => Err(ContentRefused::Damaged(taken(media)?)),
-            Sighting::Document(media) => Ok((taken(media)?, None)),
-            Sighting::Image { media, width, height } => Ok((taken(media)?, Some(Dimensions::new(width, height)?))),
+            Inspection::Empty => Err(ContentRefusal::Empty),
+            Inspection::Unknown => Err(ContentRefusal::NotTaken(self.titles())),
+            Inspection::WithMacros => Err(ContentRefusal::WithMacros),
+            Inspection::Damaged(media) => Err(ContentRefusal::Damaged(taken(media)?)),
+            Inspection::Document(media) => Ok((taken(media)?, None)),
+            Inspection::Image { media, width, height } => Ok((taken(media)?, Some(Dimensions::new(width, height)?))),
         }
     }
 
@@ -114,19 +114,19 @@ mod tests {
 
     #[test]
     fn each_type_takes_its_contents() {
-        use ContentRefused as Refused;
-        let image = |media| Sighting::Image { media, width: 10, height: 20 };
+        use ContentRefusal as Refused;
+        let image = |media| Inspection::Image { media, width: 10, height: 20 };
         let dimensions = Dimensions::new(10, 20).unwrap();
         assert_eq!(FileType::Avatar.admit(image(MediaType::Gif)), Ok((MediaType::Gif, Some(dimensions))));
         assert!(matches!(FileType::EmploymentContract.admit(image(MediaType::Gif)), Err(Refused::NotTaken(_))));
-        assert!(matches!(FileType::Avatar.admit(Sighting::Document(MediaType::Pdf)), Err(Refused::NotTaken(_))));
+        assert!(matches!(FileType::Avatar.admit(Inspection::Document(MediaType::Pdf)), Err(Refused::NotTaken(_))));
         // Damage is reported only for contents that the type accepts.
-        assert!(matches!(FileType::Avatar.admit(Sighting::Damaged(MediaType::Docx)), Err(Refused::NotTaken(_))));
-        assert_eq!(FileType::Avatar.admit(Sighting::Damaged(MediaType::Png)), Err(Refused::Damaged(MediaType::Png)));
-        assert_eq!(FileType::OrderFile.admit(Sighting::WithMacros), Err(Refused::WithMacros));
-        assert_eq!(FileType::OrderFile.admit(Sighting::Empty), Err(Refused::Empty));
-        let bomb = Sighting::Image { media: MediaType::Png, width: 60_000, height: 60_000 };
-        assert_eq!(FileType::Avatar.admit(bomb), Err(Refused::Dimensions(DimensionsRefused)));
+        assert!(matches!(FileType::Avatar.admit(Inspection::Damaged(MediaType::Docx)), Err(Refused::NotTaken(_))));
+        assert_eq!(FileType::Avatar.admit(Inspection::Damaged(MediaType::Png)), Err(Refused::Damaged(MediaType::Png)));
+        assert_eq!(FileType::OrderFile.admit(Inspection::WithMacros), Err(Refused::WithMacros));
+        assert_eq!(FileType::OrderFile.admit(Inspection::Empty), Err(Refused::Empty));
+        let bomb = Inspection::Image { media: MediaType::Png, width: 60_000, height: 60_000 };
+        assert_eq!(FileType::Avatar.admit(bomb), Err(Refused::Dimensions(InvalidDimensions)));
         for kind in FileType::ALL {
             for media in kind.takes() {
                 assert!(media.is_image() || !kind.is_public(), "only pictures are shown to everybody");

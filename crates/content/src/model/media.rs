@@ -62,7 +62,7 @@ pub struct UnknownMediaType(String);
 const LONGEST_LABEL: usize = 255;
 
 /// Characters that change the direction of text. With one of them, a name can show another extension than it has.
-fn turns_around(sign: char) -> bool {
+fn changes_direction(sign: char) -> bool {
     matches!(sign, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }
 
@@ -82,7 +82,7 @@ impl MediaType {
     /// that hide the extension, with the extension of the actual media type.
     pub fn label(self, original: Option<&str>) -> Result<Name, TextError> {
         let last = original.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
-        let clean: String = last.chars().filter(|sign| !sign.is_control() && !turns_around(*sign)).collect();
+        let clean: String = last.chars().filter(|sign| !sign.is_control() && !changes_direction(*sign)).collect();
         let clean = clean.trim_matches(|sign: char| sign == '.' || sign.is_whitespace());
         let ending = self.endings().first().copied().unwrap_or("bin");
         let (stem, own) = match clean.rsplit_once('.') {
@@ -105,7 +105,7 @@ impl MediaType {
     Dimensions::MOST_SIDE,
     Dimensions::MOST_PIXELS
 )]
-pub struct DimensionsRefused;
+pub struct InvalidDimensions;
 
 /// Dimensions of a picture, in pixels. The bounds limit the memory that a small file needs when it is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,11 +123,11 @@ impl Dimensions {
     const MOST_WEBP_SIDE: u32 = 16_383;
 
     /// Checks the bounds; a picture has at least one pixel.
-    pub fn new(width: u64, height: u64) -> Result<Self, DimensionsRefused> {
+    pub fn new(width: u64, height: u64) -> Result<Self, InvalidDimensions> {
         let side = |side: u64| u32::try_from(side).ok().filter(|side| (1..=Self::MOST_SIDE).contains(side));
-        let (Some(width), Some(height)) = (side(width), side(height)) else { return Err(DimensionsRefused) };
+        let (Some(width), Some(height)) = (side(width), side(height)) else { return Err(InvalidDimensions) };
         if u64::from(width) * u64::from(height) > Self::MOST_PIXELS {
-            Err(DimensionsRefused)
+            Err(InvalidDimensions)
         } else {
             Ok(Self { width, height })
         }
@@ -163,7 +163,7 @@ impl Dimensions {
 
 /// Result of inspecting a content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sighting {
+pub enum Inspection {
     /// Picture with the dimensions of its header, in pixels.
     Image {
         /// Media type.
@@ -214,7 +214,7 @@ mod tests {
     fn a_picture_has_bounds() {
         assert!(Dimensions::new(1, 1).is_ok() && Dimensions::new(16_384, 3_000).is_ok());
         for (width, height) in [(0, 5), (5, 0), (16_385, 1), (1, 16_385), (10_000, 5_001), (u64::MAX, u64::MAX)] {
-            assert_eq!(Dimensions::new(width, height), Err(DimensionsRefused), "{width}x{height}");
+            assert_eq!(Dimensions::new(width, height), Err(InvalidDimensions), "{width}x{height}");
         }
     }
 

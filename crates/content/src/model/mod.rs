@@ -10,9 +10,9 @@ mod slug;
 mod tree;
 
 pub use file::{InvalidSha256, NewFile, OrderFile, Sha256, StoredFile, Written};
-pub use file_type::{ContentRefused, FileType, UnknownFileType};
+pub use file_type::{ContentRefusal, FileType, UnknownFileType};
 pub use kontor_kernel::{FileKey, InvalidFileKey};
-pub use media::{Dimensions, DimensionsRefused, MediaType, Sighting, UnknownMediaType};
+pub use media::{Dimensions, Inspection, InvalidDimensions, MediaType, UnknownMediaType};
 pub use page::{
     InvalidPageQuery, Page, PageChange, PageContent, PageDraft, PageFilter, PageOrder, PageQueryText, PageTag,
     PageType, TagName, TagNames, TooManyTags,

@@ -1,7 +1,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
-    ApplicationId, BlockId, BlockTypeId, Edit, Link, MenuItemId, Name, PhotoUrl, Prose, Resource, Shift,
+    ApplicationId, BlockId, BlockTypeId, Edit, Link, MenuItemId, MoveDirection, Name, PhotoUrl, Prose, Resource,
 };
 
 use super::{Node, Slug};
@@ -296,11 +296,11 @@ pub struct MenuItemChange {
 }
 
 /// Swaps a record with its neighbour in the order of its siblings. Without a neighbour the order is unchanged.
-pub fn shifted(mut order: Vec<i64>, id: i64, shift: Shift) -> Vec<i64> {
+pub fn shifted(mut order: Vec<i64>, id: i64, shift: MoveDirection) -> Vec<i64> {
     let neighbour = order.iter().position(|one| *one == id).and_then(|place| {
         let beside = match shift {
-            Shift::Up => place.checked_sub(1)?,
-            Shift::Down => place + 1,
+            MoveDirection::Up => place.checked_sub(1)?,
+            MoveDirection::Down => place + 1,
         };
         (beside < order.len()).then_some((place, beside))
     });
@@ -316,11 +316,11 @@ mod tests {
 
     #[test]
     fn neighbours_change_places() {
-        assert_eq!(shifted(vec![3, 1, 2], 1, Shift::Up), [1, 3, 2]);
-        assert_eq!(shifted(vec![3, 1, 2], 1, Shift::Down), [3, 2, 1]);
-        assert_eq!(shifted(vec![3, 1, 2], 3, Shift::Up), [3, 1, 2]);
-        assert_eq!(shifted(vec![3, 1, 2], 2, Shift::Down), [3, 1, 2]);
-        assert_eq!(shifted(vec![3, 1, 2], 9, Shift::Down), [3, 1, 2]);
+        assert_eq!(shifted(vec![3, 1, 2], 1, MoveDirection::Up), [1, 3, 2]);
+        assert_eq!(shifted(vec![3, 1, 2], 1, MoveDirection::Down), [3, 2, 1]);
+        assert_eq!(shifted(vec![3, 1, 2], 3, MoveDirection::Up), [3, 1, 2]);
+        assert_eq!(shifted(vec![3, 1, 2], 2, MoveDirection::Down), [3, 1, 2]);
+        assert_eq!(shifted(vec![3, 1, 2], 9, MoveDirection::Down), [3, 1, 2]);
     }
 
     #[test]

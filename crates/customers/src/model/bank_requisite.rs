@@ -1,9 +1,9 @@
 use kontor_kernel::history::AuditedField;
 use kontor_kernel::{BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, Violations};
 
-use super::CustomerPart;
+use super::CustomerRecordPart;
 
-impl CustomerPart for BankRequisite {
+impl CustomerRecordPart for BankRequisite {
     type Id = BankRequisiteId;
     type Draft = BankRequisiteDraft;
     type Change = BankRequisiteChange;

@@ -3,7 +3,7 @@ use kontor_kernel::history::AuditedField;
 use kontor_kernel::{CustomerContactId, Edit, Email, Line, Name, Phone, Violations, Word};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::CustomerPart;
+use super::CustomerRecordPart;
 
 /// Kind of contact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
@@ -98,7 +98,7 @@ pub struct ContactChange {
     pub comment: Edit<Option<Line<500>>>,
 }
 
-impl CustomerPart for CustomerContact {
+impl CustomerRecordPart for CustomerContact {
     type Id = CustomerContactId;
     type Draft = ContactDraft;
     type Change = ContactChange;

@@ -15,6 +15,6 @@ pub use change::{DecidedChange, PersonalData, ProfileChange};
 pub use contact::{ContactChange, ContactDraft, ContactKind, CustomerContact};
 pub use customer::{Customer, CustomerKind, Manager};
 pub use notification::Notification;
-pub use part::{CustomerPart, Owned, part_changes};
+pub use part::{CustomerRecordPart, Owned, part_changes};
 pub use staff_change::{CustomerChange, CustomerDraft};
 pub use staff_record::{StaffCustomer, title, without_personal_values};

@@ -4,7 +4,7 @@ use kontor_kernel::history::{self, AuditedField, FieldChange};
 use kontor_kernel::{CounterpartyId, Violations};
 
 /// Record that belongs to a customer: a contact or a bank account.
-pub trait CustomerPart: Clone + Send + Sync + 'static {
+pub trait CustomerRecordPart: Clone + Send + Sync + 'static {
     /// Identifier.
     type Id: Copy + Into<i64> + Send + Sync + 'static;
     /// Content of a new record.
@@ -42,6 +42,6 @@ pub struct Owned<P> {
 
 /// Returns the changes for the customer's history when a record is added or changed, with fields such as
 /// `contacts.7.value`.
-pub fn part_changes<P: CustomerPart>(before: Option<&P>, after: &P) -> Vec<FieldChange> {
+pub fn part_changes<P: CustomerRecordPart>(before: Option<&P>, after: &P) -> Vec<FieldChange> {
     history::part_changes(P::NAME, after.id().into(), before.map(P::fields), after.fields())
 }

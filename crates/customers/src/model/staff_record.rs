@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn who_left_has_nothing_personal() {
+    fn deleted_customers_have_no_personal_data() {
         let left = samples::person().anonymous();
         let told: Vec<_> = left.audited_fields().into_iter().filter(|(_, value)| value.is_some()).collect();
         assert_eq!(told, [("is_company", Some("false".to_owned()))]);

@@ -3,7 +3,7 @@ use kontor_kernel::{ProjectId, Prose, Quantity, ReservationId, Stamp, UserId};
 use uuid::Uuid;
 
 use super::*;
-use crate::change::{AppliedDiscounts, Captured, ReworkedLine, Totals};
+use crate::change::{AppliedDiscounts, Captured, ChangedLine, Totals};
 use crate::model::testing::{a_line, a_payment, an_order};
 use crate::model::{Named, OrderStatus, PaymentMethod};
 use crate::pricing::LinePrice;
@@ -43,7 +43,7 @@ fn details_are_told_from_what_to_what() {
 }
 
 #[test]
-fn what_stands_there_already_is_nothing() {
+fn unchanged_values_give_an_empty_update() {
     let order = Order { comment: Some("old".to_owned()), ..an_order(OrderStatus::Created) };
     let comment = Edit::Set(Some(Prose::parse("old").unwrap()));
     let same = OrderUpdate { comment, manager: Edit::Set(None), ..update() };
@@ -55,7 +55,8 @@ fn what_stands_there_already_is_nothing() {
 
 #[test]
 fn money_taken_by_hand_is_paid() {
-    let by_hand = Some(crate::change::PaymentByHand { method: crate::change::HandMethod::Cash, receipt: None });
+    let by_hand =
+        Some(crate::change::ManualPayment { method: crate::change::ManualPaymentMethod::Cash, receipt: None });
     let captured = Some(Captured { amount: Money::from_minor(450).unwrap(), event: None });
     let update = OrderUpdate { captured, by_hand, ..update() };
     assert_eq!(update.event(), OrderEvent::Paid);
@@ -75,7 +76,7 @@ fn other_lines_tell_their_pieces_prices_and_totals() {
     let money = |minor| Money::from_minor(minor).unwrap();
     let order = Order { lines: vec![a_line(500)], ..an_order(OrderStatus::Created) };
     let old = &order.lines[0];
-    let line = |id, pieces, minor| ReworkedLine {
+    let line = |id, pieces, minor| ChangedLine {
         id,
         item: old.item.id,
         name: String::new(),
@@ -88,7 +89,7 @@ fn other_lines_tell_their_pieces_prices_and_totals() {
         is_ticket: false,
         is_changed: true,
     };
-    let rework = Rework {
+    let rework = LineChangeSet {
         lines: vec![line(Some(old.id), 2, 500), line(None, 1, 600)],
         removed: Vec::new(),
         claims: Vec::new(),

@@ -10,7 +10,7 @@ use kontor_kernel::{
 
 use super::*;
 use crate::model::testing::{a_line, an_order as order};
-use crate::model::{DeliveryWay, MOVES, MoveBy, PaymentMethod, TransitionRefused};
+use crate::model::{DeliveryOptionRef, MOVES, MoveBy, PaymentMethod, TransitionRefused};
 use crate::ports::{Decision, MockOrderReader, MockOrderStore};
 use crate::refund::RefundScope;
 
@@ -123,9 +123,9 @@ async fn only_the_acquirer_says_that_an_online_order_is_paid() {
 async fn an_order_for_a_courier_keeps_an_address() {
     let way = |type_id: i64, subtype: Option<i64>| {
         let known = order(OrderStatus::Created);
-        let way = |id| DeliveryWay { id, name: String::new(), price: Money::ZERO, is_active: true };
+        let way = |id| DeliveryOptionRef { id, name: String::new(), price: Money::ZERO, is_active: true };
         Order {
-            delivery_type: DeliveryWay { id: DeliveryTypeId::new(type_id).unwrap(), ..known.delivery_type },
+            delivery_type: DeliveryOptionRef { id: DeliveryTypeId::new(type_id).unwrap(), ..known.delivery_type },
             delivery_subtype: subtype.map(|id| way(DeliverySubtypeId::new(id).unwrap())),
             address: Some("Lenina 1".to_owned()),
             ..known

@@ -8,7 +8,7 @@ use super::model::{LineCommand, LinesRefused, Standing};
 use super::paid;
 use super::work::{Draft, Work};
 use crate::OrderRefusal;
-use crate::change::{PromoEffect, PromoUse, Rework, ReworkedLine, Totals};
+use crate::change::{ChangedLine, LineChangeSet, PromoEffect, PromoUse, Totals};
 use crate::model::{CartRefused, Order, OrderLine, OrderStatus, PreparedPayment, Promo, PromoProblem};
 use crate::placement::{Allocation, CartSnapshot, PaymentProblem, applied_discounts, delivery_item, slip};
 use crate::pricing::{LinePrice, PriceLine, Pricing, price};
@@ -32,7 +32,7 @@ pub struct Terms<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Decided {
     /// New lines of an unpaid order.
-    pub rework: Option<Rework>,
+    pub rework: Option<LineChangeSet>,
     /// Online payment of the new sum.
     pub payment: Option<PreparedPayment>,
     /// Refund of a paid order.
@@ -82,7 +82,7 @@ fn rework(
         return Err(LinesRefused::wrong("quantity", "more tickets of the order have been redeemed"));
     }
     let pricing = priced(order, snapshot, &work.drafts, terms.at)?;
-    let lines: Vec<ReworkedLine> =
+    let lines: Vec<ChangedLine> =
         work.drafts.iter().zip(&pricing.lines).map(|(draft, price)| line(order, draft, *price)).collect();
     let promo = promo_effect(order, &pricing);
     let is_change = !work.removed.is_empty() || lines.iter().any(|line| line.is_changed);
@@ -94,7 +94,7 @@ fn rework(
         None
     };
     let categories = work.drafts.iter().map(|draft| (draft.item, categories_of(snapshot, draft.item)));
-    let rework = is_change.then(|| Rework {
+    let rework = is_change.then(|| LineChangeSet {
         automatic: applied_discounts(snapshot, categories),
         claims: work.claims(),
         removed: work.removed.clone(),
@@ -199,7 +199,7 @@ fn promo_effect(order: &Order, pricing: &Pricing) -> PromoEffect {
     }
 }
 
-fn line(order: &Order, draft: &Draft, price: LinePrice) -> ReworkedLine {
+fn line(order: &Order, draft: &Draft, price: LinePrice) -> ChangedLine {
     let same = |known: &&OrderLine| Some(known.id) == draft.id;
     let is_changed = order.lines.iter().find(same).is_none_or(|known| {
         known.quantity != draft.quantity
@@ -207,7 +207,7 @@ fn line(order: &Order, draft: &Draft, price: LinePrice) -> ReworkedLine {
             || known.product_discount != price.product_discount
             || known.promo_discount != price.promo_discount
     });
-    ReworkedLine {
+    ChangedLine {
         id: draft.id,
         item: draft.item,
         name: draft.name.clone(),
@@ -222,7 +222,7 @@ fn line(order: &Order, draft: &Draft, price: LinePrice) -> ReworkedLine {
     }
 }
 
-fn item(line: &ReworkedLine, terms: ReceiptTerms) -> ReceiptItem {
+fn item(line: &ChangedLine, terms: ReceiptTerms) -> ReceiptItem {
     sold(&line.name, line.quantity, line.price.total(), line.vat, line.inventory, terms)
 }
 

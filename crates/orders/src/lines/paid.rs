@@ -17,7 +17,7 @@ pub(super) fn decide(order: &Order, command: &LineCommand) -> Result<Option<Deci
         LineEdit::Remove { line } => (line, Some(0), None),
     };
     let line = order.lines.iter().find(|known| known.id == line).ok_or(LinesRefused::UnknownLine)?;
-    let left = line.pieces_left();
+    let left = line.units_left();
     let wanted = quantity.unwrap_or(left);
     let mut wrong = Violations::default();
     if wanted > left {

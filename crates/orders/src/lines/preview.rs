@@ -3,7 +3,7 @@
 use kontor_kernel::{InventoryId, Money, NomenclatureId, Quantity, ReservationId, WarehouseId};
 
 use super::decide::Decided;
-use crate::change::{PromoEffect, Rework, ReworkedLine, Totals};
+use crate::change::{ChangedLine, LineChangeSet, PromoEffect, Totals};
 use crate::model::{Named, Order, OrderLine, OrderStatus, PromoProblem, ReservationState, StockEffect, Transition};
 use crate::refund::{DecidedRefund, ReturnEffect, ReturnedLine};
 
@@ -91,7 +91,7 @@ impl OrderPreview {
         let same = Self::unchanged(order);
         let Some(step) = step else { return same };
         let of_line = |line: &OrderLine| {
-            let pieces = i64::from(line.pieces_left());
+            let pieces = i64::from(line.units_left());
             let (quantity, reserved) = match step.stock {
                 StockEffect::Keep => return None,
                 StockEffect::Release => (0, -pieces),
@@ -119,7 +119,7 @@ impl OrderPreview {
         }
     }
 
-    fn reworked(self, rework: &Rework) -> Self {
+    fn reworked(self, rework: &LineChangeSet) -> Self {
         let stock = rework.claims.iter().map(|claim| StockEffectOn {
             inventory: claim.inventory,
             item: claim.item,
@@ -187,8 +187,8 @@ impl From<&OrderLine> for PreviewLine {
     }
 }
 
-impl From<&ReworkedLine> for PreviewLine {
-    fn from(line: &ReworkedLine) -> Self {
+impl From<&ChangedLine> for PreviewLine {
+    fn from(line: &ChangedLine) -> Self {
         Self {
             id: line.id,
             item: Named { id: line.item, name: line.name.clone() },

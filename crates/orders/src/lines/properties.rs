@@ -17,7 +17,7 @@ use crate::model::{
     ShopReference, TypeReference,
 };
 use crate::placement::{
-    Buyer, CartSnapshot, Circumstances, FewestWarehouses, ItemKind, OfferedItem, OrderCommand, Packaging,
+    Buyer, CartSnapshot, FewestWarehouses, ItemKind, OfferedItem, OrderCommand, OrderContext, Packaging,
     WarehouseStock, place_purely,
 };
 use crate::pricing::{PriceLine, price};
@@ -156,7 +156,7 @@ fn placed(snapshot: &CartSnapshot, cart: &Cart) -> Option<PlacedOrder> {
         manager_id: None,
         comment: None,
     };
-    let circumstances = Circumstances {
+    let circumstances = OrderContext {
         buyer: &buyer,
         key: Uuid::nil(),
         return_url: "https://shop.example",
@@ -255,7 +255,7 @@ fn free(snapshot: &CartSnapshot, inventory: InventoryId) -> i64 {
 }
 
 /// Totals of changed lines by the price function alone.
-fn priced_anew(snapshot: &CartSnapshot, order: &Order, rework: &crate::change::Rework) -> Totals {
+fn priced_anew(snapshot: &CartSnapshot, order: &Order, rework: &crate::change::LineChangeSet) -> Totals {
     let lines: Vec<PriceLine> = rework
         .lines
         .iter()
@@ -287,7 +287,7 @@ fn check_change(dice: &mut Dice, snapshot: &CartSnapshot, order: &Order) -> bool
         return false;
     };
     assert_eq!(rework.totals, priced_anew(snapshot, order, rework), "{command:?}");
-    let sum = |part: fn(&crate::change::ReworkedLine) -> i64| rework.lines.iter().map(part).sum::<i64>();
+    let sum = |part: fn(&crate::change::ChangedLine) -> i64| rework.lines.iter().map(part).sum::<i64>();
     assert_eq!(rework.totals.final_price.minor(), sum(|line| line.price.total().minor()));
     assert_eq!(rework.totals.original_price.minor(), sum(|line| line.price.original.minor()));
     assert_eq!(preview.totals, rework.totals);

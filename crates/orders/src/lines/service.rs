@@ -1,12 +1,12 @@
 use kontor_kernel::{NomenclatureId, OrderId, Permission, Resource, Staff, Stamp, StoreError};
 use kontor_payments::model::{Charge, ChargePurpose};
-use kontor_payments::{Opened, Withdrawal};
+use kontor_payments::{CancelOutcome, Opened};
 use uuid::Uuid;
 
 use super::decide::{Terms, decide, renewed};
 use super::model::{LineCommand, LineEdit, LinesRefused, Standing};
 use super::preview::OrderPreview;
-use crate::change::{OrderUpdate, OrderedRefund, Rework};
+use crate::change::{LineChangeSet, OrderUpdate, OrderedRefund};
 use crate::error::{OrderError, OrderRefusal};
 use crate::model::{Order, PromoCode};
 use crate::placement::{CartSnapshot, PlacementService, TRIES};
@@ -56,7 +56,7 @@ impl PlacementService {
     ) -> Result<LinesChanged, OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
         let mut taken_back = false;
-        let outcome = self.pursue_change(staff, id, command, &mut taken_back).await;
+        let outcome = self.change_with_retries(staff, id, command, &mut taken_back).await;
         // The order keeps its lines and gets a new payment of the old sum.
         match outcome {
             Err(OrderError::Refused(refused)) if taken_back => {
@@ -92,7 +92,7 @@ impl PlacementService {
         Ok((order, preview))
     }
 
-    async fn pursue_change(
+    async fn change_with_retries(
         &self,
         staff: &Staff,
         id: OrderId,
@@ -111,7 +111,7 @@ impl PlacementService {
                 return Ok(LinesChanged::Done(order));
             }
             if order.payment_open && seen.standing == Standing::Unpaid {
-                let outcome = self.take_back_payment(id).await;
+                let outcome = self.cancel_open_payment(id).await;
                 *taken_back = !matches!(outcome, Err(OrderError::Refused(_)));
                 outcome?;
                 continue;
@@ -161,13 +161,13 @@ impl PlacementService {
         Terms { items, allocation: &*self.allocation, key, return_url: &self.page.return_url, at: self.clock.now() }
     }
 
-    async fn take_back_payment(&self, id: OrderId) -> Result<(), OrderError> {
+    async fn cancel_open_payment(&self, id: OrderId) -> Result<(), OrderError> {
         // A charge that has ended in the meantime shows in the next read of the order.
         let Some(charge) = self.charges.charges.open_for(ChargePurpose::Order(id)).await? else { return Ok(()) };
         match self.charges.withdraw(&charge).await? {
-            Withdrawal::Settled => Ok(()),
-            Withdrawal::Refused { .. } => refuse(LinesRefused::PaymentOpen),
-            Withdrawal::Unclear { .. } => refuse(LinesRefused::PaymentUnclear),
+            CancelOutcome::Settled => Ok(()),
+            CancelOutcome::Refused { .. } => refuse(LinesRefused::PaymentOpen),
+            CancelOutcome::Unclear { .. } => refuse(LinesRefused::PaymentUnclear),
         }
     }
 
@@ -197,7 +197,7 @@ impl PlacementService {
             let refund =
                 decided.refund.map(|decided| OrderedRefund { key, decided, reason, restock, ends_period: false });
             let payment = decided.payment;
-            let rework = decided.rework.map(|rework| Rework { tickets: tickets.clone(), ..rework });
+            let rework = decided.rework.map(|rework| LineChangeSet { tickets: tickets.clone(), ..rework });
             Ok(OrderUpdate { transition, refund, rework, payment, ..OrderUpdate::of(stamp) })
         })
     }
@@ -206,14 +206,14 @@ impl PlacementService {
     /// failing, the order stays without a payment until the next change or the worker finds it.
     async fn recover_payment(&self, staff: &Staff, id: OrderId) {
         for _ in 0..RECOVERIES {
-            if !matches!(self.look_and_renew(staff, id).await, Err(OrderError::Store(_))) {
+            if !matches!(self.check_and_renew(staff, id).await, Err(OrderError::Store(_))) {
                 break;
             }
         }
     }
 
     /// The failed write may be the record of the cancellation: then the charge still looks open.
-    async fn look_and_renew(&self, staff: &Staff, id: OrderId) -> Result<(), OrderError> {
+    async fn check_and_renew(&self, staff: &Staff, id: OrderId) -> Result<(), OrderError> {
         if let Some(charge) = self.charges.charges.open_for(ChargePurpose::Order(id)).await? {
             self.charges.check_now(&charge).await?;
         }

@@ -123,12 +123,12 @@ fn decided(order: &Order, snapshot: &CartSnapshot, edit: LineEdit) -> Result<Dec
     decide(order, snapshot, &command(edit), &terms)
 }
 
-fn reworked(order: &Order, snapshot: &CartSnapshot, edit: LineEdit) -> crate::change::Rework {
+fn reworked(order: &Order, snapshot: &CartSnapshot, edit: LineEdit) -> crate::change::LineChangeSet {
     decided(order, snapshot, edit).unwrap().rework.unwrap()
 }
 
 /// Stock level and change of the claim on it.
-fn claims(rework: &crate::change::Rework) -> Vec<(i64, i64)> {
+fn claims(rework: &crate::change::LineChangeSet) -> Vec<(i64, i64)> {
     rework.claims.iter().map(|claim| (claim.inventory.get(), claim.pieces)).collect()
 }
 
@@ -494,7 +494,7 @@ async fn an_order_that_was_paid_meanwhile_is_not_refunded_unasked() {
 }
 
 #[tokio::test]
-async fn what_never_settles_is_given_up_and_no_wish_writes_nothing() {
+async fn unresolved_data_changes_end_in_an_error() {
     let order = order(OrderStatus::Created, vec![line(1, 1, 1, 3, 100)]);
     let mut desk = Desk::finding(vec![order.clone()]);
     desk.store.expect_change().times(6).returning(|_, _| Err(OrderRefusal::from(LinesRefused::Stale).into()));

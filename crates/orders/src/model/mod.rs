@@ -29,8 +29,8 @@ pub use moves::{
 };
 pub use notice_text::{NoticeSubject, NoticeText};
 pub use order::{
-    Customer, DeliveryWay, Named, Order, OrderLine, OrderRefund, OrderRefundState, PaymentState, PaymentType, Place,
-    ReservationState,
+    Customer, DeliveryOptionRef, Named, Order, OrderLine, OrderRefund, OrderRefundState, PaymentState, PaymentType,
+    Place, ReservationState,
 };
 pub use payment::{PaidEvent, PreparedPayment};
 pub use reservation::ReservationRecord;

@@ -253,7 +253,7 @@ impl OrderStatus {
 
     /// Returns the move of an unconfirmed order whose hold time has passed. `None` if the order has left its
     /// first status.
-    pub fn once_expired(self) -> Option<Transition> {
+    pub fn move_when_expired(self) -> Option<Transition> {
         row(self, Canceled, MoveBy::Timeout)
     }
 }
@@ -279,7 +279,7 @@ impl TransitionContext {
 
     /// Returns the move of an order whose money and lines are all taken back. `None` if it does not move: an
     /// order that was handed over and paid stays issued.
-    pub fn once_returned(self) -> Option<Transition> {
+    pub fn move_when_returned(self) -> Option<Transition> {
         row(self.status, Canceled, MoveBy::Refund).filter(|step| match step.money {
             MoneyCondition::Unpaid => !self.paid,
             _ => self.returned,
@@ -288,7 +288,7 @@ impl TransitionContext {
 
     /// Returns the move of an order whose money an employee has taken. `None` if it does not move: an issued
     /// order stays issued.
-    pub fn once_paid_by_hand(self) -> Result<Option<Transition>, TransitionRefused> {
+    pub fn move_when_paid_manually(self) -> Result<Option<Transition>, TransitionRefused> {
         if self.paid {
             return Err(TransitionRefused::AlreadyPaid);
         }

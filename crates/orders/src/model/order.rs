@@ -23,7 +23,7 @@ pub struct Named<Id> {
 
 /// Delivery type or subtype as shown to the customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeliveryWay<Id> {
+pub struct DeliveryOptionRef<Id> {
     /// Identifier.
     pub id: Id,
     /// Name.
@@ -120,7 +120,7 @@ pub struct OrderLine {
 
 impl OrderLine {
     /// Units that have not been taken back.
-    pub fn pieces_left(&self) -> u32 {
+    pub fn units_left(&self) -> u32 {
         self.quantity.get().saturating_sub(self.refunded_quantity)
     }
 
@@ -222,9 +222,9 @@ pub struct Order {
     /// Promo code used.
     pub promo_code: Option<String>,
     /// Delivery type.
-    pub delivery_type: DeliveryWay<DeliveryTypeId>,
+    pub delivery_type: DeliveryOptionRef<DeliveryTypeId>,
     /// Delivery subtype.
-    pub delivery_subtype: Option<DeliveryWay<DeliverySubtypeId>>,
+    pub delivery_subtype: Option<DeliveryOptionRef<DeliverySubtypeId>>,
     /// Pickup point.
     pub delivery_subtype_param: Option<Place<DeliverySubtypeParamId>>,
     /// Shop.
@@ -372,9 +372,9 @@ mod tests {
     #[test]
     fn what_has_gone_back_of_a_line_is_no_longer_left() {
         let line = OrderLine { refunded_quantity: 1, ..crate::model::testing::a_line(100) };
-        assert_eq!((line.pieces_left(), line.money_left().minor()), (0, 100));
+        assert_eq!((line.units_left(), line.money_left().minor()), (0, 100));
         let refunded_amount = Money::from_minor(30).unwrap();
         let line = OrderLine { refunded_amount, ..crate::model::testing::a_line(100) };
-        assert_eq!((line.pieces_left(), line.money_left().minor()), (1, 70));
+        assert_eq!((line.units_left(), line.money_left().minor()), (1, 70));
     }
 }

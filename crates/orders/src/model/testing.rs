@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::tickets::Tickets;
 
 use super::{
-    Customer, DeliveryCharge, DeliveryWay, Named, Order, OrderLine, OrderStatus, PaymentMethod, PreparedPayment,
+    Customer, DeliveryCharge, DeliveryOptionRef, Named, Order, OrderLine, OrderStatus, PaymentMethod, PreparedPayment,
     ReservationState,
 };
 
@@ -31,7 +31,7 @@ pub fn an_order(status: OrderStatus) -> Order {
         final_price: money(450),
         delivery_charge: DeliveryCharge::default(),
         promo_code: Some("SPRING".to_owned()),
-        delivery_type: DeliveryWay {
+        delivery_type: DeliveryOptionRef {
             id: DeliveryTypeId::new(1).unwrap(),
             name: String::new(),
             price: money(0),

@@ -150,7 +150,7 @@ pub(crate) struct Buyer {
 }
 
 /// Inputs of a decision besides the snapshot and the command.
-pub(crate) struct Circumstances<'a> {
+pub(crate) struct OrderContext<'a> {
     pub buyer: &'a Buyer,
     pub key: Uuid,
     /// Reference for the tickets among the items.
@@ -168,7 +168,7 @@ const NOT_BY_CONTACT: &str = "is paid online, and a contact form is paid on rece
 pub(crate) fn decide(
     snapshot: &CartSnapshot,
     command: &OrderCommand,
-    circumstances: &Circumstances<'_>,
+    circumstances: &OrderContext<'_>,
 ) -> Result<PlacedOrder, OrderRefused> {
     let mut refused = OrderRefused { parties: snapshot.missing.violations(), ..OrderRefused::default() };
     let delivery = command.delivery.check(&snapshot.references).map_err(|problems| refused.delivery = problems).ok();

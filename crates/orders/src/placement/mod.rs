@@ -13,7 +13,7 @@ pub use allocation::{Allocated, Allocation, FewestWarehouses};
 pub use contact::{ContactProblem, ContactTerms, HoldHours, InvalidHoldHours, Unconfirmed};
 pub(crate) use decide::applied_discounts;
 #[cfg(test)]
-pub(crate) use decide::{Buyer, Circumstances, decide as place_purely};
+pub(crate) use decide::{Buyer, OrderContext, decide as place_purely};
 pub use decide::{ContactOrderCommand, OrderCommand, OrderRefused, PaymentProblem, StaffOrderCommand};
 pub(crate) use receipt::{delivery_item, delivery_name, slip, vat};
 pub(crate) use service::TRIES;

@@ -8,7 +8,7 @@ use kontor_kernel::{
 use kontor_payments::{ChargeService, Opened};
 
 use super::allocation::Allocation;
-use super::decide::{Buyer, Circumstances, ContactOrderCommand, OrderCommand, OrderRefused, StaffOrderCommand, decide};
+use super::decide::{Buyer, ContactOrderCommand, OrderCommand, OrderContext, OrderRefused, StaffOrderCommand, decide};
 use super::snapshot::CartView;
 use crate::change::{Comment, Orderer};
 use crate::error::{CartError, PlacementError};
@@ -195,7 +195,7 @@ impl PlacementService {
                 })
                 .await?;
             let has_tickets = snapshot.items.iter().any(|item| item.is_ticket);
-            let circumstances = Circumstances {
+            let circumstances = OrderContext {
                 buyer,
                 key: self.random.uuid(),
                 tickets: has_tickets.then(|| TicketReference::draw(&*self.random)),

@@ -14,7 +14,7 @@ use kontor_payments::model::{ReceiptContact, ReceiptTerms, TaxSystem, VatCode};
 use kontor_payments::ports::{MockChargeStore, MockPaymentGateway};
 use uuid::Uuid;
 
-use super::decide::{Buyer, Circumstances, decide};
+use super::decide::{Buyer, OrderContext, decide};
 use super::service::{PaymentPage, PlacementService};
 use super::*;
 use crate::change::Orderer;
@@ -39,7 +39,7 @@ fn customer() -> CustomerScope {
     }
 }
 
-fn circumstances() -> Circumstances<'static> {
+fn circumstances() -> OrderContext<'static> {
     static BUYER: LazyLock<Buyer> = LazyLock::new(|| Buyer {
         point: customer().app.into(),
         orderer: Orderer::Customer(customer().counterparty_id),
@@ -47,7 +47,7 @@ fn circumstances() -> Circumstances<'static> {
         manager_id: None,
         comment: None,
     });
-    Circumstances {
+    OrderContext {
         buyer: &BUYER,
         key: Uuid::nil(),
         tickets: None,

@@ -47,7 +47,7 @@ fn unpaid(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, Refun
             let named = pieces(order, lines, command.restock)?;
             let back =
                 |line: &OrderLine| named.iter().find(|back| back.line == line.id).map_or(0, |back| back.quantity);
-            if order.lines.iter().any(|line| back(line) < line.pieces_left()) {
+            if order.lines.iter().any(|line| back(line) < line.units_left()) {
                 return Err(RefundRefused::WholeOnly);
             }
         }
@@ -55,13 +55,13 @@ fn unpaid(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, Refun
             return Err(RefundRefused::NotPaid);
         }
     }
-    let goods = |line: &OrderLine| returned(line, line.pieces_left(), Money::ZERO, command.restock);
+    let goods = |line: &OrderLine| returned(line, line.units_left(), Money::ZERO, command.restock);
     finish(order, order.lines.iter().map(goods).collect(), Money::ZERO)
 }
 
 /// Refund of all remaining money of an order, for money that was not requested. The goods are taken back too,
 /// unless they cannot be. `None` if no money remains. Refuses if the lines do not account for the money.
-pub fn everything_left(order: &Order) -> Result<Option<DecidedRefund>, RefundRefused> {
+pub fn remaining_refund(order: &Order) -> Result<Option<DecidedRefund>, RefundRefused> {
     let left = order.left_to_refund();
     if left.is_zero() {
         return Ok(None);
@@ -73,7 +73,7 @@ pub fn everything_left(order: &Order) -> Result<Option<DecidedRefund>, RefundRef
 }
 
 /// Refund that was made outside the service. The goods and the status stay.
-pub fn gone_back(order: &Order, amount: Money) -> Result<DecidedRefund, RefundRefused> {
+pub fn external_refund(order: &Order, amount: Money) -> Result<DecidedRefund, RefundRefused> {
     finish_money(order, amount).map(|decided| DecidedRefund { transition: None, ..decided })
 }
 
@@ -97,14 +97,14 @@ pub(crate) fn finish(order: &Order, lines: Vec<ReturnedLine>, delivery: Money) -
         return Err(RefundRefused::ExceedsPaid { left });
     }
     let taken_back = |line: &OrderLine| lines.iter().find(|back| back.line == line.id).map_or(0, |back| back.quantity);
-    let whole = order.lines.iter().all(|line| taken_back(line) == line.pieces_left());
+    let whole = order.lines.iter().all(|line| taken_back(line) == line.units_left());
     let context = crate::model::TransitionContext { returned: amount == left, ..order.transition_context() };
-    let transition = if whole { context.once_returned() } else { None };
+    let transition = if whole { context.move_when_returned() } else { None };
     Ok(DecidedRefund { amount, delivery, lines, transition })
 }
 
 fn all_of(order: &Order, restock: bool) -> Vec<ReturnedLine> {
-    order.lines.iter().map(|line| returned(line, line.pieces_left(), line.money_left(), restock)).collect()
+    order.lines.iter().map(|line| returned(line, line.units_left(), line.money_left(), restock)).collect()
 }
 
 /// Splits money without units over every line and the delivery, in proportion to what remains of each.
@@ -133,8 +133,8 @@ fn pieces(order: &Order, wanted: &[RefundLine], restock: bool) -> Result<Vec<Ret
         match order.lines.iter().find(|line| line.id == asked.line) {
             None => refused.push((position, RefundProblem::UnknownLine)),
             Some(_) if !seen.insert(asked.line) => refused.push((position, RefundProblem::Repeated)),
-            Some(line) if quantity > line.pieces_left() => {
-                refused.push((position, RefundProblem::TooMany { left: line.pieces_left() }));
+            Some(line) if quantity > line.units_left() => {
+                refused.push((position, RefundProblem::TooMany { left: line.units_left() }));
             }
             Some(line) => lines.push(returned(line, quantity, money_of(line, quantity), restock)),
         }
@@ -157,7 +157,7 @@ fn pieces_for(lines: Vec<ReturnedLine>, amount: Money) -> Result<Vec<ReturnedLin
 /// first units get one minor unit more if it does not divide. The last unit gets the rest, in any order of
 /// refunds.
 pub(crate) fn money_of(line: &OrderLine, quantity: u32) -> Money {
-    let pieces = line.pieces_left();
+    let pieces = line.units_left();
     if pieces == 0 {
         return Money::ZERO;
     }

@@ -6,7 +6,7 @@ mod receipt;
 #[cfg(test)]
 mod tests;
 
-pub use decide::{decide, everything_left, gone_back};
+pub use decide::{decide, external_refund, remaining_refund};
 pub(crate) use decide::{finish, money_of, returned};
 pub use model::{
     DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, RefundScope, ReturnEffect, ReturnedLine,

@@ -97,7 +97,7 @@ fn when_everything_goes_back_the_order_is_canceled() {
     let order = after(order, &refund);
     assert_eq!(decide(&order, &command(&[], None)), Err(RefundRefused::NothingLeft));
     assert_eq!(decide(&order, &command(&[], Some(1))), Err(RefundRefused::NothingLeft));
-    assert_eq!(everything_left(&order), Ok(None));
+    assert_eq!(remaining_refund(&order), Ok(None));
     assert_eq!(decide(&order, &command(&[], Some(0))), Err(RefundRefused::NothingAsked));
 }
 
@@ -185,8 +185,8 @@ fn lines_leave_the_delivery_unless_it_is_asked_for() {
     assert_eq!((parts(&part), part.transition), ((800, 300), None));
     let whole = decide(&order, &command(&[], None)).unwrap();
     assert_eq!(parts(&whole), (1_300, 300));
-    assert_eq!(parts(&everything_left(&order).unwrap().unwrap()), (1_300, 300));
-    assert_eq!(parts(&gone_back(&order, money(130)).unwrap()), (130, 30));
+    assert_eq!(parts(&remaining_refund(&order).unwrap().unwrap()), (1_300, 300));
+    assert_eq!(parts(&external_refund(&order, money(130)).unwrap()), (130, 30));
     assert_eq!(decide(&order, &command(&[], Some(1_301))), Err(RefundRefused::ExceedsPaid { left: money(1_300) }));
 }
 
@@ -249,7 +249,7 @@ proptest! {
         }
         prop_assert_eq!(order.refunding, order.captured);
         prop_assert_eq!(order.delivery_left(), Money::ZERO);
-        prop_assert!(order.lines.iter().all(|line| line.refunded_amount == line.total && line.pieces_left() == 0));
+        prop_assert!(order.lines.iter().all(|line| line.refunded_amount == line.total && line.units_left() == 0));
     }
 }
 
@@ -340,7 +340,7 @@ fn pieces_without_money_can_go_back_and_all_of_it_is_no_more() {
     assert_eq!((free.amount, free.lines.len()), (Money::ZERO, 1));
     let exact = decide(&order, &command(&[(1, 2)], Some(1_000))).unwrap();
     assert_eq!(exact.amount, money(1_000));
-    let whole = everything_left(&order).unwrap().unwrap();
+    let whole = remaining_refund(&order).unwrap().unwrap();
     assert_eq!(
         (whole.amount, whole.lines.iter().map(|line| line.effect).collect::<Vec<_>>()),
         (money(1_000), vec![ReturnEffect::Release; 2])
@@ -352,14 +352,14 @@ fn unwanted_money_goes_back_without_goods_that_cannot_and_never_stays_silently()
     let ticket = OrderLine { is_ticket: true, ..line(1, 2, 1_000) };
     let tickets = Tickets { total: 2, redeemed: 1, ..Tickets::default() };
     let entered = Order { tickets, ..paid(vec![ticket]) };
-    let back = everything_left(&entered).unwrap().unwrap();
+    let back = remaining_refund(&entered).unwrap().unwrap();
     assert_eq!((back.amount, back.lines[0].quantity, back.transition), (money(1_000), 0, None));
     let order = paid(vec![line(1, 2, 1_000)]);
     let less = Order { refunding: money(300), ..order.clone() };
-    assert_eq!(everything_left(&less).unwrap().unwrap().amount, money(700));
+    assert_eq!(remaining_refund(&less).unwrap().unwrap().amount, money(700));
     // More money than the lines account for: staff must check it.
     let more = Order { captured: money(1_200), ..order };
-    assert_eq!(everything_left(&more), Err(RefundRefused::ExceedsLines { most: money(1_000) }));
+    assert_eq!(remaining_refund(&more), Err(RefundRefused::ExceedsLines { most: money(1_000) }));
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl TicketOrder {
     }
 
     /// Time from which its tickets are valid, or the reason why they never are.
-    pub fn opens_from(&self) -> Result<DateTime<Utc>, ScanOutcome> {
+    pub fn valid_from(&self) -> Result<DateTime<Utc>, ScanOutcome> {
         let returned = !self.captured.is_zero() && self.kept.is_zero();
         if self.status == OrderStatus::Canceled || returned || self.total == 0 {
             return Err(ScanOutcome::Canceled);
@@ -92,7 +92,7 @@ pub fn judge(
     terms: &TicketTerms,
 ) -> ScanOutcome {
     let Some(order) = order else { return ScanOutcome::Unknown };
-    let opens = match order.opens_from() {
+    let opens = match order.valid_from() {
         Ok(opens) => opens,
         Err(refused) => return refused,
     };

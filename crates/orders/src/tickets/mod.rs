@@ -11,7 +11,7 @@ mod token;
 pub use judge::{TicketOrder, TicketTerms, judge};
 pub use model::{InvalidReference, TicketReference, Tickets};
 pub use scan::{
-    EarlierScan, InvalidScanId, KeptScan, ReadScan, Scan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, ScanRefused,
+    CheckedScan, EarlierScan, InvalidScanId, Scan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, ScanRefused, StoredScan,
 };
 pub use service::TicketService;
 pub use token::TicketTokens;

@@ -56,7 +56,7 @@ pub struct Scan {
 
 /// Scan with a checked token.
 #[derive(Debug, Clone)]
-pub struct ReadScan {
+pub struct CheckedScan {
     /// Scan as received.
     pub scan: Scan,
     /// Reference in the token; `None` for a token that the service did not create.
@@ -73,7 +73,7 @@ pub struct ScanBatch {
     /// Employee, project and time.
     pub stamp: Stamp,
     /// Scans.
-    pub scans: Vec<ReadScan>,
+    pub scans: Vec<CheckedScan>,
     /// Time limits.
     pub terms: TicketTerms,
 }
@@ -113,7 +113,7 @@ pub struct EarlierScan {
 
 /// Judged scan. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptScan {
+pub struct StoredScan {
     /// Identifier.
     pub id: TicketScanId,
     /// Identifier chosen by the scanner.
@@ -144,7 +144,7 @@ pub struct KeptScan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScanAnswer {
     /// The scan was judged, now or before: the same scan always gets the same answer.
-    Kept(Box<KeptScan>),
+    Kept(Box<StoredScan>),
     /// Another scan has this identifier. Nothing was written.
     Reused,
     /// The project has no such shop. Nothing was written.

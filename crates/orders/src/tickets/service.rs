@@ -6,7 +6,7 @@ use kontor_kernel::{
 };
 
 use super::judge::{TicketOrder, TicketTerms};
-use super::scan::{KeptScan, ReadScan, Scan, ScanAnswer, ScanBatch, ScanRefused};
+use super::scan::{CheckedScan, Scan, ScanAnswer, ScanBatch, ScanRefused, StoredScan};
 use super::token::TicketTokens;
 use crate::OrderError;
 use crate::model::Order;
@@ -35,7 +35,7 @@ impl TicketService {
     pub fn token(&self, customer: CustomerScope, order: &Order) -> Option<SecretString> {
         let own = order.customer.id == customer.counterparty_id;
         let reference = order.tickets.reference.as_ref().filter(|_| own)?;
-        TicketOrder::from(order).opens_from().ok()?;
+        TicketOrder::from(order).valid_from().ok()?;
         Some(self.tokens.token(customer.app.project_id, reference))
     }
 
@@ -47,16 +47,16 @@ impl TicketService {
         let read = |scan: Scan| {
             // The databases differ in precision below a microsecond.
             let scan = Scan { at: scan.at.map(|at| at.trunc_subsecs(6)), ..scan };
-            ReadScan {
+            CheckedScan {
                 reference: self.tokens.read(staff.project_id, &scan.token),
                 fingerprint: self.tokens.fingerprint(&scan.token),
                 at: scan.at.unwrap_or_else(|| stamp.at.trunc_subsecs(6)),
                 scan,
             }
         };
-        let mut numbered: Vec<(usize, ReadScan)> = scans.into_iter().map(read).enumerate().collect();
+        let mut numbered: Vec<(usize, CheckedScan)> = scans.into_iter().map(read).enumerate().collect();
         numbered.sort_by_key(|(_, scan)| scan.at);
-        let (places, scans): (Vec<usize>, Vec<ReadScan>) = numbered.into_iter().unzip();
+        let (places, scans): (Vec<usize>, Vec<CheckedScan>) = numbered.into_iter().unzip();
         let answers = self.tickets.redeem(ScanBatch { stamp, scans, terms: self.terms }).await?;
         let mut answers: Vec<(usize, ScanAnswer)> = places.into_iter().zip(answers).collect();
         answers.sort_by_key(|(place, _)| *place);
@@ -75,7 +75,7 @@ impl TicketService {
         staff: &Staff,
         order: OrderId,
         page: PageRequest,
-    ) -> Result<Page<KeptScan>, OrderError> {
+    ) -> Result<Page<StoredScan>, OrderError> {
         staff.require(Permission::view(Resource::Orders))?;
         staff.own(self.orders.find(order).await?)?;
         Ok(self.tickets.of_order(order, page).await?)

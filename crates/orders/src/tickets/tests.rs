@@ -84,7 +84,7 @@ fn as_many_come_in_as_tickets_are_left() {
 }
 
 #[test]
-fn nobody_comes_in_without_a_paid_order() {
+fn scans_require_a_paid_order() {
     let terms = TicketTerms::default();
     assert_eq!(judge(None, Quantity::ONE, None, minutes(20), minutes(20), &terms), ScanOutcome::Unknown);
     for gone in [
@@ -190,8 +190,8 @@ async fn scans_are_judged_in_their_order_of_time_and_answered_as_they_came() {
     let mut store = MockTicketStore::new();
     store.expect_redeem().returning(|batch| {
         assert!(batch.scans.is_sorted_by_key(|scan| scan.at));
-        let kept = |(index, scan): (usize, ReadScan)| {
-            ScanAnswer::Kept(Box::new(KeptScan {
+        let kept = |(index, scan): (usize, CheckedScan)| {
+            ScanAnswer::Kept(Box::new(StoredScan {
                 id: TicketScanId::new(i64::try_from(index).unwrap() + 1).unwrap(),
                 scan_id: scan.scan.id,
                 order: None,

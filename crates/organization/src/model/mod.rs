@@ -35,12 +35,12 @@ pub use shop::Shop;
 pub use staff_menu::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenuItems, WrongItemCount, default_items};
 pub use staff_shop::{InvalidLatitude, InvalidLongitude, Latitude, Longitude, ShopChange, ShopDetails, StaffShop};
 pub use suggestion::{
-    AddressSuggestion, BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion, KnownBank, NotANumber,
+    AddressSuggestion, BankDetails, BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion, NotANumber,
     SuggestionQuery,
 };
 
 pub use task::{Task, TaskChange, TaskDraft, TaskLinks, TaskStatus};
-pub use task_news::{TaskLine, TaskMail, TaskNews, TaskStanding};
+pub use task_news::{TaskLine, TaskMail, TaskNotice, TaskSnapshot};
 
 #[cfg(test)]
 mod tests {

@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn who_never_closes_never_changes() {
+    fn a_shop_open_all_week_has_no_next_change() {
         let always: Vec<(i64, &str)> = (1..=7).map(|weekday| (weekday, "00:00-24:00")).collect();
         let shop = times("America/New_York", &always);
         assert!(shop.open_at(moment("2026-03-08T07:00:00Z")));

@@ -58,14 +58,14 @@ pub struct BankSuggestion {
 
 /// Fields of a bank that its accounts take over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownBank {
+pub struct BankDetails {
     /// Name used in payments.
     pub name: Name,
     /// Account at the central bank; offices of the central bank have none.
     pub correspondent_account: Option<BankAccount>,
 }
 
-impl KnownBank {
+impl BankDetails {
     /// Converts a suggestion for the bank with this BIK. `None` if it is about another bank, or its name is
     /// invalid. An account that this bank cannot have is left out.
     pub fn of(suggestion: &BankSuggestion, bik: &Bik) -> Option<Self> {

@@ -7,7 +7,7 @@ use super::{Task, TaskChange, TaskDraft, TaskStatus};
 /// Reason to notify an employee about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
-pub enum TaskNews {
+pub enum TaskNotice {
     /// The task was assigned to them.
     Assigned,
     /// The deadline changed.
@@ -18,7 +18,7 @@ pub enum TaskNews {
 
 /// Fields of a task that decide about notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TaskStanding {
+pub struct TaskSnapshot {
     /// Status.
     pub status: TaskStatus,
     /// Author.
@@ -29,7 +29,7 @@ pub struct TaskStanding {
     pub deadline: Option<DateTime<Utc>>,
 }
 
-impl TaskStanding {
+impl TaskSnapshot {
     /// Converts a stored task.
     pub fn of(task: &Task) -> Self {
         let number = |person: &Option<(UserId, String)>| person.as_ref().map(|(id, _)| *id);
@@ -61,17 +61,17 @@ impl TaskStanding {
     /// Returns the employees to notify, with the reasons. `before` is the state before the change, if there was
     /// one; `by` is the author of the change. Authors of a change are not notified about it, and each employee
     /// gets at most one reason.
-    pub fn news(self, before: Option<Self>, by: Option<UserId>) -> Vec<(UserId, TaskNews)> {
+    pub fn news(self, before: Option<Self>, by: Option<UserId>) -> Vec<(UserId, TaskNotice)> {
         let was_open = |task: &Self| !task.status.is_closed();
-        let told: Vec<(Option<UserId>, TaskNews)> = if self.status.is_closed() {
+        let told: Vec<(Option<UserId>, TaskNotice)> = if self.status.is_closed() {
             let closing = before.as_ref().is_some_and(was_open);
             let told = [self.responsible, self.author.filter(|author| Some(*author) != self.responsible)];
-            told.into_iter().filter(|_| closing).map(|person| (person, TaskNews::Closed)).collect()
+            told.into_iter().filter(|_| closing).map(|person| (person, TaskNotice::Closed)).collect()
         } else {
             let kept = before.filter(|before| was_open(before) && before.responsible == self.responsible);
             match kept {
-                None => vec![(self.responsible, TaskNews::Assigned)],
-                Some(before) if before.deadline != self.deadline => vec![(self.responsible, TaskNews::Moved)],
+                None => vec![(self.responsible, TaskNotice::Assigned)],
+                Some(before) if before.deadline != self.deadline => vec![(self.responsible, TaskNotice::Moved)],
                 Some(_) => Vec::new(),
             }
         };
@@ -80,10 +80,10 @@ impl TaskStanding {
     }
 
     /// Returns `true` if the notification still applies to the task in this state, for this employee.
-    pub fn still(self, news: TaskNews, person: UserId) -> bool {
+    pub fn still(self, news: TaskNotice, person: UserId) -> bool {
         match news {
-            TaskNews::Assigned | TaskNews::Moved => !self.status.is_closed() && self.responsible == Some(person),
-            TaskNews::Closed => self.status.is_closed(),
+            TaskNotice::Assigned | TaskNotice::Moved => !self.status.is_closed() && self.responsible == Some(person),
+            TaskNotice::Closed => self.status.is_closed(),
         }
     }
 }
@@ -96,7 +96,7 @@ pub struct TaskLine {
     /// Title.
     pub title: Name,
     /// Reason of the notification.
-    pub news: TaskNews,
+    pub news: TaskNotice,
     /// Name of the status in the dictionary.
     pub status: Name,
     /// Deadline.
@@ -106,11 +106,11 @@ pub struct TaskLine {
 impl TaskLine {
     /// Joins the lines of each task, in the order of the events. An assignment takes precedence over a moved
     /// deadline.
-    pub fn once_each(told: impl IntoIterator<Item = Self>) -> Vec<Self> {
+    pub fn merged_by_task(told: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut lines: Vec<Self> = Vec::new();
         for line in told {
             match lines.iter_mut().find(|known| known.id == line.id) {
-                Some(known) if line.news != TaskNews::Moved => known.news = line.news,
+                Some(known) if line.news != TaskNotice::Moved => known.news = line.news,
                 Some(_) => {}
                 None => lines.push(line),
             }
@@ -146,19 +146,19 @@ mod tests {
         UserId::new(id).unwrap()
     }
 
-    fn task(status: TaskStatus, responsible: i64) -> TaskStanding {
+    fn task(status: TaskStatus, responsible: i64) -> TaskSnapshot {
         let responsible = (responsible > 0).then(|| user(responsible));
-        TaskStanding { status, author: Some(user(1)), responsible, deadline: None }
+        TaskSnapshot { status, author: Some(user(1)), responsible, deadline: None }
     }
 
     /// State before, state after, author, and expected notifications.
-    type Case<'a> = (Option<TaskStanding>, TaskStanding, i64, &'a [(i64, TaskNews)]);
+    type Case<'a> = (Option<TaskSnapshot>, TaskSnapshot, i64, &'a [(i64, TaskNotice)]);
 
     #[test]
-    fn whose_it_becomes_is_told_unless_they_did_it_themselves() {
-        use TaskNews::{Assigned, Closed, Moved};
+    fn a_new_assignee_is_notified_unless_they_are_the_author() {
+        use TaskNotice::{Assigned, Closed, Moved};
         use TaskStatus::{Canceled, Done, InProgress, New};
-        let later = |task: TaskStanding| TaskStanding { deadline: Some(DateTime::UNIX_EPOCH), ..task };
+        let later = |task: TaskSnapshot| TaskSnapshot { deadline: Some(DateTime::UNIX_EPOCH), ..task };
         let table: [Case; 16] = [
             (None, task(New, 2), 1, &[(2, Assigned)]),
             (None, task(New, 1), 1, &[]),
@@ -178,7 +178,7 @@ mod tests {
             (Some(task(Done, 2)), task(New, 2), 2, &[]),
         ];
         for (before, after, by, told) in table {
-            let told: Vec<(UserId, TaskNews)> = told.iter().map(|(id, news)| (user(*id), *news)).collect();
+            let told: Vec<(UserId, TaskNotice)> = told.iter().map(|(id, news)| (user(*id), *news)).collect();
             assert_eq!(after.news(before, Some(user(by))), told, "{before:?} {after:?} by {by}");
         }
     }
@@ -192,18 +192,19 @@ mod tests {
             status: Name::parse("new").unwrap(),
             deadline: None,
         };
-        let told = [(7, TaskNews::Assigned), (8, TaskNews::Moved), (7, TaskNews::Moved), (8, TaskNews::Assigned)];
-        let once = TaskLine::once_each(told.map(|(id, news)| line(id, news)));
-        assert_eq!(once, [line(7, TaskNews::Assigned), line(8, TaskNews::Assigned)]);
+        let told =
+            [(7, TaskNotice::Assigned), (8, TaskNotice::Moved), (7, TaskNotice::Moved), (8, TaskNotice::Assigned)];
+        let once = TaskLine::merged_by_task(told.map(|(id, news)| line(id, news)));
+        assert_eq!(once, [line(7, TaskNotice::Assigned), line(8, TaskNotice::Assigned)]);
     }
 
     #[test]
     fn what_is_not_true_any_more_is_not_told() {
         let open = task(TaskStatus::New, 2);
         let closed = task(TaskStatus::Done, 2);
-        for news in [TaskNews::Assigned, TaskNews::Moved] {
+        for news in [TaskNotice::Assigned, TaskNotice::Moved] {
             assert!(open.still(news, user(2)) && !open.still(news, user(3)) && !closed.still(news, user(2)));
         }
-        assert!(closed.still(TaskNews::Closed, user(1)) && !open.still(TaskNews::Closed, user(1)));
+        assert!(closed.still(TaskNotice::Closed, user(1)) && !open.still(TaskNotice::Closed, user(1)));
     }
 }

@@ -9,7 +9,7 @@ use crate::ports::{Answer, PaymentGateway, Reading};
 use crate::timing::{CLOCK_SKEW, KEY_LIFETIME, METHOD_DELETED, SURELY_ABSENT};
 
 /// Result of resolving a payment.
-pub(super) enum Finding {
+pub(super) enum Resolution {
     /// The acquirer has the payment.
     Known(Box<GatewayPayment>),
     /// The acquirer certainly has no payment, and none will be created.
@@ -27,12 +27,12 @@ pub(super) async fn inquire(
     clock: &dyn Clock,
     charge: &Charge,
     may_repeat: bool,
-) -> Finding {
-    let unclear = |why| Finding::Unclear { why, unanswered: false, retry_after: None };
+) -> Resolution {
+    let unclear = |why| Resolution::Unclear { why, unanswered: false, retry_after: None };
     if let Some(id) = &charge.provider_id {
         return match gateway.read(id).await {
-            Reading::Known(payment) => Finding::Known(Box::new(payment)),
-            Reading::Absent => Finding::Suspicious { why: format!("the acquirer no longer knows payment {id}") },
+            Reading::Known(payment) => Resolution::Known(Box::new(payment)),
+            Reading::Absent => Resolution::Suspicious { why: format!("the acquirer no longer knows payment {id}") },
             Reading::Unknown { why } => unclear(why),
         };
     }
@@ -42,8 +42,8 @@ pub(super) async fn inquire(
         (ChargeFailure::Withdrawn, METHOD_DELETED.to_owned())
     } else {
         match gateway.create(&charge.request).await {
-            Answer::Known(payment) => return Finding::Known(Box::new(payment)),
-            Answer::Unknown { why, retry_after } => return Finding::Unclear { why, unanswered: true, retry_after },
+            Answer::Known(payment) => return Resolution::Known(Box::new(payment)),
+            Answer::Unknown { why, retry_after } => return Resolution::Unclear { why, unanswered: true, retry_after },
             // An earlier request may have succeeded although this one is refused (another password, for
             // example).
             Answer::Refused { code, description } => (ChargeFailure::Refused, format!("{code}: {description}")),
@@ -51,8 +51,8 @@ pub(super) async fn inquire(
     };
     // The charge fails only if the acquirer certainly has no payment for it.
     match gateway.find(&charge.request, charge.created_at - CLOCK_SKEW).await {
-        Reading::Known(payment) => Finding::Known(Box::new(payment)),
-        Reading::Absent if clock.now() - charge.asked_at >= SURELY_ABSENT => Finding::Nothing { failure, reason },
+        Reading::Known(payment) => Resolution::Known(Box::new(payment)),
+        Reading::Absent if clock.now() - charge.asked_at >= SURELY_ABSENT => Resolution::Nothing { failure, reason },
         Reading::Absent => unclear(reason),
         Reading::Unknown { why } => unclear(why),
     }

@@ -9,4 +9,4 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-pub use service::{ChargeService, Charged, Notified, Opened, ReconciledCharges, Withdrawal};
+pub use service::{CancelOutcome, ChargeResult, ChargeService, NotificationResult, Opened, ReconciledCharges};

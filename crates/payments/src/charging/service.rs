@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use kontor_kernel::{Clock, Random, StoreError};
 
-use super::inquiry::{Finding, inquire};
+use super::inquiry::{Resolution, inquire};
 use crate::change::{Change, ChargeChange};
 use crate::model::{
     Charge, ChargeFailure, ChargePurpose, ChargeState, GatewayPayment, GatewayStatus, NewCharge, ProviderId,
@@ -40,7 +40,7 @@ pub enum Opened {
 
 /// Outcome of canceling an open charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Withdrawal {
+pub enum CancelOutcome {
     /// The outcome is known now: the charge is canceled, was paid, or had failed before.
     Settled,
     /// The acquirer keeps the payment open.
@@ -57,7 +57,7 @@ pub enum Withdrawal {
 
 /// Outcome of charging a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Charged {
+pub enum ChargeResult {
     /// The charge is stored, and the payment was requested.
     Asked(Charge, Opened),
     /// A conflicting charge exists; no payment was requested.
@@ -68,9 +68,9 @@ pub enum Charged {
     CustomerGone,
 }
 
-/// Result of a notification. It is handled unless the result is [`Notified::Unreadable`].
+/// Result of a notification. It is handled unless the result is [`NotificationResult::Unreadable`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notified {
+pub enum NotificationResult {
     /// The outcome became known.
     Settled(ChargePurpose),
     /// The payment is still pending.
@@ -117,15 +117,15 @@ enum Learned {
 impl ChargeService {
     /// Stores a charge and requests its payment at the acquirer. Charges that belong to a larger commit, such as
     /// an order, are stored there and passed to [`ChargeService::open`].
-    pub async fn charge(&self, new: NewCharge) -> Result<Charged, StoreError> {
+    pub async fn charge(&self, new: NewCharge) -> Result<ChargeResult, StoreError> {
         Ok(match self.charges.store(new).await? {
             ChargeStored::New(charge) => {
                 let opened = self.open(&charge).await?;
-                Charged::Asked(charge, opened)
+                ChargeResult::Asked(charge, opened)
             }
-            ChargeStored::Present(charge) => Charged::Present(charge),
-            ChargeStored::MethodGone => Charged::MethodGone,
-            ChargeStored::CustomerGone => Charged::CustomerGone,
+            ChargeStored::Present(charge) => ChargeResult::Present(charge),
+            ChargeStored::MethodGone => ChargeResult::MethodGone,
+            ChargeStored::CustomerGone => ChargeResult::CustomerGone,
         })
     }
 
@@ -155,9 +155,9 @@ impl ChargeService {
 
     /// Cancels an open charge at the acquirer. Every outcome found on the way is committed. A charge without an
     /// identifier at the acquirer stays as it is, since it may or may not have been received.
-    pub async fn withdraw(&self, charge: &Charge) -> Result<Withdrawal, StoreError> {
+    pub async fn withdraw(&self, charge: &Charge) -> Result<CancelOutcome, StoreError> {
         let Some(id) = &charge.provider_id else {
-            return Ok(Withdrawal::Unclear { why: "whether there is a payment is not known yet".to_owned() });
+            return Ok(CancelOutcome::Unclear { why: "whether there is a payment is not known yet".to_owned() });
         };
         let (refused, why) = match self.gateway.cancel(id, self.random.uuid()).await {
             Answer::Known(payment) => {
@@ -169,7 +169,7 @@ impl ChargeService {
         // The payment may have been paid or canceled in the meantime, or an answer was lost.
         match self.gateway.read(id).await {
             Reading::Known(payment) => self.withdrawn(charge, payment, refused, why).await,
-            Reading::Absent | Reading::Unknown { .. } => Ok(Withdrawal::Unclear { why }),
+            Reading::Absent | Reading::Unknown { .. } => Ok(CancelOutcome::Unclear { why }),
         }
     }
 
@@ -179,15 +179,15 @@ impl ChargeService {
         payment: GatewayPayment,
         answered: bool,
         why: String,
-    ) -> Result<Withdrawal, StoreError> {
+    ) -> Result<CancelOutcome, StoreError> {
         if payment.status == GatewayStatus::Pending && charge.ensure_matches(&payment).is_ok() {
             // Nothing changed. A request without an answer may still be in transit.
-            return Ok(if answered { Withdrawal::Refused { why } } else { Withdrawal::Unclear { why } });
+            return Ok(if answered { CancelOutcome::Refused { why } } else { CancelOutcome::Unclear { why } });
         }
         Ok(match self.learn(charge, payment).await? {
-            Learned::Succeeded | Learned::Failed { .. } | Learned::AlreadySettled => Withdrawal::Settled,
-            Learned::Pending | Learned::Postponed => Withdrawal::Unclear { why },
-            Learned::Suspicious { why } => Withdrawal::Unclear { why },
+            Learned::Succeeded | Learned::Failed { .. } | Learned::AlreadySettled => CancelOutcome::Settled,
+            Learned::Pending | Learned::Postponed => CancelOutcome::Unclear { why },
+            Learned::Suspicious { why } => CancelOutcome::Unclear { why },
         })
     }
 
@@ -198,17 +198,17 @@ impl ChargeService {
         &self,
         id: &ProviderId,
         told: Option<GatewayStatus>,
-    ) -> Result<Notified, StoreError> {
+    ) -> Result<NotificationResult, StoreError> {
         let known = self.charges.by_provider(id).await?;
         if let Some(charge) = known.as_ref().filter(|charge| !charge.state.is_open())
             && !told.is_some_and(|status| contradicts(charge, id, status))
         {
-            return Ok(Notified::AlreadySettled(charge.purpose()));
+            return Ok(NotificationResult::AlreadySettled(charge.purpose()));
         }
         let payment = match self.gateway.read(id).await {
             Reading::Known(payment) => payment,
-            Reading::Absent => return Ok(Notified::Ignored),
-            Reading::Unknown { why } => return Ok(Notified::Unreadable { why }),
+            Reading::Absent => return Ok(NotificationResult::Ignored),
+            Reading::Unknown { why } => return Ok(NotificationResult::Unreadable { why }),
         };
         // A notification can arrive before the response that contains the payment's identifier.
         let charge = match (known, payment.key) {
@@ -216,7 +216,7 @@ impl ChargeService {
             (None, Some(key)) => self.charges.by_key(key).await?,
             (None, None) => None,
         };
-        let Some(charge) = charge else { return Ok(Notified::Ignored) };
+        let Some(charge) = charge else { return Ok(NotificationResult::Ignored) };
         let purpose = charge.purpose();
         let learned = if charge.state.is_open() {
             self.learn(&charge, payment).await?
@@ -224,10 +224,10 @@ impl ChargeService {
             self.compare(&charge, &payment.id, payment.status).await?
         };
         Ok(match learned {
-            Learned::Succeeded | Learned::Failed { .. } => Notified::Settled(purpose),
-            Learned::Pending | Learned::Postponed => Notified::StillOpen(purpose),
-            Learned::AlreadySettled => Notified::AlreadySettled(purpose),
-            Learned::Suspicious { why } => Notified::Suspicious { purpose, why },
+            Learned::Succeeded | Learned::Failed { .. } => NotificationResult::Settled(purpose),
+            Learned::Pending | Learned::Postponed => NotificationResult::StillOpen(purpose),
+            Learned::AlreadySettled => NotificationResult::AlreadySettled(purpose),
+            Learned::Suspicious { why } => NotificationResult::Suspicious { purpose, why },
         })
     }
 
@@ -266,12 +266,12 @@ impl ChargeService {
         // A charge with an identifier at the acquirer is only read.
         let may_repeat = charge.provider_id.is_some() || self.may_leave(charge).await?;
         match inquire(&*self.gateway, &*self.clock, charge, may_repeat).await {
-            Finding::Known(payment) => self.learn(charge, *payment).await,
-            Finding::Nothing { failure, reason } => self.fail(charge, None, failure, reason).await,
-            Finding::Unclear { why, unanswered, retry_after } => {
+            Resolution::Known(payment) => self.learn(charge, *payment).await,
+            Resolution::Nothing { failure, reason } => self.fail(charge, None, failure, reason).await,
+            Resolution::Unclear { why, unanswered, retry_after } => {
                 self.postpone(charge, why, unanswered, retry_after).await
             }
-            Finding::Suspicious { why } => self.suspect(charge, why).await,
+            Resolution::Suspicious { why } => self.suspect(charge, why).await,
         }
     }
 

@@ -197,7 +197,7 @@ async fn a_notification_may_overtake_the_answer() {
     trial.charges.expect_by_key().returning(|_| Ok(Some(charge())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Succeeded { .. }), Change::Done);
     let id = ProviderId::parse("pay-1").unwrap();
-    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), Notified::Settled(purpose()));
+    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), NotificationResult::Settled(purpose()));
 }
 
 #[tokio::test]
@@ -207,7 +207,7 @@ async fn money_for_a_charge_that_was_given_up_is_noted() {
     trial.charges.expect_by_key().returning(|_| Ok(Some(Charge { state: ChargeState::Refused, ..charge() })));
     trial.charges.expect_contradicted().once().returning(|_, _, _| Ok(()));
     let id = ProviderId::parse("pay-1").unwrap();
-    assert!(matches!(trial.service().acquirer_notified(&id, None).await, Ok(Notified::Suspicious { .. })));
+    assert!(matches!(trial.service().acquirer_notified(&id, None).await, Ok(NotificationResult::Suspicious { .. })));
 }
 
 #[tokio::test]
@@ -235,8 +235,12 @@ async fn a_charge_ends_once() {
             }
             let suspicious = told.is_some_and(opposite) && opposite(shown);
             let heard = trial.service().acquirer_notified(&id, told).await.unwrap();
-            assert_eq!(matches!(heard, Notified::Suspicious { .. }), suspicious, "{recorded:?} {told:?} {shown:?}");
-            assert_eq!(heard == Notified::AlreadySettled(purpose()), !suspicious, "{heard:?}");
+            assert_eq!(
+                matches!(heard, NotificationResult::Suspicious { .. }),
+                suspicious,
+                "{recorded:?} {told:?} {shown:?}"
+            );
+            assert_eq!(heard == NotificationResult::AlreadySettled(purpose()), !suspicious, "{heard:?}");
         }
     }
 }
@@ -246,10 +250,10 @@ async fn notifications_about_strangers_and_unreadable_payments() {
     let id = ProviderId::parse("pay-9").unwrap();
     let mut trial = Trial::new().reading(Reading::Absent);
     trial.charges.expect_by_provider().returning(|_| Ok(None));
-    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), Notified::Ignored);
+    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), NotificationResult::Ignored);
     let mut trial = Trial::new().reading(Reading::Unknown { why: "500".to_owned() });
     trial.charges.expect_by_provider().returning(|_| Ok(None));
-    assert!(matches!(trial.service().acquirer_notified(&id, None).await, Ok(Notified::Unreadable { .. })));
+    assert!(matches!(trial.service().acquirer_notified(&id, None).await, Ok(NotificationResult::Unreadable { .. })));
 }
 
 #[tokio::test]
@@ -318,7 +322,7 @@ fn withdrawn(change: &ChargeChange) -> bool {
     matches!(change, ChargeChange::Failed { failure: ChargeFailure::Withdrawn, .. })
 }
 
-async fn withdrawing(trial: Trial, answer: Answer<GatewayPayment>) -> Withdrawal {
+async fn withdrawing(trial: Trial, answer: Answer<GatewayPayment>) -> CancelOutcome {
     let mut trial = trial;
     trial.gateway.expect_cancel().once().return_const(answer);
     trial.service().withdraw(&pending()).await.unwrap()
@@ -327,30 +331,30 @@ async fn withdrawing(trial: Trial, answer: Answer<GatewayPayment>) -> Withdrawal
 #[tokio::test]
 async fn a_payment_that_nobody_has_paid_is_taken_back() {
     let trial = Trial::new().recording(withdrawn, Change::Done);
-    assert_eq!(withdrawing(trial, Answer::Known(taken_back())).await, Withdrawal::Settled);
+    assert_eq!(withdrawing(trial, Answer::Known(taken_back())).await, CancelOutcome::Settled);
     // A lost answer, and an answer to a repeated request.
     for answer in [unknown(), refused()] {
         let trial = Trial::new().reading(Reading::Known(taken_back())).recording(withdrawn, Change::Done);
-        assert_eq!(withdrawing(trial, answer).await, Withdrawal::Settled);
+        assert_eq!(withdrawing(trial, answer).await, CancelOutcome::Settled);
     }
 }
 
 #[tokio::test]
 async fn what_the_acquirer_keeps_open_or_says_nothing_about_is_not_taken_back() {
     let open = || Trial::new().reading(Reading::Known(payment(GatewayStatus::Pending)));
-    assert!(matches!(withdrawing(open(), refused()).await, Withdrawal::Refused { .. }));
-    assert!(matches!(withdrawing(open(), unknown()).await, Withdrawal::Unclear { .. }));
+    assert!(matches!(withdrawing(open(), refused()).await, CancelOutcome::Refused { .. }));
+    assert!(matches!(withdrawing(open(), unknown()).await, CancelOutcome::Unclear { .. }));
     let silent = Trial::new().reading(Reading::Unknown { why: "500".to_owned() });
-    assert!(matches!(withdrawing(silent, unknown()).await, Withdrawal::Unclear { .. }));
+    assert!(matches!(withdrawing(silent, unknown()).await, CancelOutcome::Unclear { .. }));
     // A payment that may not exist is not canceled at the acquirer.
-    assert!(matches!(Trial::new().service().withdraw(&charge()).await, Ok(Withdrawal::Unclear { .. })));
+    assert!(matches!(Trial::new().service().withdraw(&charge()).await, Ok(CancelOutcome::Unclear { .. })));
 }
 
 #[tokio::test]
 async fn money_that_arrived_first_counts() {
     let paid = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
     let trial = Trial::new().reading(Reading::Known(payment(GatewayStatus::Succeeded))).recording(paid, Change::Done);
-    assert_eq!(withdrawing(trial, refused()).await, Withdrawal::Settled);
+    assert_eq!(withdrawing(trial, refused()).await, CancelOutcome::Settled);
 }
 
 fn by_saved_method() -> Charge {
@@ -434,8 +438,8 @@ async fn what_somebody_else_has_settled_is_not_settled_again() {
         trial.charges.expect_find().returning(settled(state));
         trial.charges.expect_contradicted().times(contradictions).returning(|_, _, _| Ok(()));
         let heard = trial.service().acquirer_notified(&id, Some(GatewayStatus::Succeeded)).await.unwrap();
-        assert_eq!(matches!(heard, Notified::Suspicious { .. }), contradictions == 1, "{heard:?}");
-        assert_eq!(heard == Notified::AlreadySettled(purpose()), contradictions == 0, "{heard:?}");
+        assert_eq!(matches!(heard, NotificationResult::Suspicious { .. }), contradictions == 1, "{heard:?}");
+        assert_eq!(heard == NotificationResult::AlreadySettled(purpose()), contradictions == 0, "{heard:?}");
     }
 }
 
@@ -445,14 +449,14 @@ async fn a_notification_about_a_payment_that_goes_on_settles_nothing() {
     trial.charges.expect_by_provider().returning(|_| Ok(Some(pending())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
     let id = ProviderId::parse("pay-1").unwrap();
-    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), Notified::StillOpen(purpose()));
+    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), NotificationResult::StillOpen(purpose()));
     // Nor does an unknown payment, with a foreign key or without one.
     for key in [None, Some(Uuid::from_u128(6))] {
         let mut trial =
             Trial::new().reading(Reading::Known(GatewayPayment { key, ..payment(GatewayStatus::Succeeded) }));
         trial.charges.expect_by_provider().returning(|_| Ok(None));
         trial.charges.expect_by_key().returning(|_| Ok(None));
-        assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), Notified::Ignored);
+        assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), NotificationResult::Ignored);
     }
 }
 
@@ -488,9 +492,9 @@ async fn only_a_new_charge_is_asked_for() {
         at: DateTime::UNIX_EPOCH,
     };
     for (stored, expected) in [
-        (ChargeStored::Present(charge()), Charged::Present(charge())),
-        (ChargeStored::MethodGone, Charged::MethodGone),
-        (ChargeStored::CustomerGone, Charged::CustomerGone),
+        (ChargeStored::Present(charge()), ChargeResult::Present(charge())),
+        (ChargeStored::MethodGone, ChargeResult::MethodGone),
+        (ChargeStored::CustomerGone, ChargeResult::CustomerGone),
     ] {
         let mut trial = Trial::new();
         trial.charges.expect_store().return_once(move |_| Ok(stored));
@@ -499,7 +503,7 @@ async fn only_a_new_charge_is_asked_for() {
     let mut trial = Trial::new().creating(Answer::Known(payment(GatewayStatus::Pending)));
     trial.charges.expect_store().returning(|_| Ok(ChargeStored::New(charge())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
-    assert_eq!(trial.service().charge(new).await.unwrap(), Charged::Asked(charge(), Opened::Known));
+    assert_eq!(trial.service().charge(new).await.unwrap(), ChargeResult::Asked(charge(), Opened::Known));
 }
 
 #[tokio::test]

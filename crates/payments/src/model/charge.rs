@@ -130,7 +130,7 @@ impl Charge {
 
 /// Charge that staff must check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChargeConcern {
+pub struct ChargeProblem {
     /// Identifier of the charge.
     pub id: ChargeId,
     /// Project of the customer.

@@ -152,7 +152,7 @@ pub struct FiscalReceipt {
 
 /// Receipt that staff must check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReceiptConcern {
+pub struct ReceiptProblemReport {
     /// Identifier.
     pub id: ReceiptId,
     /// Project.

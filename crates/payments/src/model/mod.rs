@@ -13,9 +13,9 @@ mod saved_method;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use charge::{Charge, ChargeConcern, ChargeFailure, ChargeState, NewCharge};
+pub use charge::{Charge, ChargeFailure, ChargeProblem, ChargeState, NewCharge};
 pub use fiscal::{
-    FiscalReceipt, GatewayReceipt, HandOverRequest, ReceiptConcern, ReceiptKind, ReceiptState, ReceiptTask,
+    FiscalReceipt, GatewayReceipt, HandOverRequest, ReceiptKind, ReceiptProblemReport, ReceiptState, ReceiptTask,
     ReceiptTerms,
 };
 pub use gateway::{

@@ -9,5 +9,5 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-pub use outside::{ComparedRefunds, RefundNotified};
+pub use outside::{ComparedRefunds, RefundNotificationResult};
 pub use service::{ReconciledRefunds, RefundService};

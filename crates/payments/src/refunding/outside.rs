@@ -6,7 +6,7 @@ use kontor_kernel::StoreError;
 use super::service::{RefundService, concern};
 use crate::change::Change;
 use crate::model::{ChargePurpose, GatewayRefund, GatewayStatus, ProviderId, Refund};
-use crate::ports::{OutsideRecorded, Reading};
+use crate::ports::{ExternalRefundStored, Reading};
 
 /// Maximum time for a refund to succeed. Each comparison starts this long before the last one.
 const LOOK_BACK: TimeDelta = TimeDelta::days(3);
@@ -15,9 +15,9 @@ const FIRST_LOOK: TimeDelta = TimeDelta::days(30);
 /// Maximum pages of one comparison.
 const MOST_PAGES: usize = 1_000;
 
-/// Result of a notification about a refund. It is handled unless the result is [`RefundNotified::Unreadable`].
+/// Result of a notification about a refund. It is handled unless the result is [`RefundNotificationResult::Unreadable`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RefundNotified {
+pub enum RefundNotificationResult {
     /// The refund is recorded now.
     Recorded(ChargePurpose),
     /// It was recorded before, has not succeeded, or its payment belongs to no charge of this service.
@@ -52,11 +52,11 @@ pub struct ComparedRefunds {
 impl RefundService {
     /// Handles a notification from an unauthenticated sender: the refund is read again, and only the read state
     /// counts.
-    pub async fn acquirer_notified(&self, id: &ProviderId) -> Result<RefundNotified, StoreError> {
+    pub async fn acquirer_notified(&self, id: &ProviderId) -> Result<RefundNotificationResult, StoreError> {
         match self.gateway.read_refund(id).await {
             Reading::Known(refund) => self.notice(refund).await,
-            Reading::Absent => Ok(RefundNotified::Ignored),
-            Reading::Unknown { why } => Ok(RefundNotified::Unreadable { why }),
+            Reading::Absent => Ok(RefundNotificationResult::Ignored),
+            Reading::Unknown { why } => Ok(RefundNotificationResult::Unreadable { why }),
         }
     }
 
@@ -84,9 +84,9 @@ impl RefundService {
             for refund in listed.items {
                 compared.listed += 1;
                 match self.notice(refund).await? {
-                    RefundNotified::Recorded(_) => compared.recorded += 1,
-                    RefundNotified::Suspicious { purpose, why } => compared.suspicious.push((purpose, why)),
-                    RefundNotified::Ignored | RefundNotified::Unreadable { .. } => {}
+                    RefundNotificationResult::Recorded(_) => compared.recorded += 1,
+                    RefundNotificationResult::Suspicious { purpose, why } => compared.suspicious.push((purpose, why)),
+                    RefundNotificationResult::Ignored | RefundNotificationResult::Unreadable { .. } => {}
                 }
             }
             page = listed.next;
@@ -99,32 +99,34 @@ impl RefundService {
 
     /// Records a refund that has succeeded: on the stored refund that it matches, or as one made outside the
     /// service.
-    async fn notice(&self, refund: GatewayRefund) -> Result<RefundNotified, StoreError> {
+    async fn notice(&self, refund: GatewayRefund) -> Result<RefundNotificationResult, StoreError> {
         if refund.status != GatewayStatus::Succeeded {
-            return Ok(RefundNotified::Ignored);
+            return Ok(RefundNotificationResult::Ignored);
         }
-        let Some(known) = self.refunds.of_payment(&refund.payment).await? else { return Ok(RefundNotified::Ignored) };
+        let Some(known) = self.refunds.of_payment(&refund.payment).await? else {
+            return Ok(RefundNotificationResult::Ignored);
+        };
         let same = |own: &&Refund| own.provider_id.as_ref() == Some(&refund.id);
         let answered =
             |own: &&Refund| own.state.is_open() && own.provider_id.is_none() && own.request.is_met_by(&refund);
         let at = self.clock.now();
         if let Some(own) = known.iter().find(same).or_else(|| known.iter().find(answered)) {
             if !own.state.is_open() {
-                return Ok(RefundNotified::Ignored);
+                return Ok(RefundNotificationResult::Ignored);
             }
             let change = self.weigh(own, refund);
             let concern = concern(&change);
             let recorded = self.refunds.record(own.id, own.request.key, change, at).await?;
             return Ok(match concern {
-                _ if recorded == Change::Stale => RefundNotified::Ignored,
-                Some(why) => RefundNotified::Suspicious { purpose: own.purpose, why },
-                None => RefundNotified::Recorded(own.purpose),
+                _ if recorded == Change::Stale => RefundNotificationResult::Ignored,
+                Some(why) => RefundNotificationResult::Suspicious { purpose: own.purpose, why },
+                None => RefundNotificationResult::Recorded(own.purpose),
             });
         }
         Ok(match self.refunds.record_outside(self.random.uuid(), refund, at).await? {
-            OutsideRecorded::Recorded(purpose) => RefundNotified::Recorded(purpose),
-            OutsideRecorded::Doubtful { purpose, why } => RefundNotified::Suspicious { purpose, why },
-            OutsideRecorded::Known(_) | OutsideRecorded::NoCharge => RefundNotified::Ignored,
+            ExternalRefundStored::Recorded(purpose) => RefundNotificationResult::Recorded(purpose),
+            ExternalRefundStored::Doubtful { purpose, why } => RefundNotificationResult::Suspicious { purpose, why },
+            ExternalRefundStored::Known(_) | ExternalRefundStored::NoCharge => RefundNotificationResult::Ignored,
         })
     }
 }

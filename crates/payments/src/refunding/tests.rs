@@ -12,7 +12,7 @@ use crate::model::{
     ChargePurpose, GatewayPage, GatewayRefund, GatewayStatus, ProviderId, Refund, RefundIntent, RefundRequest,
     RefundState, Registration,
 };
-use crate::ports::{Answer, MockPaymentGateway, MockRefundStore, OutsideRecorded, Reading, RefundStored};
+use crate::ports::{Answer, ExternalRefundStored, MockPaymentGateway, MockRefundStore, Reading, RefundStored};
 
 fn due() -> Refund {
     Refund {
@@ -160,7 +160,7 @@ async fn after_the_life_of_its_key_a_refund_is_only_looked_for() {
 }
 
 #[tokio::test]
-async fn in_the_end_people_must_look() {
+async fn repeated_failures_are_reported_to_staff() {
     let failed = |change: &RefundChange| matches!(change, RefundChange::Failed { .. });
     let tired = Refund { tries: 11, ..due() };
     assert_eq!(Trial::due(tired).answering(refused()).finding(Reading::Absent).records(failed).await, 1);
@@ -279,7 +279,7 @@ async fn a_refund_of_ours_that_is_told_of_is_recorded_on_itself() {
             Ok(Change::Done)
         });
         let noticed = noticing(store, reading(told)).acquirer_notified(&id()).await.unwrap();
-        assert_eq!(noticed, RefundNotified::Recorded(due().purpose));
+        assert_eq!(noticed, RefundNotificationResult::Recorded(due().purpose));
     }
 }
 
@@ -292,10 +292,13 @@ async fn a_refund_that_nobody_here_asked_for_is_recorded_as_such() {
     let why = "less is left".to_owned();
     let purpose = due().purpose;
     for (outcome, expected) in [
-        (OutsideRecorded::Recorded(purpose), RefundNotified::Recorded(purpose)),
-        (OutsideRecorded::Known(purpose), RefundNotified::Ignored),
-        (OutsideRecorded::NoCharge, RefundNotified::Ignored),
-        (OutsideRecorded::Doubtful { purpose, why: why.clone() }, RefundNotified::Suspicious { purpose, why }),
+        (ExternalRefundStored::Recorded(purpose), RefundNotificationResult::Recorded(purpose)),
+        (ExternalRefundStored::Known(purpose), RefundNotificationResult::Ignored),
+        (ExternalRefundStored::NoCharge, RefundNotificationResult::Ignored),
+        (
+            ExternalRefundStored::Doubtful { purpose, why: why.clone() },
+            RefundNotificationResult::Suspicious { purpose, why },
+        ),
     ] {
         let mut store = MockRefundStore::new();
         let (own, told) = (part.clone(), by_hand.clone());
@@ -306,27 +309,27 @@ async fn a_refund_that_nobody_here_asked_for_is_recorded_as_such() {
 }
 
 #[tokio::test]
-async fn what_has_not_succeeded_or_is_nobodys_is_ignored_and_what_cannot_be_read_comes_again() {
+async fn notifications_ignore_unfinished_and_unknown_refunds_and_repeat_unreadable_ones() {
     for status in [GatewayStatus::Pending, GatewayStatus::Canceled] {
         let service = noticing(MockRefundStore::new(), reading(refund(status)));
-        assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotified::Ignored);
+        assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotificationResult::Ignored);
     }
     let mut store = MockRefundStore::new();
     store.expect_of_payment().returning(|_| Ok(None));
     let service = noticing(store, reading(refund(GatewayStatus::Succeeded)));
-    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotified::Ignored);
+    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotificationResult::Ignored);
     let mut store = MockRefundStore::new();
     let done = Refund { state: RefundState::Succeeded, provider_id: Some(id()), ..due() };
     store.expect_of_payment().returning(move |_| Ok(Some(vec![done.clone()])));
     let service = noticing(store, reading(refund(GatewayStatus::Succeeded)));
-    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotified::Ignored);
+    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotificationResult::Ignored);
     let mut gateway = MockPaymentGateway::new();
     gateway.expect_read_refund().once().return_const(Reading::Absent);
     let mut lost = MockPaymentGateway::new();
     lost.expect_read_refund().once().return_const(Reading::Unknown { why: "late".to_owned() });
     let service = noticing(MockRefundStore::new(), gateway);
-    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotified::Ignored);
-    let unreadable = RefundNotified::Unreadable { why: "late".to_owned() };
+    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotificationResult::Ignored);
+    let unreadable = RefundNotificationResult::Unreadable { why: "late".to_owned() };
     assert_eq!(noticing(MockRefundStore::new(), lost).acquirer_notified(&id()).await.unwrap(), unreadable);
 }
 
@@ -343,7 +346,7 @@ async fn a_comparison_reads_every_page_from_before_the_last_one_and_counts_only_
         let mut store = MockRefundStore::new();
         store.expect_claim_comparison().once().returning(move |at| Ok(Some(at - TimeDelta::hours(2))));
         store.expect_of_payment().returning(|_| Ok(Some(vec![])));
-        store.expect_record_outside().returning(|_, _, _| Ok(OutsideRecorded::Recorded(due().purpose)));
+        store.expect_record_outside().returning(|_, _, _| Ok(ExternalRefundStored::Recorded(due().purpose)));
         store.expect_compared().times(usize::from(whole)).withf(move |until| *until == now).returning(|_| Ok(()));
         let mut gateway = MockPaymentGateway::new();
         let mut asked = 0;

@@ -18,7 +18,7 @@ use crate::ports::{Answer, PaymentGateway, Reading};
 
 /// Behaviour of the acquirer at the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mood {
+pub enum AcquirerMode {
     /// The payment or refund stays pending.
     Pending,
     /// It succeeds at once.
@@ -36,7 +36,7 @@ pub enum Mood {
 /// Acquirer that creates one payment per key, as the real one does.
 pub struct Acquirer {
     /// Behaviour at the next request.
-    pub mood: Mutex<Mood>,
+    pub mood: Mutex<AcquirerMode>,
     /// Payments, by the keys of their requests.
     pub payments: Mutex<Vec<(Uuid, GatewayPayment)>>,
     /// Refunds, by the keys of their requests.
@@ -59,7 +59,7 @@ impl Default for Acquirer {
     /// An acquirer that answers at once.
     fn default() -> Self {
         Self {
-            mood: Mutex::new(Mood::Pending),
+            mood: Mutex::new(AcquirerMode::Pending),
             payments: Mutex::default(),
             refunds: Mutex::default(),
             receipts: Mutex::default(),
@@ -73,12 +73,12 @@ impl Default for Acquirer {
 
 impl Acquirer {
     /// An acquirer that delays requests that name a saved method.
-    pub fn far_away(journey: Journey) -> Self {
+    pub fn with_delay(journey: Journey) -> Self {
         Self { lingers: Mutex::new(Some(journey)), ..Self::default() }
     }
 
     /// Sets the behaviour at the next request.
-    pub fn mood(&self, mood: Mood) {
+    pub fn mood(&self, mood: AcquirerMode) {
         *self.mood.lock().unwrap() = mood;
     }
 
@@ -122,7 +122,7 @@ impl Acquirer {
     }
 
     /// Adds a refund made in the acquirer's own console.
-    pub fn refunds_by_hand(&self, payment: &ProviderId, amount: Money) -> ProviderId {
+    pub fn add_external_refund(&self, payment: &ProviderId, amount: Money) -> ProviderId {
         let mut refunds = self.refunds.lock().unwrap();
         let refund = GatewayRefund {
             id: ProviderId::parse(&format!("by-hand-{}", refunds.len())).unwrap(),
@@ -184,21 +184,23 @@ impl PaymentGateway for Acquirer {
         let unknown = || Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         let mood = *self.mood.lock().unwrap();
         match mood {
-            Mood::Pending => Answer::Known(self.make(request, GatewayStatus::Pending)),
-            Mood::Paid => Answer::Known(self.make(request, GatewayStatus::Succeeded)),
-            Mood::Refuses => Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() },
-            Mood::Declines(reason) => {
+            AcquirerMode::Pending => Answer::Known(self.make(request, GatewayStatus::Pending)),
+            AcquirerMode::Paid => Answer::Known(self.make(request, GatewayStatus::Succeeded)),
+            AcquirerMode::Refuses => {
+                Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() }
+            }
+            AcquirerMode::Declines(reason) => {
                 self.make(request, GatewayStatus::Canceled);
                 let mut payments = self.payments.lock().unwrap();
                 let (_, made) = payments.iter_mut().find(|(key, _)| *key == request.key).unwrap();
                 made.reason = Some(reason.to_owned());
                 Answer::Known(made.clone())
             }
-            Mood::LosesTheAnswer => {
+            AcquirerMode::LosesTheAnswer => {
                 self.make(request, GatewayStatus::Pending);
                 unknown()
             }
-            Mood::Silent => unknown(),
+            AcquirerMode::Silent => unknown(),
         }
     }
 
@@ -212,14 +214,14 @@ impl PaymentGateway for Acquirer {
         let Some(payment) = found else { return refused() };
         let lost = Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         match mood {
-            Mood::Silent => return lost,
-            Mood::Refuses => return refused(),
+            AcquirerMode::Silent => return lost,
+            AcquirerMode::Refuses => return refused(),
             _ if payment.status != GatewayStatus::Pending => return refused(),
-            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer | Mood::Declines(_) => {}
+            AcquirerMode::Pending | AcquirerMode::Paid | AcquirerMode::LosesTheAnswer | AcquirerMode::Declines(_) => {}
         }
         payment.status = GatewayStatus::Canceled;
         payment.reason = Some("canceled_by_merchant".to_owned());
-        if mood == Mood::LosesTheAnswer { lost } else { Answer::Known(payment.clone()) }
+        if mood == AcquirerMode::LosesTheAnswer { lost } else { Answer::Known(payment.clone()) }
     }
 
     async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
@@ -244,12 +246,14 @@ impl PaymentGateway for Acquirer {
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
         let mood = *self.mood.lock().unwrap();
         let (id, status) = match mood {
-            Mood::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
-            Mood::Refuses => {
+            AcquirerMode::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
+            AcquirerMode::Refuses => {
                 return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
             }
-            Mood::Pending => (request.key, GatewayStatus::Pending),
-            Mood::Paid | Mood::LosesTheAnswer | Mood::Declines(_) => (request.key, GatewayStatus::Succeeded),
+            AcquirerMode::Pending => (request.key, GatewayStatus::Pending),
+            AcquirerMode::Paid | AcquirerMode::LosesTheAnswer | AcquirerMode::Declines(_) => {
+                (request.key, GatewayStatus::Succeeded)
+            }
         };
         let mut refunds = self.refunds.lock().unwrap();
         let known = refunds.iter().find(|(key, _)| *key == id).map(|(_, known)| known.clone());
@@ -267,7 +271,7 @@ impl PaymentGateway for Acquirer {
             refunds.push((id, made.clone()));
             made
         });
-        if mood == Mood::LosesTheAnswer {
+        if mood == AcquirerMode::LosesTheAnswer {
             return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         }
         Answer::Known(refund)
@@ -297,9 +301,11 @@ impl PaymentGateway for Acquirer {
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
         let mood = *self.mood.lock().unwrap();
         match mood {
-            Mood::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
-            Mood::Refuses => return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() },
-            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer | Mood::Declines(_) => {}
+            AcquirerMode::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
+            AcquirerMode::Refuses => {
+                return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
+            }
+            AcquirerMode::Pending | AcquirerMode::Paid | AcquirerMode::LosesTheAnswer | AcquirerMode::Declines(_) => {}
         }
         let mut receipts = self.receipts.lock().unwrap();
         let known = receipts.iter().find(|(key, _)| *key == request.key).map(|(_, known)| known.clone());
@@ -313,7 +319,7 @@ impl PaymentGateway for Acquirer {
             receipts.push((request.key.clone(), made.clone()));
             made
         });
-        if mood == Mood::LosesTheAnswer {
+        if mood == AcquirerMode::LosesTheAnswer {
             return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         }
         Answer::Known(receipt)

@@ -187,7 +187,7 @@ fn change(
             Some(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
-        Ok(world.with_ledger_and_news(|ledger, now| {
+        Ok(world.with_ledger_and_notifications(|ledger, now| {
             let object = ledger.once(key, fingerprint, now, |ledger| work(ledger, &fields, now))?;
             ledger.view(&object).ok_or_else(Refusal::internal)
         }))

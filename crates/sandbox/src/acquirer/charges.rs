@@ -33,7 +33,7 @@ impl Ledger {
     }
 
     /// Returns the scripted verdict of the bank on a charge whose scripted delay is over.
-    pub(super) fn awaited_verdict(&self, payment: &Object) -> Option<Verdict> {
+    pub(super) fn scripted_verdict(&self, payment: &Object) -> Option<Verdict> {
         let Object::Payment(id) = payment else { return None };
         match self.payments.get(id)?.step?.ending {
             Ending::After(_, verdict) => Some(verdict),

@@ -11,13 +11,13 @@ use super::method::{Method, SavedMethod};
 use super::order::{BindingOrder, PaymentOrder, RefundOrder, Source};
 use super::payer::Act;
 use super::payment::{CONFIRMATION_WINDOW, Payment, Status};
-use super::receipt::{About, Receipt, ReceiptOrder, Registration, Slip};
+use super::receipt::{About, AttachedReceipt, Receipt, ReceiptOrder, Registration};
 use super::refund::{Refund, RefundStatus};
 use super::refusal::Refusal;
 use super::script::{Ending, Script, Step};
 use super::{amount::Amount, view};
 use crate::bounded::Bounded;
-use crate::chance::Chance;
+use crate::chance::IdGenerator;
 use crate::faults::FaultKind;
 
 /// The one shop the acquirer serves.
@@ -65,7 +65,7 @@ pub struct Event {
 /// The acquirer's state.
 pub struct Ledger {
     pub shop: Arc<Shop>,
-    pub(super) chance: Arc<Chance>,
+    pub(super) chance: Arc<IdGenerator>,
     pub payments: Bounded<Payment>,
     pub refunds: Bounded<Refund>,
     pub methods: Bounded<SavedMethod>,
@@ -88,7 +88,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    pub fn new(shop: Arc<Shop>, chance: Arc<Chance>, capacity: usize) -> Self {
+    pub fn new(shop: Arc<Shop>, chance: Arc<IdGenerator>, capacity: usize) -> Self {
         Self {
             shop,
             chance,
@@ -178,7 +178,7 @@ impl Ledger {
             confirmation: order.confirmation,
             metadata: order.metadata,
             merchant_customer_id: order.merchant_customer_id,
-            receipt: order.receipt.map(|body| Slip { state: Registration::Pending, body }),
+            receipt: order.receipt.map(|body| AttachedReceipt { state: Registration::Pending, body }),
         };
         self.payments.put(&id, payment);
         let object = Object::Payment(id);
@@ -285,7 +285,7 @@ impl Ledger {
     }
 
     /// Changes the registration status of receipts, including those that wait for registration.
-    pub fn end_receipts(&mut self, end: Registration) {
+    pub fn set_receipt_result(&mut self, end: Registration) {
         self.receipts_end = end;
         let of_payments = self.payments.all_mut().filter(|payment| payment.status.is_paid());
         let of_payments = of_payments.filter_map(|payment| payment.receipt.as_mut()).map(|slip| &mut slip.state);
@@ -321,7 +321,7 @@ impl Ledger {
     /// Expires the objects whose deadlines have passed.
     pub fn expire_due(&mut self, now: DateTime<Utc>) {
         while let Some(object) = self.to_confirm.take_due(now) {
-            if let Some(verdict) = self.awaited_verdict(&object) {
+            if let Some(verdict) = self.scripted_verdict(&object) {
                 self.conclude(&object, verdict, now);
                 continue;
             }
@@ -402,7 +402,7 @@ mod tests {
             saving_allowed: true,
             url: "http://sandbox".to_owned(),
         };
-        Ledger::new(Arc::new(shop), Arc::new(Chance::new(Arc::new(|buffer: &mut [u8]| buffer.fill(1)))), 100)
+        Ledger::new(Arc::new(shop), Arc::new(IdGenerator::new(Arc::new(|buffer: &mut [u8]| buffer.fill(1)))), 100)
     }
 
     fn order(fields: &Value) -> PaymentOrder {

@@ -32,13 +32,13 @@ pub use charge_log::note_unserved;
 pub use ledger::{Ledger, Object, Shop};
 pub use method::{Kind, SavedMethod};
 pub use order::is_web_url;
-pub use payer::{Act, Means, NoAct};
+pub use payer::{Act, ActError, Means};
 pub use payment::{Canceled, Party, Verdict};
 pub use receipt::Registration;
 pub use refund::RefundStatus;
 pub use script::{Ending, Script, Step};
 
-use crate::chance::Chance;
+use crate::chance::IdGenerator;
 use crate::config::SandboxConfig;
 use crate::world::{World, lock};
 use charge_log::ChargeLog;
@@ -54,7 +54,7 @@ pub struct Acquirer {
 }
 
 impl Acquirer {
-    pub fn new(config: &SandboxConfig, url: &str, chance: Arc<Chance>, outbox: UnboundedSender<Job>) -> Self {
+    pub fn new(config: &SandboxConfig, url: &str, chance: Arc<IdGenerator>, outbox: UnboundedSender<Job>) -> Self {
         let shop = Arc::new(Shop {
             id: config.shop_id.clone(),
             gateway_id: "100700",
@@ -75,11 +75,11 @@ impl Acquirer {
 impl World {
     /// Runs `work` on the acquirer's state at the current time, then sends the notifications it caused.
     pub fn with_ledger<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> R {
-        self.with_ledger_and_news(work).0
+        self.with_ledger_and_notifications(work).0
     }
 
     /// Also returns the notifications to send before the response.
-    fn with_ledger_and_news<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> (R, News) {
+    fn with_ledger_and_notifications<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> (R, News) {
         let now = self.now();
         let (before, result, events) = {
             let mut ledger = lock(&self.acquirer.ledger);

@@ -11,7 +11,7 @@ use super::cards::{CardNumber, DECLINE_REASONS, DEFAULT_CARD, decline_reason};
 use super::ledger::Ledger;
 use super::method::{Kind, Standing};
 use super::order::is_web_url;
-use super::payer::{Act, Means, NoAct};
+use super::payer::{Act, ActError, Means};
 use super::payment::{Canceled, Confirmation, Status};
 use crate::world::World;
 
@@ -104,8 +104,8 @@ fn submit(world: &World, subject: Subject, id: &str, answers: &Answers) -> HttpR
     match (done, sheet.return_url) {
         (Ok(()), Some(back)) => HttpResponse::SeeOther().insert_header((LOCATION, back)).finish(),
         (Ok(()), None) => show(world, subject, id, None),
-        (Err(NoAct::NotPending(_)), _) => show(world, subject, id, Some("Nothing is left to confirm here.")),
-        (Err(NoAct::Unknown), _) => not_found(),
+        (Err(ActError::NotPending(_)), _) => show(world, subject, id, Some("Nothing is left to confirm here.")),
+        (Err(ActError::Unknown), _) => not_found(),
     }
 }
 

@@ -32,7 +32,7 @@ pub enum Act {
 
 /// Reason why an action is not possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoAct {
+pub enum ActError {
     Unknown,
     /// The object has this status and is not pending.
     NotPending(&'static str),
@@ -40,9 +40,9 @@ pub enum NoAct {
 
 impl Ledger {
     /// Acts on a pending payment. A charge of a saved method is paid by that method, regardless of the means.
-    pub fn act_on_payment(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), NoAct> {
-        let payment = self.payments.get(id).ok_or(NoAct::Unknown)?;
-        let refused = NoAct::NotPending(payment.status.name());
+    pub fn act_on_payment(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), ActError> {
+        let payment = self.payments.get(id).ok_or(ActError::Unknown)?;
+        let refused = ActError::NotPending(payment.status.name());
         if payment.status != Status::Pending {
             return Err(refused);
         }
@@ -87,10 +87,10 @@ impl Ledger {
     }
 
     /// Acts on a pending binding.
-    pub fn act_on_binding(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), NoAct> {
-        let saved = self.methods.get(id).ok_or(NoAct::Unknown)?;
+    pub fn act_on_binding(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), ActError> {
+        let saved = self.methods.get(id).ok_or(ActError::Unknown)?;
         if saved.method.standing != Standing::Pending {
-            return Err(NoAct::NotPending(saved.method.standing.name()));
+            return Err(ActError::NotPending(saved.method.standing.name()));
         }
         let before = view::saved_method(saved, &self.shop);
         let method = match act {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::amount::Amount;
 use super::method::Method;
-use super::receipt::Slip;
+use super::receipt::AttachedReceipt;
 use super::refusal::Refusal;
 use super::script::Step;
 use crate::named::named;
@@ -139,7 +139,7 @@ pub struct Payment {
     pub metadata: Map<String, Value>,
     pub merchant_customer_id: Option<String>,
     /// The receipt of the payment request. It is registered once the money is taken.
-    pub receipt: Option<Slip>,
+    pub receipt: Option<AttachedReceipt>,
 }
 
 impl Payment {

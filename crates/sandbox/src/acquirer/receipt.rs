@@ -22,7 +22,7 @@ named! {
 
 /// A receipt sent with a payment or a refund.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Slip {
+pub struct AttachedReceipt {
     pub state: Registration,
     /// The receipt as received.
     pub body: Value,

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::chance::Chance;
+use crate::chance::IdGenerator;
 
 /// An error response of the acquirer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Refusal {
     }
 
     /// Returns the HTTP response.
-    pub fn answer(&self, chance: &Chance) -> HttpResponse {
+    pub fn answer(&self, chance: &IdGenerator) -> HttpResponse {
         let mut body = json!({ "type": "error", "id": chance.id(), "description": self.description });
         if let Value::Object(fields) = &mut body {
             if let Some(code) = self.code {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::input::{Input, Wrong, required};
 use super::scripts;
 use crate::acquirer::{
-    Act, Canceled, CardNumber, Ending, Kind, Ledger, Means, NoAct, Object, RefundStatus, Registration, SavedMethod,
+    Act, ActError, Canceled, CardNumber, Ending, Kind, Ledger, Means, Object, RefundStatus, Registration, SavedMethod,
     Script, Step, Verdict,
 };
 use crate::world::World;
@@ -52,7 +52,7 @@ pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, 
         world.with_ledger(|ledger, _| ledger.refunds_end = refunds);
     }
     if let Some(receipts) = receipts {
-        world.with_ledger(|ledger, _| ledger.end_receipts(receipts));
+        world.with_ledger(|ledger, _| ledger.set_receipt_result(receipts));
     }
     if let Some(cancels) = cancels_unpaid {
         world.with_ledger(|ledger, _| ledger.cancels_unpaid = cancels);
@@ -170,7 +170,7 @@ fn bind(
     card: CardNumber,
     canceled: Canceled,
     now: chrono::DateTime<chrono::Utc>,
-) -> Result<Option<Object>, NoAct> {
+) -> Result<Option<Object>, ActError> {
     let kind = ledger.methods.get(id).map_or(Kind::BANK_CARD, |saved| saved.method.kind);
     let act = match outcome {
         "decline" | "revoke" => Act::Decline(canceled),
@@ -217,10 +217,10 @@ fn known_outcome(name: &str) -> Option<&'static str> {
     OUTCOMES.into_iter().find(|outcome| *outcome == name)
 }
 
-fn no_act(refused: NoAct, what: &'static str) -> Wrong {
+fn no_act(refused: ActError, what: &'static str) -> Wrong {
     match refused {
-        NoAct::Unknown => Wrong::Unknown(what),
-        NoAct::NotPending(status) => Wrong::Conflict(format!("the {what} is {status} and waits for nobody")),
+        ActError::Unknown => Wrong::Unknown(what),
+        ActError::NotPending(status) => Wrong::Conflict(format!("the {what} is {status} and waits for nobody")),
     }
 }
 

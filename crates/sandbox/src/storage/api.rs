@@ -10,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse};
 
 use kontor_html::escape;
 
-use super::signature::{self, Unsigned};
+use super::signature::{self, SignatureError};
 use super::{Refusal, Storage, etag};
 use crate::gate;
 use crate::world::World;
@@ -56,12 +56,12 @@ fn refused(refusal: Refusal) -> HttpResponse {
     }
 }
 
-fn unsigned(why: Unsigned) -> HttpResponse {
+fn unsigned(why: SignatureError) -> HttpResponse {
     match why {
-        Unsigned::Missing => error(StatusCode::FORBIDDEN, "AccessDenied"),
-        Unsigned::UnknownKey => error(StatusCode::FORBIDDEN, "InvalidAccessKeyId"),
-        Unsigned::Wrong => error(StatusCode::FORBIDDEN, "SignatureDoesNotMatch"),
-        Unsigned::OtherBody => error(StatusCode::BAD_REQUEST, "XAmzContentSHA256Mismatch"),
+        SignatureError::Missing => error(StatusCode::FORBIDDEN, "AccessDenied"),
+        SignatureError::UnknownKey => error(StatusCode::FORBIDDEN, "InvalidAccessKeyId"),
+        SignatureError::Wrong => error(StatusCode::FORBIDDEN, "SignatureDoesNotMatch"),
+        SignatureError::OtherBody => error(StatusCode::BAD_REQUEST, "XAmzContentSHA256Mismatch"),
     }
 }
 

@@ -12,7 +12,7 @@ const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 /// Reason why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unsigned {
+pub enum SignatureError {
     /// No signature, or an unreadable one.
     Missing,
     /// The access key is unknown.
@@ -65,24 +65,24 @@ fn canonical_headers(call: &HttpRequest, names: &str) -> String {
 }
 
 /// Checks the signature of a request with this body.
-pub fn check(call: &HttpRequest, body: &[u8], account: &Account) -> Result<(), Unsigned> {
-    let authorization = header(call, "authorization").ok_or(Unsigned::Missing)?;
+pub fn check(call: &HttpRequest, body: &[u8], account: &Account) -> Result<(), SignatureError> {
+    let authorization = header(call, "authorization").ok_or(SignatureError::Missing)?;
     let signed = || {
         let credential = part(authorization, "Credential")?;
         Some((credential, part(authorization, "SignedHeaders")?, part(authorization, "Signature")?))
     };
-    let (credential, names, signature) = signed().ok_or(Unsigned::Missing)?;
-    let (access_key, scope) = credential.split_once('/').ok_or(Unsigned::Missing)?;
+    let (credential, names, signature) = signed().ok_or(SignatureError::Missing)?;
+    let (access_key, scope) = credential.split_once('/').ok_or(SignatureError::Missing)?;
     if access_key != account.access_key {
-        return Err(Unsigned::UnknownKey);
+        return Err(SignatureError::UnknownKey);
     }
     let date = scope.split('/').next().unwrap_or_default();
-    let moment = header(call, "x-amz-date").filter(|moment| moment.starts_with(date)).ok_or(Unsigned::Missing)?;
+    let moment = header(call, "x-amz-date").filter(|moment| moment.starts_with(date)).ok_or(SignatureError::Missing)?;
     if scope != format!("{date}/{}/s3/aws4_request", account.region) {
-        return Err(Unsigned::Wrong);
+        return Err(SignatureError::Wrong);
     }
-    let content = header(call, "x-amz-content-sha256").ok_or(Unsigned::Missing)?;
-    let query = canonical_query(call).ok_or(Unsigned::Missing)?;
+    let content = header(call, "x-amz-content-sha256").ok_or(SignatureError::Missing)?;
+    let query = canonical_query(call).ok_or(SignatureError::Missing)?;
     let request =
         [call.method().as_str(), call.uri().path(), &query, &canonical_headers(call, names), names, content].join("\n");
     let text = [ALGORITHM, moment, scope, &sha256(request.as_bytes())].join("\n");
@@ -91,8 +91,8 @@ pub fn check(call: &HttpRequest, body: &[u8], account: &Account) -> Result<(), U
         hmac::sign(&Key::new(HMAC_SHA256, &key), word.as_bytes()).as_ref().to_vec()
     });
     if hex(hmac::sign(&Key::new(HMAC_SHA256, &key), text.as_bytes()).as_ref()) != signature {
-        return Err(Unsigned::Wrong);
+        return Err(SignatureError::Wrong);
     }
     let same = content == "UNSIGNED-PAYLOAD" || content == sha256(body);
-    if same { Ok(()) } else { Err(Unsigned::OtherBody) }
+    if same { Ok(()) } else { Err(SignatureError::OtherBody) }
 }

@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use super::{Parameters, Refusal, by_get_and_post, routed};
+use super::{Parameters, Refusal, get_and_post, routed};
 use crate::bounded::Bounded;
 use crate::messages::recipient;
 use crate::world::{World, lock};
@@ -152,8 +152,8 @@ impl Checks {
 
 /// Registers `/callcheck/add` and `/callcheck/status`, both by GET and POST.
 pub fn routes(config: &mut ServiceConfig) {
-    by_get_and_post(config, "/callcheck/add", add);
-    by_get_and_post(config, "/callcheck/status", status);
+    get_and_post(config, "/callcheck/add", add);
+    get_and_post(config, "/callcheck/status", status);
 }
 
 /// Answers with JSON if it was requested, else with lines.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use kontor_adapter_diesel::{AnswerNumbers, IdempotentRequest, KeyClaim, KeyOwner};
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers};
 use kontor_auth::{CustomerAuthentication, LogoutExtent};
 use kontor_kernel::{Clock as _, Contact, DeliverySubtypeId, DeliveryTypeId, ExposeSecret as _, Name, Phone, Quantity};
 use kontor_orders::change::ContactPerson;
@@ -11,7 +11,7 @@ use kontor_orders::model::{Address, Cart, CartLine, DeliveryRequest, PaymentMeth
 use kontor_orders::{ContactOrderCommand, OrderCommand, PlacedOutcome, PlacementError};
 use kontor_payments::model::{GatewayStatus, ProviderId};
 
-use crate::act::{Act, Did, Effect, Member, Scene};
+use crate::act::{Act, ActResult, Effect, Member, Scene};
 use crate::invariants;
 
 /// Requests a code. It always runs alone, so that the latest code is known.
@@ -20,7 +20,7 @@ pub fn asks_for_code(scene: Scene, contact: Contact) -> Act {
         let services = &scene.services;
         let sent = services.sessions.send_code(scene.merchant.app, &contact, None).await;
         let code = services.outside.code_for(contact.as_str()).unwrap_or_default();
-        Did::of("asks for a code", sent, |()| String::new()).teaching(Effect::CodeSent(contact, code))
+        ActResult::of("asks for a code", sent, |()| String::new()).teaching(Effect::CodeSent(contact, code))
     })
 }
 
@@ -35,7 +35,7 @@ pub fn signs_in(scene: Scene, contact: Contact, code: String) -> Act {
             bearer: signed.token.value.expose_secret().to_owned(),
             subscriptions: Vec::new(),
         });
-        let did = Did::of("signs in", signed, |signed| signed.scope.counterparty_id.to_string());
+        let did = ActResult::of("signs in", signed, |signed| signed.scope.counterparty_id.to_string());
         match member {
             Some(member) => did.teaching(Effect::SignedIn(Box::new(member), code)),
             None => did,
@@ -49,11 +49,11 @@ pub fn signs_out(scene: Scene, member: Member, everywhere: bool) -> Act {
         let extent = if everywhere { LogoutExtent::AllDevices } else { LogoutExtent::ThisDevice };
         let services = &scene.services;
         let out = services.sessions.log_out(member.scope, extent).await;
-        let did = Did::of("signs out", out, |()| String::new());
+        let did = ActResult::of("signs out", out, |()| String::new());
         let seen = services.guard.authenticate(scene.merchant.app, &member.bearer).await;
         if !matches!(seen, Ok(CustomerAuthentication::Unauthenticated)) {
             let broken = Effect::Broken(invariants::ONE_CODE, format!("a token that was ended means {seen:?}"));
-            return Did { effect: broken, ..did };
+            return ActResult { effect: broken, ..did };
         }
         did.teaching(Effect::SignedOut(member.scope, everywhere))
     })
@@ -63,7 +63,7 @@ pub fn signs_out(scene: Scene, member: Member, everywhere: bool) -> Act {
 pub fn leaves(scene: Scene, member: Member) -> Act {
     Box::pin(async move {
         let left = scene.services.profiles.leave(member.scope).await;
-        Did::of("leaves", left, |()| String::new()).teaching(Effect::Left(member.scope))
+        ActResult::of("leaves", left, |()| String::new()).teaching(Effect::Left(member.scope))
     })
 }
 
@@ -96,8 +96,8 @@ pub fn wish(scene: &mut Scene, number: u64) -> OrderCommand {
     }
 }
 
-fn placed(did: &'static str, answer: Result<PlacedOutcome, PlacementError>) -> Did {
-    Did::of(did, answer, |outcome| match outcome {
+fn placed(did: &'static str, answer: Result<PlacedOutcome, PlacementError>) -> ActResult {
+    ActResult::of(did, answer, |outcome| match outcome {
         PlacedOutcome::Ready(order) => format!("order {} for {:?}", order.id, order.final_price),
         PlacedOutcome::PaymentUnclear(order) => format!("order {}, payment unclear", order.id),
     })
@@ -110,8 +110,8 @@ pub fn orders(scene: Scene, member: Member, key: u64, wish: OrderCommand) -> Act
         let at = services.clock.now();
         let owner = KeyOwner { guard: "counterparty", id: Some(member.scope.counterparty_id.get()) };
         let id = owner.keys(&key.to_string());
-        if let Ok(Some(kept)) = services.database.kept_key(&id, at).await {
-            return Did { outcome: format!("known, process {}", kept.process), ..Did::nothing("orders") };
+        if let Ok(Some(kept)) = services.database.find_key(&id, at).await {
+            return ActResult { outcome: format!("known, process {}", kept.process), ..ActResult::nothing("orders") };
         }
         let claim = KeyClaim {
             id,
@@ -120,12 +120,12 @@ pub fn orders(scene: Scene, member: Member, key: u64, wish: OrderCommand) -> Act
             process: "p".to_owned(),
             at,
             leased_until: at + TimeDelta::seconds(30),
-            answer_number: AnswerNumbers::default().next(at, u32::try_from(key % 1_000).unwrap_or_default()),
+            answer_number: ResponseNumbers::default().next(at, u32::try_from(key % 1_000).unwrap_or_default()),
         };
         let request = IdempotentRequest::new(claim);
         let answer = Arc::clone(&request).run(services.placement.place(member.scope, &wish)).await;
-        if request.is_overtaken() {
-            return Did { outcome: "overtaken".to_owned(), ..Did::nothing("orders") };
+        if request.lost_key() {
+            return ActResult { outcome: "overtaken".to_owned(), ..ActResult::nothing("orders") };
         }
         placed("orders", answer)
     })
@@ -150,10 +150,10 @@ pub fn orders_by_contact(mut scene: Scene, phone: Phone) -> Act {
 pub fn pays(scene: Scene, payment: ProviderId, status: GatewayStatus, told: u64) -> Act {
     Box::pin(async move {
         scene.services.outside.decide(&payment, status);
-        let mut did = Did { outcome: format!("done {status:?}, nobody is told"), ..Did::nothing("pays") };
+        let mut did = ActResult { outcome: format!("done {status:?}, nobody is told"), ..ActResult::nothing("pays") };
         for _ in 0..told {
             let heard = scene.services.charges.acquirer_notified(&payment, Some(status)).await;
-            did = Did::of("pays", heard, |heard| format!("{status:?}: {heard:?}"));
+            did = ActResult::of("pays", heard, |heard| format!("{status:?}: {heard:?}"));
         }
         did
     })

@@ -7,9 +7,9 @@ use kontor_kernel::testing::Dice;
 use kontor_payments::model::PaymentMethod;
 use kontor_payments::ports::SavedMethodStore;
 use kontor_subscriptions::model::PlanChoice;
-use kontor_subscriptions::{Agreement, Purchase, StaffCommand, TermsEdit, Timing};
+use kontor_subscriptions::{Agreement, Purchase, ScheduleCommand, StaffCommand, TermsEdit};
 
-use crate::act::{Act, Did, Effect, Member, Scene};
+use crate::act::{Act, ActResult, Effect, Member, Scene};
 
 async fn method(scene: &mut Scene, member: &Member) -> Option<SavedMethodId> {
     let methods = SavedMethodStore::list(&scene.services.database, member.scope).await.ok()?;
@@ -28,7 +28,7 @@ pub fn subscribes(mut scene: Scene, member: Member) -> Act {
         if saved.is_some() && scene.dice.percent(50) {
             let begun = scene.services.subscriptions.charge_at_once(member.scope, &purchase, &agreement).await;
             let ids = begun.as_ref().map(|view| vec![view.subscription.id]).unwrap_or_default();
-            return Did::of("subscribes at once", begun, |view| view.subscription.status.to_string())
+            return ActResult::of("subscribes at once", begun, |view| view.subscription.status.to_string())
                 .teaching(Effect::Subscribed(member.scope, ids));
         }
         let bought = scene.services.subscriptions.check_out(member.scope, &purchase, &agreement).await;
@@ -36,7 +36,7 @@ pub fn subscribes(mut scene: Scene, member: Member) -> Act {
             .as_ref()
             .map(|checkout| checkout.payment.subscriptions.iter().map(|view| view.subscription.id).collect::<Vec<_>>());
         let ids = ids.unwrap_or_default();
-        Did::of("subscribes", bought, |checkout| format!("order {}", checkout.payment.order))
+        ActResult::of("subscribes", bought, |checkout| format!("order {}", checkout.payment.order))
             .teaching(Effect::Subscribed(member.scope, ids))
     })
 }
@@ -44,28 +44,30 @@ pub fn subscribes(mut scene: Scene, member: Member) -> Act {
 /// Cancels, resumes, changes or retries a subscription.
 pub fn changes_mind(mut scene: Scene, member: Member) -> Act {
     Box::pin(async move {
-        let Some(id) = scene.dice.one_of(&member.subscriptions) else { return Did::nothing("changes their mind") };
+        let Some(id) = scene.dice.one_of(&member.subscriptions) else {
+            return ActResult::nothing("changes their mind");
+        };
         let (services, who, agreement) = (scene.services.clone(), member.scope, Agreement::default());
         let service = &services.subscriptions;
         let told = |view: &kontor_subscriptions::model::SubscriptionView| view.subscription.status.to_string();
         match scene.dice.below(6) {
-            0 => Did::of("cancels", service.cancel(who, id).await, told),
-            1 | 2 => Did::of("resumes", service.resume(who, id, &agreement).await, told),
+            0 => ActResult::of("cancels", service.cancel(who, id).await, told),
+            1 | 2 => ActResult::of("resumes", service.resume(who, id, &agreement).await, told),
             3 => {
                 let plan = scene.dice.one_of(&scene.merchant.plans).map(PlanChoice::Item);
                 let saved_method = if scene.dice.percent(40) { method(&mut scene, &member).await } else { None };
                 let edit = TermsEdit { plan, saved_method };
-                Did::of("changes terms", service.change(who, id, &edit, Some(&agreement)).await, told)
+                ActResult::of("changes terms", service.change(who, id, &edit, Some(&agreement)).await, told)
             }
             4 => {
                 let begun = services.method_changes.begin(who, id, &agreement).await;
-                Did::of("enters a method", begun, |change| change.id.to_string())
+                ActResult::of("enters a method", begun, |change| change.id.to_string())
             }
             _ => {
                 let page = kontor_kernel::PageRequest::new(1, 1, 10).unwrap();
                 let last = service.payments(who, id, page).await.ok().and_then(|page| page.items.into_iter().next());
-                let Some(last) = last else { return Did::nothing("retries") };
-                Did::of("retries", service.retry(who, id, last.id).await, told)
+                let Some(last) = last else { return ActResult::nothing("retries") };
+                ActResult::of("retries", service.retry(who, id, last.id).await, told)
             }
         }
     })
@@ -74,25 +76,25 @@ pub fn changes_mind(mut scene: Scene, member: Member) -> Act {
 /// Deletes a saved payment method. It runs alone, because it waits in real time for requests that are on their way.
 pub fn deletes_method(mut scene: Scene, member: Member) -> Act {
     Box::pin(async move {
-        let Some(id) = method(&mut scene, &member).await else { return Did::nothing("deletes a method") };
+        let Some(id) = method(&mut scene, &member).await else { return ActResult::nothing("deletes a method") };
         let deleted = scene.services.subscriptions.delete_method(member.scope, id).await;
-        Did::of("deletes a method", deleted, |()| id.to_string())
+        ActResult::of("deletes a method", deleted, |()| id.to_string())
     })
 }
 
-fn timing(scene: &Scene, dice: &mut Dice) -> Timing {
+fn timing(scene: &Scene, dice: &mut Dice) -> ScheduleCommand {
     let days = i64::try_from(dice.below(60)).unwrap();
     match dice.below(3) {
-        0 => Timing::PauseUntil(scene.services.clock.now() + TimeDelta::days(days)),
-        1 => Timing::SkipNext,
-        _ => Timing::BillingDay(u8::try_from(dice.below(31)).unwrap() + 1),
+        0 => ScheduleCommand::PauseUntil(scene.services.clock.now() + TimeDelta::days(days)),
+        1 => ScheduleCommand::SkipNext,
+        _ => ScheduleCommand::BillingDay(u8::try_from(dice.below(31)).unwrap() + 1),
     }
 }
 
 /// Changes a subscription as staff.
-pub fn staff_step_in(mut scene: Scene, member: Member) -> Act {
+pub fn change_subscription_as_staff(mut scene: Scene, member: Member) -> Act {
     Box::pin(async move {
-        let Some(id) = scene.dice.one_of(&member.subscriptions) else { return Did::nothing("staff step in") };
+        let Some(id) = scene.dice.one_of(&member.subscriptions) else { return ActResult::nothing("staff step in") };
         let mut dice = scene.dice.split();
         let command = match dice.below(6) {
             0 => StaffCommand::Cancel,
@@ -101,6 +103,6 @@ pub fn staff_step_in(mut scene: Scene, member: Member) -> Act {
             _ => StaffCommand::Retime(timing(&scene, &mut dice)),
         };
         let done = scene.services.desk.command(&scene.merchant.staff, id, command).await;
-        Did::of("staff step in", done, |record| format!("{command:?}: {}", record.view.subscription.status))
+        ActResult::of("staff step in", done, |record| format!("{command:?}: {}", record.view.subscription.status))
     })
 }

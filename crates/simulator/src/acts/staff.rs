@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kontor_catalog::model::StockChange;
-use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader, StockBook as _};
-use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetRefused, SheetRow, StockSheet};
+use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader, StockSheetRepository as _};
+use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetError, SheetRow, StockSheet};
 use kontor_kernel::{Clock as _, Edit, Line, Money, Quantity, Stamp, StockLevel};
 use kontor_orders::OrderChange;
 use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged};
@@ -14,7 +14,7 @@ use kontor_orders::model::{Order, OrderStatus};
 use kontor_orders::refund::{RefundCommand, RefundLine, RefundScope};
 use kontor_orders::tickets::{Scan, ScanAnswer, ScanId, ScanOutcome};
 
-use crate::act::{Act, Did, Effect, Scene};
+use crate::act::{Act, ActResult, Effect, Scene};
 use crate::invariants;
 
 fn told(order: &Order) -> String {
@@ -24,7 +24,7 @@ fn told(order: &Order) -> String {
 /// Moves an order to another status, or cancels it.
 pub fn moves(mut scene: Scene) -> Act {
     Box::pin(async move {
-        let Some(order) = scene.some_order().await else { return Did::nothing("moves an order") };
+        let Some(order) = scene.some_order().await else { return ActResult::nothing("moves an order") };
         let to = match scene.dice.below(10) {
             0 | 1 => OrderStatus::InProcessing,
             2 | 3 => OrderStatus::ReadyForPickup,
@@ -33,7 +33,11 @@ pub fn moves(mut scene: Scene) -> Act {
             _ => OrderStatus::Canceled,
         };
         let change = OrderChange { status: Edit::Set(to), ..OrderChange::default() };
-        Did::of("moves an order", scene.services.orders.update(&scene.merchant.staff, order.id, change).await, told)
+        ActResult::of(
+            "moves an order",
+            scene.services.orders.update(&scene.merchant.staff, order.id, change).await,
+            told,
+        )
     })
 }
 
@@ -41,7 +45,7 @@ pub fn moves(mut scene: Scene) -> Act {
 /// once.
 pub fn gives_back(mut scene: Scene) -> Act {
     Box::pin(async move {
-        let Some(order) = scene.some_order().await else { return Did::nothing("gives back") };
+        let Some(order) = scene.some_order().await else { return ActResult::nothing("gives back") };
         let line = scene.dice.one_of(&order.lines).filter(|_| scene.dice.percent(60));
         let lines = line.map(|line| {
             let pieces = 1 + scene.dice.below(u64::from(line.quantity.get()));
@@ -57,15 +61,15 @@ pub fn gives_back(mut scene: Scene) -> Act {
             restock: scene.dice.percent(70),
             ends_period: scene.dice.percent(10),
         };
-        Did::of("gives back", scene.services.orders.refund(&scene.merchant.staff, order.id, command).await, told)
+        ActResult::of("gives back", scene.services.orders.refund(&scene.merchant.staff, order.id, command).await, told)
     })
 }
 
 /// Changes the lines of an order.
 pub fn changes_lines(mut scene: Scene) -> Act {
     Box::pin(async move {
-        let Some(order) = scene.some_order().await else { return Did::nothing("changes lines") };
-        let Some(line) = scene.dice.one_of(&order.lines) else { return Did::nothing("changes lines") };
+        let Some(order) = scene.some_order().await else { return ActResult::nothing("changes lines") };
+        let Some(line) = scene.dice.one_of(&order.lines) else { return ActResult::nothing("changes lines") };
         let pieces = Quantity::new(1 + i64::try_from(scene.dice.below(5)).unwrap()).unwrap();
         let edit = match scene.dice.below(5) {
             0 => LineEdit::Remove { line: line.id },
@@ -81,7 +85,7 @@ pub fn changes_lines(mut scene: Scene) -> Act {
         };
         let command = LineCommand { edit, restock: None, reason: None };
         let changed = scene.services.placement.change_lines(&scene.merchant.staff, order.id, &command).await;
-        Did::of("changes lines", changed, |changed| match changed {
+        ActResult::of("changes lines", changed, |changed| match changed {
             LinesChanged::Done(order) => told(order),
             LinesChanged::PaymentUnclear(order) => format!("{}, payment unclear", told(order)),
             LinesChanged::PaymentRefused { reason } => format!("the payment is refused: {reason}"),
@@ -100,7 +104,7 @@ pub fn corrects_stock(mut scene: Scene) -> Act {
             _ => StockChange { quantity: Edit::Set(StockLevel::new(pieces).unwrap()), ..StockChange::default() },
         };
         let set = scene.services.inventories.set_stock(&scene.merchant.staff, id, change).await;
-        Did::of("corrects stock", set, |kept| {
+        ActResult::of("corrects stock", set, |kept| {
             format!("{} lie there, {} reserved", kept.quantity.get(), kept.reserved.get())
         })
     })
@@ -110,7 +114,7 @@ pub fn corrects_stock(mut scene: Scene) -> Act {
 struct Rows(String);
 
 impl SheetReader for Rows {
-    fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         for (number, line) in (1..).zip(self.0.lines()) {
             sink(SheetRow::new(number, line.split(';').map(|text| Cell::Text(text.to_owned())).collect()))?;
         }
@@ -131,15 +135,17 @@ pub fn imports_stock(mut scene: Scene) -> Act {
         let sheet = Arc::new(StockSheet::read(&Rows(rows), Path::new(""), 1_000).unwrap());
         let stamp = Stamp::of(&merchant.staff, scene.services.clock.now());
         let report = scene.services.database.upload(stamp, sheet, ImportMode::Partial).await;
-        Did::of("imports stock", report, |report| format!("{} changed, {} skipped", report.updated, report.skipped))
+        ActResult::of("imports stock", report, |report| {
+            format!("{} changed, {} skipped", report.updated, report.skipped)
+        })
     })
 }
 
 /// Scans a ticket at the door, sometimes again under the same name.
 pub fn scans(mut scene: Scene, name: u64) -> Act {
     Box::pin(async move {
-        let Some(order) = scene.some_order().await else { return Did::nothing("scans") };
-        let Some(reference) = order.tickets.reference.as_ref() else { return Did::nothing("scans") };
+        let Some(order) = scene.some_order().await else { return ActResult::nothing("scans") };
+        let Some(reference) = order.tickets.reference.as_ref() else { return ActResult::nothing("scans") };
         let services = &scene.services;
         let token = services.tickets.tokens.token(scene.merchant.app.project_id, reference);
         let quantity = Quantity::new(1 + i64::try_from(scene.dice.below(2)).unwrap()).unwrap();
@@ -150,7 +156,7 @@ pub fn scans(mut scene: Scene, name: u64) -> Act {
             ScanAnswer::Kept(kept) => Some((kept.outcome, kept.redeemed)),
             _ => None,
         };
-        let did = Did::of("scans", first.as_ref().map(outcome), |seen| format!("order {}: {seen:?}", order.id));
+        let did = ActResult::of("scans", first.as_ref().map(outcome), |seen| format!("order {}: {seen:?}", order.id));
         if scene.dice.percent(50) {
             return did;
         }
@@ -161,6 +167,6 @@ pub fn scans(mut scene: Scene, name: u64) -> Act {
     })
 }
 
-fn broken(did: Did, why: String) -> Did {
-    Did { effect: Effect::Broken(invariants::KEY_ONCE, why), ..did }
+fn broken(did: ActResult, why: String) -> ActResult {
+    ActResult { effect: Effect::Broken(invariants::KEY_ONCE, why), ..did }
 }

@@ -10,7 +10,7 @@ use kontor_kernel::{Line, Listing, PageRequest};
 use kontor_orders::refund::{RefundCommand, RefundScope};
 use kontor_subscriptions::StaffCommand;
 
-use crate::act::{Act, Did, Effect, Member, Scene};
+use crate::act::{Act, ActResult, Effect, Member, Scene};
 use crate::invariants::WALL;
 use crate::merchant::Merchant;
 
@@ -70,7 +70,7 @@ pub fn reach(mut scene: Scene, theirs: Arc<Merchant>, victim: Option<Member>, ow
             note("list", Ok("a foreign order".to_owned()));
         }
         let effect = if seen.is_empty() { Effect::Nothing } else { Effect::Broken(WALL, seen.join("; ")) };
-        Did { what, outcome: format!("done {} found", seen.len()), effect }
+        ActResult { what, outcome: format!("done {} found", seen.len()), effect }
     })
 }
 

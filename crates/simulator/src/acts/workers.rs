@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_kernel::Clock as _;
 
-use crate::act::{Act, Did, Effect, Scene};
+use crate::act::{Act, ActResult, Effect, Scene};
 use crate::invariants;
 
 /// All duties of a worker.
@@ -35,22 +35,23 @@ pub fn works(scene: Scene, duty: Duty, most: u32) -> Act {
         let told = |checked: u32| format!("{checked} looked at");
         match duty {
             Duty::Charges => {
-                Did::of("charges", services.charges.reconcile("w", most).await, |round| told(round.checked))
+                ActResult::of("charges", services.charges.reconcile("w", most).await, |round| told(round.checked))
             }
             Duty::Refunds => {
-                Did::of("refunds", services.refunds.reconcile("w", most).await, |round| told(round.checked))
+                ActResult::of("refunds", services.refunds.reconcile("w", most).await, |round| told(round.checked))
             }
             Duty::Receipts => {
-                Did::of("receipts", services.receipts.reconcile("w", most).await, |round| told(round.checked))
+                ActResult::of("receipts", services.receipts.reconcile("w", most).await, |round| told(round.checked))
             }
             Duty::Subscriptions => {
                 let ran = services.scheduler.run(most).await;
                 let failed = ran.as_ref().map(|ran| ran.failed.clone()).unwrap_or_default();
-                let did = Did::of("subscriptions", ran, |ran| format!("{} found, {} charged", ran.found, ran.charged));
+                let did =
+                    ActResult::of("subscriptions", ran, |ran| format!("{} found, {} charged", ran.found, ran.charged));
                 match failed.first() {
                     Some((id, why)) => {
                         let why = format!("subscription {id}: {why}");
-                        Did { effect: Effect::Broken(invariants::STORAGE, why), ..did }
+                        ActResult { effect: Effect::Broken(invariants::STORAGE, why), ..did }
                     }
                     None => did,
                 }
@@ -58,27 +59,27 @@ pub fn works(scene: Scene, duty: Duty, most: u32) -> Act {
             Duty::Events => {
                 services.slot.restart();
                 let fanned = services.deliveries.dispatch().await;
-                let did = Did::of("events", fanned, |fanned| format!("{} events", fanned.events));
+                let did = ActResult::of("events", fanned, |fanned| format!("{} events", fanned.events));
                 if matches!(did.effect, Effect::Broken(..)) {
                     return did;
                 }
                 let sent = services.deliveries.deliver_due("w").await;
-                Did::of("events", sent, |sent| format!("{sent:?}"))
+                ActResult::of("events", sent, |sent| format!("{sent:?}"))
             }
             Duty::Upkeep => {
                 let now = services.clock.now();
-                let given_up = services.database.give_up_unasked(now).await;
+                let given_up = services.database.cancel_unpaid_orders(now).await;
                 if let Err(error) = services.database.cancel_unconfirmed(now).await {
-                    return Did::of("upkeep", Err::<(), _>(error), |()| String::new());
+                    return ActResult::of("upkeep", Err::<(), _>(error), |()| String::new());
                 }
                 for table in SWEPT_TABLES {
                     // The rules read these tables, so their rows stay for the whole run.
                     let kept = ["outbox_events", "webhook_deliveries", "notifications"].contains(&table.table);
                     if !kept && let Err(error) = services.database.sweep(table, now, TimeDelta::days(7)).await {
-                        return Did::of("upkeep", Err::<(), _>(error), |()| String::new());
+                        return ActResult::of("upkeep", Err::<(), _>(error), |()| String::new());
                     }
                 }
-                Did::of("upkeep", given_up, |orders| format!("{orders} orders given up"))
+                ActResult::of("upkeep", given_up, |orders| format!("{orders} orders given up"))
             }
         }
     })

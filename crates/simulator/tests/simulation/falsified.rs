@@ -136,7 +136,7 @@ fn rows_that_cannot_be_are_told_by_the_name_of_their_rule() {
 
 /// Requests of a merchant for their own records must break the isolation rule.
 #[test]
-fn whoever_sees_what_strangers_ask_for_is_told() {
+fn cross_tenant_access_is_reported() {
     let broken = on_one_thread(Simulation::run(Plan { seed: 12, days: 2, merchants: 1, database: Kind::Sqlite }))
         .expect_err(invariants::WALL);
     assert_eq!(broken.rule, invariants::WALL, "{broken}");

@@ -2,11 +2,11 @@
 
 use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
 
-use super::{Occasion, SubscriptionCase};
+use super::{EventContext, SubscriptionCase};
 use crate::change::{AttemptEnd, SubscriptionChange};
-use crate::dunning::NextTry;
+use crate::dunning::NextAttempt;
 use crate::effect::SubscriptionNotice;
-use crate::model::{AttemptState, Subscription, Upcoming};
+use crate::model::{Announcement, AttemptState, Subscription};
 use crate::refusal::MoveRefused;
 use crate::state::{MethodStanding, PlanStanding, SubscriptionEvent, SubscriptionStatus};
 
@@ -37,7 +37,7 @@ impl SubscriptionCase {
     }
 
     fn when_due(&self, now: DateTime<Utc>) -> Result<SubscriptionChange, MoveRefused> {
-        let planned = Occasion { planned: true, ..Occasion::default() };
+        let planned = EventContext { planned: true, ..EventContext::default() };
         let again = || Ok(self.replanned(SubscriptionEvent::PeriodDue, now));
         match self.subscription.status {
             SubscriptionStatus::PastDue if self.plan == PlanStanding::Ends && self.open().is_none() => {
@@ -59,7 +59,7 @@ impl SubscriptionCase {
                     self.after(SubscriptionEvent::PeriodDue, &planned, now)
                 } else if reached(told.map(|(_, at)| at)) {
                     let event = match told {
-                        Some((Upcoming::End, _)) => SubscriptionEvent::PlanWithdrawn,
+                        Some((Announcement::End, _)) => SubscriptionEvent::PlanWithdrawn,
                         _ => SubscriptionEvent::ChargeAnnounced,
                     };
                     self.after(event, &planned, now)
@@ -83,7 +83,7 @@ impl SubscriptionCase {
             SubscriptionStatus::Charging => change.subscription.unpaid,
             SubscriptionStatus::Active | SubscriptionStatus::Canceled => None,
         };
-        let after = self.followed_by(change);
+        let after = self.with_change(change);
         match after.next(&change.subscription, now) {
             Next::Charge { at, wake_at } => {
                 change.subscription.next_charge_at = Some(at);
@@ -107,7 +107,7 @@ impl SubscriptionCase {
 
     /// Returns the case as it is once the change is written.
     #[must_use]
-    pub fn followed_by(&self, change: &SubscriptionChange) -> Self {
+    pub fn with_change(&self, change: &SubscriptionChange) -> Self {
         let mut after = Self { subscription: change.subscription.clone(), ..self.clone() };
         if change.ended == Some(AttemptEnd::Succeeded) {
             after.paid_at.push(change.at);
@@ -135,12 +135,12 @@ impl SubscriptionCase {
     }
 
     /// Returns the next announcement to the customer about the next period, and the time from which it is due.
-    fn to_tell(&self, subscription: &Subscription, now: DateTime<Utc>) -> Option<(Upcoming, DateTime<Utc>)> {
+    fn to_tell(&self, subscription: &Subscription, now: DateTime<Utc>) -> Option<(Announcement, DateTime<Utc>)> {
         let what = match (self.plan, self.method(now)) {
-            (PlanStanding::Ends, _) => Upcoming::End,
+            (PlanStanding::Ends, _) => Announcement::End,
             // The customer was notified of the missing method when it became unusable.
             (_, MethodStanding::Gone) => return None,
-            _ => Upcoming::Charge,
+            _ => Announcement::Charge,
         };
         if subscription.told == Some((subscription.due_number(now), what)) {
             return None;
@@ -204,19 +204,19 @@ impl SubscriptionCase {
                     return Next::Wait(end);
                 }
                 match self.next_try(now) {
-                    NextTry::At(at) => {
+                    NextAttempt::At(at) => {
                         let at = self.closed_until(now).map_or(at, |free| at.max(free));
                         Next::Charge { at, wake_at: at }
                     }
-                    NextTry::Exhausted(_) => Next::Nothing,
-                    NextTry::CustomerMustAct | NextTry::MethodDead => Next::Wait(end),
+                    NextAttempt::Exhausted(_) => Next::Nothing,
+                    NextAttempt::CustomerMustAct | NextAttempt::MethodDead => Next::Wait(end),
                 }
             }
         }
     }
 
     /// Start of the time over which attempts by a method count.
-    pub fn method_tries_since(now: DateTime<Utc>) -> DateTime<Utc> {
+    pub fn method_attempts_since(now: DateTime<Utc>) -> DateTime<Utc> {
         now - TimeDelta::days(i64::from(crate::DunningPolicy::METHOD_DAYS) + 1)
     }
 }

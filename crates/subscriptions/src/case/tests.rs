@@ -89,7 +89,7 @@ fn open(case: &mut SubscriptionCase, new: &NewAttempt, now: DateTime<Utc>) {
 
 /// Writes a change, as a storage would.
 fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> SubscriptionCase {
-    let mut after = case.followed_by(change);
+    let mut after = case.with_change(change);
     if let Some(attempt) = &change.attempt {
         open(&mut after, attempt, change.at);
     }
@@ -101,7 +101,7 @@ fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> Subscription
 }
 
 fn told(case: &SubscriptionCase, reason: Option<&str>, now: DateTime<Utc>) -> SubscriptionCase {
-    let occasion = Occasion { reason: reason.map(str::to_owned), ..Occasion::default() };
+    let occasion = EventContext { reason: reason.map(str::to_owned), ..EventContext::default() };
     let standing = if reason.is_some() { PaymentStanding::Failed } else { PaymentStanding::Succeeded };
     written(case, &case.heard(standing, &occasion, now).unwrap().unwrap())
 }
@@ -214,7 +214,7 @@ fn terms_that_were_agreed_on_begin_with_the_next_charge() {
         address: None,
         application: None,
     };
-    let agreed = Occasion { consent: Some(consent), ..Occasion::default() };
+    let agreed = EventContext { consent: Some(consent), ..EventContext::default() };
     let change = case.after(SubscriptionEvent::ChangePlan, &agreed, start).unwrap();
     let case = written(&case, &change);
     assert_eq!(
@@ -238,7 +238,7 @@ fn changed_before_renewal(days: i64) -> (SubscriptionCase, DateTime<Utc>, Told) 
     let silver = Terms { amount: "490.00".parse().unwrap(), ..terms() };
     let consent =
         ConsentedTerms { terms: silver, text_version: "1".to_owned(), at: now, address: None, application: None };
-    let agreed = Occasion { consent: Some(consent), ..Occasion::default() };
+    let agreed = EventContext { consent: Some(consent), ..EventContext::default() };
     let change = case.after(SubscriptionEvent::ChangePlan, &agreed, now).unwrap();
     let mut case = written(&case, &change);
     let announced = case.due(now);
@@ -278,10 +278,10 @@ fn a_payer_who_keeps_no_method_is_told_at_once() {
     let now = at("2027-01-31T09:00:00Z");
     let mut case = begun(now);
     case.subscription.terms.method = None;
-    let change = case.heard(PaymentStanding::Succeeded, &Occasion::default(), now).unwrap().unwrap();
+    let change = case.heard(PaymentStanding::Succeeded, &EventContext::default(), now).unwrap().unwrap();
     let told = [SubscriptionNotice::SubscriptionActivated, SubscriptionNotice::SubscriptionMethodNeeded];
     assert_eq!(change.notices, told);
-    let saved = Occasion { saved_method: SavedMethodId::new(1).ok(), ..Occasion::default() };
+    let saved = EventContext { saved_method: SavedMethodId::new(1).ok(), ..EventContext::default() };
     let change = case.heard(PaymentStanding::Succeeded, &saved, now).unwrap().unwrap();
     assert_eq!(change.notices, [SubscriptionNotice::SubscriptionActivated]);
 }
@@ -316,7 +316,7 @@ fn above_a_bound_of_the_day_the_charge_comes_on_the_next_one() {
     let now = at("2027-02-28T09:00:00Z");
     let case = active(at("2027-01-31T09:00:00Z"));
     let told = SubscriptionCase {
-        subscription: Subscription { told: Some((2, Upcoming::Charge)), ..case.subscription.clone() },
+        subscription: Subscription { told: Some((2, Announcement::Charge)), ..case.subscription.clone() },
         ..case
     };
     let paid_today = SubscriptionCase { paid_at: vec![now], customer_paid_at: vec![now], ..told.clone() };
@@ -332,7 +332,7 @@ fn above_a_bound_of_the_day_the_charge_comes_on_the_next_one() {
         let waiting = written(&limited, &change);
         assert_eq!(waiting.view(None, now).retry, (false, RetryReason::DailyLimit));
         assert_eq!(waiting.due(now).notices, [], "told once");
-        let refused = waiting.after(SubscriptionEvent::ChargeStarted, &Occasion::default(), now).unwrap_err();
+        let refused = waiting.after(SubscriptionEvent::ChargeStarted, &EventContext::default(), now).unwrap_err();
         assert_eq!(refused.reason, crate::refusal::RefusalReason::DailyLimit);
         let next_day = waiting.due(midnight);
         assert_eq!(next_day.attempt.map(|attempt| attempt.period), Some(2));
@@ -345,7 +345,7 @@ fn above_a_bound_of_the_day_the_charge_comes_on_the_next_one() {
 fn an_overdue_period_that_is_paid_on_its_last_day_leaves_the_renewal_for_the_next() {
     let (case, _) = live(active(at("2027-01-31T09:00:00Z")), 29, |_| Some("insufficient_funds"));
     let last_day = at("2027-03-31T06:00:00Z");
-    let tried = written(&case, &case.after(SubscriptionEvent::Retry, &Occasion::default(), last_day).unwrap());
+    let tried = written(&case, &case.after(SubscriptionEvent::Retry, &EventContext::default(), last_day).unwrap());
     let paid = told(&tried, None, last_day);
     let midnight = Some(at("2027-03-31T21:00:00Z"));
     assert_eq!((paid.subscription.status, paid.subscription.next_charge_at), (SubscriptionStatus::Active, midnight));
@@ -372,7 +372,7 @@ fn what_ended_by_declines_is_charged_when_it_is_resumed() {
     let mut other_method = ended.clone();
     other_method.subscription.terms.method = SavedMethodId::new(2).ok();
     for case in [ended, other_method] {
-        let resumed = case.after(SubscriptionEvent::Resume, &Occasion::default(), now).unwrap();
+        let resumed = case.after(SubscriptionEvent::Resume, &EventContext::default(), now).unwrap();
         assert_eq!(resumed.notices, [SubscriptionNotice::SubscriptionResumed]);
         let one = &resumed.subscription;
         assert_eq!((one.status, one.next_charge_at, one.canceled_at), (SubscriptionStatus::PastDue, Some(now), None));
@@ -402,7 +402,7 @@ fn tries_that_are_asked_for_never_end_a_subscription() {
         for number in 1..=8 {
             assert_eq!(case.view(None, due).retry, (true, RetryReason::Available), "{reason} {number}");
             let event = if number % 2 == 0 { SubscriptionEvent::Retry } else { SubscriptionEvent::ChargeStarted };
-            let change = case.after(event, &Occasion::default(), due).unwrap();
+            let change = case.after(event, &EventContext::default(), due).unwrap();
             case = told(&written(&case, &change), Some(reason), due);
             assert_eq!(case.subscription.status, SubscriptionStatus::PastDue, "{reason} {number}");
             assert_eq!(case.subscription.next_charge_at, planned, "{reason} {number}");
@@ -511,9 +511,9 @@ fn missed_periods_are_collected_one_a_day_where_the_project_says_so() {
 fn what_was_canceled_in_between_is_not_missed() {
     let start = at("2027-01-31T09:00:00Z");
     let case = collecting(active(start));
-    let ended = written(&case, &case.after(SubscriptionEvent::Cancel, &Occasion::default(), start).unwrap());
+    let ended = written(&case, &case.after(SubscriptionEvent::Cancel, &EventContext::default(), start).unwrap());
     let back = at("2027-06-10T00:00:00Z");
-    let resumed = written(&ended, &ended.after(SubscriptionEvent::Resume, &Occasion::default(), back).unwrap());
+    let resumed = written(&ended, &ended.after(SubscriptionEvent::Resume, &EventContext::default(), back).unwrap());
     let change = resumed.due(back);
     assert!(change.attempt.is_some() && change.subscription.missed.is_empty());
 }

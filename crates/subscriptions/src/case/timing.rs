@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Occasion, SubscriptionCase};
+use super::{EventContext, SubscriptionCase};
 use crate::change::SubscriptionChange;
 use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::schedule::{Schedule, ScheduleRefused};
@@ -10,7 +10,7 @@ use crate::state::SubscriptionEvent;
 
 /// Timing command of staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timing {
+pub enum ScheduleCommand {
     /// The next period begins at this time. The end of the paid period stays. In between nothing is charged, and
     /// there is no access.
     PauseUntil(DateTime<Utc>),
@@ -23,14 +23,14 @@ pub enum Timing {
 
 /// New schedule of the future periods.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Retimed {
+pub struct NewSchedule {
     /// Schedule.
     pub schedule: Schedule,
     /// New end of the paid period, if it changes.
     pub paid_until: Option<DateTime<Utc>>,
 }
 
-impl Timing {
+impl ScheduleCommand {
     /// Maximum time by which a charge can be postponed.
     pub const FARTHEST: TimeDelta = TimeDelta::days(731);
 
@@ -45,34 +45,38 @@ impl Timing {
 
 impl SubscriptionCase {
     /// Returns the change for a timing command.
-    pub fn retimed(&self, timing: Timing, now: DateTime<Utc>) -> Result<SubscriptionChange, SubscriptionError> {
-        let retimed = self.counted_anew(timing, now);
-        let occasion = Occasion { timing: retimed.as_ref().ok().cloned(), ..Occasion::default() };
+    pub fn retimed(
+        &self,
+        timing: ScheduleCommand,
+        now: DateTime<Utc>,
+    ) -> Result<SubscriptionChange, SubscriptionError> {
+        let retimed = self.new_schedule(timing, now);
+        let occasion = EventContext { timing: retimed.as_ref().ok().cloned(), ..EventContext::default() };
         // A refusal by the state takes precedence over a refusal by the calendar.
         let change = self.after(timing.event(), &occasion, now)?;
         retimed?;
         Ok(change)
     }
 
-    fn counted_anew(&self, timing: Timing, now: DateTime<Utc>) -> Result<Retimed, SubscriptionError> {
+    fn new_schedule(&self, timing: ScheduleCommand, now: DateTime<Utc>) -> Result<NewSchedule, SubscriptionError> {
         let subscription = &self.subscription;
         let schedule = subscription.schedule.as_ref().ok_or(SubscriptionRefusal::NeverActivated)?;
         let (due, end) = (subscription.due_number(now), subscription.period.map(|period| period.end));
         let refused = |refused: ScheduleRefused| SubscriptionRefusal::NotThen(refused);
         let moved = match timing {
-            Timing::PauseUntil(until) if until <= now => return Err(refused(ScheduleRefused::Shortens).into()),
-            Timing::PauseUntil(until) => schedule.pausing(due, until),
-            Timing::SkipNext => schedule.skipping(due),
-            Timing::BillingDay(day) => schedule.on_day(due, day),
+            ScheduleCommand::PauseUntil(until) if until <= now => return Err(refused(ScheduleRefused::Shortens).into()),
+            ScheduleCommand::PauseUntil(until) => schedule.pausing(due, until),
+            ScheduleCommand::SkipNext => schedule.skipping(due),
+            ScheduleCommand::BillingDay(day) => schedule.on_day(due, day),
         };
         let moved = moved.map_err(refused)?;
         let starts = |schedule: &Schedule| schedule.period(due).map(|period| period.start);
         let (old, new) = (starts(schedule), starts(&moved));
-        if new.is_none_or(|start| start > now + Timing::FARTHEST) {
+        if new.is_none_or(|start| start > now + ScheduleCommand::FARTHEST) {
             return Err(SubscriptionRefusal::TooFar.into());
         }
         // After a pause the paid period has already ended, and is not extended to the new day.
-        let lasts = matches!(timing, Timing::BillingDay(_)) && old == end;
-        Ok(Retimed { schedule: moved, paid_until: new.filter(|_| lasts) })
+        let lasts = matches!(timing, ScheduleCommand::BillingDay(_)) && old == end;
+        Ok(NewSchedule { schedule: moved, paid_until: new.filter(|_| lasts) })
     }
 }

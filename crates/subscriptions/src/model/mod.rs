@@ -8,4 +8,6 @@ mod subscription;
 pub use attempt::{Attempt, AttemptState, NewAttempt};
 pub use plan::{PlanChoice, PlanOffer};
 pub use record::{Named, SubscriptionEntry, SubscriptionRecord};
-pub use subscription::{InvalidNoticeDays, NoticeDays, Subscription, SubscriptionPolicy, SubscriptionView, Upcoming};
+pub use subscription::{
+    Announcement, InvalidNoticeDays, NoticeDays, Subscription, SubscriptionPolicy, SubscriptionView,
+};

@@ -76,7 +76,7 @@ impl From<NoticeDays> for u8 {
 /// Announcement to a customer about the next period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
-pub enum Upcoming {
+pub enum Announcement {
     /// The next period will be charged.
     Charge,
     /// There will be no next period.
@@ -107,7 +107,7 @@ pub struct Subscription {
     /// Number of the period that was not paid at its start, while no paid period is current.
     pub unpaid: Option<u32>,
     /// Last announcement, with the number of its period.
-    pub told: Option<(u32, Upcoming)>,
+    pub told: Option<(u32, Announcement)>,
     /// Numbers of missed periods to charge afterwards, ascending.
     pub missed: Vec<u32>,
     /// Earliest time of the next charge.

@@ -314,7 +314,7 @@ fn deleting_a_method_and_leaving_always_work() {
 
 /// Money is never refused, and the outcome of an open charge always ends `charging`.
 #[test]
-fn no_outcome_is_left_lying() {
+fn every_outcome_ends_an_open_charge() {
     for facts in all_facts() {
         for from in SubscriptionStatus::VARIANTS.iter().copied() {
             assert!(from.after(ChargeSucceeded, facts).is_ok(), "{from} {facts:?}");

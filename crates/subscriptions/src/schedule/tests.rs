@@ -85,7 +85,7 @@ fn a_stored_schedule_reads_back_and_none_that_goes_back_is_read() {
 }
 
 #[test]
-fn who_comes_back_begins_anew_with_a_later_moment() {
+fn a_resumed_subscription_starts_a_new_anchor() {
     let monthly = schedule("2027-01-31T09:00:00Z", 1);
     let at = |text: &str| Anchor::new(text.parse().unwrap(), Zone::UTC, 1).unwrap();
     // Earlier than the period would have begun, which no other change may do.

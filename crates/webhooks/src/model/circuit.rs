@@ -14,12 +14,12 @@ const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;
 /// gets one delivery at a time until it answers with any status. The schedule of its deliveries counts from
 /// their attempts, so waiting uses up no attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Circuit {
+pub struct CircuitBreaker {
     timeouts: u32,
     paused_until: Option<DateTime<Utc>>,
 }
 
-impl Circuit {
+impl CircuitBreaker {
     /// Restores the state from the stored columns.
     pub fn restore(timeouts: u32, paused_until: Option<DateTime<Utc>>) -> Self {
         Self { timeouts, paused_until }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn an_endpoint_that_hangs_rests_ever_longer_up_to_a_quarter_of_an_hour() {
-        let mut circuit = Circuit::default();
+        let mut circuit = CircuitBreaker::default();
         let mut pauses = Vec::new();
         for _ in 0..9 {
             circuit = circuit.after(&HUNG, NOW);
@@ -80,14 +80,14 @@ mod tests {
         }
         assert_eq!(pauses, [15, 30, 60, 120, 240, 480, 900, 900, 900]);
         for timeouts in [62, 63, 64, 70, u32::MAX] {
-            let circuit = Circuit::restore(timeouts, None).after(&HUNG, NOW);
+            let circuit = CircuitBreaker::restore(timeouts, None).after(&HUNG, NOW);
             assert_eq!(circuit.paused_until(), Some(NOW + TimeDelta::minutes(15)), "{timeouts}");
         }
     }
 
     #[test]
     fn a_lone_delivery_never_waits_for_the_rest_of_its_endpoint() {
-        let mut circuit = Circuit::default();
+        let mut circuit = CircuitBreaker::default();
         for minutes in RETRY_AFTER_MINUTES {
             circuit = circuit.after(&HUNG, NOW);
             assert!(circuit.paused_until().unwrap() <= NOW + TimeDelta::minutes(minutes));
@@ -96,13 +96,13 @@ mod tests {
 
     #[test]
     fn after_its_rest_it_is_tried_by_one_and_any_answer_opens_it() {
-        let hung = Circuit::default().after(&HUNG, NOW);
+        let hung = CircuitBreaker::default().after(&HUNG, NOW);
         let later = hung.paused_until().unwrap();
         assert_eq!((hung.free_slots(0, NOW), hung.free_slots(0, later), hung.free_slots(1, later)), (0, 1, 0));
         let again = hung.after(&SendOutcome::Answered(500), later);
         assert_eq!(
             (again, again.free_slots(0, later), again.free_slots(9, later)),
-            (Circuit::default(), MOST_PER_ENDPOINT, 0)
+            (CircuitBreaker::default(), MOST_PER_ENDPOINT, 0)
         );
         assert_eq!(hung.after(&SendOutcome::Failed(SendFailure::NoConnection), later), hung);
     }

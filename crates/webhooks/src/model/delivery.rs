@@ -50,7 +50,7 @@ pub enum DeliveryState {
 /// A stored delivery whose columns contradict each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a delivery cannot be `{0}` with these times")]
-pub struct BrokenState(String);
+pub struct InvalidDeliveryState(String);
 
 impl DeliveryState {
     /// Restores the state from the stored columns.
@@ -59,12 +59,12 @@ impl DeliveryState {
         attempts: u32,
         next_attempt_at: Option<DateTime<Utc>>,
         delivered_at: Option<DateTime<Utc>>,
-    ) -> Result<Self, BrokenState> {
+    ) -> Result<Self, InvalidDeliveryState> {
         match (status, next_attempt_at, delivered_at) {
             ("pending", Some(next_attempt_at), _) => Ok(Self::Pending(Pending { attempts, next_attempt_at })),
             ("delivered", _, Some(delivered_at)) => Ok(Self::Delivered { attempts, delivered_at }),
             ("failed", _, _) => Ok(Self::Failed { attempts }),
-            _ => Err(BrokenState(status.to_owned())),
+            _ => Err(InvalidDeliveryState(status.to_owned())),
         }
     }
 

@@ -11,8 +11,10 @@ mod slots;
 mod webhook;
 
 pub use address::is_public;
-pub use circuit::{Circuit, MOST_PER_ENDPOINT};
-pub use delivery::{BrokenState, Delivery, DeliveryState, Pending, RETRY_AFTER_MINUTES, SendFailure, SendOutcome};
+pub use circuit::{CircuitBreaker, MOST_PER_ENDPOINT};
+pub use delivery::{
+    Delivery, DeliveryState, InvalidDeliveryState, Pending, RETRY_AFTER_MINUTES, SendFailure, SendOutcome,
+};
 pub use event::PublicEvent;
 pub use outbound::{EndpointUrl, OutboundPolicy, UrlError, UrlRefusal};
 pub use request::{DeliveryRequest, Message};

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::Circuit;
+use super::CircuitBreaker;
 
 /// Maximum attempts at the endpoints of one project at the same time.
 pub const MOST_PER_PROJECT: usize = 16;
@@ -17,7 +17,7 @@ pub struct WaitingEndpoint {
     /// Time at which its oldest delivery became due.
     pub since: DateTime<Utc>,
     /// Circuit breaker of the endpoint.
-    pub circuit: Circuit,
+    pub circuit: CircuitBreaker,
     /// Attempts at it that are in progress.
     pub running: usize,
 }
@@ -54,7 +54,7 @@ mod tests {
 
     fn waiting(webhook: i64, project: i64) -> WaitingEndpoint {
         let since = DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(webhook);
-        WaitingEndpoint { webhook, project, since, circuit: Circuit::default(), running: 0 }
+        WaitingEndpoint { webhook, project, since, circuit: CircuitBreaker::default(), running: 0 }
     }
 
     #[test]
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn an_endpoint_on_trial_gets_one_and_what_runs_counts() {
-        let trial = WaitingEndpoint { circuit: Circuit::restore(2, None), ..waiting(1, 10) };
+        let trial = WaitingEndpoint { circuit: CircuitBreaker::restore(2, None), ..waiting(1, 10) };
         let busy = WaitingEndpoint { running: MOST_PER_ENDPOINT - 1, ..waiting(2, 20) };
         assert_eq!(allocate_slots(&[trial, busy], BTreeMap::from([(20, 7)]), 64), [(1, 1), (2, 1)]);
         assert!(allocate_slots(&[WaitingEndpoint { running: 1, ..trial }], BTreeMap::new(), 64).is_empty());

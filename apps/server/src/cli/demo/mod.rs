@@ -23,7 +23,7 @@ use super::{Failure, operate, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, Development, Flags, Layers, SmtpTls};
 use crate::service::instance::{DemoParts, Instance};
-use crate::service::landing::Welcome;
+use crate::service::landing::LandingMarkup;
 use crate::service::turns::Turns;
 use crate::service::wiring::Surroundings;
 
@@ -144,12 +144,12 @@ impl Demo {
         let turns = Turns::default();
         let traveller = Traveller::new(development, clock.clone(), turns.clone(), &database, &around);
         sandbox.set_time_travel(Arc::new(traveller));
-        let welcome = Welcome::default();
+        let welcome = LandingMarkup::default();
         let parts = DemoParts { turns, welcome: welcome.clone() };
         let instance = Instance::start_demo(&config, &database, clock, listener, parts)?;
 
         let (path, made_path) = (arguments.data.join("demo.json"), arguments.data.join("seed.json"));
-        let visit = seed::Visit {
+        let visit = seed::DemoStart {
             config: &config,
             database: &database,
             around: &around,

@@ -73,7 +73,7 @@ impl MatchedRecords {
     }
 
     /// Returns the id of a record that was recreated.
-    fn made_anew(&self, name: &str) -> Option<i64> {
+    fn recreated_id(&self, name: &str) -> Option<i64> {
         self.id(name).filter(|id| self.made.contains(id))
     }
 }
@@ -216,8 +216,8 @@ impl Restoration<'_> {
             let Some(card) = there.cards.iter().find(|card| Some(&card.id) == cards.get(&row.article)) else {
                 continue;
             };
-            let category = categories.made_anew(&row.category).filter(|_| card.category.is_none());
-            let brand = brands.made_anew(&row.brand).filter(|_| card.brand.is_none());
+            let category = categories.recreated_id(&row.category).filter(|_| card.category.is_none());
+            let brand = brands.recreated_id(&row.brand).filter(|_| card.brand.is_none());
             let fields = [("category_id", category), ("brand_id", brand)];
             let body: BTreeMap<_, _> = fields.into_iter().filter_map(|(field, id)| Some((field, id?))).collect();
             if !body.is_empty() {

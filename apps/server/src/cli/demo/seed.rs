@@ -23,7 +23,7 @@ const EMAIL: &str = "owner@example.com";
 const PHONE: &str = "79001234567";
 
 /// Start of the demo.
-pub struct Visit<'a> {
+pub struct DemoStart<'a> {
     pub config: &'a Config,
     pub database: &'a Database,
     pub around: &'a Surroundings,
@@ -31,7 +31,7 @@ pub struct Visit<'a> {
     pub sandbox_url: &'a str,
 }
 
-impl Visit<'_> {
+impl DemoStart<'_> {
     /// Creates the project and everything in it, on the first run.
     pub async fn found(&self) -> Result<(DemoFile, MadeRecords), Failure> {
         let created = project::create(self.config, self.database, NAME, &self.login(), EMAIL).await?;

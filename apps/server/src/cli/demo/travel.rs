@@ -8,7 +8,7 @@ use kontor_adapter_diesel::Database;
 use kontor_kernel::{AdjustableClock, Clock as _, StoreError};
 use kontor_payments::{ChargeService, RefundService};
 use kontor_sandbox::{Outside, TimeTravel};
-use kontor_subscriptions::ports::SubscriptionForecasts;
+use kontor_subscriptions::ports::SubscriptionForecastReader;
 use kontor_subscriptions::{Forecast, SubscriptionScheduler, forecast};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub struct Traveller {
     clock: Arc<AdjustableClock>,
     turns: Turns,
     subscriptions: SubscriptionScheduler,
-    forecasts: Arc<dyn SubscriptionForecasts>,
+    forecasts: Arc<dyn SubscriptionForecastReader>,
     charges: Arc<ChargeService>,
     refunds: RefundService,
     /// Name of the traveller in leases.
@@ -39,7 +39,7 @@ pub struct Traveller {
 
 /// Reason why time was moved only partly. The clock stays at the time it reached.
 #[derive(Debug, thiserror::Error)]
-enum Stranded {
+enum TimeTravelError {
     #[error("too much happens: {MOST_MOMENTS} moments have come, and it is {0}; ask again to go on")]
     Moments(DateTime<Utc>),
     #[error("something is due again and again at {0}, and time does not go on; the log says more")]
@@ -69,7 +69,7 @@ impl Traveller {
     }
 
     /// Processes everything due at the current time of the clock.
-    async fn settle(&self, outside: &dyn Outside) -> Result<(), Stranded> {
+    async fn settle(&self, outside: &dyn Outside) -> Result<(), TimeTravelError> {
         for _ in 0..MOST_ROUNDS {
             let ran = self.subscriptions.run(AT_ONCE).await?;
             for (id, why) in &ran.failed {
@@ -82,7 +82,7 @@ impl Traveller {
                 return Ok(());
             }
         }
-        Err(Stranded::Rounds(self.clock.now()))
+        Err(TimeTravelError::Rounds(self.clock.now()))
     }
 
     async fn next_moment(&self, outside: &dyn Outside) -> Result<Option<DateTime<Utc>>, StoreError> {
@@ -90,12 +90,12 @@ impl Traveller {
     }
 
     /// Moves the clock step by step. Returns the number of steps.
-    async fn go(&self, to: DateTime<Utc>, outside: &dyn Outside) -> Result<u32, Stranded> {
+    async fn go(&self, to: DateTime<Utc>, outside: &dyn Outside) -> Result<u32, TimeTravelError> {
         self.settle(outside).await?;
         let mut moments = 0;
         while let Some(next) = self.next_moment(outside).await?.filter(|next| *next <= to) {
             if moments == MOST_MOMENTS {
-                return Err(Stranded::Moments(self.clock.now()));
+                return Err(TimeTravelError::Moments(self.clock.now()));
             }
             moments += 1;
             self.clock.advance_to(next);

@@ -5,7 +5,7 @@ use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_content::model::{Node, PartCode, Slug};
 use kontor_content::ports::BlockKey;
-use kontor_content::{PartShelf, ShownBlock};
+use kontor_content::{PartViewer, ShownBlock};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -73,7 +73,7 @@ one!(/// Content block.
     responses((status = 200, body = OneClientBlock), (status = 404, description = "The application has no such block.")),
 )]
 #[get("/api/counterparty/blocks/{code}")]
-async fn show_block_by_code(app: CallingApp, parts: Data<PartShelf>, code: Path<String>) -> Answer<OneClientBlock> {
+async fn show_block_by_code(app: CallingApp, parts: Data<PartViewer>, code: Path<String>) -> Answer<OneClientBlock> {
     let code = code.parse().ok().and_then(|code| PartCode::new(code).ok()).ok_or_else(ApiError::not_found)?;
     answer(parts.block(*app, BlockKey::Code(code)).await?)
 }
@@ -89,7 +89,7 @@ async fn show_block_by_code(app: CallingApp, parts: Data<PartShelf>, code: Path<
 #[get("/api/counterparty/blocks/id/{identifier}")]
 async fn show_block_by_identifier(
     app: CallingApp,
-    parts: Data<PartShelf>,
+    parts: Data<PartViewer>,
     identifier: Path<String>,
 ) -> Answer<OneClientBlock> {
     let slug = Slug::parse(&identifier).map_err(|_| ApiError::not_found())?;

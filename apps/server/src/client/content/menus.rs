@@ -2,7 +2,7 @@
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
-use kontor_content::PartShelf;
+use kontor_content::PartViewer;
 use kontor_content::model::{Node, ShownItem, Slug};
 use kontor_kernel::Link;
 use kontor_organization::StaffMenuService;
@@ -60,7 +60,7 @@ struct Menu {
     menu_items: MenuNode,
 }
 
-async fn menu(app: &CallingApp, parts: &PartShelf, config: &Config, slug: &str) -> Answer<Menu> {
+async fn menu(app: &CallingApp, parts: &PartViewer, config: &Config, slug: &str) -> Answer<Menu> {
     let slug = Slug::parse(slug).map_err(|_| ApiError::not_found())?;
     let menu = parts.menu(**app, slug).await?;
     let address = menu.address.as_ref().map_or("", Link::as_str).trim_end_matches('/');
@@ -76,7 +76,7 @@ async fn menu(app: &CallingApp, parts: &PartShelf, config: &Config, slug: &str) 
     responses((status = 200, body = Menu), (status = 404, description = "The application has no menu `navpanel`.")),
 )]
 #[get("/api/counterparty/menus")]
-async fn show_default_menu(app: CallingApp, parts: Data<PartShelf>, config: Data<Config>) -> Answer<Menu> {
+async fn show_default_menu(app: CallingApp, parts: Data<PartViewer>, config: Data<Config>) -> Answer<Menu> {
     menu(&app, &parts, &config, DEFAULT_MENU).await
 }
 
@@ -89,7 +89,7 @@ async fn show_default_menu(app: CallingApp, parts: Data<PartShelf>, config: Data
     responses((status = 200, body = Menu), (status = 404, description = "The application has no such menu.")),
 )]
 #[get("/api/counterparty/menus/{slug}")]
-async fn show_menu(app: CallingApp, parts: Data<PartShelf>, config: Data<Config>, slug: Path<String>) -> Answer<Menu> {
+async fn show_menu(app: CallingApp, parts: Data<PartViewer>, config: Data<Config>, slug: Path<String>) -> Answer<Menu> {
     menu(&app, &parts, &config, &slug).await
 }
 

@@ -4,7 +4,7 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage as _, HttpRequest, get};
 use chrono::{DateTime, Utc};
 use kontor_content::model::{PageType, Slug};
-use kontor_content::{PageShelf, ShownPage};
+use kontor_content::{PageViewer, ShownPage};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -14,7 +14,7 @@ use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::page_record::PageTagRecord;
 use crate::http::paging::paginated;
 use crate::http::records::{Picture, picture};
-use crate::http::response_cache::{RankedByViews, ShownViews, Viewed};
+use crate::http::response_cache::{SortedByViews, ViewCountShown, Viewed};
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::http::{CallingApp, ClientIp, Query};
 
@@ -42,7 +42,7 @@ list!(/// Content page types.
 /// List content page types
 #[utoipa::path(tag = "Client: content", responses((status = 200, body = ClientPageTypeList)))]
 #[get("/api/counterparty/page_types")]
-async fn list_page_types(_app: CallingApp, pages: Data<PageShelf>) -> Answer<ClientPageTypeList> {
+async fn list_page_types(_app: CallingApp, pages: Data<PageViewer>) -> Answer<ClientPageTypeList> {
     answer(pages.types().await?)
 }
 
@@ -93,12 +93,12 @@ one!(ClientPages { pages: PagesRecord });
 #[get("/api/counterparty/pages")]
 async fn list_pages(
     app: CallingApp,
-    pages: Data<PageShelf>,
+    pages: Data<PageViewer>,
     query: Query<PagesQuery>,
     request: HttpRequest,
 ) -> Answer<ClientPages> {
     let (filter, order, page) = query.0.list()?;
-    request.extensions_mut().insert(RankedByViews);
+    request.extensions_mut().insert(SortedByViews);
     answer(pages.list(*app, filter, order, page).await?)
 }
 
@@ -120,14 +120,14 @@ one!(/// Content page.
 #[get("/api/counterparty/pages/{slug}")]
 async fn show_page(
     app: CallingApp,
-    pages: Data<PageShelf>,
+    pages: Data<PageViewer>,
     slug: Path<String>,
     viewer: ClientIp,
     request: HttpRequest,
 ) -> Answer<OneClientPage> {
     // An invalid slug matches no page.
     let shown = pages.read(*app, Slug::parse(&slug).ok(), &viewer.subject()).await?;
-    let looked = ShownViews {
+    let looked = ViewCountShown {
         viewed: Viewed::Page(shown.page.id),
         shown: shown.page.views_count,
         unstored: shown.unstored_views,

@@ -14,7 +14,7 @@ use utoipa::openapi::schema::Type;
 
 use super::refusals::Fields;
 use crate::http::ClientIp;
-use crate::http::wire::{self, Given, In, InputErrors, Scalar, WireValue};
+use crate::http::wire::{self, In, InputErrors, NonNullPatch, Scalar, WireValue};
 
 /// Consent to recurring charges. Only `true` is accepted, not the other values of a flag.
 pub(super) struct Consent;
@@ -162,19 +162,19 @@ pub(super) struct ChangedSubscription {
     /// Id of the new plan.
     #[deserr(default)]
     #[schema(value_type = Option<wire::NomenclatureId>, nullable = false)]
-    nomenclature_id: Given<wire::NomenclatureId>,
+    nomenclature_id: NonNullPatch<wire::NomenclatureId>,
     /// Slug of the new plan.
     #[deserr(default)]
     #[schema(value_type = Option<wire::PlanSlug>, nullable = false)]
-    plan_slug: Given<wire::PlanSlug>,
+    plan_slug: NonNullPatch<wire::PlanSlug>,
     /// Saved payment method for the next charges.
     #[deserr(default)]
     #[schema(value_type = Option<wire::SavedMethodId>, nullable = false)]
-    saved_payment_method_id: Given<wire::SavedMethodId>,
+    saved_payment_method_id: NonNullPatch<wire::SavedMethodId>,
     /// Must be `true` if plan, price, period or payment method change.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    autopay_consent: Given<wire::Flag>,
+    autopay_consent: NonNullPatch<wire::Flag>,
 }
 
 impl ChangedSubscription {

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use actix_web::http::header::HeaderValue;
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_adapter_diesel::{AnswerNumbers, Database, KeptKey, KeyClaim, KeyOwner, SavedAnswer};
+use kontor_adapter_diesel::{Database, KeyClaim, KeyOwner, ResponseNumbers, StoredKey, StoredResponse};
 use kontor_kernel::{Clock, Random, SecretCipher, StoreError, hex};
 use ring::digest;
 use tokio::sync::watch;
 
 use super::answer::KeptAnswer;
-use crate::adapters::AnswerSeal;
+use crate::adapters::ResponseCipher;
 
 /// Lease of a running request. After it other processes assume that its process died.
 const LEASE: TimeDelta = TimeDelta::seconds(10);
@@ -29,7 +29,7 @@ enum Case {
 /// State of the key of a request in this process.
 pub(super) enum Turn {
     /// This process does not work on it. The caller may look it up and execute it.
-    Mine(Ticket),
+    Mine(ExecutionGuard),
     /// The same request is in progress.
     Wait(watch::Receiver<()>),
     /// The response is known, with the expiry of its key.
@@ -45,13 +45,13 @@ pub struct Desk {
     cipher: Arc<dyn SecretCipher>,
     random: Arc<dyn Random>,
     process: String,
-    numbers: AnswerNumbers,
+    numbers: ResponseNumbers,
     cases: Mutex<HashMap<String, Case>>,
-    waiting: Mutex<VecDeque<SavedAnswer>>,
+    waiting: Mutex<VecDeque<StoredResponse>>,
 }
 
 /// Exclusive right to execute a request. Dropped without a response, it passes to the next request.
-pub(super) struct Ticket {
+pub(super) struct ExecutionGuard {
     desk: Arc<Desk>,
     id: String,
     is_answered: bool,
@@ -85,7 +85,7 @@ impl Desk {
             cipher,
             random,
             process,
-            numbers: AnswerNumbers::default(),
+            numbers: ResponseNumbers::default(),
             cases: Mutex::default(),
             waiting: Mutex::default(),
         }
@@ -121,7 +121,12 @@ impl Desk {
             Entry::Vacant(place) => {
                 let (sender, ended) = watch::channel(());
                 place.insert(Case::Running { fingerprint: claim.fingerprint.clone(), ended });
-                Turn::Mine(Ticket { desk: Arc::clone(self), id: claim.id.clone(), is_answered: false, _ended: sender })
+                Turn::Mine(ExecutionGuard {
+                    desk: Arc::clone(self),
+                    id: claim.id.clone(),
+                    is_answered: false,
+                    _ended: sender,
+                })
             }
         }
     }
@@ -132,8 +137,8 @@ impl Desk {
     }
 
     /// Returns the entry stored under the key, if any.
-    pub(super) async fn kept(&self, claim: &KeyClaim) -> Result<Option<KeptKey>, StoreError> {
-        self.database.kept_key(&claim.id, self.clock.now()).await
+    pub(super) async fn kept(&self, claim: &KeyClaim) -> Result<Option<StoredKey>, StoreError> {
+        self.database.find_key(&claim.id, self.clock.now()).await
     }
 
     /// Returns `true` if an entry is stored under the key.
@@ -143,13 +148,13 @@ impl Desk {
 
     /// Deletes the entry of the key.
     pub(super) async fn free(&self, claim: &KeyClaim) {
-        if let Err(error) = self.database.free_key(&claim.id).await {
+        if let Err(error) = self.database.delete_key(&claim.id).await {
             tracing::warn!(%error, "an idempotency key stays taken");
         }
     }
 
-    fn seal_of(&self, claim: &KeyClaim, key: &str) -> AnswerSeal {
-        AnswerSeal::new(&self.cipher.keyed_fingerprint("idempotent answer", &claim.id), key)
+    fn seal_of(&self, claim: &KeyClaim, key: &str) -> ResponseCipher {
+        ResponseCipher::new(&self.cipher.keyed_fingerprint("idempotent answer", &claim.id), key)
     }
 
     /// Decrypts a response that was sealed with the same key.
@@ -181,7 +186,7 @@ impl Desk {
         Ok(())
     }
 
-    fn put_back(&self, batch: Vec<SavedAnswer>) {
+    fn put_back(&self, batch: Vec<StoredResponse>) {
         let mut waiting = locked(&self.waiting);
         for saved in batch.into_iter().rev() {
             waiting.push_front(saved);
@@ -202,18 +207,18 @@ impl Desk {
     }
 }
 
-impl Ticket {
+impl ExecutionGuard {
     /// Publishes the response to later requests, and queues it for storage.
     pub(super) fn answered(mut self, answer: KeptAnswer, claim: &KeyClaim, key: &str, is_stored: bool) {
         let sealed = self.desk.seal_of(claim, key).seal(&self.desk.random, answer.to_bytes());
         let (fingerprint, answer, until) = (claim.fingerprint.clone(), Arc::new(answer), claim.expires_at());
         locked(&self.desk.cases).insert(self.id.clone(), Case::Answered { fingerprint, answer, until });
         self.is_answered = true;
-        locked(&self.desk.waiting).push_back(SavedAnswer { claim: claim.clone(), is_stored, answer: sealed });
+        locked(&self.desk.waiting).push_back(StoredResponse { claim: claim.clone(), is_stored, answer: sealed });
     }
 }
 
-impl Drop for Ticket {
+impl Drop for ExecutionGuard {
     fn drop(&mut self) {
         if !self.is_answered {
             locked(&self.desk.cases).remove(&self.id);

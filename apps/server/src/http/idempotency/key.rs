@@ -14,7 +14,7 @@ use crate::http::{ApiError, NamedError, NextAction};
 const LONGEST: usize = 255;
 
 /// Key of a request with its owner and scope.
-pub(super) struct Presented {
+pub(super) struct PresentedKey {
     pub key: String,
     pub owner: KeyOwner,
     /// Values that a key is unique within, joined by line breaks.
@@ -66,7 +66,7 @@ fn owner(admitted: &Admitted) -> (KeyOwner, [String; 3]) {
 }
 
 /// Returns the key with its owner and scope, or the error of a malformed one.
-pub(super) fn presented(request: &ServiceRequest, admitted: &Admitted) -> Result<Presented, ApiError> {
+pub(super) fn presented(request: &ServiceRequest, admitted: &Admitted) -> Result<PresentedKey, ApiError> {
     let key = key(request)?;
     let content_type = request.headers().get(CONTENT_TYPE).map(|value| value.as_bytes().to_ascii_lowercase());
     if content_type.is_some_and(|media| media.trim_ascii_start().starts_with(b"multipart/")) {
@@ -78,5 +78,5 @@ pub(super) fn presented(request: &ServiceRequest, admitted: &Admitted) -> Result
     // None of these contains a line break.
     let within = [&project, &application, owner.guard, &id, &token, request.method().as_str(), path];
     let scope = within.join("\n");
-    Ok(Presented { key, owner, scope })
+    Ok(PresentedKey { key, owner, scope })
 }

@@ -2,7 +2,7 @@
 //!
 //! **Position.** The middleware runs after authentication and the rate limit by address, before any other check of the
 //! request. A repeated request gets the stored response, even if the records have changed since. An endpoint that
-//! commits first ([`Rerun::UntilCommit`]) skips the lookup: the repeated request runs up to its first commit, is rolled
+//! commits first ([`Repeatability::UntilCommit`]) skips the lookup: the repeated request runs up to its first commit, is rolled
 //! back or refused there, and then gets the stored response.
 //!
 //! **Storage.** The key is stored in the transaction of the request's own change
@@ -32,12 +32,12 @@ use tokio::time::Instant;
 
 use self::answer::capture;
 pub use self::desk::Desk;
-use self::desk::{Ticket, Turn, end_of};
-use self::key::{Presented, presented};
+use self::desk::{ExecutionGuard, Turn, end_of};
+use self::key::{PresentedKey, presented};
 use super::body::unreadable;
-use super::policy::{Endpoint, Policy, Rerun};
+use super::policy::{Endpoint, Policy, Repeatability};
 use super::retry_after::whole_seconds;
-use super::routes::lies_below;
+use super::routes::is_below;
 use super::scopes::Admitted;
 use super::{ApiError, NamedError, NextAction};
 
@@ -55,8 +55,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Returns `true` if an endpoint accepts keys: every write of a client. Providers have their own ways to repeat
 /// callbacks.
-pub fn heeds_keys(policy: &Policy) -> bool {
-    policy.method != Method::GET && !lies_below(policy.path, "/callbacks")
+pub fn accepts_keys(policy: &Policy) -> bool {
+    policy.method != Method::GET && !is_below(policy.path, "/callbacks")
 }
 
 /// Returns `true` if a request has a key, valid or not.
@@ -77,7 +77,7 @@ fn reused() -> ApiError {
 }
 
 /// Request with a key, and everything needed to answer it.
-struct Errand<B> {
+struct IdempotentCall<B> {
     desk: Arc<Desk>,
     next: Rc<Next<B>>,
     endpoint: Arc<Endpoint>,
@@ -86,7 +86,7 @@ struct Errand<B> {
     until: Instant,
 }
 
-impl<B> Clone for Errand<B> {
+impl<B> Clone for IdempotentCall<B> {
     fn clone(&self) -> Self {
         Self {
             desk: Arc::clone(&self.desk),
@@ -116,7 +116,7 @@ pub async fn serve<B: MessageBody + 'static>(
     endpoint: Arc<Endpoint>,
     admitted: Admitted,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let Presented { key, owner, scope } = match presented(&request, &admitted) {
+    let PresentedKey { key, owner, scope } = match presented(&request, &admitted) {
         Ok(presented) => presented,
         Err(refusal) => return Ok(request.error_response(refusal)),
     };
@@ -129,11 +129,11 @@ pub async fn serve<B: MessageBody + 'static>(
     let claim = desk.claim(&scope, &key, owner, &body);
     request.set_payload(Payload::from(body));
     request.extensions_mut().insert(admitted);
-    let errand = Errand { desk, next: Rc::new(next), endpoint, claim, key, until: Instant::now() + PATIENCE };
+    let errand = IdempotentCall { desk, next: Rc::new(next), endpoint, claim, key, until: Instant::now() + PATIENCE };
     errand.answer(request).await
 }
 
-impl<B: MessageBody + 'static> Errand<B> {
+impl<B: MessageBody + 'static> IdempotentCall<B> {
     async fn answer(self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         let mut lease = TimeDelta::zero();
         loop {
@@ -143,7 +143,7 @@ impl<B: MessageBody + 'static> Errand<B> {
                     return Ok(request.into_response(answer.replayed(end_of(until))));
                 }
                 Turn::Wait(running) => Some(running),
-                Turn::Mine(ticket) if self.endpoint.policy.rerun == Rerun::UntilCommit => {
+                Turn::Mine(ticket) if self.endpoint.policy.rerun == Repeatability::UntilCommit => {
                     return self.carry_out(request, ticket).await;
                 }
                 Turn::Mine(ticket) => match self.look(request).await? {
@@ -201,7 +201,11 @@ impl<B: MessageBody + 'static> Errand<B> {
 
     /// Executes the request in a task of its own, so that it finishes and its response is stored even if the client
     /// disconnects.
-    async fn carry_out(self, request: ServiceRequest, ticket: Ticket) -> Result<ServiceResponse<BoxBody>, Error> {
+    async fn carry_out(
+        self,
+        request: ServiceRequest,
+        ticket: ExecutionGuard,
+    ) -> Result<ServiceResponse<BoxBody>, Error> {
         let running = actix_web::rt::spawn(async move {
             let work = IdempotentRequest::new(self.claim.clone());
             let response = Arc::clone(&work).run(self.next.call(request)).await?;
@@ -214,17 +218,17 @@ impl<B: MessageBody + 'static> Errand<B> {
         self,
         work: &IdempotentRequest,
         response: ServiceResponse<B>,
-        ticket: Ticket,
+        ticket: ExecutionGuard,
     ) -> Result<ServiceResponse<BoxBody>, Error> {
         let status = response.status();
         // Server errors are excluded: the stored key may belong to this request's own commit, whose outcome is unknown.
         // The next request resolves it.
         let refused_without_effect = !work.is_stored() && !status.is_success() && !status.is_server_error();
-        if work.is_overtaken() || refused_without_effect && self.desk.is_kept(&self.claim).await {
+        if work.lost_key() || refused_without_effect && self.desk.is_kept(&self.claim).await {
             // The response is dropped, so this is the only reference to the request.
             let (request, _) = response.into_parts();
             drop(ticket);
-            return self.of_another(ServiceRequest::from_request(request)).await;
+            return self.wait_for_other(ServiceRequest::from_request(request)).await;
         }
         let (mut response, answer) = capture(response);
         response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at()));
@@ -237,7 +241,7 @@ impl<B: MessageBody + 'static> Errand<B> {
     }
 
     /// Returns the response of the request that finished first.
-    async fn of_another(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
+    async fn wait_for_other(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         loop {
             let lease;
             (request, lease) = match self.look(request).await? {
@@ -277,7 +281,7 @@ fn keeping(status: StatusCode, work: &IdempotentRequest) -> Keeping {
         // The next request may send a newer tag.
         StatusCode::PRECONDITION_FAILED if !work.is_stored() => Keeping::State,
         // Validation errors are found before anything is written.
-        _ if work.is_stored() || work.has_begun() && !status.is_success() => Keeping::Answer,
+        _ if work.is_stored() || work.has_begun_to_write() && !status.is_success() => Keeping::Answer,
         _ => Keeping::State,
     }
 }

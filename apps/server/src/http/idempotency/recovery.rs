@@ -9,9 +9,9 @@ use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpResponse};
-use kontor_adapter_diesel::KeptKey;
+use kontor_adapter_diesel::StoredKey;
 
-use crate::http::policy::{Endpoint, Policy, Telling};
+use crate::http::policy::{Endpoint, Policy, ResultSource};
 use crate::http::records::Message;
 use crate::http::scopes::admit;
 use crate::http::{ApiError, NamedError, NextAction};
@@ -27,7 +27,7 @@ fn kind(path: &str) -> Option<&str> {
 
 /// Returns `true` if the `GET` endpoint may show the result of the write. The API description decides if the form is
 /// the same.
-pub fn may_tell(write: &Policy, read: &Policy) -> bool {
+pub fn can_show_result(write: &Policy, read: &Policy) -> bool {
     let is_item_of = |collection: &str, item: &str| {
         item.strip_prefix(collection)
             .and_then(|rest| rest.strip_prefix('/'))
@@ -71,7 +71,7 @@ fn path(template: &str, write: &str, sent: &str, record: Option<&(String, i64)>)
     segments.collect::<Option<Vec<_>>>().map(|segments| segments.join("/"))
 }
 
-fn lost(kept: &KeptKey) -> ApiError {
+fn lost(kept: &StoredKey) -> ApiError {
     let about = kept.record.as_ref().map(|(resource, id)| format!(" It concerns {resource}/{id}."));
     let text = format!("The request was carried out, but its answer is lost.{}", about.unwrap_or_default());
     NamedError::new(StatusCode::CONFLICT, "idempotency_result_lost", NextAction::ContactSupport, text).into()
@@ -82,15 +82,15 @@ pub(super) async fn recover<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: &Next<B>,
     endpoint: &Arc<Endpoint>,
-    kept: &KeptKey,
+    kept: &StoredKey,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let (by, status) = match endpoint.telling.clone() {
         None => return Ok(request.error_response(lost(kept))),
-        Some(Telling::Gone) => {
+        Some(ResultSource::Gone) => {
             return Ok(request.into_response(HttpResponse::Ok().json(Message::new("The record was deleted."))));
         }
-        Some(Telling::Again) => return Ok(next.call(request).await?.map_into_boxed_body()),
-        Some(Telling::Record { by, status }) => (by, status),
+        Some(ResultSource::Again) => return Ok(next.call(request).await?.map_into_boxed_body()),
+        Some(ResultSource::Record { by, status }) => (by, status),
     };
     let path = path(by.policy.path, endpoint.policy.path, request.path(), kept.record.as_ref());
     let path = path.and_then(|path| PathAndQuery::try_from(path).ok());
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn only_what_shows_the_record_tells_of_it() {
-        let tells = |write: &Policy, path| may_tell(write, &get(path, Access::Public));
+        let tells = |write: &Policy, path| can_show_result(write, &get(path, Access::Public));
         let new = post("/api/brands", Access::Public);
         assert!(tells(&new, "/api/brands/{id}"));
         assert!(!tells(&new, "/api/brands") && !tells(&new, "/api/brands/{id}/history"));

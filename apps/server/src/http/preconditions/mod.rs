@@ -27,23 +27,23 @@ use super::scopes::Admitted;
 use super::{ApiError, NamedError, NextAction};
 
 /// Returns `true` if an endpoint creates a versioned record: its path lacks the id of the record.
-pub fn makes_versioned(policy: &Policy) -> bool {
+pub fn creates_versioned(policy: &Policy) -> bool {
     let numbers = policy.path.matches('{').count();
     policy.method == Method::POST && policy.versioned.is_some_and(|record| record.numbers() == numbers + 1)
 }
 
 /// Returns `true` if an endpoint writes to an existing versioned record.
-pub fn heeds_if_match(policy: &Policy) -> bool {
-    policy.versioned.is_some() && policy.method != Method::GET && !makes_versioned(policy)
+pub fn accepts_if_match(policy: &Policy) -> bool {
+    policy.versioned.is_some() && policy.method != Method::GET && !creates_versioned(policy)
 }
 
 /// Returns `true` if a project may require `If-Match`. Actions on a record by `POST` do not need it.
 pub fn may_require_if_match(policy: &Policy) -> bool {
-    heeds_if_match(policy) && policy.method != Method::POST
+    accepts_if_match(policy) && policy.method != Method::POST
 }
 
 /// Returns `true` if an endpoint shows a versioned record.
-pub fn heeds_if_none_match(policy: &Policy) -> bool {
+pub fn accepts_if_none_match(policy: &Policy) -> bool {
     policy.versioned.is_some() && policy.method == Method::GET
 }
 
@@ -166,8 +166,8 @@ pub async fn heed(
     let endpoint = request.extensions().get::<Arc<Endpoint>>().cloned();
     let policy = endpoint.filter(|endpoint| endpoint.policy.versioned.is_some()).map(|endpoint| endpoint.policy);
     match policy {
-        Some(policy) if heeds_if_none_match(policy) => show(request, next, policy).await,
-        Some(policy) if heeds_if_match(policy) => change(request, next, policy).await,
+        Some(policy) if accepts_if_none_match(policy) => show(request, next, policy).await,
+        Some(policy) if accepts_if_match(policy) => change(request, next, policy).await,
         Some(policy) => make(request, next, policy).await,
         None => Ok(next.call(request).await?.map_into_boxed_body()),
     }

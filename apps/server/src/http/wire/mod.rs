@@ -147,15 +147,15 @@ impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Patch<T> {
 
 /// Field of an update that cannot be cleared: absent keeps the stored value, and `null` is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given<T>(pub Option<T>);
+pub struct NonNullPatch<T>(pub Option<T>);
 
-impl<T> Default for Given<T> {
+impl<T> Default for NonNullPatch<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Given<T> {
+impl<T: Deserr<InputErrors>> Deserr<InputErrors> for NonNullPatch<T> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
@@ -230,14 +230,14 @@ impl<T> From<Patch<ZeroIsNull<In<T>>>> for Edit<Option<T>> {
     }
 }
 
-impl<T> From<Given<In<T>>> for Edit<T> {
-    fn from(given: Given<In<T>>) -> Self {
+impl<T> From<NonNullPatch<In<T>>> for Edit<T> {
+    fn from(given: NonNullPatch<In<T>>) -> Self {
         given.0.map(|value| value.0).into()
     }
 }
 
-impl<T> From<Given<Vec<In<T>>>> for Edit<Vec<T>> {
-    fn from(given: Given<Vec<In<T>>>) -> Self {
+impl<T> From<NonNullPatch<Vec<In<T>>>> for Edit<Vec<T>> {
+    fn from(given: NonNullPatch<Vec<In<T>>>) -> Self {
         given.0.map(|list| list.into_iter().map(|value| value.0).collect()).into()
     }
 }

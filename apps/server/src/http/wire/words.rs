@@ -82,7 +82,7 @@ wire_words! {
         ("paused", FirstStatus(DiscountStatus::Paused)),
     ];
     /// Method of a payment recorded by an employee.
-    HandMethodWord = kontor_orders::change::HandMethod, word, all();
+    HandMethodWord = kontor_orders::change::ManualPaymentMethod, word, all();
     /// Sort order of content pages for customers.
     PageOrder = content::PageOrder, text, all();
     /// Sort order of the products of a storefront.

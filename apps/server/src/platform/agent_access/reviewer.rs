@@ -10,7 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::{AccessRequestRecord, public_id};
 use crate::http::named::NamedErrorBody;
-use crate::http::wire::{self, Given, InputErrors};
+use crate::http::wire::{self, InputErrors, NonNullPatch};
 use crate::http::{ApiError, Body, SignedInStaff};
 use crate::platform::agents::AgentRecord;
 
@@ -48,7 +48,7 @@ struct Narrowing {
     /// Names of the permissions that remain. By default, all of them.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
-    permissions: Given<wire::SystemPermissions>,
+    permissions: NonNullPatch<wire::SystemPermissions>,
 }
 
 /// Review an access request
@@ -82,11 +82,11 @@ struct Approved {
     /// Names of the permissions to grant, out of those that remain. By default, all of them.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
-    permissions: Given<wire::SystemPermissions>,
+    permissions: NonNullPatch<wire::SystemPermissions>,
     /// Name of the agent. By default, the name from the request.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -17,7 +17,7 @@ pub(super) use self::record::AgentRecord;
 use self::record::{AgentList, AgentParams, OneAgent, TABLE};
 use crate::http::records::Message;
 use crate::http::routes::below;
-use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::wire::{self, InputErrors, NonNullPatch, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 
@@ -149,18 +149,18 @@ async fn show_agent(
 struct ChangedAgent {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     description: Patch<wire::Prose>,
     /// Ids or names of the permissions. Replaces all permissions of the agent and applies to its tokens at once.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::PermissionRef>>, nullable = false)]
-    permissions: Given<Vec<wire::PermissionRef>>,
+    permissions: NonNullPatch<Vec<wire::PermissionRef>>,
     /// `true` pauses the agent, `false` resumes it.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_banned: Given<wire::Flag>,
+    is_banned: NonNullPatch<wire::Flag>,
 }
 
 /// Update an agent

@@ -14,7 +14,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::records::Message;
-use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch, PhotoRecord, ZeroIsNull};
+use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff, TwoIds};
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
@@ -169,16 +169,16 @@ async fn show_block(staff: SignedInStaff, service: Data<PartService<Block>>, pat
 struct ChangedBlock {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::BlockTypeId>, nullable = false)]
-    block_type_id: Given<wire::BlockTypeId>,
+    block_type_id: NonNullPatch<wire::BlockTypeId>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::PartCode>, nullable = false)]
-    code: Given<wire::PartCode>,
+    code: NonNullPatch<wire::PartCode>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Slug>, nullable = false)]
-    identifier: Given<wire::Slug>,
+    identifier: NonNullPatch<wire::Slug>,
     /// `null` makes the block a root. Its children move with it.
     #[deserr(default)]
     #[schema(value_type = Option<wire::BlockId>)]

@@ -7,14 +7,14 @@ use deserr::Deserr;
 use kontor_content::model::{MenuItem, MenuItemChange, MenuItemDraft, PlaceChange, PlaceDraft};
 use kontor_content::{MenuOrderService, PartService};
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{MenuItemId, Shift};
+use kontor_kernel::{MenuItemId, MoveDirection};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, one};
 use crate::http::records::Message;
-use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch, PhotoRecord, ZeroIsNull};
+use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
 use crate::http::{Body, PathId, SignedInStaff, TwoIds};
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
@@ -128,13 +128,13 @@ async fn create_menu_item(
 struct ChangedMenuItem {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::PartCode>, nullable = false)]
-    code: Given<wire::PartCode>,
+    code: NonNullPatch<wire::PartCode>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Slug>, nullable = false)]
-    slug: Given<wire::Slug>,
+    slug: NonNullPatch<wire::Slug>,
     /// `null` makes the item a root. Its children move with it.
     #[deserr(default)]
     #[schema(value_type = Option<wire::MenuItemId>)]
@@ -203,7 +203,7 @@ async fn delete_menu_item(staff: SignedInStaff, service: Data<PartService<MenuIt
 )]
 #[post("/api/applications/{id}/menu_items/{menu_item_id}/up")]
 async fn raise_menu_item(staff: SignedInStaff, service: Data<MenuOrderService>, path: TwoIds) -> Answer<OneMenuItem> {
-    answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, Shift::Up).await?)
+    answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Up).await?)
 }
 
 /// Move a menu item down
@@ -215,7 +215,7 @@ async fn raise_menu_item(staff: SignedInStaff, service: Data<MenuOrderService>, 
 )]
 #[post("/api/applications/{id}/menu_items/{menu_item_id}/down")]
 async fn lower_menu_item(staff: SignedInStaff, service: Data<MenuOrderService>, path: TwoIds) -> Answer<OneMenuItem> {
-    answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, Shift::Down).await?)
+    answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Down).await?)
 }
 
 /// List the menu items of an application as a table

@@ -3,7 +3,7 @@
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post};
 use kontor_catalog::AssortmentService;
-use kontor_catalog::model::{Brand, Category, Shift};
+use kontor_catalog::model::{Brand, Category, MoveDirection};
 use kontor_catalog::ports::Assignable;
 use kontor_kernel::InvalidId;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -29,7 +29,7 @@ async fn shift<R: Assignable<Id: TryFrom<i64, Error = InvalidId>>, Answer: From<
     staff: &SignedInStaff,
     service: &AssortmentService<R>,
     (application, id): &Ids,
-    shift: Shift,
+    shift: MoveDirection,
 ) -> Result<Json<Answer>, ApiError> {
     let record = service.shift(staff, application.parse()?, id.parse()?, shift).await;
     record.map(|record| Json(record.into())).map_err(|error| refusal(error, "id"))
@@ -93,7 +93,7 @@ macro_rules! one_shown {
             service: Data<AssortmentService<$record>>,
             ids: Path<Ids>,
         ) -> Result<Json<$answer>, ApiError> {
-            shift(&staff, &service, &ids, Shift::Up).await
+            shift(&staff, &service, &ids, MoveDirection::Up).await
         }
 
         #[utoipa::path(
@@ -109,7 +109,7 @@ macro_rules! one_shown {
             service: Data<AssortmentService<$record>>,
             ids: Path<Ids>,
         ) -> Result<Json<$answer>, ApiError> {
-            shift(&staff, &service, &ids, Shift::Down).await
+            shift(&staff, &service, &ids, MoveDirection::Down).await
         }
     };
 }

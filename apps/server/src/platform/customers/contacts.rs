@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
-use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::wire::{self, InputErrors, NonNullPatch, Patch};
 use crate::http::{Body, PathId, SignedInStaff, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -108,11 +108,11 @@ async fn create_counterparty_contact(
 struct ChangedContact {
     #[deserr(default)]
     #[schema(value_type = Option<wire::ContactKind>, nullable = false)]
-    kind: Given<wire::ContactKind>,
+    kind: NonNullPatch<wire::ContactKind>,
     /// Phone, e-mail address or other value, depending on `kind`.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    value: Given<wire::Name>,
+    value: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>)]
     name: Patch<wire::Name>,

@@ -5,7 +5,7 @@ use kontor_catalog::model::{DiscountChange, DiscountDraft, Edit, TargetChange};
 use kontor_kernel::DiscountStatus;
 use utoipa::ToSchema;
 
-use crate::http::wire::{self, Given, In, InputErrors, Patch};
+use crate::http::wire::{self, In, InputErrors, NonNullPatch, Patch};
 
 /// Discount to create. Without `category_id` and `nomenclature_id`, it applies to the whole cart. Without `code`, it
 /// applies automatically.
@@ -88,20 +88,20 @@ impl From<NewDiscount> for DiscountDraft {
 pub(super) struct ChangedDiscount {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     /// Requires `value`.
     #[deserr(default, rename = "type")]
     #[schema(rename = "type", value_type = Option<wire::DiscountType>, nullable = false)]
-    kind: Given<wire::DiscountType>,
+    kind: NonNullPatch<wire::DiscountType>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
-    value: Given<wire::Money>,
+    value: NonNullPatch<wire::Money>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     description: Patch<wire::Prose>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::DiscountTargetKind>, nullable = false)]
-    target: Given<wire::DiscountTargetKind>,
+    target: NonNullPatch<wire::DiscountTargetKind>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::CategoryId>)]
     category_id: Patch<wire::CategoryId>,
@@ -115,7 +115,7 @@ pub(super) struct ChangedDiscount {
     code: Patch<wire::PromoCode>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
-    minimum_sum: Given<wire::Money>,
+    minimum_sum: NonNullPatch<wire::Money>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Moment>)]
     starts_at: Patch<wire::Moment>,

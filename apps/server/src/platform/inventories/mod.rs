@@ -16,7 +16,7 @@ use self::history::StockHistoryList;
 pub(super) use self::record::InventoryRecord;
 use self::record::{InventoryList, InventoryParams, OneInventory, TABLE};
 use crate::http::envelope::{Answer, Created, answer, created};
-use crate::http::wire::{self, Given, InputErrors};
+use crate::http::wire::{self, InputErrors, NonNullPatch};
 use crate::http::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 
@@ -136,11 +136,11 @@ struct ChangedInventory {
     /// Units in the warehouse, including reserved units. At least the number of reserved units.
     #[deserr(default)]
     #[schema(value_type = Option<wire::StockLevel>, nullable = false)]
-    quantity: Given<wire::StockLevel>,
+    quantity: NonNullPatch<wire::StockLevel>,
     /// Price of one unit.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
-    price: Given<wire::Money>,
+    price: NonNullPatch<wire::Money>,
 }
 
 /// Update a stock level

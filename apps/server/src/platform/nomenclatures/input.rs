@@ -1,11 +1,11 @@
 //! Request bodies for items.
 
 use deserr::Deserr;
-use kontor_catalog::model::{BillingPeriod, Card, CardChange, Packaging, PriceRequired};
+use kontor_catalog::model::{BillingPeriod, Card, CardChange, MissingPrice, Packaging};
 use kontor_kernel::{Quantity, Violations};
 use utoipa::ToSchema;
 
-use crate::http::wire::{self, Given, In, InputErrors, Patch, ZeroIsNull};
+use crate::http::wire::{self, In, InputErrors, NonNullPatch, Patch, ZeroIsNull};
 
 /// Packaging of an item.
 #[derive(Deserr, ToSchema, Default)]
@@ -14,15 +14,15 @@ pub(super) struct Parameters {
     /// `true` if the item is sold wholesale.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    wholesale: Given<wire::Flag>,
+    wholesale: NonNullPatch<wire::Flag>,
     /// Units in one pack.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Quantity>, nullable = false)]
-    pieces_per_pack: Given<wire::Quantity>,
+    pieces_per_pack: NonNullPatch<wire::Quantity>,
     /// Packs in one unit of sale.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Quantity>, nullable = false)]
-    quantity_pack: Given<wire::Quantity>,
+    quantity_pack: NonNullPatch<wire::Quantity>,
 }
 
 /// Item to create.
@@ -92,12 +92,12 @@ impl NewNomenclature {
         let mut violations = Violations::default();
         let months = self.billing_period_months.map(|months| months.0);
         let terms = violations.check("billing_period_months", BillingPeriod::of_card(is_subscription, months));
-        if self.price.is_none() && PriceRequired::of(kind, is_subscription) {
-            violations.add("price", PriceRequired);
+        if self.price.is_none() && MissingPrice::of(kind, is_subscription) {
+            violations.add("price", MissingPrice);
         }
         violations.into_result()?;
         let parameters = self.parameters.unwrap_or_default();
-        let pieces = |given: Given<wire::Quantity>| given.0.map_or(Quantity::ONE, |pieces| pieces.0);
+        let pieces = |given: NonNullPatch<wire::Quantity>| given.0.map_or(Quantity::ONE, |pieces| pieces.0);
         Ok(Card {
             article: self.article.map(|article| article.0),
             type_id: inner(self.type_id),
@@ -129,10 +129,10 @@ impl NewNomenclature {
 pub(super) struct ChangedNomenclature {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::NomenclatureKind>, nullable = false)]
-    kind_id: Given<wire::NomenclatureKind>,
+    kind_id: NonNullPatch<wire::NomenclatureKind>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::NomenclatureTypeId>)]
     type_id: Patch<ZeroIsNull<wire::NomenclatureTypeId>>,
@@ -156,7 +156,7 @@ pub(super) struct ChangedNomenclature {
     vat_id: Patch<ZeroIsNull<wire::VatId>>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
-    price: Given<wire::Money>,
+    price: NonNullPatch<wire::Money>,
     /// HTML.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
@@ -172,21 +172,21 @@ pub(super) struct ChangedNomenclature {
     /// If set to `false`, the billing period is cleared.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_subscription: Given<wire::Flag>,
+    is_subscription: NonNullPatch<wire::Flag>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::BillingPeriod>)]
     billing_period_months: Patch<wire::BillingPeriod>,
     #[deserr(default)]
     #[schema(value_type = Option<Parameters>, nullable = false)]
-    parameters: Given<Parameters>,
+    parameters: NonNullPatch<Parameters>,
     /// Replaces all photos of the item.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::PhotoUrl>>, nullable = false, max_items = 20)]
-    photos: Given<wire::Gallery>,
+    photos: NonNullPatch<wire::Gallery>,
     /// Replaces all tags of the item.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::TagId>>, nullable = false)]
-    tags: Given<Vec<wire::TagId>>,
+    tags: NonNullPatch<Vec<wire::TagId>>,
 }
 
 impl From<ChangedNomenclature> for CardChange {

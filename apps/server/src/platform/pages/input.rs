@@ -6,7 +6,7 @@ use kontor_kernel::Edit;
 use utoipa::ToSchema;
 
 use crate::http::ApiError;
-use crate::http::wire::{self, Given, InputErrors, Patch, ZeroIsNull};
+use crate::http::wire::{self, InputErrors, NonNullPatch, Patch, ZeroIsNull};
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -65,10 +65,10 @@ impl NewPage {
 pub(super) struct ChangedPage {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    title: Given<wire::Name>,
+    title: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Slug>, nullable = false)]
-    slug: Given<wire::Slug>,
+    slug: NonNullPatch<wire::Slug>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>)]
     description: Patch<wire::Line500>,
@@ -85,13 +85,13 @@ pub(super) struct ChangedPage {
     /// Replaces all tags of the page.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::Line100>>, nullable = false)]
-    tags: Given<Vec<wire::Named<wire::Line100>>>,
+    tags: NonNullPatch<Vec<wire::Named<wire::Line100>>>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: Given<wire::Flag>,
+    is_active: NonNullPatch<wire::Flag>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_fallback: Given<wire::Flag>,
+    is_fallback: NonNullPatch<wire::Flag>,
 }
 
 impl ChangedPage {

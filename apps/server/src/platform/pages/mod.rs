@@ -6,7 +6,7 @@ mod table;
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
-use kontor_content::{PageHistory, PageRefusal, PageService, PageShelf};
+use kontor_content::{PageHistory, PageRefusal, PageService, PageViewer};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedPage, NewPage};
@@ -117,6 +117,6 @@ async fn pages_table(staff: SignedInStaff, service: Data<PageService>, asked: As
 /// Returns every page tag of the project, ordered by name. New tags are created when a page uses them.
 #[utoipa::path(tag = "Content", responses((status = 200, body = PageTagList)))]
 #[get("/api/page_tags")]
-async fn list_page_tags(staff: SignedInStaff, pages: Data<PageShelf>) -> Answer<PageTagList> {
+async fn list_page_tags(staff: SignedInStaff, pages: Data<PageViewer>) -> Answer<PageTagList> {
     answer(pages.tags(&staff).await?)
 }

@@ -16,7 +16,7 @@ use self::query::PlanQuery;
 use self::record::{OneAssignment, PlanPage};
 use crate::http::envelope::{Answer, answer};
 use crate::http::records::Message;
-use crate::http::wire::{self, Given, InputErrors};
+use crate::http::wire::{self, InputErrors, NonNullPatch};
 use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -111,15 +111,15 @@ async fn assign_plan(
 struct ChangedPlanAssignment {
     #[deserr(default)]
     #[schema(value_type = Option<wire::PlanSlug>, nullable = false)]
-    plan_slug: Given<wire::PlanSlug>,
+    plan_slug: NonNullPatch<wire::PlanSlug>,
     /// Position in the list, lowest first. Equal positions are ordered by the id of the assignment.
     #[deserr(default)]
     #[schema(value_type = Option<wire::PlanPosition>, nullable = false)]
-    position: Given<wire::PlanPosition>,
+    position: NonNullPatch<wire::PlanPosition>,
     /// `true` if customers can see the plan.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: Given<wire::Flag>,
+    is_active: NonNullPatch<wire::Flag>,
 }
 
 impl From<ChangedPlanAssignment> for PlanChange {

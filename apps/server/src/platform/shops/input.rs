@@ -4,7 +4,7 @@ use deserr::Deserr;
 use kontor_organization::model::{ShopChange, ShopDetails};
 use utoipa::ToSchema;
 
-use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::wire::{self, InputErrors, NonNullPatch, Patch};
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -52,13 +52,13 @@ impl From<NewShop> for ShopDetails {
 pub(super) struct ChangedShop {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: Given<wire::Name>,
+    name: NonNullPatch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line500>, nullable = false)]
-    address: Given<wire::Line500>,
+    address: NonNullPatch<wire::Line500>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::BranchId>, nullable = false)]
-    branch_id: Given<wire::BranchId>,
+    branch_id: NonNullPatch<wire::BranchId>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Phone>)]
     phone: Patch<wire::Phone>,
@@ -77,7 +77,7 @@ pub(super) struct ChangedShop {
     time_zone: Patch<wire::ZoneName>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: Given<wire::Flag>,
+    is_active: NonNullPatch<wire::Flag>,
 }
 
 impl From<ChangedShop> for ShopChange {

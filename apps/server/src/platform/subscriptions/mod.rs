@@ -11,7 +11,7 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post};
 use deserr::Deserr;
 use kontor_kernel::{Clock, SubscriptionId};
-use kontor_subscriptions::{StaffCommand, StaffSubscriptions, SubscriptionError, SubscriptionRefusal, Timing};
+use kontor_subscriptions::{ScheduleCommand, StaffCommand, StaffSubscriptions, SubscriptionError, SubscriptionRefusal};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -161,8 +161,8 @@ async fn command(
     command: StaffCommand,
 ) -> Answer<OneStaffSubscription> {
     let field = match command {
-        StaffCommand::Retime(Timing::PauseUntil(_)) => "until",
-        StaffCommand::Retime(Timing::BillingDay(_)) => "day",
+        StaffCommand::Retime(ScheduleCommand::PauseUntil(_)) => "until",
+        StaffCommand::Retime(ScheduleCommand::BillingDay(_)) => "day",
         _ => "id",
     };
     answer(service.command(staff, id, command).await.map_err(|error| told(field, error))?)
@@ -228,7 +228,7 @@ async fn pause_subscription(
     id: Path<PathId>,
     body: Body<PauseInput>,
 ) -> Answer<OneStaffSubscription> {
-    command(&staff, &service, id.parse()?, StaffCommand::Retime(Timing::PauseUntil(body.0.until.0))).await
+    command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::PauseUntil(body.0.until.0))).await
 }
 
 /// Skip the next period of a subscription
@@ -248,7 +248,7 @@ async fn skip_period(
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
 ) -> Answer<OneStaffSubscription> {
-    command(&staff, &service, id.parse()?, StaffCommand::Retime(Timing::SkipNext)).await
+    command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::SkipNext)).await
 }
 
 #[derive(Deserr, ToSchema)]
@@ -279,7 +279,7 @@ async fn move_billing_day(
 ) -> Answer<OneStaffSubscription> {
     let day = u8::try_from(body.0.day.0).ok().filter(|day| (1..=31).contains(day));
     let day = day.ok_or_else(|| ApiError::invalid("day", "must be a day from 1 to 31"))?;
-    command(&staff, &service, id.parse()?, StaffCommand::Retime(Timing::BillingDay(day))).await
+    command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::BillingDay(day))).await
 }
 
 /// Charge a subscription now

@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::envelope::{Answer, answer, one};
-use crate::http::wire::{self, Given, InputErrors};
+use crate::http::wire::{self, InputErrors, NonNullPatch};
 use crate::http::{Body, SignedInStaff};
 
 /// Charging settings of subscriptions.
@@ -61,38 +61,38 @@ struct SettingsInput {
     /// Ascending days from 1 to 30, at most 7.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::Integer>>, nullable = false)]
-    after_days: Given<Vec<wire::Integer>>,
+    after_days: NonNullPatch<Vec<wire::Integer>>,
     /// Ascending days of the month, 1 to 31.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::Integer>>, nullable = false)]
-    salary_days: Given<Vec<wire::Integer>>,
+    salary_days: NonNullPatch<Vec<wire::Integer>>,
     /// 0 to 23.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    hour: Given<wire::Integer>,
+    hour: NonNullPatch<wire::Integer>,
     /// 1 to 8.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    tries_per_period: Given<wire::Integer>,
+    tries_per_period: NonNullPatch<wire::Integer>,
     /// 1 to 15.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    tries_per_method: Given<wire::Integer>,
+    tries_per_method: NonNullPatch<wire::Integer>,
     /// 1 to 1,000.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    payments_per_customer_and_day: Given<wire::Integer>,
+    payments_per_customer_and_day: NonNullPatch<wire::Integer>,
     /// `forgive` or `collect`.
     #[deserr(default)]
     #[schema(value_type = Option<wire::MissedPeriodsWord>, nullable = false)]
-    missed_periods: Given<wire::MissedPeriodsWord>,
+    missed_periods: NonNullPatch<wire::MissedPeriodsWord>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    withdrawn_plans_renew: Given<wire::Flag>,
+    withdrawn_plans_renew: NonNullPatch<wire::Flag>,
     /// 1 to 14.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    notice_days: Given<wire::Integer>,
+    notice_days: NonNullPatch<wire::Integer>,
 }
 
 /// Converts a number. Numbers outside of `u8` become `u8::MAX`, which no range accepts.

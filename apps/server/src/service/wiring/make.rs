@@ -19,7 +19,7 @@ use kontor_catalog::{AssortmentService, CategoryService, NomenclatureService, Wa
 use kontor_content::model::ApplicationPart;
 use kontor_content::ports::PartRepository;
 use kontor_content::{FileService, MenuOrderService, PartService};
-use kontor_customers::model::CustomerPart;
+use kontor_customers::model::CustomerRecordPart;
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartService, StaffCustomerService};
 use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
@@ -142,7 +142,7 @@ impl Make<'_> {
         }
     }
 
-    pub fn customer_parts<P: CustomerPart>(&self) -> CustomerPartService<P>
+    pub fn customer_parts<P: CustomerRecordPart>(&self) -> CustomerPartService<P>
     where
         Database: CustomerPartRepository<P>,
     {

@@ -14,7 +14,7 @@ use kontor_auth::TemporaryPasswords;
 use kontor_catalog::bulk::{ExportRunner, JobRunner};
 use kontor_content::FileSweeper;
 use kontor_kernel::Clock;
-use kontor_organization::TaskMails;
+use kontor_organization::TaskMailWorker;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_subscriptions::SubscriptionScheduler;
 use kontor_webhooks::DeliveryWorker;
@@ -48,7 +48,7 @@ pub struct Worker {
     /// Temporary passwords that employees requested.
     pub passwords: Arc<TemporaryPasswords>,
     /// E-mails to employees about tasks.
-    pub task_mails: TaskMails,
+    pub task_mails: TaskMailWorker,
     /// Unused file contents.
     pub files: FileSweeper,
     /// Background imports.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::upkeep::{BATCH, SWEPT_TABLES};
-use kontor_auth::PasswordRound;
-use kontor_organization::TaskMailRound;
-use kontor_subscriptions::ports::SubscriptionRegister;
+use kontor_auth::PasswordSendOutcome;
+use kontor_organization::TaskMailOutcome;
+use kontor_subscriptions::ports::SubscriptionReader;
 
 use super::Worker;
 use super::step_context::{StepContext, Trouble, pause};
@@ -25,7 +25,7 @@ pub(super) async fn live(worker: &Worker) -> Result<bool, Trouble> {
     };
     metrics::gauge!("kontor_outbox_backlog_age_seconds").set(age(backlog.oldest_event));
     metrics::gauge!("kontor_delivery_backlog_age_seconds").set(age(backlog.oldest_due));
-    let parked = SubscriptionRegister::parked(&worker.database).await?;
+    let parked = SubscriptionReader::parked(&worker.database).await?;
     metrics::gauge!("kontor_subscriptions_parked").set(u32::try_from(parked).unwrap_or(u32::MAX));
     Ok(false)
 }
@@ -96,21 +96,21 @@ pub(super) async fn receipts(worker: &Worker, context: StepContext<'_>) -> Resul
 /// Sends a temporary password. The log names no login, so that it does not reveal which ones exist.
 pub(super) async fn send_passwords(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.passwords.send_due(context.owner).await?;
-    if let PasswordRound::Failed(error) = &round {
+    if let PasswordSendOutcome::Failed(error) = &round {
         tracing::warn!(%error, "a temporary password was not sent");
     }
-    Ok(round != PasswordRound::Idle)
+    Ok(round != PasswordSendOutcome::Idle)
 }
 
 /// Sends an employee an e-mail about tasks.
 pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.task_mails.send_due(context.owner).await?;
     match &round {
-        TaskMailRound::Failed(error) => tracing::warn!(%error, "an employee was not told of their tasks"),
-        TaskMailRound::GivenUp => tracing::warn!("an employee could not be told of their tasks for a day"),
-        TaskMailRound::Idle | TaskMailRound::Nothing | TaskMailRound::Sent => {}
+        TaskMailOutcome::Failed(error) => tracing::warn!(%error, "an employee was not told of their tasks"),
+        TaskMailOutcome::GivenUp => tracing::warn!("an employee could not be told of their tasks for a day"),
+        TaskMailOutcome::Idle | TaskMailOutcome::Nothing | TaskMailOutcome::Sent => {}
     }
-    Ok(round != TaskMailRound::Idle)
+    Ok(round != TaskMailOutcome::Idle)
 }
 
 /// Runs an import.
@@ -148,7 +148,7 @@ pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<b
 /// Cancels orders whose payment was canceled and not requested again, and contact form orders that were not confirmed
 /// in time.
 pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, Trouble> {
-    let unasked = worker.database.give_up_unasked(worker.clock.now()).await?;
+    let unasked = worker.database.cancel_unpaid_orders(worker.clock.now()).await?;
     if unasked > 0 {
         tracing::info!(orders = unasked, "orders whose payment nobody asks for any more are canceled");
     }

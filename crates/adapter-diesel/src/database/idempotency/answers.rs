@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::result::QueryResult;
 
-use super::rows::SavedAnswer;
+use super::rows::StoredResponse;
 use crate::database::AnyConnection;
 use crate::statement::{Statement, Value};
 
@@ -19,11 +19,11 @@ const BITS: u32 = 21;
 
 /// Generator of the response numbers of a process.
 #[derive(Debug, Default)]
-pub struct AnswerNumbers {
+pub struct ResponseNumbers {
     last: AtomicI64,
 }
 
-impl AnswerNumbers {
+impl ResponseNumbers {
     /// Returns the number for the response to a request of this time. Random bits keep processes apart. If two
     /// processes draw the same number, the second response is not stored. The first is never sent for the other
     /// request, because only its own client can decrypt it.
@@ -40,7 +40,7 @@ fn first_of(moment: DateTime<Utc>) -> i64 {
 }
 
 /// Returns the greatest number whose response has expired.
-pub(crate) fn last_over(now: DateTime<Utc>) -> i64 {
+pub(crate) fn last_expired_number(now: DateTime<Utc>) -> i64 {
     first_of(now - KEY_LIFE) + (1 << BITS) - 1
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn last_over(now: DateTime<Utc>) -> i64 {
 const CHUNK: usize = 64;
 
 /// Stores responses whose keys still hold the number of the response.
-pub(super) fn insert(connection: &mut AnyConnection, answers: &[&SavedAnswer]) -> QueryResult<()> {
+pub(super) fn insert(connection: &mut AnyConnection, answers: &[&StoredResponse]) -> QueryResult<()> {
     for some in answers.chunks(CHUNK) {
         let rows = some.iter().map(|saved| -> [Value; 3] {
             [saved.claim.id.as_str().into(), saved.claim.answer_number.into(), saved.answer.clone().into()]
@@ -87,17 +87,17 @@ mod tests {
     #[test]
     fn numbers_ascend_and_hold_as_long_as_their_keys() {
         let at = moment("2026-06-30T12:00:00.500Z");
-        let numbers = AnswerNumbers::default();
+        let numbers = ResponseNumbers::default();
         let (first, second) = (numbers.next(at, u32::MAX), numbers.next(at, 0));
         assert_eq!(second, first + 1);
         assert!(numbers.next(at + TimeDelta::seconds(1), 0) > second);
-        assert!(AnswerNumbers::default().next(at, 1) != AnswerNumbers::default().next(at, 2));
+        assert!(ResponseNumbers::default().next(at, 1) != ResponseNumbers::default().next(at, 2));
         let end = at + KEY_LIFE;
-        assert!(last_over(end - TimeDelta::milliseconds(1)) < first && first <= last_over(end));
+        assert!(last_expired_number(end - TimeDelta::milliseconds(1)) < first && first <= last_expired_number(end));
     }
 
     #[test]
     fn there_are_numbers_for_a_long_time() {
-        assert!(AnswerNumbers::default().next(moment("2109-01-01T00:00:00Z"), u32::MAX) > 0);
+        assert!(ResponseNumbers::default().next(moment("2109-01-01T00:00:00Z"), u32::MAX) > 0);
     }
 }

@@ -9,10 +9,10 @@ mod answers;
 mod request;
 mod rows;
 
-pub use answers::AnswerNumbers;
-pub(crate) use answers::last_over;
+pub use answers::ResponseNumbers;
+pub(crate) use answers::last_expired_number;
 pub use request::{IdempotentRequest, KeyClaim, KeyOwner};
-pub(super) use request::{Serving, current, note};
+pub(super) use request::{RequestGuard, current, note};
 pub(crate) use request::{made, names, prepares};
-pub(crate) use rows::forget_keys;
-pub use rows::{KeptKey, SavedAnswer};
+pub(crate) use rows::delete_keys_of_owner;
+pub use rows::{StoredKey, StoredResponse};

@@ -107,7 +107,7 @@ impl IdempotentRequest {
     }
 
     /// `true` if the request has begun to write.
-    pub fn has_begun(&self) -> bool {
+    pub fn has_begun_to_write(&self) -> bool {
         self.entered.load(Ordering::SeqCst)
     }
 
@@ -122,7 +122,7 @@ impl IdempotentRequest {
     }
 
     /// `true` if another request took the key first. This request is rolled back completely.
-    pub fn is_overtaken(&self) -> bool {
+    pub fn lost_key(&self) -> bool {
         self.overtaken.load(Ordering::SeqCst)
     }
 }
@@ -135,9 +135,9 @@ pub(in crate::database) fn current() -> Option<Arc<IdempotentRequest>> {
 }
 
 /// Guard that binds the thread to a request until it is dropped.
-pub(in crate::database) struct Serving;
+pub(in crate::database) struct RequestGuard;
 
-impl Serving {
+impl RequestGuard {
     /// Begins an attempt of an operation.
     pub fn begin(request: Option<&Arc<IdempotentRequest>>) -> Self {
         if let Some(request) = request {
@@ -149,7 +149,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         STEP.set(None);
     }

@@ -5,7 +5,7 @@ use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamp};
 use kontor_kernel::StoreError;
 
-use super::answers::{forget, insert, last_over};
+use super::answers::{forget, insert, last_expired_number};
 use super::request::{KeyClaim, KeyOwner, Named, forgotten};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, Value, by_place};
@@ -13,7 +13,7 @@ use crate::stored;
 
 /// Stored idempotency key.
 #[derive(Debug, Clone)]
-pub struct KeptKey {
+pub struct StoredKey {
     /// Hash of the request body.
     pub fingerprint: String,
     /// Record that was created or changed: resource and number.
@@ -30,7 +30,7 @@ pub struct KeptKey {
 
 /// Response to store.
 #[derive(Debug, Clone)]
-pub struct SavedAnswer {
+pub struct StoredResponse {
     /// Request of the response.
     pub claim: KeyClaim,
     /// `true` if the request committed a change. Its key is then already stored, unless it was deleted since.
@@ -51,7 +51,7 @@ by_place! {
     }
 }
 
-impl From<KeyRow> for KeptKey {
+impl From<KeyRow> for StoredKey {
     fn from(row: KeyRow) -> Self {
         Self {
             fingerprint: row.fingerprint,
@@ -97,7 +97,7 @@ pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Opt
 }
 
 /// Deletes all keys of a caller. The current request then stores no key either, if it belongs to the same caller.
-pub(crate) fn forget_keys(connection: &mut AnyConnection, owner: KeyOwner) -> QueryResult<()> {
+pub(crate) fn delete_keys_of_owner(connection: &mut AnyConnection, owner: KeyOwner) -> QueryResult<()> {
     forgotten(owner);
     let own = Statement::new("id >= ").value(owner.keys("")).sql(" AND id < ");
     // `~` sorts after every hash.
@@ -114,27 +114,27 @@ fn remove(connection: &mut AnyConnection, condition: Statement) -> QueryResult<(
 
 impl Database {
     /// Returns the key, unless it is free.
-    pub async fn kept_key(&self, id: &str, now: DateTime<Utc>) -> Result<Option<KeptKey>, StoreError> {
+    pub async fn find_key(&self, id: &str, now: DateTime<Utc>) -> Result<Option<StoredKey>, StoreError> {
         let id = id.to_owned();
         self.read_brief(move |connection| {
             let rows: Vec<KeyRow> = Statement::new(
                 "SELECT k.fingerprint, k.resource, k.resource_id, k.lease_owner, k.leased_until, coalesce(k.answer, a.answer), \
                  k.expires_at FROM idempotency_keys k LEFT JOIN idempotency_answers a ON a.number = k.answer_number AND a.number > ",
             )
-            .value(last_over(now))
+            .value(last_expired_number(now))
             .sql(" WHERE k.id = ")
             .value(id.as_str())
             .sql(" AND k.expires_at > ")
             .value(now.naive_utc())
             .rows(connection)?;
-            Ok::<_, Abort<StoreError>>(rows.into_iter().next().map(KeptKey::from))
+            Ok::<_, Abort<StoreError>>(rows.into_iter().next().map(StoredKey::from))
         })
         .await
     }
 
     /// Stores responses in one transaction. The response of a request that changed nothing is stored only if its key is
     /// free.
-    pub async fn keep_answers(&self, mut answers: Vec<SavedAnswer>) -> Result<(), StoreError> {
+    pub async fn keep_answers(&self, mut answers: Vec<StoredResponse>) -> Result<(), StoreError> {
         answers.sort_by_key(|answer| answer.claim.answer_number);
         self.write(move |connection| {
             let mut own = Vec::with_capacity(answers.len());
@@ -149,7 +149,7 @@ impl Database {
     }
 
     /// Deletes a key, so that its request can be repeated.
-    pub async fn free_key(&self, id: &str) -> Result<(), StoreError> {
+    pub async fn delete_key(&self, id: &str) -> Result<(), StoreError> {
         let id = id.to_owned();
         self.write(move |connection| {
             Ok::<_, Abort<StoreError>>(remove(connection, Statement::new("id = ").value(id.as_str()))?)
@@ -161,7 +161,7 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::idempotency::{AnswerNumbers, IdempotentRequest};
+    use crate::database::idempotency::{IdempotentRequest, ResponseNumbers};
     use crate::database_tests;
     use crate::statement::IdRow;
 
@@ -189,16 +189,16 @@ mod tests {
     database_tests! {
         async fn who_is_forgotten_leaves_no_answer_that_comes_meanwhile(db: TestDatabase) {
             let (own, other) = (KeyOwner { guard: "counterparty", id: Some(1) }, KeyOwner { guard: "counterparty", id: Some(12) });
-            let numbers = AnswerNumbers::default();
+            let numbers = ResponseNumbers::default();
             for round in 0..40 {
                 let mut saved = Vec::new();
                 for owner in [own, other] {
                     let claim = claim(owner, numbers.next(DateTime::UNIX_EPOCH, round));
                     let request = IdempotentRequest::new(claim.clone());
                     request.run(db.database.worker_seen("a", claim.at)).await.unwrap();
-                    saved.push(SavedAnswer { claim, is_stored: true, answer: b"done".to_vec() });
+                    saved.push(StoredResponse { claim, is_stored: true, answer: b"done".to_vec() });
                 }
-                let forget = move |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(forget_keys(connection, own)?);
+                let forget = move |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(delete_keys_of_owner(connection, own)?);
                 let (kept, forgotten) = tokio::join!(db.database.keep_answers(saved), db.database.write(forget));
                 kept.unwrap();
                 forgotten.unwrap();

@@ -65,7 +65,7 @@ impl CustomerRow {
 
 /// Updates search text and sort key of a customer. Every transaction that writes names, contacts or numbers of a
 /// customer calls this.
-pub(crate) fn note_customer<R>(connection: &mut AnyConnection, customer: i64) -> Result<(), Abort<R>> {
+pub(crate) fn index_customer<R>(connection: &mut AnyConnection, customer: i64) -> Result<(), Abort<R>> {
     let rows = Statement::new(format!("{COLUMNS}id = ")).value(customer).rows(connection)?;
     note(connection, rows)
 }

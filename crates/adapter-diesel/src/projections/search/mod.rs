@@ -11,7 +11,7 @@ mod pages;
 mod terms;
 mod trigrams;
 
-pub(crate) use customers::{customers_found, customers_named, fill_customers, note_customer, number_in};
+pub(crate) use customers::{customers_found, customers_named, fill_customers, index_customer, number_in};
 pub(crate) use found::{MOST, Search};
 pub(crate) use index::{PLACE, fill_missing, off, refill};
 pub(crate) use index::{put, put_anew};

@@ -263,8 +263,8 @@ database_tests! {
     async fn what_is_shown_is_moved_place_by_place(db: TestDatabase) {
         let shelf = Shelf::of(&db, &["A", "B", "C"]).await;
         for (one, shift, expected) in [
-            (0, Shift::Up, "ABC"), (2, Shift::Up, "ACB"), (2, Shift::Up, "CAB"), (2, Shift::Up, "CAB"),
-            (0, Shift::Down, "CBA"), (0, Shift::Down, "CBA"), (1, Shift::Up, "BCA"),
+            (0, MoveDirection::Up, "ABC"), (2, MoveDirection::Up, "ACB"), (2, MoveDirection::Up, "CAB"), (2, MoveDirection::Up, "CAB"),
+            (0, MoveDirection::Down, "CBA"), (0, MoveDirection::Down, "CBA"), (1, MoveDirection::Up, "BCA"),
         ] {
             let (category, brand) = (shelf.categories[one], shelf.brands[one]);
             let moved: Category = db.database.shift(shelf.stamp(), shelf.site, category, shift).await.unwrap();
@@ -278,7 +278,7 @@ database_tests! {
         assert_eq!(shelf.order(&db).await, ("BA".to_owned(), "BA".to_owned()));
         let shown: Option<Category> = db.database.shown(shelf.site, shelf.categories[2]).await.unwrap();
         assert_eq!(shown, None);
-        let refused: Result<Category, _> = db.database.shift(shelf.stamp(), shelf.site, shelf.categories[2], Shift::Up).await;
+        let refused: Result<Category, _> = db.database.shift(shelf.stamp(), shelf.site, shelf.categories[2], MoveDirection::Up).await;
         assert!(matches!(refused, Err(AssortmentError::NotFound)));
         let again = AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, shelf.categories[2]).await;
         assert!(matches!(again, Err(AssortmentError::NotFound)));
@@ -288,10 +288,10 @@ database_tests! {
         let shelf = Shelf::of(&db, &["A", "B"]).await;
         let [first, second] = [shelf.categories[0], shelf.categories[1]];
         let [nord, west] = [shelf.brands[0], shelf.brands[1]];
-        for shift in [Shift::Down, Shift::Down, Shift::Up, Shift::Up] {
+        for shift in [MoveDirection::Down, MoveDirection::Down, MoveDirection::Up, MoveDirection::Up] {
             let _: Category = db.database.shift(shelf.stamp(), shelf.site, first, shift).await.unwrap();
         }
-        let _: Brand = db.database.shift(shelf.stamp(), shelf.site, west, Shift::Up).await.unwrap();
+        let _: Brand = db.database.shift(shelf.stamp(), shelf.site, west, MoveDirection::Up).await.unwrap();
         AssortmentRepository::<Category>::assign(&db.database, shelf.stamp(), shelf.site, first).await.unwrap();
         AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, first).await.unwrap();
         AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, first).await.unwrap_err();
@@ -343,8 +343,8 @@ database_tests! {
         let shelf = Shelf::of(&db, &["A", "B", "C"]).await;
         execute(&db, "UPDATE application_categories SET position = 7".to_owned()).await;
         execute(&db, "UPDATE application_brands SET priority = 7".to_owned()).await;
-        let _: Category = db.database.shift(shelf.stamp(), shelf.site, shelf.categories[2], Shift::Up).await.unwrap();
-        let _: Brand = db.database.shift(shelf.stamp(), shelf.site, shelf.brands[2], Shift::Up).await.unwrap();
+        let _: Category = db.database.shift(shelf.stamp(), shelf.site, shelf.categories[2], MoveDirection::Up).await.unwrap();
+        let _: Brand = db.database.shift(shelf.stamp(), shelf.site, shelf.brands[2], MoveDirection::Up).await.unwrap();
         assert_eq!(shelf.order(&db).await, ("ACB".to_owned(), "ACB".to_owned()));
     }
 
@@ -355,7 +355,7 @@ database_tests! {
             for one in 0..5 {
                 let (database, stamp, site) = (db.database.clone(), shelf.stamp(), shelf.site);
                 let (category, brand) = (shelf.categories[one], shelf.brands[one]);
-                let shift = if (round + one) % 2 == 0 { Shift::Up } else { Shift::Down };
+                let shift = if (round + one) % 2 == 0 { MoveDirection::Up } else { MoveDirection::Down };
                 tasks.push(tokio::spawn(async move {
                     let _: Category = database.shift(stamp, site, category, shift).await.unwrap();
                     let _: Brand = database.shift(stamp, site, brand, shift).await.unwrap();

@@ -83,7 +83,7 @@ pub fn page(number: i64, size: i64) -> PageRequest {
 /// Runs one statement without the ports, for states that no port of this area creates.
 pub async fn execute(db: &TestDatabase, statement: String) {
     db.database
-        .write_apart(move |connection| {
+        .write_and_invalidate_all(move |connection| {
             diesel::sql_query(&statement).execute(connection)?;
             Ok::<_, Abort<StoreError>>(())
         })

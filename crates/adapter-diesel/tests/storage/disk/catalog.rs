@@ -11,7 +11,7 @@ use crate::catalog::records::*;
 use crate::fixtures;
 use crate::import::{import, upload};
 use crate::orders::counter::Counter;
-use crate::storehouse::Storehouse;
+use crate::storehouse::StockFixture;
 
 scenarios! {
     async fn card_written(db, run) {
@@ -47,7 +47,7 @@ scenarios! {
         }
         run.begin(db);
         let shown: &dyn AssortmentRepository<Category> = &db.database;
-        run.step("shift", async || shown.shift(system(project), site, last.unwrap(), Shift::Up).await).await;
+        run.step("shift", async || shown.shift(system(project), site, last.unwrap(), MoveDirection::Up).await).await;
         run.step("withdraw", async || shown.withdraw(system(project), site, last.unwrap()).await).await;
     }
 
@@ -85,7 +85,7 @@ scenarios! {
     }
 
     async fn cards_and_stock_imported(db, run) {
-        let house = Storehouse::open(db).await;
+        let house = StockFixture::open(db).await;
         let (mut cards, mut stock) = ("article;name;kind;category".to_owned(), "article;warehouse;quantity;price".to_owned());
         for number in 0..10 {
             cards.extend(["\nM-", &number.to_string(), ";Mug ", &number.to_string(), ";goods;Kitchen / Mugs"]);

@@ -64,7 +64,7 @@ impl Course {
     fn powerless(&self, seed: u64) -> (usize, Image) {
         let points = u64::try_from(self.recording.len()).unwrap() + 1;
         let changes = usize::try_from(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) % points).unwrap();
-        (changes, self.recording.powerless_after(changes, seed))
+        (changes, self.recording.power_lost_after(changes, seed))
     }
 
     /// Checks these files: responses before the point are stored, work in progress is stored completely or not at all.

@@ -5,7 +5,7 @@ use kontor_orders::{PlacedOutcome, PlacementError};
 use kontor_payments::model::GatewayStatus;
 
 use super::scenarios;
-use crate::orders::counter::{Counter, Mood};
+use crate::orders::counter::{AcquirerMode, Counter};
 use crate::orders::office::Office;
 use crate::orders::tickets::{Door, scan};
 
@@ -62,7 +62,7 @@ scenarios! {
         let line = order.lines[0].id;
         run.begin(db);
         run.step("ask", async || office.take_back(order.id, &[(line, 1)]).await).await;
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         run.steps_of(4, "pursue", async || counter.refunds.reconcile("w", 100).await).await;
     }
 

@@ -1,10 +1,10 @@
 //! Logins, and deletion of customers.
 
 use chrono::{DateTime, TimeDelta};
-use kontor_adapter_diesel::{IdempotentRequest, SavedAnswer};
+use kontor_adapter_diesel::{IdempotentRequest, StoredResponse};
 use kontor_auth::model::{AttemptChange, CodeRedemption, NewCode, RoleChoice, TokenOwner};
 use kontor_auth::ports::{
-    CallbackAttempts, CodeRepository, CustomerAccounts, ProvedPassword, SignIn, StaffRepository, TokenRepository,
+    CallbackAttempts, CodeRepository, CustomerAccounts, MatchedPassword, SignIn, StaffRepository, TokenRepository,
 };
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{Name, RecordRepository, Stamp, UserId};
@@ -69,7 +69,7 @@ scenarios! {
         let project = login::shop(db).await;
         let user = db.database.insert_owner(login::owner(project, "boss")).await.unwrap();
         run.begin(db);
-        let sign_in = || SignIn { user_id: user, proved: ProvedPassword::Own("hash".to_owned()), token: login::token("f", START) };
+        let sign_in = || SignIn { user_id: user, proved: MatchedPassword::Own("hash".to_owned()), token: login::token("f", START) };
         let token = run.step("sign in", async || db.database.sign_in(sign_in()).await).await.unwrap();
         run.step("sign out", async || db.database.revoke(TokenOwner::Staff(user), token).await).await;
     }
@@ -100,7 +100,7 @@ scenarios! {
         run.begin(db);
         let (claim, now) = (idempotency::claim("k", idempotency::now()), idempotency::now());
         run.step("write", async || IdempotentRequest::new(claim.clone()).run(db.database.worker_seen("a", now)).await).await;
-        let saved = || SavedAnswer { claim: claim.clone(), is_stored: true, answer: b"done".to_vec() };
+        let saved = || StoredResponse { claim: claim.clone(), is_stored: true, answer: b"done".to_vec() };
         run.step("answer", async || db.database.keep_answers(vec![saved()]).await).await;
     }
 }

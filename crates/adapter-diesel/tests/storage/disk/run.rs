@@ -52,7 +52,7 @@ impl Run {
     pub async fn record(name: &'static str, settings: &str, scenario: &impl Scenario) -> Course {
         let mut run = Self::new(Mode::Records, Image::of(FILE, migrated_file().to_vec()));
         let db = open(&run.disk).unwrap();
-        db.run_apart(settings).unwrap();
+        db.run_outside_transaction(settings).unwrap();
         scenario(&db, &mut run).await;
         drop(db);
         let recording = run.disk.recording();
@@ -70,7 +70,7 @@ impl Run {
 
     /// Marks the end of the preparation. The log starts again with the first step.
     pub fn begin(&mut self, db: &TestDatabase) {
-        db.run_apart("PRAGMA wal_checkpoint(PASSIVE)").unwrap();
+        db.run_outside_transaction("PRAGMA wal_checkpoint(PASSIVE)").unwrap();
         self.state = Some(self.look());
         self.disk.record();
     }

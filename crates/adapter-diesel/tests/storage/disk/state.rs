@@ -78,7 +78,7 @@ fn connect(disk: &Disk) -> Result<SqliteConnection, String> {
 pub fn open(disk: &Disk) -> Result<TestDatabase, String> {
     let options = PoolOptions { connections: 1, wait: Duration::from_secs(5), ..PoolOptions::default() };
     let database = Database::open(DatabaseUrl::Sqlite(disk.url(FILE)), options).map_err(told)?;
-    Ok(TestDatabase::kept_elsewhere(database, Kind::Sqlite))
+    Ok(TestDatabase::borrowed(database, Kind::Sqlite))
 }
 
 /// View of another process that opens these files.

@@ -6,7 +6,7 @@ use kontor_payments::ports::SavedMethodStore;
 use kontor_subscriptions::model::SubscriptionPolicy;
 
 use super::scenarios;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 use crate::subscriptions::club::Club;
 
 /// A club whose items are in the search index, like those written by staff.
@@ -28,7 +28,7 @@ scenarios! {
     async fn renewed(db, run) {
         let club = open(db).await;
         club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-04-01T12:00:00Z");
         run.begin(db);
         run.steps_of(6, "charge", async || club.scheduler.run(1_000).await).await;

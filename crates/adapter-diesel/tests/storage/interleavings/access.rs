@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, SavedAnswer};
-use kontor_auth::model::{CodeRedemption, NewCode, NewToken, Redeemed, TokenOwner};
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, StoredResponse};
+use kontor_auth::model::{CodeRedemption, NewCode, NewToken, RedeemOutcome, TokenOwner};
 use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, TokenRepository};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{Clock as _, Contact, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
@@ -31,10 +31,10 @@ impl Actor<'_> {
     /// the rows.
     async fn signs_in(&self, fingerprint: &str) -> Result<String, StoreError> {
         let redeemed = self.redeems(fingerprint).await?;
-        Ok(matches!(redeemed, Redeemed::SignedIn { .. }).to_string())
+        Ok(matches!(redeemed, RedeemOutcome::SignedIn { .. }).to_string())
     }
 
-    async fn redeems(&self, fingerprint: &str) -> Result<Redeemed, StoreError> {
+    async fn redeems(&self, fingerprint: &str) -> Result<RedeemOutcome, StoreError> {
         let now = self.counter().clock.now();
         let token = NewToken {
             fingerprint: "token".to_owned(),
@@ -63,7 +63,7 @@ impl Actor<'_> {
         let claim = KeyClaim { answer_number: 700 + pieces, ..claim("key", now) };
         let request = IdempotentRequest::new(claim);
         let placed = Arc::clone(&request).run(counter.place(&counter.command(&[(self.facts["vase"], pieces)]))).await;
-        Ok(format!("{} stored: {}, overtaken: {}", told(placed), request.is_stored(), request.is_overtaken()))
+        Ok(format!("{} stored: {}, overtaken: {}", told(placed), request.is_stored(), request.lost_key()))
     }
 }
 
@@ -72,7 +72,9 @@ async fn signed_in(actor: &Actor<'_>) -> Facts {
     let (store, project, now) = (actor.store(), actor.project(), actor.counter().clock.now());
     let customer = store.find_or_create(project, &phone(), now).await.unwrap();
     store.replace(project, &phone(), actor.code("first")).await.unwrap();
-    let Redeemed::SignedIn { token_id, .. } = actor.redeems("first").await.unwrap() else { panic!("not signed in") };
+    let RedeemOutcome::SignedIn { token_id, .. } = actor.redeems("first").await.unwrap() else {
+        panic!("not signed in")
+    };
     store.replace(project, &phone(), actor.code("code")).await.unwrap();
     [("customer", customer.get()), ("token", i64::from(token_id))].into()
 }
@@ -99,13 +101,13 @@ const KEYS: &[Act] = acts! {
     "order two under the key" => |actor| actor.under_the_key(2);
     "answer" => |actor| async {
         let claim = KeyClaim { answer_number: 701, ..claim("key", actor.counter().clock.now()) };
-        actor.store().keep_answers(vec![SavedAnswer { claim, is_stored: true, answer: b"done".to_vec() }]).await
+        actor.store().keep_answers(vec![StoredResponse { claim, is_stored: true, answer: b"done".to_vec() }]).await
     };
     "refusal" => |actor| async {
         let claim = KeyClaim { answer_number: 703, ..claim("key", actor.counter().clock.now()) };
-        actor.store().keep_answers(vec![SavedAnswer { claim, is_stored: false, answer: b"no".to_vec() }]).await
+        actor.store().keep_answers(vec![StoredResponse { claim, is_stored: false, answer: b"no".to_vec() }]).await
     };
-    "free" => |actor| actor.store().free_key("key");
+    "free" => |actor| actor.store().delete_key("key");
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kontor_adapter_diesel::Database;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::{CustomerScope, StoreError};
-use kontor_payments::Notified;
+use kontor_payments::NotificationResult;
 use kontor_payments::model::GatewayStatus;
 
 use crate::orders::counter::Counter;
@@ -55,7 +55,7 @@ impl<'a> Actor<'a> {
     }
 
     /// Receives the acquirer's notification about its last payment of this kind.
-    pub async fn hears(&self, kind: &str, status: GatewayStatus) -> Result<Notified, StoreError> {
+    pub async fn hears(&self, kind: &str, status: GatewayStatus) -> Result<NotificationResult, StoreError> {
         let provider = {
             let mut payments = self.counter().acquirer.payments.lock().unwrap();
             let of_kind =

@@ -28,11 +28,11 @@ fn add(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
 }
 
 const LOST: &[Act] = acts! {
-    "add to what was read" => |actor| actor.store().write_apart(add_to_what_was_read);
+    "add to what was read" => |actor| actor.store().write_and_invalidate_all(add_to_what_was_read);
 };
 
 const KEPT: &[Act] = acts! {
-    "add" => |actor| actor.store().write_apart(add);
+    "add" => |actor| actor.store().write_and_invalidate_all(add);
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

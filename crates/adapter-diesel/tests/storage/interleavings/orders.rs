@@ -12,7 +12,7 @@ use kontor_orders::{OrderChange, OrderCommand, OrderError};
 use kontor_payments::model::GatewayStatus;
 
 use super::{Act, Actor, Facts, acts, walk};
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 impl Actor<'_> {
     fn stamp(&self) -> Stamp {
@@ -42,7 +42,7 @@ impl Actor<'_> {
         counter.place(&OrderCommand { payment_method, ..command }).await.map(|_| ())
     }
 
-    async fn refunded(&self, mood: Mood) -> Result<(), StoreError> {
+    async fn refunded(&self, mood: AcquirerMode) -> Result<(), StoreError> {
         self.counter().acquirer.mood(mood);
         self.counter().refunds.reconcile("w", 10).await.map(|_| ())
     }
@@ -99,7 +99,7 @@ const DECLINED: &[Act] = acts! {
 
 const WORKERS: &[Act] = acts! {
     "reconciler" => |actor| actor.counter().payments.reconcile("w", 10);
-    "give up" => |actor| actor.store().give_up_unasked(actor.counter().clock.now() + chrono::TimeDelta::hours(1));
+    "give up" => |actor| actor.store().cancel_unpaid_orders(actor.counter().clock.now() + chrono::TimeDelta::hours(1));
 };
 
 const STAFF: &[Act] = acts! {
@@ -131,12 +131,12 @@ const HAND_OVER: &[Act] = acts! {
 };
 
 const REFUNDS: &[Act] = acts! {
-    "refunded" => |actor| actor.refunded(Mood::Paid);
-    "refund pending" => |actor| actor.refunded(Mood::Pending);
+    "refunded" => |actor| actor.refunded(AcquirerMode::Paid);
+    "refund pending" => |actor| actor.refunded(AcquirerMode::Pending);
 };
 
 const NOT_REFUNDED: &[Act] = acts! {
-    "refund refused" => |actor| actor.refunded(Mood::Refuses);
+    "refund refused" => |actor| actor.refunded(AcquirerMode::Refuses);
 };
 
 const BUYERS: &[Act] = acts! {

@@ -11,7 +11,7 @@ use kontor_subscriptions::model::PlanChoice;
 use kontor_subscriptions::{Agreement, MethodChangeService, StaffCommand, SubscriptionError, TermsEdit};
 
 use super::{Act, Actor, Facts, acts, told, walk, walk_wholly};
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 use crate::orders::office::take_back;
 use crate::subscriptions::club::Club;
 
@@ -65,10 +65,10 @@ async fn subscribed(actor: &Actor<'_>) -> Facts {
 async fn past_due(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
     let club = &actor.club;
-    club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+    club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
     club.go_to("2026-04-01T12:00:00Z");
     club.scheduler.run(10).await.unwrap();
-    club.counter.acquirer.mood(Mood::Paid);
+    club.counter.acquirer.mood(AcquirerMode::Paid);
     club.go_to("2026-04-02T12:00:00Z");
     facts
 }
@@ -77,17 +77,17 @@ async fn past_due(actor: &Actor<'_>) -> Facts {
 async fn unanswered(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
     let club = &actor.club;
-    club.counter.acquirer.mood(Mood::LosesTheAnswer);
+    club.counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
     club.go_to("2026-04-01T12:00:00Z");
     club.scheduler.run(10).await.unwrap();
-    club.counter.acquirer.mood(Mood::Paid);
+    club.counter.acquirer.mood(AcquirerMode::Paid);
     facts
 }
 
 /// The same at the time of its renewal.
 async fn due(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
-    actor.club.counter.acquirer.mood(Mood::Paid);
+    actor.club.counter.acquirer.mood(AcquirerMode::Paid);
     actor.club.go_to("2026-04-01T12:00:00Z");
     facts
 }

@@ -75,7 +75,7 @@ impl<'a> Stage<'a> {
         let db = actor.counter().house.db;
         let known = broken(db).await;
         let checkpoint = Checkpoint::take(db);
-        let open = || TestDatabase::kept_elsewhere(Database::open(db.url(), pool_options()).unwrap(), Kind::Postgres);
+        let open = || TestDatabase::borrowed(Database::open(db.url(), pool_options()).unwrap(), Kind::Postgres);
         let processes = [open(), open()];
         Self { scene, actor, processes, checkpoint, known, faults: Vec::new(), runs: 0, waits: 0 }
     }

@@ -16,9 +16,9 @@ use kontor_orders::{FewestWarehouses, OrderCommand, PaymentPage, PlacedOutcome, 
 use kontor_payments::testing::acquirer::Acquirer;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
 
-use crate::storehouse::{Item, Storehouse};
+use crate::storehouse::{Item, StockFixture};
 
-pub use kontor_payments::testing::acquirer::Mood;
+pub use kontor_payments::testing::acquirer::AcquirerMode;
 
 /// Bytes that never repeat.
 struct Serial(AtomicU64);
@@ -35,7 +35,7 @@ impl Random for Serial {
 
 /// An open shop.
 pub struct Counter<'a> {
-    pub house: Storehouse<'a>,
+    pub house: StockFixture<'a>,
     pub clock: Arc<FixedClock>,
     pub random: Arc<dyn Random>,
     pub acquirer: Arc<Acquirer>,
@@ -50,7 +50,7 @@ pub struct Counter<'a> {
 
 impl<'a> Counter<'a> {
     pub async fn open(db: &'a TestDatabase) -> Self {
-        let house = Storehouse::open(db).await;
+        let house = StockFixture::open(db).await;
         let p = house.project;
         house
             .run(format!(
@@ -69,7 +69,7 @@ impl<'a> Counter<'a> {
         let clock = Arc::new(FixedClock::at("2026-03-01T12:00:00Z".parse().unwrap()));
         let journey =
             || -> BoxFuture<'static, ()> { Box::pin(tokio::time::sleep(std::time::Duration::from_millis(5))) };
-        let acquirer = Arc::new(Acquirer::far_away(journey));
+        let acquirer = Arc::new(Acquirer::with_delay(journey));
         let token_id = TokenId::new(1).unwrap();
         let customer = CustomerScope { app: house.first, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
         let mut counter = Self::serving(house, clock, 1, acquirer, customer, category, shop);
@@ -79,7 +79,7 @@ impl<'a> Counter<'a> {
 
     /// The services of a shop. Random bytes start with this number.
     fn serving(
-        house: Storehouse<'a>,
+        house: StockFixture<'a>,
         clock: Arc<FixedClock>,
         seed: u64,
         acquirer: Arc<Acquirer>,
@@ -119,14 +119,14 @@ impl<'a> Counter<'a> {
 
     /// The same shop as another process serves it. Its acquirer has the same payments, and others from now on.
     pub fn served<'b>(&self, db: &'b TestDatabase, seed: u64) -> Counter<'b> {
-        let Storehouse { project, first, second, near, far, .. } = self.house;
+        let StockFixture { project, first, second, near, far, .. } = self.house;
         let acquirer = Acquirer::default();
         acquirer.mood(*self.acquirer.mood.lock().unwrap());
         acquirer.payments.lock().unwrap().clone_from(&self.acquirer.payments.lock().unwrap());
         acquirer.refunds.lock().unwrap().clone_from(&self.acquirer.refunds.lock().unwrap());
         acquirer.receipts.lock().unwrap().clone_from(&self.acquirer.receipts.lock().unwrap());
         let clock = Arc::new(FixedClock::at(self.clock.now()));
-        let house = Storehouse { db, project, first, second, near, far };
+        let house = StockFixture { db, project, first, second, near, far };
         Counter::serving(house, clock, seed, Arc::new(acquirer), self.customer, self.category, self.shop)
     }
 

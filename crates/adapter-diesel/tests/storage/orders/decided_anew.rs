@@ -41,7 +41,7 @@ async fn execute(database: &Database, statement: String) {
         diesel::connection::SimpleConnection::batch_execute(connection, &statement)?;
         Ok::<_, Abort<StoreError>>(())
     };
-    database.write_apart(step).await.unwrap();
+    database.write_and_invalidate_all(step).await.unwrap();
 }
 
 impl Counter<'_> {
@@ -142,7 +142,7 @@ database_tests! {
         assert_eq!(counter.count("orders WHERE final_price = 10000").await, 60 - at_pause);
     }
 
-    async fn nobody_has_a_service_at_its_old_price(db: TestDatabase) {
+    async fn a_changed_service_price_is_not_sold_at_the_old_price(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let repair = counter.service("Repair", 1_000).await;
         let wishes = vec![(counter.customer, counter.command(&[(repair, 1)])); 60];

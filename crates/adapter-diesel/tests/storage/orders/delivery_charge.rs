@@ -6,13 +6,13 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::{DeliverySubtypeId, DeliveryTypeId, Edit, Money, ProjectId};
 use kontor_orders::model::{Address, DeliveryChoice, DeliveryRequest, Order, OrderStatus, PaymentState};
-use kontor_orders::ports::{DeliverySettings as _, PricedWay};
+use kontor_orders::ports::{DeliveryOption, DeliverySettings as _};
 use kontor_orders::refund::{RefundCommand, RefundRefused, RefundScope};
 use kontor_orders::{OrderCommand, OrderError, OrderRefusal};
 use tokio::sync::Barrier;
 
 use super::contacts::with_courier;
-use super::counter::{Counter, Mood};
+use super::counter::{AcquirerMode, Counter};
 use super::office::{Office, give_back, take_back};
 
 fn money(minor: i64) -> Money {
@@ -52,8 +52,8 @@ database_tests! {
         let counter = Counter::open(&db).await;
         with_courier(&counter).await;
         let (project, store) = (counter.customer.app.project_id, &counter.house.db.database);
-        let told = |ways: Vec<PricedWay>| -> Vec<(i64, Option<i64>, i64)> {
-            let told = |way: &PricedWay| {
+        let told = |ways: Vec<DeliveryOption>| -> Vec<(i64, Option<i64>, i64)> {
+            let told = |way: &DeliveryOption| {
                 (way.delivery_type.id.get(), way.subtype.as_ref().map(|subtype| subtype.id.get()), way.price().minor())
             };
             ways.iter().map(told).collect()
@@ -94,7 +94,7 @@ database_tests! {
     async fn every_part_of_it_goes_back_once(db: TestDatabase) {
         let counter = charging(&db).await;
         let office = Office::open(&counter).await;
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         let vase = counter.goods("Vase", 9, 1_000).await;
         let order = counter.paid_online(&brought(counter.online(&[(vase, 2)]))).await;
         let line = order.lines[0].id;
@@ -123,7 +123,7 @@ database_tests! {
         let order = counter.paid_online(&brought(counter.online(&[(vase, 2)]))).await;
         office.orders.refund(&office.staff, order.id, delivery(&take_back(&[(order.lines[0].id, 1)]))).await.unwrap();
         assert_eq!(counter.order(order.id).await.delivery_left(), Money::ZERO);
-        counter.acquirer.mood(Mood::Refuses);
+        counter.acquirer.mood(AcquirerMode::Refuses);
         for _ in 0..30 {
             counter.pursue().await;
             counter.wait(3_700);

@@ -9,7 +9,7 @@ use kontor_orders::model::{Order, OrderStatus, PaymentState};
 use kontor_orders::{OrderCommand, OrderError, OrderRefusal};
 use kontor_payments::model::GatewayStatus;
 
-use super::counter::{Counter, Mood};
+use super::counter::{AcquirerMode, Counter};
 use super::office::Office;
 
 fn money(minor: i64) -> Money {
@@ -194,14 +194,14 @@ database_tests! {
         let vase = counter.goods("Vase", 9, 1_000).await;
         let order = counter.placed(&counter.online(&[(vase, 3)])).await;
         let line = order.lines[0].id;
-        for (mood, expected) in [(Mood::Refuses, LinesRefused::PaymentOpen), (Mood::Silent, LinesRefused::PaymentUnclear)] {
+        for (mood, expected) in [(AcquirerMode::Refuses, LinesRefused::PaymentOpen), (AcquirerMode::Silent, LinesRefused::PaymentUnclear)] {
             counter.acquirer.mood(mood);
             assert_eq!(refused(change(&counter, &office, order.id, set(line, 2)).await), expected);
             let same = counter.order(order.id).await;
             assert_eq!((same.final_price, same.payment_open, same.version), (order.final_price, true, order.version));
             assert_eq!((counter.stock(vase).await, same.payment_link), ((9, 3), order.payment_link.clone()));
         }
-        counter.acquirer.mood(Mood::Pending);
+        counter.acquirer.mood(AcquirerMode::Pending);
         let (_, preview) = counter.placement.preview_lines(&office.staff, order.id, &command(set(line, 2))).await.unwrap();
         assert!(preview.new_payment && counter.acquirer.count() == 1);
         let after = change(&counter, &office, order.id, set(line, 2)).await.unwrap();
@@ -231,7 +231,7 @@ database_tests! {
         for id in ids {
             counter.payments.acquirer_notified(&id, None).await.unwrap();
         }
-        let give_up = || counter.house.db.database.give_up_unasked(counter.clock.now());
+        let give_up = || counter.house.db.database.cancel_unpaid_orders(counter.clock.now());
         assert_eq!(give_up().await.unwrap(), 0, "staff may ask for another one");
         change(&counter, &office, renewed.id, set(renewed.lines[0].id, 2)).await.unwrap();
         counter.wait(15 * 60);
@@ -267,10 +267,10 @@ database_tests! {
         let again = change(&counter, &office, order.id, set(order.lines[0].id, 3)).await.unwrap();
         assert_eq!((again.payment_open, again.final_price, counter.events("payment_renewed").await), (true, money(3_000), 1));
         // A lost response is resolved by reading.
-        counter.acquirer.mood(Mood::LosesTheAnswer);
+        counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
         let after = change(&counter, &office, order.id, set(order.lines[0].id, 1)).await.unwrap();
         assert_eq!((after.final_price, after.payment_open), (money(1_000), true));
-        counter.acquirer.mood(Mood::Pending);
+        counter.acquirer.mood(AcquirerMode::Pending);
         counter.wait(3);
         counter.payments.reconcile("w", 10).await.unwrap();
         assert!(counter.order(order.id).await.payment_link.is_some());
@@ -295,7 +295,7 @@ database_tests! {
         // One change at a time.
         let meanwhile = change(&counter, &office, order.id, LineEdit::Remove { line: second }).await;
         assert_eq!(refused(meanwhile), LinesRefused::RefundUnderWay);
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.pursue().await;
         let again = change(&counter, &office, order.id, edit).await.unwrap();
         assert_eq!((again.refunds.len(), again.refunded), (1, money(1_000)), "asked for twice, given once");
@@ -320,7 +320,7 @@ database_tests! {
         let office = Office::open(&counter).await;
         let vase = counter.goods("Vase", 200, 1_000).await;
         for round in 0..16 {
-            counter.acquirer.mood(Mood::Pending);
+            counter.acquirer.mood(AcquirerMode::Pending);
             let order = counter.placed(&counter.online(&[(vase, 3)])).await;
             let line = order.lines[0].id;
             let id = counter.acquirer.settle(GatewayStatus::Pending);
@@ -455,9 +455,9 @@ database_tests! {
                     (looked, changed) => panic!("{looked:?} {changed:?}"),
                 }
                 if order.refunding > Money::ZERO {
-                    counter.acquirer.mood(Mood::Paid);
+                    counter.acquirer.mood(AcquirerMode::Paid);
                     counter.pursue().await;
-                    counter.acquirer.mood(Mood::Pending);
+                    counter.acquirer.mood(AcquirerMode::Pending);
                     order = counter.order(order.id).await;
                 }
                 if order.status.is_final() {

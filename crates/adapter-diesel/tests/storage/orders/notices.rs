@@ -14,7 +14,7 @@ use kontor_organization::ports::ProjectRepository;
 use kontor_payments::model::GatewayStatus;
 use tokio::sync::Barrier;
 
-use super::counter::{Counter, Mood};
+use super::counter::{AcquirerMode, Counter};
 use super::office::Office;
 
 impl Counter<'_> {
@@ -97,7 +97,7 @@ database_tests! {
             counter.payments.acquirer_notified(&id, None).await.unwrap();
             assert_eq!(counter.codes().await[before..], [code]);
         }
-        counter.acquirer.mood(Mood::Refuses);
+        counter.acquirer.mood(AcquirerMode::Refuses);
         counter.place(&counter.online(&[(vase, 1)])).await.unwrap_err();
         assert_eq!(counter.codes().await, ["order_paid", "order_payment_failed", "order_payment_failed"]);
     }
@@ -111,14 +111,14 @@ database_tests! {
         office.take_back(order.id, &[(line, 1)]).await.unwrap();
         assert_eq!(counter.codes().await, ["order_paid", "order_refund_requested"]);
         assert_eq!(counter.last().await.1.as_deref(), Some("Мы возвращаем 10,00 ₽."));
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.pursue().await;
         counter.pursue().await;
         assert_eq!(counter.codes().await[1..], ["order_refund_requested", "order_refunded"]);
         assert_eq!(counter.last().await.1.as_deref(), Some("Возвращено 10,00 ₽."));
 
         // Customers are not notified of refusals by the acquirer.
-        counter.acquirer.mood(Mood::Refuses);
+        counter.acquirer.mood(AcquirerMode::Refuses);
         office.take_back(order.id, &[(line, 1)]).await.unwrap();
         for _ in 0..30 {
             counter.pursue().await;
@@ -128,7 +128,7 @@ database_tests! {
         assert_eq!(counter.codes().await[3..], ["order_refund_requested"]);
 
         // All remaining units, and the order with them.
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         office.take_back(order.id, &[]).await.unwrap();
         counter.pursue().await;
         assert_eq!(counter.codes().await[4..], ["order_refund_requested", "order_canceled", "order_refunded"]);
@@ -155,7 +155,7 @@ database_tests! {
         for _ in 0..2 {
             counter.payments.acquirer_notified(&id, None).await.unwrap();
         }
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.pursue().await;
         assert_eq!(counter.codes().await, ["order_canceled", "order_refund_requested", "order_refunded"]);
     }

@@ -3,7 +3,7 @@
 use kontor_kernel::{
     Edit, Line, Money, OrderId, Permission, Quantity, ReservationId, Resource, Staff, TokenId, UserId,
 };
-use kontor_orders::change::{HandMethod, PaymentByHand};
+use kontor_orders::change::{ManualPayment, ManualPaymentMethod};
 use kontor_orders::model::{Order, OrderStatus};
 use kontor_orders::refund::{RefundCommand, RefundLine, RefundScope};
 use kontor_orders::{OrderChange, OrderError, OrderService};
@@ -71,7 +71,7 @@ impl Office {
 
     /// Records a cash payment of an order.
     pub async fn takes_cash(&self, order: OrderId) -> Result<Order, OrderError> {
-        let payment = PaymentByHand { method: HandMethod::Cash, receipt: None };
+        let payment = ManualPayment { method: ManualPaymentMethod::Cash, receipt: None };
         self.orders.record_payment(&self.staff, order, payment).await
     }
 

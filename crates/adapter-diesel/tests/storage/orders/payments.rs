@@ -12,9 +12,9 @@ use kontor_orders::{PlacedOutcome, PlacementError, PlacementService};
 use kontor_payments::change::{Change, ChargeChange};
 use kontor_payments::model::{ChargeFailure, ChargePurpose, GatewayStatus, ProviderId};
 use kontor_payments::ports::ChargeStore;
-use kontor_payments::{ChargeService, Notified};
+use kontor_payments::{ChargeService, NotificationResult};
 
-use super::counter::{Counter, Mood};
+use super::counter::{AcquirerMode, Counter};
 
 database_tests! {
     async fn a_payment_is_asked_for_after_the_commit_and_confirmed_by_the_acquirer(db: TestDatabase) {
@@ -24,7 +24,7 @@ database_tests! {
         assert_eq!(order.status, OrderStatus::WaitingForPayment);
         assert!(order.payment_link.is_some() && order.payment_open);
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), Notified::Settled(ChargePurpose::Order(order.id)));
+        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), NotificationResult::Settled(ChargePurpose::Order(order.id)));
         let paid = counter.order(order.id).await;
         assert_eq!((paid.status, paid.paid_at.is_some(), paid.payment_link), (OrderStatus::Paid, true, None));
         let payload = counter.house.number(
@@ -43,20 +43,20 @@ database_tests! {
         one.unwrap();
         two.unwrap();
         counter.acquirer.settle(GatewayStatus::Canceled);
-        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), Notified::AlreadySettled(ChargePurpose::Order(order.id)));
+        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), NotificationResult::AlreadySettled(ChargePurpose::Order(order.id)));
         counter.wait(3_600);
         assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 0);
         assert_eq!(counter.order(order.id).await.status, OrderStatus::Paid);
         assert_eq!((counter.count("outbox_events").await, counter.stock(vase).await), (1, (5, 1)));
         let stranger = ProviderId::parse("pay-unknown").unwrap();
-        assert_eq!(counter.payments.acquirer_notified(&stranger, None).await.unwrap(), Notified::Ignored);
+        assert_eq!(counter.payments.acquirer_notified(&stranger, None).await.unwrap(), NotificationResult::Ignored);
     }
 
     async fn a_refusal_cancels_the_order_and_returns_everything(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 1, 100).await;
         counter.promo("SPRING", "1", "1").await;
-        counter.acquirer.mood(Mood::Refuses);
+        counter.acquirer.mood(AcquirerMode::Refuses);
         let command = kontor_orders::OrderCommand {
             promo_code: kontor_orders::model::PromoCode::parse("SPRING").ok(),
             ..counter.online(&[(vase, 1)])
@@ -66,18 +66,18 @@ database_tests! {
         assert_eq!(counter.only_order().await.status, OrderStatus::Canceled);
         assert_eq!((counter.stock(vase).await, counter.count("discount_usages").await), ((1, 0), 0));
         assert_eq!(counter.house.offers().await.len(), 1, "the offer is back");
-        counter.acquirer.mood(Mood::Pending);
+        counter.acquirer.mood(AcquirerMode::Pending);
         counter.placed(&command).await;
     }
 
     async fn a_lost_answer_is_found_out_under_the_same_key(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 5, 100).await;
-        counter.acquirer.mood(Mood::LosesTheAnswer);
+        counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
         let outcome = counter.place(&counter.online(&[(vase, 1)])).await.unwrap();
         let PlacedOutcome::PaymentUnclear(order) = outcome else { panic!("{outcome:?}") };
         assert_eq!((order.status, order.payment_link), (OrderStatus::WaitingForPayment, None));
-        counter.acquirer.mood(Mood::Pending);
+        counter.acquirer.mood(AcquirerMode::Pending);
         assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 0, "not due yet");
         counter.wait(2);
         assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 1);
@@ -88,11 +88,11 @@ database_tests! {
     async fn a_process_that_dies_before_the_call_leaves_its_key_behind(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 5, 100).await;
-        counter.acquirer.mood(Mood::Silent);
+        counter.acquirer.mood(AcquirerMode::Silent);
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
         // As if the charge had never been changed after its commit.
         counter.house.run("UPDATE charges SET checks = 0".to_owned()).await;
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.wait(60);
         assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().settled, 1);
         assert_eq!(counter.order(order.id).await.status, OrderStatus::Paid);
@@ -134,7 +134,7 @@ database_tests! {
     async fn a_payment_that_was_never_made_is_given_up_in_the_end(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 5, 100).await;
-        counter.acquirer.mood(Mood::Silent);
+        counter.acquirer.mood(AcquirerMode::Silent);
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
         for _ in 0..4 {
             counter.wait(300);
@@ -155,7 +155,7 @@ database_tests! {
         counter.acquirer.payments.lock().unwrap()[0].1.amount = kontor_kernel::Money::from_minor(1).unwrap();
         for _ in 0..2 {
             let notified = counter.payments.acquirer_notified(&id, None).await.unwrap();
-            assert!(matches!(notified, Notified::Suspicious { .. }), "{notified:?}");
+            assert!(matches!(notified, NotificationResult::Suspicious { .. }), "{notified:?}");
         }
         assert_eq!(counter.order(order.id).await.status, OrderStatus::WaitingForPayment);
         let noted = "SELECT count(*) AS number FROM order_events WHERE event = 'payment_suspicious'";
@@ -195,7 +195,7 @@ database_tests! {
     async fn workers_never_share_a_charge(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 50, 100).await;
-        counter.acquirer.mood(Mood::Silent);
+        counter.acquirer.mood(AcquirerMode::Silent);
         for _ in 0..10 {
             counter.placed(&counter.online(&[(vase, 1)])).await;
         }
@@ -216,11 +216,11 @@ database_tests! {
     async fn reconciling_twice_at_once_asks_once(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 50, 100).await;
-        counter.acquirer.mood(Mood::LosesTheAnswer);
+        counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
         for _ in 0..8 {
             counter.placed(&counter.online(&[(vase, 1)])).await;
         }
-        counter.acquirer.mood(Mood::Pending);
+        counter.acquirer.mood(AcquirerMode::Pending);
         counter.wait(60);
         let before = counter.acquirer.requests.load(Ordering::SeqCst);
         let (a, b) = tokio::join!(counter.payments.reconcile("a", 50), counter.payments.reconcile("b", 50));

@@ -11,7 +11,7 @@ use kontor_payments::model::{
 };
 use kontor_payments::ports::{ChargeStore, ReceiptSettings, ReceiptStore, RefundStored};
 
-use super::counter::{Counter, Mood};
+use super::counter::{AcquirerMode, Counter};
 use super::office::Office;
 
 fn terms() -> ReceiptTerms {
@@ -48,7 +48,7 @@ impl Counter<'_> {
     async fn concerns(&self) -> Vec<(String, ReceiptKind, ReceiptState, ReceiptId)> {
         let project = Some(self.customer.app.project_id);
         let concerns = self.house.db.database.receipt_concerns(project, 9).await.unwrap();
-        let counted = self.house.db.database.count_receipt_concerns().await.unwrap();
+        let counted = self.house.db.database.count_receipts_to_review().await.unwrap();
         assert_eq!(usize::try_from(counted).unwrap(), concerns.len());
         concerns.into_iter().map(|one| (one.purpose.to_string(), one.kind, one.state, one.id)).collect()
     }
@@ -69,7 +69,7 @@ impl Counter<'_> {
         assert!(intent.clone().with_receipt(charge.request.receipt.clone().unwrap()).is_err());
         let stored = self.refunds.request(charge.id, intent.with_receipt(part).unwrap()).await.unwrap();
         assert!(matches!(stored, RefundStored::New(refund) if refund.request.receipt.is_some()));
-        self.acquirer.mood(Mood::Paid);
+        self.acquirer.mood(AcquirerMode::Paid);
         assert_eq!(self.refunds.reconcile("w", 9).await.unwrap().checked, 1);
     }
 }
@@ -153,12 +153,12 @@ database_tests! {
         let concern = counter.concerns().await.remove(0);
         assert_eq!((concern.1, concern.2), (ReceiptKind::Payment, ReceiptState::Canceled));
         let now = counter.clock.now();
-        assert!(db.database.ask_for_receipt_again(concern.3, now).await.unwrap());
-        assert!(!db.database.ask_for_receipt_again(concern.3, now).await.unwrap(), "it is no longer canceled");
+        assert!(db.database.retry_receipt(concern.3, now).await.unwrap());
+        assert!(!db.database.retry_receipt(concern.3, now).await.unwrap(), "it is no longer canceled");
         assert_eq!((counter.concerns().await.len(), counter.receipts().await), (0, vec!["payment pending".to_owned()]));
         assert_eq!(counter.receipts.reconcile("w", 9).await.unwrap().suspicious.len(), 1);
-        assert!(db.database.settle_receipt(concern.3, now).await.unwrap());
-        assert!(!db.database.settle_receipt(concern.3, now).await.unwrap());
+        assert!(db.database.close_receipt_review(concern.3, now).await.unwrap());
+        assert!(!db.database.close_receipt_review(concern.3, now).await.unwrap());
         assert_eq!((counter.concerns().await.len(), counter.receipts().await), (0, vec!["payment succeeded".to_owned()]));
     }
 
@@ -174,7 +174,7 @@ database_tests! {
         assert!(one.is_ok() || two.is_ok() || three.is_ok());
         assert_eq!(counter.receipts().await, ["payment succeeded", "hand_over due"]);
         // The response is lost, and one worker stops with its lease.
-        counter.acquirer.mood(Mood::LosesTheAnswer);
+        counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
         assert_eq!(counter.receipts.reconcile("one", 9).await.unwrap().checked, 1);
         counter.wait(60);
         let now = counter.clock.now();
@@ -182,7 +182,7 @@ database_tests! {
         let ReceiptTask::HandOver(request) = &leased.task else { panic!("{leased:?}") };
         assert_eq!((request.receipt.total(), Some(&request.payment)), (charge.request.amount, charge.provider_id.as_ref()));
         assert!(request.receipt.lines().iter().all(|line| line.mode() == PaymentMode::FullPayment));
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         assert_eq!(counter.receipts.reconcile("three", 9).await.unwrap().checked, 0, "it is leased");
         counter.wait(151);
         assert_eq!(counter.receipts.reconcile("three", 9).await.unwrap().checked, 1);
@@ -232,10 +232,10 @@ database_tests! {
         let vase = counter.goods("Vase", 9, 333).await;
         let (order, _) = counter.paid(vase).await;
         office.move_to(&order, OrderStatus::Issued).await.unwrap();
-        counter.acquirer.mood(Mood::Refuses);
+        counter.acquirer.mood(AcquirerMode::Refuses);
         counter.wait(180);
         assert_eq!(counter.receipts.reconcile("w", 9).await.unwrap().suspicious.len(), 1);
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.wait(3_600);
         assert_eq!(counter.receipts.reconcile("w", 9).await.unwrap().suspicious, []);
         let key = counter.acquirer.receipts.lock().unwrap()[0].0.clone();

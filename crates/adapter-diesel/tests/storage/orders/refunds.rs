@@ -10,7 +10,7 @@ use kontor_orders::refund::{RefundCommand, RefundRefused};
 use kontor_orders::{OrderCommand, OrderError, OrderRefusal};
 use kontor_payments::model::GatewayStatus;
 
-use super::counter::{Counter, Mood};
+use super::counter::{AcquirerMode, Counter};
 use super::office::{Office, give_back, take_back};
 use crate::holder::{Holder, until_waiting};
 
@@ -81,7 +81,7 @@ database_tests! {
         assert_eq!(after.refunds[0].state, OrderRefundState::Pending);
         assert_eq!(counter.money(order.id).await, (3_000, 0, 1_800));
         counter.sound().await;
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.pursue().await;
         assert_eq!(counter.money(order.id).await, (3_000, 1_800, 0));
         assert_eq!(counter.order(order.id).await.refunds[0].state, OrderRefundState::Succeeded);
@@ -151,7 +151,7 @@ database_tests! {
         let vase = counter.goods("Vase", 5, 1_000).await;
         let order = counter.paid_online(&counter.online(&[(vase, 2)])).await;
         office.take_back(order.id, &[(order.lines[0].id, 1)]).await.unwrap();
-        counter.acquirer.mood(Mood::Refuses);
+        counter.acquirer.mood(AcquirerMode::Refuses);
         for _ in 0..30 {
             counter.pursue().await;
             counter.wait(3_700);
@@ -160,7 +160,7 @@ database_tests! {
         assert_eq!((failed.refunds[0].state, failed.payment_state()), (OrderRefundState::Failed, PaymentState::Paid));
         assert_eq!((failed.lines[0].refunded_quantity, failed.lines[0].refunded_amount), (1, Money::ZERO));
         counter.sound().await;
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         let again = give_back(money(1_000));
         office.orders.refund(&office.staff, order.id, again).await.unwrap();
         counter.pursue().await;
@@ -256,7 +256,7 @@ database_tests! {
             }
         }
         assert_eq!((given, counter.money(id).await, counter.stock(vase).await), (30, (9_990, 0, 9_990), (40, 0)));
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.pursue().await;
         let back: i64 = counter.acquirer.refunds.lock().unwrap().iter().map(|(_, refund)| refund.amount.minor()).sum();
         assert_eq!((back, counter.money(id).await), (9_990, (9_990, 9_990, 0)));
@@ -270,7 +270,7 @@ database_tests! {
         let vase = counter.goods("Vase", 40, 1_000).await;
         let order = counter.paid_online(&counter.online(&[(vase, 3)])).await;
         let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
-        let by_hand = counter.acquirer.refunds_by_hand(&payment, money(700));
+        let by_hand = counter.acquirer.add_external_refund(&payment, money(700));
         let (first, second, compared) = tokio::join!(
             counter.refunds.acquirer_notified(&by_hand),
             counter.refunds.acquirer_notified(&by_hand),
@@ -294,7 +294,7 @@ database_tests! {
         counter.wait(3_600);
         let again = counter.refunds.compare_when_due().await.unwrap().unwrap();
         assert_eq!((again.listed, again.recorded, again.suspicious.len()), (1, 0, 0));
-        counter.acquirer.refunds_by_hand(&payment, money(2_300));
+        counter.acquirer.add_external_refund(&payment, money(2_300));
         counter.wait(3_600);
         assert_eq!(counter.refunds.compare_when_due().await.unwrap().unwrap().recorded, 1);
         let gone = counter.order(order.id).await;
@@ -309,31 +309,31 @@ database_tests! {
         let office = Office::open(&counter).await;
         let vase = counter.goods("Vase", 40, 1_000).await;
         for _ in 0..6 {
-            counter.acquirer.mood(Mood::Pending);
+            counter.acquirer.mood(AcquirerMode::Pending);
             let order = counter.paid_online(&counter.online(&[(vase, 1)])).await;
             let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
-            let by_hand = counter.acquirer.refunds_by_hand(&payment, money(1_000));
+            let by_hand = counter.acquirer.add_external_refund(&payment, money(1_000));
             let (asked, told) = tokio::join!(office.take_back(order.id, &[]), counter.refunds.acquirer_notified(&by_hand));
             told.unwrap();
             let (_, back, on_its_way) = counter.money(order.id).await;
             assert_eq!(back + on_its_way, 1_000, "{asked:?}");
             counter.sound().await;
             // The whole payment was refunded outside the service: our refund is that one.
-            counter.acquirer.mood(Mood::Refuses);
+            counter.acquirer.mood(AcquirerMode::Refuses);
             counter.pursue().await;
             assert_eq!(counter.money(order.id).await, (1_000, 1_000, 0));
             counter.sound().await;
         }
         // More than is left: operators are notified once, and nothing is counted.
-        counter.acquirer.mood(Mood::Pending);
+        counter.acquirer.mood(AcquirerMode::Pending);
         let order = counter.paid_online(&counter.online(&[(vase, 1)])).await;
         let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
         office.orders.refund(&office.staff, order.id, give_back(money(400))).await.unwrap();
-        let by_hand = counter.acquirer.refunds_by_hand(&payment, money(700));
+        let by_hand = counter.acquirer.add_external_refund(&payment, money(700));
         counter.refunds.acquirer_notified(&by_hand).await.unwrap();
         counter.refunds.acquirer_notified(&by_hand).await.unwrap();
         assert_eq!(counter.money(order.id).await, (1_000, 0, 400));
-        let found = db.database.payment_concerns(None, 10).await.unwrap();
+        let found = db.database.payments_to_review(None, 10).await.unwrap();
         assert!(found.iter().any(|concern| concern.why.contains("of 7.00 was made at the acquirer")), "{found:?}");
         assert_eq!(counter.house.number(format!("SELECT count(*) AS number FROM order_events WHERE event = \
             'payment_suspicious' AND order_id = {}", order.id)).await, 1);
@@ -351,13 +351,13 @@ database_tests! {
         counter.payments.acquirer_notified(&id, None).await.unwrap();
         counter.payments.acquirer_notified(&id, None).await.unwrap();
         assert_eq!(counter.money(order.id).await, (1_000, 0, 0));
-        let found = db.database.payment_concerns(None, 10).await.unwrap();
-        assert_eq!((found.len(), db.database.count_payment_concerns().await.unwrap()), (1, 1));
+        let found = db.database.payments_to_review(None, 10).await.unwrap();
+        assert_eq!((found.len(), db.database.count_payments_to_review().await.unwrap()), (1, 1));
         assert!(found[0].why.contains("the pieces cost 9.00"), "{:?}", found[0]);
         assert_eq!((found[0].provider_id.as_ref(), counter.events("payment_suspicious").await), (Some(&id), 1));
-        assert!(db.database.settle_payment(found[0].id, counter.clock.now()).await.unwrap());
-        assert!(!db.database.settle_payment(found[0].id, counter.clock.now()).await.unwrap());
-        assert_eq!(db.database.payment_concerns(None, 10).await.unwrap(), []);
+        assert!(db.database.close_payment_review(found[0].id, counter.clock.now()).await.unwrap());
+        assert!(!db.database.close_payment_review(found[0].id, counter.clock.now()).await.unwrap());
+        assert_eq!(db.database.payments_to_review(None, 10).await.unwrap(), []);
     }
 
     async fn money_for_a_canceled_order_goes_back_by_itself_and_once(db: TestDatabase) {
@@ -386,7 +386,7 @@ database_tests! {
         assert_eq!((canceled.payment_link, canceled.payment_open), (None, true));
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
         counter.payments.acquirer_notified(&id, None).await.unwrap();
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.pursue().await;
         assert_eq!(counter.money(order.id).await, (1_000, 1_000, 0));
         let events = "SELECT count(*) AS number FROM outbox_events".to_owned();

@@ -14,7 +14,7 @@ use kontor_kernel::{
 use kontor_orders::model::{Order, OrderStatus};
 use kontor_orders::refund::RefundRefused;
 use kontor_orders::tickets::{
-    KeptScan, Scan, ScanAnswer, ScanId, ScanOutcome, ScanRefused, TicketService, TicketTerms, TicketTokens,
+    Scan, ScanAnswer, ScanId, ScanOutcome, ScanRefused, StoredScan, TicketService, TicketTerms, TicketTokens,
 };
 use kontor_orders::{OrderError, OrderRefusal};
 
@@ -71,7 +71,7 @@ pub fn scan(name: &str, token: &SecretString, pieces: i64) -> Scan {
     Scan { id, token: token.clone(), quantity, shop: None, at: None }
 }
 
-fn kept(answer: ScanAnswer) -> KeptScan {
+fn kept(answer: ScanAnswer) -> StoredScan {
     match answer {
         ScanAnswer::Kept(kept) => *kept,
         answer => panic!("{answer:?}"),

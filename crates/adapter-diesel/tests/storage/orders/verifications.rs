@@ -9,9 +9,9 @@ use kontor_kernel::{Clock, Money};
 use kontor_payments::model::{ChargePurpose, ChargeState, GatewayStatus, Refund, RefundState};
 use kontor_payments::ports::{RefundStore, VerificationStore};
 use kontor_payments::verification::{StartedVerification, Verification, VerificationService, VerificationTerms};
-use kontor_payments::{Notified, VerificationError};
+use kontor_payments::{NotificationResult, VerificationError};
 
-use super::counter::{Counter, Mood};
+use super::counter::{AcquirerMode, Counter};
 
 fn service(counter: &Counter<'_>) -> VerificationService {
     VerificationService {
@@ -67,16 +67,16 @@ database_tests! {
         let (one, two) = tokio::join!(charges.acquirer_notified(&id, None), charges.acquirer_notified(&id, None));
         let purpose = ChargePurpose::Verification(started.id);
         let heard = [one.unwrap(), two.unwrap()];
-        assert!(heard.contains(&Notified::Settled(purpose)), "{heard:?}");
-        let known = [Notified::Settled(purpose), Notified::AlreadySettled(purpose)];
+        assert!(heard.contains(&NotificationResult::Settled(purpose)), "{heard:?}");
+        let known = [NotificationResult::Settled(purpose), NotificationResult::AlreadySettled(purpose)];
         assert!(heard.iter().all(|heard| known.contains(heard)), "{heard:?}");
         assert_eq!((verified(&counter).await, refund_state(&counter, &started).await), (1, RefundState::Due));
         // The refund is made, its response is lost; two workers read at the same time.
-        counter.acquirer.mood(Mood::LosesTheAnswer);
+        counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
         let (one, two) = tokio::join!(back.reconcile("one", 5), back.reconcile("two", 5));
         assert_eq!(one.unwrap().checked + two.unwrap().checked, 1, "one of them has the lease");
         assert_eq!((refunds(&counter), refund_state(&counter, &started).await), (1, RefundState::Due));
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         assert_eq!(back.reconcile("one", 5).await.unwrap().checked, 0, "not due yet");
         counter.wait(2);
         back.reconcile("one", 5).await.unwrap();
@@ -114,10 +114,10 @@ database_tests! {
 
     async fn a_lost_answer_is_found_out_under_the_same_key(db: TestDatabase) {
         let counter = Counter::open(&db).await;
-        counter.acquirer.mood(Mood::LosesTheAnswer);
+        counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
         let unclear = opened(&counter).await;
         assert_eq!((unclear.charge.state, unclear.charge.confirmation_url), (ChargeState::Prepared, None));
-        counter.acquirer.mood(Mood::Pending);
+        counter.acquirer.mood(AcquirerMode::Pending);
         counter.wait(2);
         assert_eq!(counter.payments.reconcile("w", 5).await.unwrap().checked, 1);
         let known = service(&counter).start(counter.customer).await.unwrap();
@@ -127,10 +127,10 @@ database_tests! {
 
     async fn a_refusal_closes_it_and_another_may_follow(db: TestDatabase) {
         let counter = Counter::open(&db).await;
-        counter.acquirer.mood(Mood::Refuses);
+        counter.acquirer.mood(AcquirerMode::Refuses);
         let refused = service(&counter).start(counter.customer).await;
         assert!(matches!(refused, Err(VerificationError::PaymentRefused { .. })), "{refused:?}");
-        counter.acquirer.mood(Mood::Pending);
+        counter.acquirer.mood(AcquirerMode::Pending);
         let second = opened(&counter).await;
         counter.acquirer.settle(GatewayStatus::Canceled);
         counter.wait(3_600);
@@ -145,7 +145,7 @@ database_tests! {
         let started = opened(&counter).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
         counter.payments.acquirer_notified(&id, None).await.unwrap();
-        counter.acquirer.mood(Mood::Refuses);
+        counter.acquirer.mood(AcquirerMode::Refuses);
         let before = refund(&counter, &started).await;
         // A lost refund would not be visible yet.
         let round = counter.refunds.reconcile("w", 5).await.unwrap();
@@ -159,7 +159,7 @@ database_tests! {
         assert_eq!((after.state, after.tries), (RefundState::Due, 1));
         assert_ne!(after.request.key, before.request.key);
         // The refund is pending for a while.
-        counter.acquirer.mood(Mood::Pending);
+        counter.acquirer.mood(AcquirerMode::Pending);
         counter.wait(3_600);
         counter.refunds.reconcile("w", 5).await.unwrap();
         assert_eq!(refund_state(&counter, &started).await, RefundState::Pending);
@@ -181,7 +181,7 @@ database_tests! {
         db.database.leave(project, customer, now).await.unwrap();
         let gone = service(&counter).start(counter.customer).await;
         assert!(matches!(gone, Err(VerificationError::CustomerGone)), "{gone:?}");
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         counter.refunds.reconcile("w", 5).await.unwrap();
         assert_eq!((refund_state(&counter, &started).await, refunds(&counter)), (RefundState::Succeeded, 1));
     }

@@ -45,7 +45,7 @@ impl Trial<'_> {
         let owner = KeyOwner { guard: "counterparty", id: Some(self.counter.customer.counterparty_id.get()) };
         let request = IdempotentRequest::new(KeyClaim { owner, ..idempotency::claim(key, now) });
         let outcome = Arc::clone(&request).run(placing).await;
-        if request.is_overtaken() { End::Overtaken } else { end(outcome.err()) }
+        if request.lost_key() { End::Overtaken } else { end(outcome.err()) }
     }
 
     /// Number of orders since the last call. Their records were stored with them.

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use kontor_adapter_diesel::testing::{Pair, TestDatabase};
 
 use super::open_all;
-use super::rush::Rush;
+use super::rush::OrderLoad;
 use crate::fixtures::{number, project};
 use crate::orders::counter::Counter;
 
@@ -41,11 +41,11 @@ async fn pair() -> Option<(Pair, TestDatabase)> {
 async fn fence(pair: &Pair) {
     let db = pair.database_by_standby();
     assert_ne!(number(&db, PORT).await, i64::from(pair.standby()), "a standby is passed over");
-    db.run_apart("ALTER SYSTEM SET default_transaction_read_only = on").unwrap();
-    db.run_apart("SELECT pg_reload_conf()").unwrap();
+    db.run_outside_transaction("ALTER SYSTEM SET default_transaction_read_only = on").unwrap();
+    db.run_outside_transaction("SELECT pg_reload_conf()").unwrap();
     // Work in progress is still confirmed by the standby.
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(db.run_apart("CREATE TABLE too_late ()").is_err());
+    assert!(db.run_outside_transaction("CREATE TABLE too_late ()").is_err());
 }
 
 async fn all_read_from_standby(pair: &Pair, db: &TestDatabase) {
@@ -55,7 +55,7 @@ async fn all_read_from_standby(pair: &Pair, db: &TestDatabase) {
 }
 
 /// Promotes the standby of a fenced primary, and ends the rush there.
-async fn take_over(pair: Pair, db: &TestDatabase, counter: &Counter<'_>, rush: Rush<'_>) {
+async fn take_over(pair: Pair, db: &TestDatabase, counter: &Counter<'_>, rush: OrderLoad<'_>) {
     let before = rush.ordered();
     let pair = tell(pair, Pair::promote_standby).await;
     let promoted = Instant::now();
@@ -78,7 +78,7 @@ async fn take_over(pair: Pair, db: &TestDatabase, counter: &Counter<'_>, rush: R
 async fn a_standby_that_is_promoted_has_every_order_that_was_answered() {
     let Some((pair, db)) = pair().await else { return };
     let counter = Counter::open(&db).await;
-    let rush = Rush::begin(&db, &counter).await;
+    let rush = OrderLoad::begin(&db, &counter).await;
     rush.goes_on(ORDERS).await;
     let pair = tell(pair, Pair::kill_primary).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -89,7 +89,7 @@ async fn a_standby_that_is_promoted_has_every_order_that_was_answered() {
 async fn customers_are_led_from_a_primary_that_takes_no_changes_to_the_promoted_standby() {
     let Some((pair, db)) = pair().await else { return };
     let counter = Counter::open(&db).await;
-    let rush = Rush::begin(&db, &counter).await;
+    let rush = OrderLoad::begin(&db, &counter).await;
     rush.goes_on(ORDERS).await;
     fence(&pair).await;
     take_over(pair, &db, &counter, rush).await;

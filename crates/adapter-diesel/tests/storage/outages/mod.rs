@@ -42,7 +42,7 @@ impl Trial {
     async fn add(&self) -> Result<(), StoreError> {
         let calls = Arc::clone(&self.calls);
         self.database
-            .write_apart(move |connection| {
+            .write_and_invalidate_all(move |connection| {
                 calls.fetch_add(1, Ordering::SeqCst);
                 Ok::<_, Abort<StoreError>>(insert(connection)?)
             })

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::testing::{OwnServer, Stop};
 
-use super::rush::Rush;
+use super::rush::OrderLoad;
 use crate::orders::counter::Counter;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -12,7 +12,7 @@ async fn a_restart_under_load_neither_loses_nor_doubles_an_order() {
     let Some(mut server) = OwnServer::start() else { return };
     let db = server.database();
     let counter = Counter::open(&db).await;
-    let rush = Rush::begin(&db, &counter).await;
+    let rush = OrderLoad::begin(&db, &counter).await;
     for stop in [Stop::Fast, Stop::Immediate, Stop::Fast] {
         tokio::time::sleep(Duration::from_millis(700)).await;
         server = tokio::task::spawn_blocking(move || {

@@ -36,14 +36,14 @@ struct Watch {
 
 /// Customers, one after the other in each of a few tasks. Each orders once; every other one uses a key and retries the
 /// request until it succeeds.
-pub struct Rush<'a> {
+pub struct OrderLoad<'a> {
     counter: &'a Counter<'a>,
     tasks: Vec<JoinHandle<Told>>,
     watch: Arc<Watch>,
     pub item: i64,
 }
 
-impl<'a> Rush<'a> {
+impl<'a> OrderLoad<'a> {
     pub async fn begin(db: &TestDatabase, counter: &'a Counter<'a>) -> Self {
         let item = counter.goods("Vase", PIECES, 100).await;
         let customers = "INSERT INTO counterparties (project_id, is_company, first_name, last_name, created_at, updated_at) \
@@ -138,7 +138,7 @@ async fn insist(
     loop {
         let request = IdempotentRequest::new(idempotency::claim(&key, idempotency::now()));
         let placed = Arc::clone(&request).run(placement.place(customer, command)).await.map(drop);
-        if request.is_overtaken() {
+        if request.lost_key() {
             return Ok(());
         }
         if !matches!(&placed, Err(PlacementError::Store(StoreError::OutcomeUnknown(_) | StoreError::Unavailable(_)))) {

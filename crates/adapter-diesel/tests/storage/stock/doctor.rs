@@ -6,7 +6,7 @@ use kontor_adapter_diesel::doctor::{Corrected, Difference, Examined};
 
 use super::books::{changes, differences, movements};
 use crate::orders::counter::Counter;
-use crate::storehouse::Storehouse;
+use crate::storehouse::StockFixture;
 
 fn at() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
@@ -98,7 +98,7 @@ database_tests! {
     }
 
     async fn one_project_is_examined_without_the_others(db: TestDatabase) {
-        let (sound, broken) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let (sound, broken) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
         for house in [&sound, &broken] {
             let category = house.category("All", None).await;
             let item = house.item(crate::storehouse::Item::goods("Mug", category)).await;
@@ -114,7 +114,7 @@ database_tests! {
     }
 
     async fn many_records_are_examined_to_the_last(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         let category = house.category("All", None).await;
         let last = "SELECT max(id) AS number FROM";
         for _ in 0..3 {
@@ -192,7 +192,7 @@ database_tests! {
     }
 
     async fn one_project_is_put_right_without_the_others(db: TestDatabase) {
-        let (one, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let (one, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
         for house in [&one, &other] {
             let category = house.category("All", None).await;
             let item = house.item(crate::storehouse::Item::goods("Mug", category)).await;

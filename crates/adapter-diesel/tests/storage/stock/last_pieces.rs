@@ -8,7 +8,7 @@ use kontor_adapter_diesel::database_tests;
 use kontor_catalog::model::{Edit, StockChange};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::spreadsheet::ImportMode;
-use kontor_catalog::spreadsheet::ports::StockBook;
+use kontor_catalog::spreadsheet::ports::StockSheetRepository;
 use kontor_catalog::{InventoryError, InventoryRefusal};
 use kontor_kernel::{InventoryId, StockLevel};
 use kontor_orders::model::OrderStatus;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kontor_adapter_diesel::database_tests;
 use kontor_catalog::model::{Edit, StockChange};
 use kontor_catalog::ports::InventoryRepository;
-use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader, StockBook};
-use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetRefused, SheetRow, StockSheet};
+use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader, StockSheetRepository};
+use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetError, SheetRow, StockSheet};
 use kontor_kernel::history::Author;
 use kontor_kernel::{InventoryId, Stamp, StockLevel, UserId};
 use kontor_orders::model::OrderStatus;
@@ -15,15 +15,15 @@ use kontor_orders::model::OrderStatus;
 use super::books::{changes, differences, movements};
 use crate::catalog::records::{clerk, goods, item, stock};
 use crate::fixtures;
-use crate::orders::counter::{Counter, Mood};
+use crate::orders::counter::{AcquirerMode, Counter};
 use crate::orders::office::Office;
-use crate::storehouse::{Item, Storehouse};
+use crate::storehouse::{Item, StockFixture};
 
 /// Rows of `article;warehouse;quantity;price`.
 pub struct Rows(pub String);
 
 impl SheetReader for Rows {
-    fn read(&self, _file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    fn read(&self, _file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetError> {
         for (number, line) in (1..).zip(self.0.lines()) {
             let cells = line.split(';').map(|text| Cell::Text(text.to_owned())).collect();
             sink(SheetRow::new(number, cells))?;
@@ -90,7 +90,7 @@ database_tests! {
         let canceled = counter.placed(&counter.command(&[(vase, 4)])).await;
         office.move_to(&sold, OrderStatus::Issued).await.unwrap();
         office.move_to(&canceled, OrderStatus::Canceled).await.unwrap();
-        counter.acquirer.mood(Mood::Refuses);
+        counter.acquirer.mood(AcquirerMode::Refuses);
         counter.place(&counter.online(&[(vase, 1)])).await.unwrap_err();
         let expected = [
             change("correction", 9, 0), change("reservation", 0, 2), change("reservation", 0, 4), change("sale", -2, -2),
@@ -127,7 +127,7 @@ database_tests! {
     }
 
     async fn an_upload_is_entered_in_batches(db: TestDatabase) {
-        let house = Storehouse::open(&db).await;
+        let house = StockFixture::open(&db).await;
         for number in 0..1_200 {
             house.run(format!(
                 "INSERT INTO nomenclatures (project_id, article, article_key, name, name_key, kind_id, price, \

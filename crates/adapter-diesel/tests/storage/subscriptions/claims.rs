@@ -10,7 +10,7 @@ use kontor_subscriptions::{Agreement, SubscriptionError, SubscriptionRefusal, Su
 use tokio::task::JoinSet;
 
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 fn to(plan: i64) -> TermsEdit {
     TermsEdit { plan: Some(PlanChoice::Item(NomenclatureId::new(plan).unwrap())), saved_method: None }
@@ -67,7 +67,7 @@ database_tests! {
 
         let third = club.subscribed(anna, silver).await;
         let method = club.see(third).await.subscription.terms.method.unwrap();
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         is_taken(club.changes_to(anna, third, club.gold).await);
         is_taken(club.changes_to(anna, second, silver).await);
         // Both the plan of this period and that of the next one are claimed.
@@ -112,7 +112,7 @@ database_tests! {
         assert_eq!(club.pairs().await, 0);
     }
 
-    async fn of_ways_to_a_plan_that_race_one_arrives(db: TestDatabase) {
+    async fn concurrent_claims_of_a_plan_succeed_once(db: TestDatabase) {
         let club = Club::open(&db).await;
         let (silver, bronze) = (club.plan("Silver", 50_000, 1).await, club.plan("Bronze", 10_000, 1).await);
         for round in 0..8_u64 {
@@ -121,7 +121,7 @@ database_tests! {
             club.service.cancel(customer, former).await.unwrap();
             let others = [club.subscribed(customer, silver).await, club.subscribed(customer, bronze).await];
             let method = club.method(customer).await;
-            club.counter.acquirer.mood(Mood::Paid);
+            club.counter.acquirer.mood(AcquirerMode::Paid);
             let mut running = JoinSet::new();
             for way in 0..8 {
                 let (service, gold) = (Arc::clone(&club.service), club.gold);
@@ -159,7 +159,7 @@ database_tests! {
             connection.batch_execute(&claim)?;
             Ok::<_, Abort<StoreError>>(())
         };
-        assert!(db.database.write_apart(step).await.is_err());
+        assert!(db.database.write_and_invalidate_all(step).await.is_err());
     }
 
     async fn a_pair_of_before_goes_on_and_no_other_comes(db: TestDatabase) {
@@ -174,7 +174,7 @@ database_tests! {
         db.database.migrate().unwrap();
         assert_eq!(club.pairs().await, 1);
         assert_eq!(club.counter.count(&format!("subscription_claims WHERE subscription_id = {first}")).await, 1);
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-04-01T12:00:00Z");
         assert_eq!(club.tick().await, 2, "neither is left alone by the rule");
         is_taken(club.check_out(anna, &[club.gold]).await);

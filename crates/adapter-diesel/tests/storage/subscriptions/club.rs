@@ -18,7 +18,7 @@ use kontor_subscriptions::{
     SubscriptionService,
 };
 
-use crate::orders::counter::{Counter, Mood};
+use crate::orders::counter::{AcquirerMode, Counter};
 use crate::storehouse::Item;
 
 /// A shop with a plan.
@@ -110,7 +110,7 @@ impl<'a> Club<'a> {
     /// The customer subscribes to the plan and pays.
     pub async fn subscribed(&self, customer: CustomerScope, plan: i64) -> SubscriptionId {
         let mood = *self.counter.acquirer.mood.lock().unwrap();
-        self.counter.acquirer.mood(Mood::Pending);
+        self.counter.acquirer.mood(AcquirerMode::Pending);
         let checkout = self.check_out(customer, &[plan]).await.unwrap();
         self.settle(GatewayStatus::Succeeded).await;
         self.counter.acquirer.mood(mood);

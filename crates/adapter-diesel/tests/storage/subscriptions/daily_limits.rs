@@ -6,7 +6,7 @@ use kontor_subscriptions::model::SubscriptionPolicy;
 use kontor_subscriptions::{Bounds, MOST_PLANS, RetryReason, StaffCommand, SubscriptionError, SubscriptionStatus};
 
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 impl Club<'_> {
     async fn allows_a_day(&self, payments: u16) {
@@ -24,10 +24,10 @@ database_tests! {
         while plans.len() < MOST_PLANS {
             plans.push(club.plan("Plan", 10_000, 1).await);
         }
-        club.counter.acquirer.mood(Mood::Pending);
+        club.counter.acquirer.mood(AcquirerMode::Pending);
         club.check_out(anna, &plans).await.unwrap();
         club.settle(kontor_payments::model::GatewayStatus::Succeeded).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-04-01T12:00:00Z");
         assert_eq!(usize::try_from(club.tick().await).unwrap(), MOST_PLANS);
 
@@ -61,11 +61,11 @@ database_tests! {
         let club = Club::open(&db).await;
         let anna = club.counter.customer;
         let id = club.subscribed(anna, club.gold).await;
-        club.counter.acquirer.mood(Mood::Declines("3d_secure_failed"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("3d_secure_failed"));
         club.go_to("2026-04-01T12:00:00Z");
         club.tick().await;
         let failed = club.see(id).await.latest.unwrap().id;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-05-01T09:00:00Z");
         let paid = club.service.retry(anna, id, failed).await.unwrap().subscription;
         assert_eq!((paid.status, paid.next_charge_at), (SubscriptionStatus::Active, "2026-05-01T21:00:00Z".parse().ok()));

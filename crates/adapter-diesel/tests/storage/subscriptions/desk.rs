@@ -8,11 +8,11 @@ use kontor_orders::refund::{RefundCommand, RefundRefused};
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_subscriptions::model::{NoticeDays, SubscriptionPolicy};
 use kontor_subscriptions::{
-    MissedPeriods, Park, RetryReason, StaffCommand, SubscriptionError, SubscriptionStatus, Timing,
+    MissedPeriods, Park, RetryReason, ScheduleCommand, StaffCommand, SubscriptionError, SubscriptionStatus,
 };
 
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 use crate::orders::office::{give_back, take_back};
 
 fn page() -> PageRequest {
@@ -83,20 +83,20 @@ database_tests! {
     async fn what_staff_put_off_is_charged_then(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Paid);
-        let skipped = club.desk().command(&club.staff(), id, StaffCommand::Retime(Timing::SkipNext)).await.unwrap();
+        club.counter.acquirer.mood(AcquirerMode::Paid);
+        let skipped = club.desk().command(&club.staff(), id, StaffCommand::Retime(ScheduleCommand::SkipNext)).await.unwrap();
         assert_eq!(skipped.view.subscription.next_charge_at, Some("2026-05-01T12:00:00Z".parse().unwrap()));
         club.go_to("2026-04-15T00:00:00Z");
         assert_eq!(club.tick().await, 0);
         assert_eq!(club.standing(id).await.1.unwrap(), "2026-04-01", "nothing is paid in between");
-        let until = Timing::PauseUntil("2026-05-10T12:00:00Z".parse().unwrap());
+        let until = ScheduleCommand::PauseUntil("2026-05-10T12:00:00Z".parse().unwrap());
         club.desk().command(&club.staff(), id, StaffCommand::Retime(until)).await.unwrap();
         club.go_to("2026-05-09T00:00:00Z");
         assert_eq!(club.tick().await, 0);
         club.go_to("2026-05-10T12:00:00Z");
         assert_eq!(club.tick().await, 1);
         assert_eq!(club.standing(id).await.1.unwrap(), "2026-06-10");
-        club.desk().command(&club.staff(), id, StaffCommand::Retime(Timing::BillingDay(20))).await.unwrap();
+        club.desk().command(&club.staff(), id, StaffCommand::Retime(ScheduleCommand::BillingDay(20))).await.unwrap();
         assert_eq!(club.standing(id).await.1.unwrap(), "2026-06-20");
         let history = club.desk().history(&club.staff(), id, page()).await.unwrap();
         assert_eq!((history.items[0].event.to_string(), history.items[0].line.author), (
@@ -110,7 +110,7 @@ database_tests! {
         let id = club.subscribed(club.counter.customer, club.gold).await;
         let early = club.desk().command(&club.staff(), id, StaffCommand::ChargeNow).await.unwrap_err();
         assert_eq!(early.to_string(), "the period is already paid");
-        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         club.tick().await;
         let planned = club.see(id).await.subscription.next_charge_at;
@@ -141,7 +141,7 @@ database_tests! {
         let parked = "parked = 'paid_today', parked_at = '2026-04-01 12:00:00', wake_at = NULL, next_charge_at = NULL";
         club.counter.house.run(format!("UPDATE subscriptions SET {parked}")).await;
         club.go_to("2026-04-01T12:00:00Z");
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         let made = club.counter.acquirer.count();
         assert_eq!(club.tick().await, 0);
         let record = club.desk().read(&club.staff(), id).await.unwrap();
@@ -173,7 +173,7 @@ database_tests! {
         assert_eq!(club.desk().policy(&club.staff()).await.unwrap(), policy);
         let id = club.subscribed(club.counter.customer, club.gold).await;
         club.counter.house.run("UPDATE subscription_nomenclatures SET is_active = FALSE".to_owned()).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-03-25T12:00:00Z");
         assert_eq!(club.tick().await, 0);
         assert_eq!(club.notices().await, ["subscription_activated", "subscription_charge_ahead"]);
@@ -206,7 +206,7 @@ database_tests! {
         let club = Club::open(&db).await;
         let anna = club.counter.customer;
         let id = club.subscribed(anna, club.gold).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         let first = club.see(id).await.latest.unwrap().order;
         club.go_to("2026-04-01T12:00:00Z");
         club.tick().await;

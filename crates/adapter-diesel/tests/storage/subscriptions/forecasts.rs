@@ -6,10 +6,10 @@ use kontor_kernel::{Clock as _, SubscriptionId};
 use kontor_payments::model::GatewayStatus;
 use kontor_subscriptions::forecast;
 use kontor_subscriptions::model::AttemptState;
-use kontor_subscriptions::ports::SubscriptionForecasts;
+use kontor_subscriptions::ports::SubscriptionForecastReader;
 
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
@@ -46,7 +46,7 @@ database_tests! {
         let (first, total) = store.attempts_since(now, 1).await.unwrap();
         assert_eq!((first.len(), total, first[0].0), (1, 2, ids[0]));
         club.go_to("2026-04-01T12:00:00Z");
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         assert_eq!(club.tick().await, 2);
         let (renewed, total) = store.attempts_since(due, 9).await.unwrap();
         let told: Vec<_> = renewed.iter().map(|(id, attempt)| (*id, attempt.period, attempt.state)).collect();
@@ -58,7 +58,7 @@ database_tests! {
         let club = Club::open(&db).await;
         club.subscribed(club.counter.customer, club.gold).await;
         club.go_to("2026-04-01T12:00:00Z");
-        club.counter.acquirer.mood(Mood::Silent);
+        club.counter.acquirer.mood(AcquirerMode::Silent);
         assert_eq!(club.tick().await, 1);
         let (now, next) = (club.counter.clock.now(), db.database.next_moment().await.unwrap().unwrap());
         assert!(next > now && next - now < chrono::TimeDelta::minutes(1), "{next}");

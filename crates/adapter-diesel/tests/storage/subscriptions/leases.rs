@@ -19,7 +19,7 @@ use kontor_subscriptions::{Pace, SubscriptionScheduler};
 use uuid::Uuid;
 
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 /// Takes 35 seconds for every payment, while another worker looks for due work.
 struct Slow {
@@ -88,7 +88,7 @@ database_tests! {
     async fn a_batch_stays_leased_while_the_acquirer_is_slow(db: TestDatabase) {
         let club = Club::open(&db).await;
         let counter = &club.counter;
-        counter.acquirer.mood(Mood::Paid);
+        counter.acquirer.mood(AcquirerMode::Paid);
         for _ in 0..10 {
             let customer = counter.another_customer().await;
             club.subscribed(customer, club.gold).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kontor_adapter_diesel::database_tests;
 use kontor_orders::model::OrderStatus;
-use kontor_payments::Notified;
+use kontor_payments::NotificationResult;
 use kontor_payments::model::GatewayStatus;
 use kontor_subscriptions::model::AttemptState;
 use kontor_subscriptions::{
@@ -14,7 +14,7 @@ use kontor_subscriptions::{
 use tokio::task::JoinSet;
 
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 fn told(status: &str, until: &str, next: &str) -> (String, Option<String>, Option<String>) {
     let day = |day: &str| (!day.is_empty()).then(|| day.to_owned());
@@ -43,7 +43,7 @@ database_tests! {
         assert_eq!(view.latest.unwrap().state, AttemptState::Succeeded);
         let twice = club.check_out(anna, &[club.gold]).await;
         assert!(matches!(twice, Err(SubscriptionError::Refused(SubscriptionRefusal::AlreadySubscribed))), "{twice:?}");
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-04-01T11:59:59Z");
         assert_eq!(club.tick().await, 0, "not before its time");
         for (moment, until) in [("2026-04-01T12:00:00Z", "2026-05-01"), ("2026-05-02T00:00:00Z", "2026-06-01")] {
@@ -70,7 +70,7 @@ database_tests! {
         let yearly = club.plan("Yearly", 50_000, 12).await;
         let differ = club.check_out(anna, &[yearly, silver]).await;
         assert!(matches!(differ, Err(SubscriptionError::Refused(SubscriptionRefusal::PlansDiffer))), "{differ:?}");
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-04-01T12:00:00Z");
         assert_eq!(club.tick().await, 2);
     }
@@ -94,17 +94,17 @@ database_tests! {
         let anna = club.counter.customer;
         club.subscribed(anna, club.gold).await;
         let (method, silver) = (club.method(anna).await, club.plan("Silver", 50_000, 1).await);
-        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
         let declined = club.at_once(anna, silver, method).await;
         let reason = "insufficient_funds".to_owned();
         assert!(matches!(declined, Err(SubscriptionError::Refused(SubscriptionRefusal::PaymentFailed { reason: told })) if told == reason));
-        club.counter.acquirer.mood(Mood::Silent);
+        club.counter.acquirer.mood(AcquirerMode::Silent);
         let unclear = club.at_once(anna, silver, method).await.unwrap();
         assert_eq!(unclear.latest.unwrap().state, AttemptState::NeedsReconciliation);
         assert_eq!(unclear.retry.1, RetryReason::NeedsReconciliation);
         club.counter.wait(30 * 3_600);
         club.counter.payments.reconcile("w", 9).await.unwrap();
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         let paid = club.at_once(anna, silver, method).await.unwrap();
         assert_eq!(paid.subscription.status, SubscriptionStatus::Active);
         let bert = club.counter.another_customer().await;
@@ -115,7 +115,7 @@ database_tests! {
     async fn what_is_declined_is_tried_again_and_ends(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         let mut tried = Vec::new();
         for _ in 0..60 * 4 {
@@ -141,12 +141,12 @@ database_tests! {
         let told_otherwise = club.counter.acquirer.settle(GatewayStatus::Canceled);
         for told in [None, Some(GatewayStatus::Succeeded), Some(GatewayStatus::Pending)] {
             let heard = payments.acquirer_notified(&told_otherwise, told).await.unwrap();
-            assert!(matches!(heard, Notified::AlreadySettled(_)), "{heard:?}");
+            assert!(matches!(heard, NotificationResult::AlreadySettled(_)), "{heard:?}");
         }
         // Any client can send a notification: the state that is read agrees.
         club.counter.acquirer.settle(GatewayStatus::Succeeded);
         let heard = payments.acquirer_notified(&told_otherwise, Some(GatewayStatus::Canceled)).await.unwrap();
-        assert!(matches!(heard, Notified::AlreadySettled(_)), "{heard:?}");
+        assert!(matches!(heard, NotificationResult::AlreadySettled(_)), "{heard:?}");
         assert_eq!(parked().await, None);
         club.counter.acquirer.settle(GatewayStatus::Canceled);
         let mut running = JoinSet::new();
@@ -154,7 +154,7 @@ database_tests! {
             let (payments, payment) = (Arc::clone(payments), told_otherwise.clone());
             running.spawn(async move {
                 let heard = payments.acquirer_notified(&payment, Some(GatewayStatus::Canceled)).await.unwrap();
-                assert!(matches!(heard, Notified::Suspicious { .. }), "{heard:?}");
+                assert!(matches!(heard, NotificationResult::Suspicious { .. }), "{heard:?}");
             });
         }
         running.join_all().await;
@@ -174,7 +174,7 @@ database_tests! {
     async fn money_of_a_charge_that_failed_is_looked_at(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         club.tick().await;
         assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::PastDue);
@@ -189,13 +189,13 @@ database_tests! {
     async fn a_recovered_period_keeps_its_day(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         club.tick().await;
         let failed = club.see(id).await;
         assert_eq!((failed.subscription.status, failed.retry), (SubscriptionStatus::PastDue, (true, RetryReason::Available)));
         let payment = failed.latest.unwrap().id;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.counter.wait(600);
         let anna = club.counter.customer;
         let paid = club.service.retry(anna, id, payment).await.unwrap();
@@ -210,7 +210,7 @@ database_tests! {
         let club = Club::open(&db).await;
         let anna = club.counter.customer;
         let id = club.subscribed(anna, club.gold).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         let canceled = club.service.cancel(anna, id).await.unwrap();
         assert!(canceled.subscription.canceled_at.is_some());
         assert!(matches!(club.service.cancel(anna, id).await, Err(SubscriptionError::Move(_))));
@@ -232,7 +232,7 @@ database_tests! {
         let club = Club::open(&db).await;
         let anna = club.counter.customer;
         let id = club.subscribed(anna, club.gold).await;
-        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         for _ in 0..25 * 4 {
             club.tick().await;
@@ -250,7 +250,7 @@ database_tests! {
         club.counter.wait(60);
         club.service.cancel(anna, id).await.unwrap();
         club.service.resume(anna, id, &agreement).await.unwrap();
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         assert_eq!(club.tick().await, 1);
         assert_eq!(club.standing(id).await, told("active", "2026-05-27", "2026-05-27"));
         assert_eq!(club.see(id).await.retry, (false, RetryReason::AlreadyPaid));
@@ -261,7 +261,7 @@ database_tests! {
         let club = Club::open(&db).await;
         let anna = club.counter.customer;
         let id = club.subscribed(anna, club.gold).await;
-        club.counter.acquirer.mood(Mood::Declines("card_expired"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("card_expired"));
         club.go_to("2026-04-01T12:00:00Z");
         club.tick().await;
         assert_eq!(club.standing(id).await, told("past_due", "2026-04-01", ""));
@@ -278,7 +278,7 @@ database_tests! {
         club.service.change(anna, id, &edit, Some(&agreement)).await.unwrap();
         assert_eq!(club.standing(id).await, told("canceled", "2026-04-01", ""));
         club.service.resume(anna, id, &agreement).await.unwrap();
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         assert_eq!(club.tick().await, 1);
         assert_eq!(club.standing(id).await, told("active", "2026-06-01", "2026-06-01"));
     }
@@ -288,7 +288,7 @@ database_tests! {
         let anna = club.counter.customer;
         let id = club.subscribed(anna, club.gold).await;
         let method = club.method(anna).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.service.delete_method(anna, method).await.unwrap();
         assert_eq!(club.standing(id).await, told("active", "2026-04-01", ""));
         let asked = club.counter.acquirer.requests.load(std::sync::atomic::Ordering::SeqCst);
@@ -305,7 +305,7 @@ database_tests! {
     async fn a_pause_of_the_service_costs_one_charge(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-09-20T00:00:00Z");
         assert_eq!(club.tick().await, 1);
         assert_eq!(club.tick().await, 0);

@@ -9,7 +9,7 @@ use kontor_subscriptions::{Agreement, StaffCommand, SubscriptionStatus, TermsEdi
 use tokio::task::JoinSet;
 
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 /// `DELETE_ROUNDS` increases the rounds.
 #[expect(clippy::disallowed_methods, reason = "a test that is told how long to run")]
@@ -40,12 +40,12 @@ database_tests! {
         let anna = club.counter.customer;
         let id = club.subscribed(anna, club.gold).await;
         let (silver, method) = (club.plan("Silver", 50_000, 1).await, club.method(anna).await);
-        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         club.tick().await;
         let failed = club.see(id).await.latest.unwrap().id;
         let made = club.counter.acquirer.count();
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-04-02T12:00:00Z");
         let mut running = JoinSet::new();
         let (desk, staff) = (Arc::new(club.desk()), club.staff());
@@ -85,7 +85,7 @@ database_tests! {
             let customer = club.counter.another_customer().await;
             club.subscribed(customer, club.gold).await;
             let method = club.method(customer).await;
-            let mood = if round % 3 == 0 { Mood::LosesTheAnswer } else { Mood::Paid };
+            let mood = if round % 3 == 0 { AcquirerMode::LosesTheAnswer } else { AcquirerMode::Paid };
             club.counter.acquirer.mood(mood);
             club.counter.wait(31 * 86_400);
             let (service, scheduler) = (Arc::clone(&club.service), Arc::clone(&club.scheduler));
@@ -126,7 +126,7 @@ database_tests! {
     async fn news_of_a_charge_count_once(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::LosesTheAnswer);
+        club.counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
         club.go_to("2026-04-01T12:00:00Z");
         club.scheduler.run(10).await.unwrap();
         assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::Charging);

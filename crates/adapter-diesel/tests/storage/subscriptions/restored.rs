@@ -6,7 +6,7 @@ use kontor_payments::ports::{PaymentGateway, Reading};
 use kontor_subscriptions::{StaffCommand, SubscriptionError};
 
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 /// Tables written by charging a period, in the order of deletion.
 const WRITTEN: [&str; 7] = [
@@ -77,10 +77,10 @@ database_tests! {
         let backup = Backup::of(&club).await;
 
         // Activity after the backup: the period is declined, and paid on a later day.
-        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         assert_eq!(club.tick().await, 1);
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         for _ in 0..14 {
             if club.standing(id).await.0 != "active" {
                 club.counter.wait(86_400);
@@ -104,15 +104,15 @@ database_tests! {
             let compared = db.database.compare_payments(listed.items.clone(), club.counter.clock.now()).await.unwrap();
             assert_eq!((compared.known, compared.renewals, compared.strange.len()), (1, 2, 0));
         }
-        assert!(db.database.release_charges().await.unwrap());
-        assert!(!db.database.release_charges().await.unwrap() && !is_restored().await.unwrap());
+        assert!(db.database.allow_charges().await.unwrap());
+        assert!(!db.database.allow_charges().await.unwrap() && !is_restored().await.unwrap());
 
         // No charge is requested: the acquirer would refuse it.
-        club.counter.acquirer.mood(Mood::Refuses);
+        club.counter.acquirer.mood(AcquirerMode::Refuses);
         assert_eq!(club.tick().await, 1);
         assert_eq!((club.standing(id).await, club.counter.acquirer.count()), (paid, made));
         assert_eq!(club.counter.count("subscription_payments WHERE period = 2 AND state = 'succeeded'").await, 1);
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-05-01T12:00:00Z");
         assert_eq!((club.tick().await, club.counter.acquirer.count()), (1, made + 1));
         assert_eq!(club.standing(id).await.1.as_deref(), Some("2026-06-01"));

@@ -12,7 +12,7 @@ use kontor_subscriptions::{Agreement, MethodChangeService, SubscriptionStatus, T
 
 use super::club::Club;
 use crate::holder::{Holder, until_waiting};
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 impl Club<'_> {
     fn cards(&self) -> MethodChangeService {
@@ -52,7 +52,7 @@ async fn a_plan_change_stays_when_a_renewal_is_told_of_meanwhile() {
     let club = Club::open(&db).await;
     let id = club.subscribed(club.counter.customer, club.gold).await;
     let silver = club.plan("Silver", 50_000, 1).await;
-    club.counter.acquirer.mood(Mood::LosesTheAnswer);
+    club.counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
     club.go_to("2026-04-01T12:00:00Z");
     club.scheduler.run(10).await.unwrap();
     assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::Charging);
@@ -61,7 +61,7 @@ async fn a_plan_change_stays_when_a_renewal_is_told_of_meanwhile() {
                     WHERE n.amount = 50000 AND n.id = (SELECT max(id) FROM subscription_consents)";
     assert_eq!(db.number(accepted.to_owned()).await, 1);
     club.settle(GatewayStatus::Succeeded).await;
-    club.counter.acquirer.mood(Mood::Paid);
+    club.counter.acquirer.mood(AcquirerMode::Paid);
     club.go_to("2026-05-01T12:00:00Z");
     assert_eq!(club.tick().await, 1);
     let paid = "SELECT amount AS number FROM subscription_payments WHERE state = 'succeeded' ORDER BY id DESC LIMIT 1";

@@ -12,7 +12,7 @@ use kontor_subscriptions::ports::SubscriptionStore;
 use kontor_subscriptions::{MissedPeriods, StaffCommand, SubscriptionError, SubscriptionRefusal, SubscriptionStatus};
 
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 
 impl Club<'_> {
     async fn run(&self, statement: &str) {
@@ -34,7 +34,7 @@ database_tests! {
         let terms = ReceiptTerms { tax_system: None, default_vat: VatCode::new(4).unwrap() };
         assert!(db.database.set_receipt_terms(anna.app.project_id, Some(terms)).await.unwrap());
         club.run("UPDATE counterparties SET phone_1 = NULL, email = NULL").await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         let made = club.counter.acquirer.count();
         club.go_to("2026-04-01T12:00:00Z");
         assert_eq!(club.tick().await, 0);
@@ -67,7 +67,7 @@ database_tests! {
     async fn what_fails_again_and_again_is_put_off_and_parked(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         // A row that cannot be decoded.
         club.run("UPDATE subscriptions SET schedule = '[' || schedule").await;
         club.go_to("2026-04-01T12:00:00Z");
@@ -94,7 +94,7 @@ database_tests! {
     async fn one_that_its_worker_dies_of_is_parked(db: TestDatabase) {
         let club = Club::open(&db).await;
         club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-04-01T12:00:00Z");
         for _ in 0..10 {
             let now = club.counter.clock.now();
@@ -126,7 +126,7 @@ database_tests! {
         let policy = SubscriptionPolicy { missed: MissedPeriods::Collect, ..SubscriptionPolicy::default() };
         club.desk().set_policy(&club.staff(), policy).await.unwrap();
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         club.switch(false).await;
         assert_eq!(club.tick().await, 0);
         let (active, paid_until) = ("active".to_owned(), Some("2026-04-01".to_owned()));
@@ -159,7 +159,7 @@ database_tests! {
     async fn tries_rest_while_the_application_is_deactivated(db: TestDatabase) {
         let club = Club::open(&db).await;
         let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
         club.go_to("2026-04-01T12:00:00Z");
         assert_eq!(club.tick().await, 1);
         club.switch(false).await;
@@ -168,7 +168,7 @@ database_tests! {
             assert_eq!(club.tick().await, 0);
         }
         club.switch(true).await;
-        club.counter.acquirer.mood(Mood::Paid);
+        club.counter.acquirer.mood(AcquirerMode::Paid);
         assert_eq!(club.tick().await, 1);
         assert_eq!(club.tick().await, 0);
         assert_eq!(club.standing(id).await.1.unwrap(), "2026-06-01");

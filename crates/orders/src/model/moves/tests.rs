@@ -76,9 +76,9 @@ fn every_pair_of_states_is_allowed_or_refused_as_documented() {
             "unpaid" => !order.paid,
             other => panic!("{other}"),
         });
-        assert_eq!(order.once_returned().is_some(), returned, "{order:?}");
+        assert_eq!(order.move_when_returned().is_some(), returned, "{order:?}");
         let expires = rows.iter().any(|row| row[0] == named(order.status) && row[2] == "timeout");
-        assert_eq!(order.status.once_expired().is_some(), expires, "{order:?}");
+        assert_eq!(order.status.move_when_expired().is_some(), expires, "{order:?}");
         let outcomes = [(ChargeOutcome::Succeeded, "arrived"), (ChargeOutcome::Failed, "failed")];
         for (outcome, money) in outcomes {
             let row = rows.iter().find(|row| row[0] == named(order.status) && row[2] == "acquirer" && row[3] == money);
@@ -108,7 +108,7 @@ fn refusals_name_what_is_in_the_way() {
 fn money_is_taken_by_hand_once_and_of_orders_that_are_not_paid_online() {
     let order = |status, online, paid| TransitionContext { status, online, paid, returned: false };
     for status in OrderStatus::ALL.iter().copied() {
-        assert_eq!(order(status, false, true).once_paid_by_hand(), Err(TransitionRefused::AlreadyPaid));
+        assert_eq!(order(status, false, true).move_when_paid_manually(), Err(TransitionRefused::AlreadyPaid));
         let expected = match status {
             Created | InProcessing | ReadyForPickup => order(status, false, false).move_to(Paid).map(Some),
             Issued => Ok(None),
@@ -117,9 +117,9 @@ fn money_is_taken_by_hand_once_and_of_orders_that_are_not_paid_online() {
             // A paid order is refused before this rule.
             Paid => Err(TransitionRefused::NotAllowed { from: Paid, to: Paid }),
         };
-        assert_eq!(order(status, false, false).once_paid_by_hand(), expected, "{status}");
+        assert_eq!(order(status, false, false).move_when_paid_manually(), expected, "{status}");
     }
-    assert_eq!(order(Issued, true, false).once_paid_by_hand(), Err(TransitionRefused::OnlyAcquirerPays));
+    assert_eq!(order(Issued, true, false).move_when_paid_manually(), Err(TransitionRefused::OnlyAcquirerPays));
 }
 
 #[test]
@@ -165,10 +165,10 @@ proptest! {
                         _ => None,
                     }
                 }
-                8 => order.status.once_expired(),
+                8 => order.status.move_when_expired(),
                 _ => {
                     order.returned |= order.paid;
-                    order.once_returned()
+                    order.move_when_returned()
                 }
             };
             let Some(step) = step else { continue };

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Applies a timing command and lets three months pass.
-fn after_timing(timing: Timing) -> (SubscriptionCase, Vec<String>) {
+fn after_timing(timing: ScheduleCommand) -> (SubscriptionCase, Vec<String>) {
     let case = active(at("2027-01-31T09:00:00Z"));
     let change = case.retimed(timing, at("2027-02-10T00:00:00Z")).unwrap();
     assert_eq!(change.notices, [SubscriptionNotice::SubscriptionRescheduled]);
@@ -16,7 +16,7 @@ fn after_timing(timing: Timing) -> (SubscriptionCase, Vec<String>) {
 #[test]
 fn staff_put_the_next_charge_off() {
     let until = at("2027-04-10T09:00:00Z");
-    let (case, charged) = after_timing(Timing::PauseUntil(until));
+    let (case, charged) = after_timing(ScheduleCommand::PauseUntil(until));
     assert_eq!(charged, ["2027-04-10", "2027-05-10"]);
     let (period, next) = (case.subscription.period.unwrap(), case.subscription.next_charge_at);
     assert_eq!((period.end.to_string(), next), ("2027-02-28 09:00:00 UTC".to_owned(), Some(until)));
@@ -27,11 +27,11 @@ fn staff_put_the_next_charge_off() {
     );
     assert!(case.due(in_between).attempt.is_none());
 
-    let (case, charged) = after_timing(Timing::SkipNext);
+    let (case, charged) = after_timing(ScheduleCommand::SkipNext);
     assert_eq!(charged, ["2027-03-31", "2027-04-30"]);
     assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-02-28 09:00:00 UTC");
 
-    let (case, charged) = after_timing(Timing::BillingDay(15));
+    let (case, charged) = after_timing(ScheduleCommand::BillingDay(15));
     assert_eq!(charged, ["2027-03-15", "2027-04-15"]);
     assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-03-15 09:00:00 UTC");
 }
@@ -41,31 +41,31 @@ fn what_cannot_be_put_off_says_why() {
     let now = at("2027-02-10T00:00:00Z");
     let case = active(at("2027-01-31T09:00:00Z"));
     let says = |case: &SubscriptionCase, timing| case.retimed(timing, now).unwrap_err().to_string();
-    let earlier = says(&case, Timing::PauseUntil(at("2027-02-20T00:00:00Z")));
+    let earlier = says(&case, ScheduleCommand::PauseUntil(at("2027-02-20T00:00:00Z")));
     assert!(earlier.contains("must not become shorter"), "{earlier}");
-    assert!(says(&case, Timing::PauseUntil(now)).contains("must not become shorter"));
-    assert!(says(&case, Timing::PauseUntil(at("2029-06-01T00:00:00Z"))).contains("two years"));
-    assert!(says(&case, Timing::BillingDay(32)).contains("a day from 1 to 31"));
+    assert!(says(&case, ScheduleCommand::PauseUntil(now)).contains("must not become shorter"));
+    assert!(says(&case, ScheduleCommand::PauseUntil(at("2029-06-01T00:00:00Z"))).contains("two years"));
+    assert!(says(&case, ScheduleCommand::BillingDay(32)).contains("a day from 1 to 31"));
     let (past_due, _) = live(case.clone(), 29, |_| Some("insufficient_funds"));
-    assert_eq!(says(&past_due, Timing::SkipNext), "the subscription is past due");
+    assert_eq!(says(&past_due, ScheduleCommand::SkipNext), "the subscription is past due");
     let open = written(&case, &case.due(at("2027-02-28T09:00:00Z")));
-    assert_eq!(says(&open, Timing::BillingDay(32)), "a charge is in progress");
+    assert_eq!(says(&open, ScheduleCommand::BillingDay(32)), "a charge is in progress");
 }
 
 #[test]
 fn a_parked_subscription_goes_on_when_people_have_looked() {
     let now = at("2027-02-28T09:00:00Z");
     let case = active(at("2027-01-31T09:00:00Z"));
-    let doubtful = case.after(SubscriptionEvent::ChargeContradicted, &Occasion::default(), now).unwrap();
+    let doubtful = case.after(SubscriptionEvent::ChargeContradicted, &EventContext::default(), now).unwrap();
     assert_eq!(doubtful.notices, [SubscriptionNotice::SubscriptionOnHold]);
     let released = written(&case, &doubtful);
-    let once_more = released.after(SubscriptionEvent::ChargeContradicted, &Occasion::default(), now).unwrap();
+    let once_more = released.after(SubscriptionEvent::ChargeContradicted, &EventContext::default(), now).unwrap();
     assert_eq!(once_more.notices, [], "they know");
     assert_eq!(released.view(None, now).retry, (false, RetryReason::Parked));
     assert_eq!((released.due(now).attempt, released.subscription.wake_at), (None, None));
-    let change = released.after(SubscriptionEvent::Release, &Occasion::default(), now).unwrap();
+    let change = released.after(SubscriptionEvent::Release, &EventContext::default(), now).unwrap();
     assert_eq!((change.subscription.parked, change.subscription.wake_at), (None, Some(now)));
-    let again = written(&released, &change).after(SubscriptionEvent::Release, &Occasion::default(), now);
+    let again = written(&released, &change).after(SubscriptionEvent::Release, &EventContext::default(), now);
     assert_eq!(again.unwrap_err().to_string(), "the subscription is not parked");
 }
 
@@ -75,7 +75,7 @@ fn a_forecast_is_what_a_life_charges() {
     let yearly = Terms { amount: "4900.00".parse().unwrap(), billing_months: 12, ..terms() };
     let consent =
         ConsentedTerms { terms: yearly, text_version: "1".to_owned(), at: start, address: None, application: None };
-    let agreed = Occasion { consent: Some(consent), ..Occasion::default() };
+    let agreed = EventContext { consent: Some(consent), ..EventContext::default() };
     let change = active(start).after(SubscriptionEvent::ChangePlan, &agreed, start).unwrap();
     let changing = written(&active(start), &change);
     let (owing, tried) = live(active(start), 29, |_| Some("insufficient_funds"));
@@ -94,7 +94,7 @@ fn a_forecast_is_what_a_life_charges() {
         );
         assert!(foreseen.is_sorted_by(|one, next| one.at < next.at && one.period < next.period));
     }
-    let canceled = active(start).after(SubscriptionEvent::Cancel, &Occasion::default(), start).unwrap();
+    let canceled = active(start).after(SubscriptionEvent::Cancel, &EventContext::default(), start).unwrap();
     assert_eq!(forecast(&written(&active(start), &canceled), start, start + TimeDelta::days(400)), []);
 }
 

@@ -17,11 +17,11 @@ use kontor_payments::model::{GatewayStatus, ProviderId};
 use kontor_payments::ports::SavedMethodStore;
 use kontor_subscriptions::model::PlanChoice;
 use kontor_subscriptions::ports::SubscriptionStore;
-use kontor_subscriptions::{Agreement, StaffCommand, SubscriptionError, TermsEdit, Timing};
+use kontor_subscriptions::{Agreement, ScheduleCommand, StaffCommand, SubscriptionError, TermsEdit};
 
 use self::books::Books;
 use super::club::Club;
-use crate::orders::counter::Mood;
+use crate::orders::counter::AcquirerMode;
 use crate::orders::office::{give_back, take_back};
 
 /// Number of subscriptions, number of days.
@@ -71,18 +71,18 @@ impl<'a> Years<'a> {
     }
 
     /// Outcome of the next charge at the acquirer.
-    fn mood(&mut self) -> Mood {
+    fn mood(&mut self) -> AcquirerMode {
         match self.dice.below(100) {
-            0..76 => Mood::Paid,
-            76..86 => {
-                Mood::Declines(self.dice.one_of(&["insufficient_funds", "general_decline", "unheard_of"]).unwrap())
-            }
-            86..88 => Mood::Declines(self.dice.one_of(&["call_issuer", "3d_secure_failed"]).unwrap()),
-            88 => Mood::Declines(self.dice.one_of(&["card_expired", "permission_revoked"]).unwrap()),
-            89..93 => Mood::Pending,
-            93..97 => Mood::LosesTheAnswer,
-            97..99 => Mood::Silent,
-            _ => Mood::Refuses,
+            0..76 => AcquirerMode::Paid,
+            76..86 => AcquirerMode::Declines(
+                self.dice.one_of(&["insufficient_funds", "general_decline", "unheard_of"]).unwrap(),
+            ),
+            86..88 => AcquirerMode::Declines(self.dice.one_of(&["call_issuer", "3d_secure_failed"]).unwrap()),
+            88 => AcquirerMode::Declines(self.dice.one_of(&["card_expired", "permission_revoked"]).unwrap()),
+            89..93 => AcquirerMode::Pending,
+            93..97 => AcquirerMode::LosesTheAnswer,
+            97..99 => AcquirerMode::Silent,
+            _ => AcquirerMode::Refuses,
         }
     }
 
@@ -177,7 +177,7 @@ impl<'a> Years<'a> {
 
     async fn subscribes(&mut self, place: usize, customer: CustomerScope) -> Result<(), SubscriptionError> {
         let plan = self.plan();
-        self.club.counter.acquirer.mood(Mood::Pending);
+        self.club.counter.acquirer.mood(AcquirerMode::Pending);
         let checkout = self.club.check_out(customer, &[plan]).await?;
         self.members[place].1.extend(checkout.payment.subscriptions.iter().map(|view| view.subscription.id));
         Ok(())
@@ -234,9 +234,9 @@ impl<'a> Years<'a> {
     async fn staff_do(&mut self, id: SubscriptionId, choice: u64) -> Result<(), SubscriptionError> {
         let later = |days: u64| self.club.counter.clock.now() + TimeDelta::days(i64::try_from(days).unwrap());
         let command = match choice {
-            11 => StaffCommand::Retime(Timing::PauseUntil(later(self.dice.below(90)))),
-            12 => StaffCommand::Retime(Timing::SkipNext),
-            13 => StaffCommand::Retime(Timing::BillingDay(u8::try_from(self.dice.below(31)).unwrap() + 1)),
+            11 => StaffCommand::Retime(ScheduleCommand::PauseUntil(later(self.dice.below(90)))),
+            12 => StaffCommand::Retime(ScheduleCommand::SkipNext),
+            13 => StaffCommand::Retime(ScheduleCommand::BillingDay(u8::try_from(self.dice.below(31)).unwrap() + 1)),
             14 => StaffCommand::ChargeNow,
             _ => StaffCommand::Release,
         };
@@ -273,7 +273,7 @@ impl<'a> Years<'a> {
         for _ in 0..40 {
             self.club.counter.clock.advance(TimeDelta::hours(12));
             self.banks_decide().await;
-            self.club.counter.acquirer.mood(Mood::Paid);
+            self.club.counter.acquirer.mood(AcquirerMode::Paid);
             self.club.counter.payments.reconcile("w", 10_000).await.unwrap();
             self.club.counter.refunds.reconcile("w", 10_000).await.unwrap();
             self.club.counter.house.run("UPDATE subscriptions SET wake_at = NULL".to_owned()).await;
