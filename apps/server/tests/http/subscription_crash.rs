@@ -58,11 +58,8 @@ impl Storm {
         let until = Instant::now() + PATIENCE;
         loop {
             assert!(Instant::now() < until, "no payment is {status}");
-            if self.members.open().await > 0 {
-                let payment = self.members.payment().await;
-                if payment["status"] == status {
-                    return payment;
-                }
+            if let Some(payment) = self.members.payment().await.filter(|payment| payment["status"] == status) {
+                return payment;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -109,7 +106,7 @@ impl Storm {
         self.site().fault("acquirer", "delay", 1, Duration::from_secs(4)).await;
         self.members.fall_due(0).await;
         self.site().faults_are_met().await;
-        assert_eq!(self.members.payment().await, Value::Null);
+        assert_eq!(self.members.payment().await, Some(Value::Null));
         assert_eq!(self.kill().await, 1);
     }
 

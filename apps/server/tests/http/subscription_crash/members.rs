@@ -154,10 +154,17 @@ impl Members {
         }
     }
 
-    /// Returns the payment at the acquirer of the only open attempt; null when there is none yet.
-    pub async fn payment(&self) -> Value {
-        assert_eq!(self.open().await, 1, "one after the other is charged");
-        let order = self.site.number("SELECT order_id AS id FROM subscription_payments WHERE ended_at IS NULL").await;
-        self.desk.front.payment_of(order).await
+    /// Returns the payment at the acquirer of the only open attempt. It is null without a payment, and `None` without an
+    /// attempt. One statement reads both: the attempt may end at any time.
+    pub async fn payment(&self) -> Option<Value> {
+        let only = "SELECT CASE count(*) WHEN 0 THEN 0 WHEN 1 THEN max(order_id) ELSE -1 END AS id \
+            FROM subscription_payments WHERE ended_at IS NULL";
+        match self.site.number(only).await {
+            0 => None,
+            order => {
+                assert!(order > 0, "one subscription is charged at a time");
+                Some(self.desk.front.payment_of(order).await)
+            }
+        }
     }
 }
