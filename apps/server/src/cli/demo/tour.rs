@@ -53,7 +53,7 @@ curl -s -w '\n' "$API/api/orders/$ID/request-refund" -H "Authorization: Bearer $
 sleep 2
 curl -s "$API/api/orders/$ID" -H "Authorization: Bearer $STAFF" | grep -o '"refunds":\[[^]]*\]'
 
-# 9. Subscribe to a plan, pay, and let a month go by: two payments. docs/subscriptions.md goes on from here ("Try it").
+# 9. Subscribe to a plan, pay, and let a month go by: two payments. docs/guides/subscriptions.md goes on from here ("Try it").
 CUSTOMER="Authorization: Bearer $TOKEN"; CLUB="$API/api/counterparty/subscriptions"
 PLAN=$(curl -s "$API/api/counterparty/subscription-plans" -H "$APP" -H "$CUSTOMER" | grep -o '"nomenclature_id":[0-9]*' | head -n 1 | grep -o '[0-9]*')
 curl -s -w '\n' "$CLUB/checkout" -H "$APP" -H "$CUSTOMER" -H "$JSON" -d '{{"nomenclature_id":'$PLAN',"autopay_consent":true}}'
