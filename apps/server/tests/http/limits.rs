@@ -20,7 +20,7 @@ use crate::support::{Answer, Project, TestServer, send};
 
 #[test]
 fn the_documented_table_is_the_table_of_the_server() {
-    let text = include_str!("../../../../docs/operations.md");
+    let text = include_str!("../../../../docs/operations/configuration.md");
     let section = text.split("\n## ").find(|section| section.starts_with("Limits\n")).unwrap();
     let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
     let documented: Vec<String> = rows.take_while(|line| line.starts_with('|')).map(str::to_owned).collect();

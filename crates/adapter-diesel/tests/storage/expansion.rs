@@ -122,7 +122,7 @@ fn what_a_binary_of_before_uses_is_left_to_it() {
         assert!(names.iter().any(|name| name == LAST_BEFORE), "{tree}: {LAST_BEFORE} is gone");
         for name in names.iter().filter(|name| name.as_str() > LAST_BEFORE) {
             let text = std::fs::read_to_string(folder.join(name).join("up.sql")).unwrap();
-            assert_eq!(faults(&text), Vec::<String>::new(), "migrations/{tree}/{name}; see docs/operations.md");
+            assert_eq!(faults(&text), Vec::<String>::new(), "migrations/{tree}/{name}; see docs/operations/upgrade.md");
         }
     }
 }
