@@ -147,8 +147,8 @@ impl From<StartedAttempt> for CallbackStarted {
 ///
 /// Returns the number that the customer must call from their phone. Then poll `status` and finish with `exchange`.
 ///
-/// While an attempt for the phone waits for its call, another one is accepted after 60 seconds. A rejection for that
-/// reason does not use the nonce; any other attempt does, even if it fails.
+/// While an attempt for the phone waits for its call, another one is accepted after 60 seconds. That rejection does not
+/// use the nonce; an attempt that fails at the provider does.
 ///
 /// Rate limits: 10 an hour per phone, 60 a minute per IP address.
 #[utoipa::path(
