@@ -6,7 +6,7 @@ use kontor_kernel::HtmlCleaner;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-/// Allowed elements: text, lists, tables and pictures. docs/contract.md has the same list.
+/// Allowed elements: text, lists, tables and pictures. docs/decisions.md has the same list.
 const TAGS: [&str; 45] = [
     "a",
     "abbr",

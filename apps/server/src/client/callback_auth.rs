@@ -146,6 +146,11 @@ impl From<StartedAttempt> for CallbackStarted {
 /// Start a login by callback
 ///
 /// Returns the number that the customer must call from their phone. Then poll `status` and finish with `exchange`.
+///
+/// While an attempt for the phone waits for its call, another one is accepted after 60 seconds. That rejection does not
+/// use the nonce; an attempt that fails at the provider does.
+///
+/// Rate limits: 10 an hour per phone, 60 a minute per IP address.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = CallbackStart,
@@ -242,7 +247,7 @@ impl From<CallbackStatus> for CallbackProgress {
 
 /// Check a login by callback
 ///
-/// Returns `verified` once the call has arrived.
+/// Returns `verified` once the call has arrived, and `expired` after the exchange.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = CallbackLook,
@@ -283,7 +288,8 @@ struct CallbackExchanged {
 
 /// Exchange a verified callback attempt for an access token
 ///
-/// The customer is found by their phone, or created.
+/// The customer is found by their phone, or created. A verified attempt can be exchanged once, for at least two
+/// minutes.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = CallbackExchange,

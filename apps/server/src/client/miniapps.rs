@@ -79,6 +79,9 @@ struct ContactLogin {
 }
 
 /// Log in with a contact shared in a mini-app
+///
+/// Both signatures of the messenger must be recent, by default at most one hour old. The customer is found by the
+/// phone, or created.
 #[utoipa::path(
     tag = "Client: session and login",
     params(("provider" = String, Path, description = "The messenger: `max`. `telegram` is known and refused.")),

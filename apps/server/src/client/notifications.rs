@@ -27,7 +27,12 @@ struct NotificationRecord {
     icon: Option<String>,
     title: String,
     /// Code of the event: `order_paid`, `order_payment_failed`, `order_in_processing`, `order_ready`, `order_issued`,
-    /// `order_canceled`, `order_expired`, `order_changed`, `order_refund_requested` or `order_refunded`.
+    /// `order_canceled`, `order_expired`, `order_changed`, `order_refund_requested`, `order_refunded`,
+    /// `subscription_activated`, `subscription_renewed`, `subscription_missed_paid` (a period missed during an outage),
+    /// `subscription_payment_failed`, `subscription_method_needed`, `subscription_method_changed`,
+    /// `subscription_terms_changed`, `subscription_canceled`, `subscription_resumed`, `subscription_charge_ahead`,
+    /// `subscription_rescheduled`, `subscription_on_hold` (nothing is charged until staff release it),
+    /// `subscription_ending`, `subscription_ended` (not requested by the customer) or `subscription_refunded`.
     status: String,
     body: Option<String>,
     /// URL of the application, if it has one.

@@ -122,6 +122,8 @@ impl SignedInCounterparty {
 }
 
 /// Log in with a one-time code
+///
+/// After five wrong attempts the code is invalid. If several customers have the contact, the oldest logs in.
 #[utoipa::path(
     tag = "Client: session and login",
     request_body = CodeLogin,

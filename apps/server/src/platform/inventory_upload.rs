@@ -21,6 +21,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 ///
 /// Creates and updates stock by the rows of the file. If a row is invalid, nothing is written, unless `partial` is set.
 /// Large files are imported as a job.
+///
+/// Columns: `article` or `kontor_id`, `warehouse` (name or id), `quantity`, `price`. Empty cells change nothing.
 #[utoipa::path(
     tag = "Stock",
     request_body(content = SheetUpload, content_type = "multipart/form-data"),

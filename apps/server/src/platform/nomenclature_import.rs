@@ -25,6 +25,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 ///
 /// Creates and updates items by the rows of the file. If a row is invalid, nothing is written, unless `partial` is set.
 /// Large files are imported as a job.
+///
+/// Columns are those of an export. Items are matched by `article`, or by `kontor_id` if they have none. Missing columns
+/// keep values, and empty cells clear optional ones. `category` is a path, such as `A / B`; new categories, brands and
+/// tags are created.
 #[utoipa::path(
     tag = "Catalog",
     request_body(content = SheetUpload, content_type = "multipart/form-data"),

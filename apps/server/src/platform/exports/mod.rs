@@ -14,6 +14,9 @@ use crate::http::{ApiError, Query, SignedInStaff};
 /// Export stock
 ///
 /// Starts a job. The file has one row per item and warehouse. It can be uploaded again; unchanged rows have no effect.
+///
+/// Columns: `article`, `warehouse`, `quantity`, `price`, `name`, `reserved`, `available`, `kontor_id`. `warehouse` is
+/// the name, or the id if several warehouses share the name.
 #[utoipa::path(
     tag = "Stock",
     params(ExportQuery),
@@ -34,6 +37,9 @@ pub(super) async fn export_inventories(
 /// Export customers
 ///
 /// Starts a job. Deleted customers are not included.
+///
+/// Columns: `id`, `type`, `name`, `inn`, `kpp`, `last_name`, `first_name`, `middle_name`, `birthday`, `address`,
+/// `phone_1`, `phone_2`, `email`, `orders_count`, `created_at`.
 #[utoipa::path(
     tag = "Customers",
     params(ExportQuery),
@@ -54,6 +60,11 @@ pub(super) async fn export_counterparties(
 /// Export orders
 ///
 /// Starts a job. The file has one row per order line.
+///
+/// Columns: `order_id`, `created_at`, `status`, `payment_state`, `paid_at`, `counterparty_id`, `counterparty_name`,
+/// `phone`, `email`, `nomenclature_id`, `article`, `name`, `quantity`, `price`, `product_discount_amount`,
+/// `promo_discount_amount`, `total`, `refunded_quantity`, `refunded_amount`, `final_price`, `delivery_price`,
+/// `amount_due`. The last three are totals of the order, repeated in each of its rows.
 #[utoipa::path(
     tag = "Orders",
     params(OrderExportQuery),
