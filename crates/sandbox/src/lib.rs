@@ -19,7 +19,7 @@
 //! - A charge of a saved method uses up one step of the method's script; a repeat with the same key uses up none.
 //! - With a [`TimeTravel`], `POST /control/clock` is answered when everything due until then has happened.
 //! - A planned fault hits one call of its service and is consumed; there is one list of faults for all services.
-//! - Every collection drops its oldest entry when a new one does not fit, in constant time.
+//! - Every collection is bounded. Most drop their oldest entry when a new one does not fit, some reject the new one.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -55,7 +55,7 @@ pub enum Refusal {
     Full,
 }
 
-/// Returns the ETag of the content.
+/// Returns the `ETag` of the content.
 pub fn etag(content: &[u8]) -> String {
     let mut mark = hex(digest(&SHA256, content).as_ref());
     mark.truncate(32);

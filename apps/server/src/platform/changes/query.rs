@@ -19,7 +19,7 @@ pub(super) struct ChangesQuery {
     #[deserr(default)]
     #[param(value_type = Option<String>, format = DateTime)]
     updated_since: Option<wire::Moment>,
-    /// `next_cursor` of the previous response. Takes precedence over `updated_since`.
+    /// `next_cursor` of the previous response. `updated_since` must be left out then.
     #[deserr(default)]
     #[param(value_type = Option<String>)]
     cursor: Option<wire::Line250>,
