@@ -20,8 +20,8 @@
 //! ```
 //! use kontor_kernel::Zone;
 //! use kontor_subscriptions::{
-//!     Anchor, ChargeOrigin, Decline, DunningPolicy, Effect, Facts, MethodStanding, NextTry, OpenCharge, PlanStanding,
-//!     SubscriptionEvent, SubscriptionStatus, Try, grants_access, next_try,
+//!     Anchor, ChargeOrigin, Decline, DunningPolicy, Effect, Facts, MethodStanding, NextAttempt, OpenCharge, PlanStanding,
+//!     SubscriptionEvent, SubscriptionStatus, PastAttempt, grants_access, next_try,
 //! };
 //!
 //! let (zone, first) = (Zone::default(), "2027-01-31T09:00:00Z".parse()?);
