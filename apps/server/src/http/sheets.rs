@@ -108,8 +108,9 @@ pub struct ImportRefusal {
     /// Total number of errors.
     #[schema(required = false)]
     rows_total: usize,
-    /// Sheet that was read; `null` for csv.
-    #[schema(required = false)]
+    /// Sheet that was read. Absent for csv.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, nullable = false)]
     sheet: Option<String>,
     /// Number of the header row in the spreadsheet.
     #[schema(required = false)]
