@@ -119,7 +119,7 @@ pub trait StaffRepository: Send + Sync {
 #[async_trait]
 pub trait CustomerAccounts: Send + Sync {
     /// Returns the customer that a contact signs in: the one who signed in with it before, otherwise the oldest one
-    /// whose record has it, otherwise a new customer. Concurrent calls agree on one customer.
+    /// with the contact in the record, otherwise a new customer. Concurrent calls agree on one customer.
     async fn find_or_create(
         &self,
         project: ProjectId,

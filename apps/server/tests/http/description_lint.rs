@@ -1,6 +1,7 @@
 //! The API description as generators and fuzzers need it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use chrono::{DateTime, Utc};
 use kontor::openapi::{description, pinned_text};
@@ -12,12 +13,14 @@ use kontor_webhooks::model::{DeliveryRequest, EndpointUrl, Message, WebhookSecre
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-fn api() -> Value {
+use crate::support::sources;
+
+pub fn api() -> Value {
     serde_json::from_str(&pinned_text(&description()).unwrap()).unwrap()
 }
 
 /// The operations below `paths` or `webhooks`, each with its name.
-fn operations<'a>(api: &'a Value, below: &str) -> Vec<(String, &'a Value)> {
+pub fn operations<'a>(api: &'a Value, below: &str) -> Vec<(String, &'a Value)> {
     let items = api[below].as_object().into_iter().flatten();
     let each = items.flat_map(|(path, item)| {
         let methods = item.as_object().unwrap().iter().filter(|(key, _)| *key != "parameters");
@@ -229,9 +232,8 @@ fn examples_have_every_required_field() {
 fn left_out_fields_are_not_nullable() {
     let (mut seen, mut found) = (0, Vec::new());
     for folder in ["client", "platform", "http"] {
-        for file in std::fs::read_dir(format!("{}/src/{folder}", env!("CARGO_MANIFEST_DIR"))).unwrap() {
-            let file = file.unwrap().path();
-            let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder)) {
+            let text = std::fs::read_to_string(&file).unwrap();
             let lines: Vec<_> = text.lines().collect();
             let is_left_out = |at: usize| {
                 let is_optional = lines[at].contains("required = false") && lines[at + 1].contains(": Option<");

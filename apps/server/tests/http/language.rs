@@ -1,9 +1,9 @@
 //! Plain language, as far as a test can keep it: summaries of operations, and words that comments avoid.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use kontor::openapi::{description, pinned_text};
-use serde_json::Value;
+use crate::description_lint::{api, operations};
+use crate::support::sources;
 
 /// Verbs that summaries of operations begin with.
 const VERBS: &str = "Activate Add Approve Archive Assign Calculate Cancel Change Charge Check Confirm Consume Create \
@@ -20,31 +20,18 @@ const AVOIDED: [&str; 10] =
 
 #[test]
 fn summaries_begin_with_a_verb() {
-    let api: Value = serde_json::from_str(&pinned_text(&description()).unwrap()).unwrap();
+    let api = api();
     let (mut seen, mut wrong) = (0, Vec::new());
-    for (path, methods) in api["paths"].as_object().unwrap() {
-        for (method, operation) in methods.as_object().unwrap().iter().filter(|(key, _)| *key != "parameters") {
-            seen += 1;
-            let summary = operation["summary"].as_str().unwrap_or_default();
-            let verb = summary.split(' ').next().unwrap_or_default();
-            if !VERBS.split(' ').any(|known| known == verb) || summary.chars().count() > 70 || summary.ends_with('.') {
-                wrong.push(format!("{method} {path}: {summary}"));
-            }
+    for (name, operation) in operations(&api, "paths") {
+        seen += 1;
+        let summary = operation["summary"].as_str().unwrap_or_default();
+        let verb = summary.split(' ').next().unwrap_or_default();
+        if !VERBS.split(' ').any(|known| known == verb) || summary.chars().count() > 70 || summary.ends_with('.') {
+            wrong.push(format!("{name}: {summary}"));
         }
     }
     assert!(seen > 300, "{seen}");
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
 }
 
 /// Reasons why a comment is not plain, if it is one.
@@ -64,10 +51,7 @@ fn faults(line: &str) -> Option<&'static str> {
 #[test]
 fn comments_are_plain() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut files = Vec::new();
-    for folder in ["apps", "crates"] {
-        sources(&root.join(folder), &mut files);
-    }
+    let files = ["apps", "crates"].into_iter().flat_map(|folder| sources(&root.join(folder)));
     let (mut seen, mut wrong) = (0, Vec::new());
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();

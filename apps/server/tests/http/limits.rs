@@ -1,7 +1,7 @@
 //! Rate limits: the table, the headers, and shared counting in Redis.
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use kontor::adapters::SystemRandom;
@@ -16,7 +16,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::outside::Outside;
-use crate::support::{Answer, Project, TestServer, send};
+use crate::support::{Answer, Project, TestServer, send, sources};
 
 #[test]
 fn the_documented_table_is_the_table_of_the_server() {
@@ -72,23 +72,11 @@ fn every_limited_operation_names_429() {
     }
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && path.file_name().is_some_and(|name| name != "tests" && name != "target") {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn no_rule_stands_outside_the_table() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut files = Vec::new();
-    sources(&root.join("crates"), &mut files);
-    sources(&root.join("apps"), &mut files);
+    let files = ["crates", "apps"].into_iter().flat_map(|folder| sources(&root.join(folder)));
+    let files = files.filter(|file| !file.components().any(|part| part.as_os_str() == "tests"));
     // The port, its adapters, the table, and the view counters, which refuse no request.
     let home = ["kernel/src/limits.rs", "adapter-limits/src", "http/limits.rs", "kernel/src/views.rs"];
     for file in files {

@@ -1,6 +1,7 @@
 //! A running service with projects, staff and customers.
 
 use std::net::TcpListener;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
@@ -313,4 +314,15 @@ pub async fn send(request: RequestBuilder) -> Answer {
     let response = request.send().await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
     Answer { status, headers, text: response.text().await.unwrap() }
+}
+
+/// Returns the Rust sources below a folder.
+pub fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let found = entries.flat_map(|path| match path.extension() {
+        _ if path.is_dir() => sources(&path),
+        Some(extension) if extension == "rs" => vec![path],
+        _ => Vec::new(),
+    });
+    found.collect()
 }

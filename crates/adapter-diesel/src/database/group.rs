@@ -1,7 +1,7 @@
 //! Group commit: operations that wait for the only writer of SQLite are committed together.
 //!
 //! One thread writes. It takes waiting operations in order into one transaction, each within a savepoint. It commits
-//! when none waits any longer, or when the group is large or old enough. So no operation waits for others to join, and
+//! when no operation waits, or when the group is large or old enough. So no operation waits for others to join, and
 //! a single operation is a transaction of its own.
 //!
 //! A refused operation is rolled back alone. No caller gets a result before the commit, not even a refused one: the

@@ -16,7 +16,7 @@ pub enum ContactOwner {
 
 impl ContactOwner {
     /// Determines the owner. `signs_in` is the customer who signs in with the contact. `recorded` are the customers
-    /// whose records have it, oldest first; the first two are enough.
+    /// with the contact in their records, oldest first; the first two are enough.
     pub fn of(signs_in: Option<CounterpartyId>, recorded: &[CounterpartyId]) -> Self {
         match (signs_in, recorded) {
             (Some(customer), _) => Self::One(customer),

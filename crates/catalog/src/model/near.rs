@@ -108,7 +108,7 @@ impl Mistyped {
     /// Returns the number of typos between this word and the beginning of a word of a text, if they are few.
     fn typos_in(&self, word: &[char]) -> Option<usize> {
         let longest = self.letters.len() + self.typos;
-        let is_whole = word.len() <= longest;
+        let full_length = word.len();
         let word = word.get(..longest.min(word.len()))?;
         let mut before: Vec<usize> = Vec::new();
         let mut row: Vec<usize> = (0..=word.len()).collect();
@@ -130,9 +130,8 @@ impl Mistyped {
         }
         // The beginning of a word has to be long enough. Less may only mean a whole word that lacks a letter for each typo.
         let least = row.iter().copied().min().filter(|typos| self.letters.len() + typos > least_letters(*typos));
-        let lost = row.pop().filter(|typos| {
-            is_whole && word.len() == self.letters.len() + typos && word.len() >= least_letters(*typos)
-        });
+        let is_lost = |typos: &usize| full_length == self.letters.len() + typos && full_length >= least_letters(*typos);
+        let lost = row.pop().filter(is_lost);
         least.or(lost).filter(|typos| *typos <= self.typos)
     }
 }

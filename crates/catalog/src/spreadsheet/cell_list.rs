@@ -1,5 +1,5 @@
-//! Lists in one cell, separated by `|`, `,` or `;`. A separator that belongs to a part is escaped with a backslash
-//! where it would separate.
+//! Lists in one cell, separated by `|`, `,` or `;`. A backslash escapes a separator that belongs to a
+//! part.
 
 /// Separators.
 const SIGNS: [char; 3] = ['|', ',', ';'];

@@ -192,16 +192,15 @@ impl ChargeService {
     }
 
     /// Handles a notification from an unauthenticated sender: the payment is read again, and only the read state
-    /// counts. A charge with a known outcome is read only if `told`, the notified state, contradicts that
-    /// outcome.
+    /// counts. A charge with a known outcome is read only if the `notified` state contradicts that outcome.
     pub async fn acquirer_notified(
         &self,
         id: &ProviderId,
-        told: Option<GatewayStatus>,
+        notified: Option<GatewayStatus>,
     ) -> Result<NotificationResult, StoreError> {
         let known = self.charges.by_provider(id).await?;
         if let Some(charge) = known.as_ref().filter(|charge| !charge.state.is_open())
-            && !told.is_some_and(|status| contradicts(charge, id, status))
+            && !notified.is_some_and(|status| contradicts(charge, id, status))
         {
             return Ok(NotificationResult::AlreadySettled(charge.purpose()));
         }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use kontor_adapter_diesel::DatabaseUrl;
 use kontor_kernel::{AdjustableClock, ExposeSecret};
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use serde::de::DeserializeOwned;
@@ -215,7 +216,8 @@ fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
     std::fs::create_dir_all(&arguments.data).map_err(|error| format!("{}: {error}", arguments.data.display()))?;
     let sandbox = SandboxConfig::new(Arc::new(SystemClock));
     // A SQLite file has its own folder beside it; without this, PostgreSQL would use the working directory.
-    let is_postgres = arguments.database.as_deref().is_some_and(|url| url.starts_with("postgres"));
+    let database = arguments.database.as_deref().map(str::parse);
+    let is_postgres = matches!(database, Some(Ok(DatabaseUrl::Postgres(_))));
     let import_folder =
         if is_postgres { arguments.data.join("kontor-imports").display().to_string() } else { String::new() };
     Ok(Config {
