@@ -45,7 +45,8 @@ pub const SERIES: [&str; 14] = [
 ];
 /// Colours in item names.
 pub const COLOURS: [&str; 9] = ["white", "black", "grey", "sand", "olive", "navy", "ochre", "moss", "natural"];
-const BRANDS: [&str; 11] = [
+/// Brands of items.
+pub const BRANDS: [&str; 11] = [
     "Hanse",
     "Kogge",
     "Speicher",

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use kontor::cli::project::CreatedProject;
 
 use crate::Failure;
-use crate::catalogue::{COLOURS, Dice, MATERIALS, SERIES};
+use crate::catalogue::{BRANDS, COLOURS, Dice, MATERIALS, SERIES};
 use crate::shop::{AT, Data, in_one_commit};
 
 /// Kinds of item in names; each is a category.
@@ -98,6 +98,7 @@ pub struct Market {
     pub first_item: i64,
     /// Categories, in the order of the kinds of item.
     pub categories: Vec<i64>,
+    first_brand: i64,
     /// Seed of the items.
     pub seed: usize,
     /// Number of items.
@@ -156,6 +157,7 @@ impl Place {
             project,
             first_item,
             categories: (first_category..first_category + things).collect(),
+            first_brand: ABOVE + self.projects * i64::try_from(BRANDS.len())?,
             seed: usize::try_from(project)?,
             size,
         };
@@ -168,6 +170,13 @@ impl Place {
             statements.push(format!(
                 "INSERT INTO application_categories (application_id, category_id, position) \
                  VALUES ({application}, {category}, {category})"
+            ));
+        }
+        for (brand, name) in (market.first_brand..).zip(BRANDS) {
+            statements.push(format!(
+                "INSERT INTO brands (id, project_id, name, name_key, created_at, updated_at) \
+                 VALUES ({brand}, {project}, '{name}', '{}', '{AT}', '{AT}')",
+                name.to_lowercase()
             ));
         }
         for warehouse in first_warehouse..first_warehouse + warehouses {
@@ -201,7 +210,7 @@ impl Market {
 
     fn rows(&self, places: &[usize], first_warehouse: i64) -> Result<[String; 2], Failure> {
         let mut cards = "INSERT INTO nomenclatures (id, project_id, article, article_key, name, name_key, kind_id, \
-            category_id, price, is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, \
+            category_id, brand_id, price, is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, \
             created_at, updated_at) VALUES "
             .to_owned();
         let mut stock =
@@ -213,10 +222,11 @@ impl Market {
             let item = Item::at(self.seed, *place);
             let (id, name, article) = (self.id(*place)?, item.name(), item.article());
             let category = self.categories.get(item.thing).copied().unwrap_or_default();
+            let brand = self.first_brand + i64::try_from(item.model % BRANDS.len())?;
             let comma = if row > 0 { ", " } else { "" };
             write!(
                 cards,
-                "{comma}({id}, {project}, '{article}', '{}', '{name}', '{}', 2, {category}, 0, false, false, 1, 1, {}, 1, \
+                "{comma}({id}, {project}, '{article}', '{}', '{name}', '{}', 2, {category}, {brand}, 0, false, false, 1, 1, {}, 1, \
                  '{AT}', '{AT}')",
                 article.to_lowercase(),
                 name.to_lowercase(),

@@ -56,6 +56,11 @@ const GROWTH: f64 = 1.5;
 /// The same for a search, and for page 1,000 compared with page 1.
 const MORE: f64 = 3.0;
 
+/// Maximum 95th percentile of a search in the large catalog, in milliseconds.
+const SEARCH: f64 = 30.0;
+/// Maximum median time of a list with facets, as a multiple of the list without.
+const FACETS: f64 = 2.0;
+
 const PER_PAGE: usize = 20;
 /// Number of the deep page, with the default page size.
 const DEEP: usize = 1_000;
@@ -133,9 +138,14 @@ impl Stand {
     }
 
     fn searches(&self, query: impl Fn(&Item) -> String) -> Target {
+        self.searches_with(query, "")
+    }
+
+    /// Creates searches with more parameters.
+    fn searches_with(&self, query: impl Fn(&Item) -> String, more: &str) -> Target {
         let ask = |item: Item| {
             let query: String = form_urlencoded::byte_serialize(query(&item).as_bytes()).collect();
-            self.get(&format!("products?per_page={PER_PAGE}&query={query}"))
+            self.get(&format!("products?per_page={PER_PAGE}&query={query}{more}"))
         };
         self.target(self.items().map(ask).collect())
     }
@@ -166,14 +176,31 @@ fn part_of(word: &str) -> String {
     word.chars().skip(1).take(4).collect()
 }
 
+fn list_of(category: i64) -> String {
+    format!("products?category_id[]={category}&per_page={PER_PAGE}")
+}
+
 type Kind = (&'static str, Goal, fn(&Stand) -> Result<Target, Failure>);
 
-fn kinds() -> [Kind; 11] {
+/// Returns the series of the item with two letters swapped, and its model.
+fn misspelt(item: &Item) -> String {
+    let [series, ..] = item.words();
+    let mut letters: Vec<char> = series.chars().collect();
+    letters.swap(2, 3);
+    format!("{} {}", letters.into_iter().collect::<String>(), item.model())
+}
+
+/// Returns the kind of the item with a letter left out, and its colour.
+fn misspelt_alone(item: &Item) -> String {
+    let [.., colour] = item.words();
+    let letters = item.thing().chars().enumerate();
+    format!("{} {colour}", letters.filter(|(place, _)| *place != 3).map(|(_, letter)| letter).collect::<String>())
+}
+
+fn kinds() -> [Kind; 14] {
     let (flat, search) = (Goal::AtMost(GROWTH), Goal::AtMost(MORE));
     [
-        ("list of a category", flat, |at| {
-            Ok(at.per_category(|id| format!("products?category_id[]={id}&per_page={PER_PAGE}")))
-        }),
+        ("list of a category", flat, |at| Ok(at.per_category(list_of))),
         ("list of everything", flat, |at| Ok(at.target(vec![at.get("products?per_page=20")]))),
         ("list by price", flat, |at| {
             Ok(at.per_category(|id| format!("products?category_id[]={id}&per_page={PER_PAGE}&order_by=price_asc")))
@@ -186,6 +213,9 @@ fn kinds() -> [Kind; 11] {
         ("search, four words", Goal::None, |at| Ok(at.searches(several_words))),
         ("search, part of a model", Goal::None, |at| Ok(at.searches(model_part))),
         ("search, what a twentieth is called", Goal::None, |at| Ok(at.searches(|item| item.thing().to_owned()))),
+        ("search, a misspelt word and a model", search, |at| Ok(at.searches(misspelt))),
+        ("search, misspelt, found for thousands", Goal::None, |at| Ok(at.searches(misspelt_alone))),
+        ("facets of a category", Goal::None, |at| Ok(at.per_category(|id| format!("{}&facets=1", list_of(id))))),
     ]
 }
 
@@ -203,6 +233,20 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
         let figure = format!("{name}: {} other projects by none", sizes.strangers);
         report.add(compare(&sizes, figure, goal, &target(&crowd)?, &target(&small)?)?);
     }
+    for (name, _, target) in kinds().iter().filter(|(name, ..)| name.starts_with("search")) {
+        let sample = run(&sizes, &target(&large)?)?;
+        let time = sample.percentile(95).as_secs_f64() * 1_000.0;
+        let figure = format!("{name}: p95 at {} items", sizes.large);
+        report.add(Figure::plain(figure, time, "ms", Goal::AtMost(SEARCH)).alone(&sample));
+    }
+    let lists: [(&str, fn(&Stand, &str) -> Target); 2] = [
+        ("a category", |at, more| at.per_category(|id| format!("{}{more}", list_of(id)))),
+        ("a search", |at, more| at.searches_with(misspelt, more)),
+    ];
+    for (name, list) in lists {
+        let figure = format!("{name} with facets by without, {} items", sizes.large);
+        report.add(compare(&sizes, figure, Goal::AtMost(FACETS), &list(&large, "&facets=1"), &list(&large, ""))?);
+    }
     for stand in [&small, &large] {
         let deep = DEEP.min(stand.market.size / PAGE);
         for order in ["", "&order_by=name_asc", "&order_by=price_desc"] {
@@ -217,19 +261,22 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
 /// Returns the median time as a multiple of the peer's. Both sides use two connections, in alternation, so that the
 /// time is that of the work and not of a queue.
 fn compare(sizes: &Sizes, name: String, goal: Goal, ours: &Target, peer: &Target) -> Result<Figure, Failure> {
-    let run = |target: &Target| load::run(target, 2, 1, sizes.round);
     let mut pairs = Vec::with_capacity(sizes.rounds);
-    run(peer)?;
-    run(ours)?;
+    run(sizes, peer)?;
+    run(sizes, ours)?;
     for _ in 0..sizes.rounds {
-        let peer = run(peer)?;
-        pairs.push(Pair { ours: run(ours)?, peer });
+        let peer = run(sizes, peer)?;
+        pairs.push(Pair { ours: run(sizes, ours)?, peer });
     }
     let growth = |pair: &Pair| middle(&pair.ours) / middle(&pair.peer);
     pairs.sort_by(|left, right| growth(left).total_cmp(&growth(right)));
     let place = pairs.len() / 2;
     let pair = pairs.into_iter().nth(place).ok_or("there must be a round")?;
     Ok(Figure::times(name, growth(&pair), goal).beside(&pair))
+}
+
+fn run(sizes: &Sizes, target: &Target) -> Result<Sample, Failure> {
+    load::run(target, 2, 1, sizes.round)
 }
 
 fn middle(sample: &Sample) -> f64 {

@@ -96,11 +96,19 @@ async fn until(is_stored: impl AsyncFn() -> bool) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-/// Leaves the keys as a process does that dies after the commit and before the response is stored.
+/// Leaves the keys as a process does that dies after the commit and before the response is stored, with 30 seconds of
+/// its lease left.
 pub async fn lose_answers(server: &TestServer) {
     until_stored(server).await;
     server.execute("DELETE FROM idempotency_answers").await;
     server.execute("UPDATE idempotency_keys SET lease_owner = 'a process that died'").await;
+    lease(server, 30).await;
+}
+
+/// Ends the lease of every key in this many seconds.
+pub async fn lease(server: &TestServer, seconds: i64) {
+    let until = (server.clock.now() + TimeDelta::seconds(seconds)).format("%Y-%m-%d %H:%M:%S");
+    server.execute(&format!("UPDATE idempotency_keys SET leased_until = '{until}'")).await;
 }
 
 /// Sends a request twice with a key, and again after its response is lost and the lease has expired.
@@ -108,7 +116,7 @@ pub async fn thrice(server: &TestServer, key: &str, request: impl Fn() -> Reques
     let first = send(keyed(request(), key)).await;
     let again = send(keyed(request(), key)).await;
     lose_answers(server).await;
-    server.execute("UPDATE idempotency_keys SET leased_until = '2026-01-01 00:00:00'").await;
+    lease(server, -1).await;
     let recovered = send(keyed(request(), key)).await;
     server.execute("DELETE FROM idempotency_answers").await;
     server.execute("DELETE FROM idempotency_keys").await;

@@ -7,7 +7,7 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::keyed::{Second, assert_named, assert_replays, is_replayed, keyed, lose_answers};
+use crate::keyed::{Second, assert_named, assert_replays, is_replayed, keyed, lease, lose_answers};
 use crate::office::Office;
 use crate::process::Site;
 use crate::shopfront::Shopfront;
@@ -122,7 +122,7 @@ database_tests! {
         assert_replays(&done, &again);
         assert_eq!(tag(&again), tag(&done));
         lose_answers(&office.server).await;
-        office.server.execute("UPDATE idempotency_keys SET leased_until = '2026-01-01 00:00:00'").await;
+        lease(&office.server, -1).await;
         let recovered = put("a", &first).await;
         assert_eq!((recovered.expect(200), tag(&recovered)), (done.json(), tag(&done)));
         // A request refused for its version was not carried out, so the key can be used again.
