@@ -3,8 +3,10 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
+use chrono::TimeDelta;
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
+use kontor_kernel::Clock;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 

@@ -175,12 +175,8 @@ impl Search {
         if leading < last {
             let skipped = (first - leading).max(0);
             let wanted = last - leading - skipped;
-            let others = self.others(connection, &but_exact, skipped, wanted)?;
-            let count = i64::try_from(others.len()).unwrap_or(i64::MAX);
-            // A page that is not full shows the total.
-            if count < wanted && (count > 0 || skipped == 0) {
-                known = Some(leading + skipped + count);
-            }
+            let (others, count) = self.others(connection, &but_exact, skipped, wanted)?;
+            known = count.map(|count| leading + count);
             ids.drain(..usize::try_from(first.min(leading)).unwrap_or_default());
             ids.extend(others);
         } else {
@@ -194,14 +190,15 @@ impl Search {
         if total == 0 { self.nearly(connection, page) } else { Ok(Found { ids, total }) }
     }
 
-    /// Returns `wanted` matches after `skipped` ones, without exact articles and names that begin with the text.
+    /// Returns `wanted` matches after `skipped` ones, without exact articles and names that begin with the text, and the
+    /// number of all of them if it is known: every further statement costs as much as the search itself.
     fn others(
         &self,
         connection: &mut AnyConnection,
         but_exact: &Statement,
         skipped: i64,
         wanted: i64,
-    ) -> Result<Vec<i64>, QueryError> {
+    ) -> Result<(Vec<i64>, Option<i64>), QueryError> {
         let order = if connection.is_postgres() { self.id } else { "nomenclature_search.rowid" };
         let by_number = |connection: &AnyConnection, wanted: i64, skipped: i64| {
             self.select()
@@ -221,21 +218,27 @@ impl Search {
             );
             let ranked = ranked.then(by_number(connection, RANKED, 0)).sql(")");
             let rows: Vec<NamedRow> = ranked.rows(connection)?;
-            let count = rows.len();
+            let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
             let rank = |row: NamedRow| (self.query.relevance(&row.name, &SearchText::of_line(&row.line)), row.id);
             let mut ranked: Vec<_> = rows.into_iter().map(rank).collect();
             ranked.sort_unstable();
             let places = |count: i64| usize::try_from(count).unwrap_or_default();
             ids.extend(ranked.into_iter().map(|(_, id)| id).skip(places(skipped)).take(places(wanted)));
-            if i64::try_from(count).is_ok_and(|count| count < RANKED) {
-                return Ok(ids);
+            if count < RANKED {
+                return Ok((ids, Some(count)));
             }
         }
         let missing = wanted - i64::try_from(ids.len()).unwrap_or(i64::MAX);
-        if missing > 0 {
-            ids.extend(Self::ids(by_number(connection, missing, skipped.max(RANKED)), connection)?);
+        if missing == 0 {
+            return Ok((ids, None));
         }
-        Ok(ids)
+        let begin = skipped.max(RANKED);
+        let last = Self::ids(by_number(connection, missing, begin), connection)?;
+        let count = i64::try_from(last.len()).unwrap_or(i64::MAX);
+        ids.extend(last);
+        // A page that is not full ends the list.
+        let is_end = count < missing && (count > 0 || begin == RANKED);
+        Ok((ids, is_end.then_some(begin + count)))
     }
 
     /// Returns items that a mistyped query may mean, if it finds none: those with the fewest typos first, in any
