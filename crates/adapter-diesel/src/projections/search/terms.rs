@@ -12,6 +12,9 @@ const GRAM: usize = 3;
 /// Longest token length, in letters.
 const LONG: usize = 6;
 
+/// Maximum combinations of alternatives that are written out.
+const COMBINATIONS: usize = 16;
+
 /// Placeholder for the two positions before a word.
 const BEFORE: char = '_';
 
@@ -124,6 +127,26 @@ pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
     asked(query, |words| all(words, |word| like(&text, word)))
 }
 
+/// Returns the same with every combination of alternatives written out, unless they are too many. The trigram index of
+/// PostgreSQL intersects the words of a combination in one scan, which ends at once if one of them is unknown, as most
+/// words typed in the wrong keyboard layout are. Otherwise it collects all rows of every word.
+fn conditions_by_trigrams(alias: &str, query: &SearchQuery) -> String {
+    let count = query.terms().iter().fold(1_usize, |count, term| count.saturating_mul(term.ways.len()));
+    if query.terms().is_empty() || count > COMBINATIONS {
+        return conditions(alias, query);
+    }
+    let text = format!("{alias}.search_text");
+    let combinations = query.terms().iter().fold(vec![Vec::new()], |begun: Vec<Vec<String>>, term| {
+        let longer = |way: &Vec<SearchWord>| {
+            let way = all(way, |word| like(&text, word));
+            begun.iter().map(move |words| [words.as_slice(), std::slice::from_ref(&way)].concat())
+        };
+        term.ways.iter().flat_map(longer).collect()
+    });
+    let combinations: Vec<String> = combinations.iter().map(|words| format!("({})", words.join(" AND "))).collect();
+    format!("({})", combinations.join(" OR "))
+}
+
 /// Returns `true` if few texts are likely to contain a word: whole numbers, and e-mail addresses with digits.
 fn is_rare(word: &SearchWord) -> bool {
     match word {
@@ -164,7 +187,7 @@ pub(crate) fn items_found(connection: &AnyConnection, project: ProjectId, text: 
     } else if connection.is_postgres() {
         Statement::new("(SELECT s.id FROM nomenclatures s WHERE s.project_id = ")
             .value(project.get())
-            .sql(format!(" AND {})", conditions("s", &query)))
+            .sql(format!(" AND {})", conditions_by_trigrams("s", &query)))
             .once()
     } else {
         Statement::new("(SELECT rowid FROM nomenclature_search WHERE nomenclature_search MATCH ")
@@ -185,7 +208,7 @@ pub(super) fn matched(
     if connection.is_postgres() {
         Statement::new(format!(" FROM nomenclatures s JOIN {table} ON {id} = s.id WHERE s.project_id = "))
             .value(project.get())
-            .sql(format!(" AND {}", conditions("s", query)))
+            .sql(format!(" AND {}", conditions_by_trigrams("s", query)))
             .once()
     } else {
         Statement::new(format!(
@@ -235,6 +258,19 @@ mod tests {
              AND ((\"12ray\" AND \"12__x\") OR (\"12xra 12ray\")) AND ((\"12_or\"))"
         );
         assert!(!conditions("s", &query).contains('"'));
+    }
+
+    #[test]
+    fn combinations_of_alternatives_are_written_out_if_they_are_few() {
+        let asked = |query: &str| conditions_by_trigrams("s", &SearchQuery::of(&Line::parse(query).unwrap()));
+        let text = "s.search_text LIKE ";
+        assert_eq!(
+            asked("ab-12 oak"),
+            format!("(({text}'%oak%' AND {text}'% 12%' AND {text}'% ab%') OR ({text}'%oak%' AND {text}'%ab12%'))")
+        );
+        assert_eq!(asked("'"), "FALSE");
+        let many = "a-1 b-2 c-3 d-4 e-5";
+        assert_eq!(asked(many), conditions("s", &SearchQuery::of(&Line::parse(many).unwrap())));
     }
 
     #[test]
