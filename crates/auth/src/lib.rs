@@ -23,8 +23,24 @@
 //! - A project always keeps an owner who can sign in.
 //! - An unknown login, a wrong password and a banned employee are indistinguishable, also by response time.
 //!
-//! **Ports** are in [`ports`].
+//! **Refusals**: each group of use cases has one error, such as [`CustomerLoginError`], [`StaffLoginError`] and
+//! [`RoleError`]. [`RoleRefusal`], [`AgentRefusal`] and others list the business refusals.
 //!
+//! **Ports** ([`ports`]):
+//! - tokens: [`ports::TokenRepository`];
+//! - customers: [`ports::CustomerAccounts`], [`ports::CodeRepository`], [`ports::CodeSender`],
+//!   [`ports::PhoneRepository`], [`ports::ClientSessions`];
+//! - login by call: [`ports::CallbackAttempts`], [`ports::CallVerifier`], [`ports::CallNotificationParser`];
+//! - mini-apps: [`ports::MiniAppTokens`], [`ports::Hmac`];
+//! - introspection: [`ports::IntrospectionClients`];
+//! - employees: [`ports::StaffRepository`], [`ports::DirectoryRepository`], [`ports::RoleRepository`],
+//!   [`ports::PermissionRepository`], [`ports::PasswordRequests`], [`ports::PasswordSender`],
+//!   [`ports::PasswordHasher`], [`ports::SignInAddresses`];
+//! - agents: [`ports::AgentRepository`], [`ports::AccessRequestRepository`].
+//!
+//! **Features**: `mocks` adds a mock of every port.
+//!
+//! A token is valid only as a whole:
 //! ```
 //! use kontor_auth::model::BearerToken;
 //!
@@ -32,6 +48,98 @@
 //! for part in ["17", "Zq0uJ4", "17Zq0uJ4"] {
 //!     assert!(BearerToken::parse(part).is_none());
 //! }
+//! ```
+//!
+//! A customer logs in by code:
+//! ```
+//! # #[cfg(feature = "mocks")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::net::IpAddr;
+//! use std::sync::{Arc, Mutex};
+//!
+//! use chrono::{DateTime, TimeDelta};
+//! use kontor_auth::model::{RedeemOutcome, TokenLifetimes};
+//! use kontor_auth::ports::{CodeSender, MockCodeRepository, MockCustomerAccounts, MockTokenRepository, SendError};
+//! use kontor_auth::{CustomerLoginError, CustomerSessions};
+//! use kontor_kernel::testing::{CountingRandom, PlainCipher};
+//! use kontor_kernel::{
+//!     AppScope, ApplicationId, Contact, CounterpartyId, Email, ExposeSecret, FixedClock, Phone, ProjectId, TokenId,
+//! };
+//!
+//! // 1. A sender behind the port. Phones get the proposed code; a provider that chooses codes itself returns its own.
+//! #[derive(Default)]
+//! struct Pigeons(Mutex<Vec<String>>);
+//!
+//! #[async_trait::async_trait]
+//! impl CodeSender for Pigeons {
+//!     async fn code_to_phone(&self, _: &Phone, proposed: &str, _: Option<IpAddr>) -> Result<String, SendError> {
+//!         self.0.lock().unwrap().push(proposed.to_owned());
+//!         Ok(proposed.to_owned())
+//!     }
+//!
+//!     async fn email_code(&self, _: &Email, _: &str) -> Result<(), SendError> {
+//!         Err(SendError::Refused("pigeons read no mail".to_owned()))
+//!     }
+//! }
+//!
+//! // 2. Storage, here mocks. One call redeems a code and stores the token, or refuses: it decides concurrent logins.
+//! let mut accounts = MockCustomerAccounts::new();
+//! accounts.expect_find_or_create().returning(|_, _, _| Ok(CounterpartyId::new(7).unwrap()));
+//! let stored = Arc::new(Mutex::new(None));
+//! let mut codes = MockCodeRepository::new();
+//! let kept = stored.clone();
+//! codes.expect_replace().returning(move |_, _, code| {
+//!     assert_eq!(code.expires_at - code.created_at, TimeDelta::minutes(5));
+//!     *kept.lock().unwrap() = Some(code.fingerprint);
+//!     Ok(())
+//! });
+//! codes.expect_redeem().returning(move |tried| {
+//!     let mut live = stored.lock().unwrap();
+//!     Ok(match live.as_deref() {
+//!         None => RedeemOutcome::NoLiveCode,
+//!         Some(fingerprint) if fingerprint != tried.fingerprint => RedeemOutcome::WrongCode,
+//!         Some(_) => {
+//!             *live = None;
+//!             RedeemOutcome::SignedIn {
+//!                 counterparty_id: CounterpartyId::new(7).unwrap(),
+//!                 token_id: TokenId::new(1).unwrap(),
+//!             }
+//!         }
+//!     })
+//! });
+//!
+//! // 3. Time, randomness and hashing are ports, too.
+//! let pigeons = Arc::new(Pigeons::default());
+//! let sessions = CustomerSessions {
+//!     accounts: Arc::new(accounts),
+//!     codes: Arc::new(codes),
+//!     tokens: Arc::new(MockTokenRepository::new()),
+//!     sender: pigeons.clone(),
+//!     clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+//!     random: Arc::new(CountingRandom::new()),
+//!     cipher: Arc::new(PlainCipher),
+//!     lifetimes: TokenLifetimes::default(),
+//! };
+//!
+//! // 4. The use cases. Every spelling of a phone is one contact; a code works once.
+//! let app = AppScope { project_id: ProjectId::new(1)?, application_id: ApplicationId::new(1)?, wholesale: false };
+//! let phone = Contact::parse("8 (900) 123-45-67")?;
+//! sessions.send_code(app, &phone, None).await?;
+//! let code = pigeons.0.lock().unwrap().remove(0);
+//! assert_eq!(code.len(), 6);
+//!
+//! let wrong = sessions.log_in(app, &phone, "000000", None).await;
+//! assert!(matches!(wrong, Err(CustomerLoginError::WrongCode)));
+//! let signed = sessions.log_in(app, &Contact::parse("+79001234567")?, &code, None).await?;
+//! assert_eq!(signed.scope.counterparty_id.get(), 7);
+//! assert!(signed.token.value.expose_secret().starts_with("1|"));
+//! let again = sessions.log_in(app, &phone, &code, None).await;
+//! assert!(matches!(again, Err(CustomerLoginError::CodeNotRequested)));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "mocks"))]
+//! # fn main() {}
 //! ```
 
 mod access_requests;
@@ -85,8 +193,3 @@ pub enum LogoutExtent {
     /// Revokes every token of the caller.
     AllDevices,
 }
-
-/// The example of the reuse guide, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse.md")]
-struct ReuseGuide;

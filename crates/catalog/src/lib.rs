@@ -15,14 +15,18 @@
 //! - Concurrent changes of one item do not overwrite each other: a change applies only to the version it was decided
 //!   on. The same holds for discounts. An archived discount stays archived.
 //!
+//! **Refusals**: each group of use cases has one error, a [`kontor_kernel::RecordError`] of its business refusals.
+//! Brands have [`BrandError`] and [`BrandRefusal`].
+//!
 //! **Ports**: [`ports::CategoryRepository`], [`ports::AssortmentRepository`], [`ports::ApplicationDirectory`],
 //! [`ports::PlanRepository`], [`ports::WarehouseRepository`], [`ports::NomenclatureRepository`],
 //! [`ports::InventoryRepository`], [`ports::TagRepository`], [`ports::DiscountRepository`],
 //! [`ports::PromotionRepository`], those of [`storefront`], [`spreadsheet`] and [`bulk`], and
 //! [`kontor_kernel::RecordRepository`] of brands.
 //!
-//! Changes of an item are computed without any storage:
+//! **Features**: `mocks` adds a mock of every port except [`spreadsheet::ports::SheetReader`].
 //!
+//! Changes of an item are computed without any storage:
 //! ```
 //! use kontor_catalog::model::{BillingPeriod, BillingRefusal, Card, CardChange, Edit, NomenclatureKind};
 //! use kontor_kernel::Name;
@@ -34,6 +38,89 @@
 //! let change = CardChange { billing_period_months: Edit::Set(Some(BillingPeriod::months(12)?)), ..change };
 //! assert_eq!(change.apply(card)?.subscription.map(BillingPeriod::get), Some(12));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Brands on other storage. A storage port commits a change as a whole or refuses it:
+//! ```
+//! # #[cfg(feature = "mocks")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::{Arc, Mutex};
+//!
+//! use async_trait::async_trait;
+//! use chrono::DateTime;
+//! use kontor_catalog::model::{Brand, BrandChange, BrandDraft, Edit};
+//! use kontor_catalog::{BrandError, BrandRefusal, BrandService};
+//! use kontor_kernel::testing::staff_with;
+//! use kontor_kernel::{
+//!     BrandId, FixedClock, Name, OfProject, Permission, ProjectId, RecordRepository, Resource, Stamp, StoreError,
+//! };
+//!
+//! // 1. Storage behind the port, here a list in memory. The step that writes also checks the name, so concurrent calls
+//! //    cannot both take it.
+//! #[derive(Default)]
+//! struct Shelf(Mutex<Vec<(ProjectId, Brand)>>);
+//!
+//! fn taken(brands: &[(ProjectId, Brand)], project: ProjectId, name: &Name, but: Option<BrandId>) -> bool {
+//!     let alike = |brand: &Brand| brand.name.as_str().to_lowercase() == name.as_str().to_lowercase();
+//!     brands.iter().any(|(owner, brand)| *owner == project && Some(brand.id) != but && alike(brand))
+//! }
+//!
+//! #[async_trait]
+//! impl RecordRepository<Brand> for Shelf {
+//!     async fn list(&self, project: ProjectId) -> Result<Vec<Brand>, StoreError> {
+//!         let brands = self.0.lock().unwrap();
+//!         Ok(brands.iter().filter(|(owner, _)| *owner == project).map(|(_, brand)| brand.clone()).collect())
+//!     }
+//!
+//!     // The record may belong to any project. `OfProject` gives it only to an employee of that project.
+//!     async fn find(&self, id: BrandId) -> Result<Option<OfProject<Brand>>, StoreError> {
+//!         let brands = self.0.lock().unwrap();
+//!         Ok(brands
+//!             .iter()
+//!             .find(|(_, brand)| brand.id == id)
+//!             .map(|(owner, brand)| OfProject::new(*owner, brand.clone())))
+//!     }
+//!
+//!     async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
+//!         let mut brands = self.0.lock().unwrap();
+//!         if taken(&brands, stamp.project_id, &draft.name, None) {
+//!             return Err(BrandRefusal::NameTaken.into());
+//!         }
+//!         let id = BrandId::new(i64::try_from(brands.len()).unwrap() + 1).unwrap();
+//!         let BrandDraft { name, photo } = draft;
+//!         let brand = Brand { id, name, photo, created_at: stamp.at, updated_at: stamp.at };
+//!         brands.push((stamp.project_id, brand.clone()));
+//!         Ok(brand)
+//!     }
+//!
+//!     async fn update(&self, stamp: Stamp, id: BrandId, change: BrandChange) -> Result<Brand, BrandError> {
+//!         let mut brands = self.0.lock().unwrap();
+//!         if change.name.as_set().is_some_and(|name| taken(&brands, stamp.project_id, name, Some(id))) {
+//!             return Err(BrandRefusal::NameTaken.into());
+//!         }
+//!         let own = brands.iter_mut().find(|(owner, brand)| *owner == stamp.project_id && brand.id == id);
+//!         let (_, brand) = own.ok_or(BrandError::NotFound)?;
+//!         brand.name = change.name.or(brand.name.clone());
+//!         brand.updated_at = stamp.at;
+//!         Ok(brand.clone())
+//!     }
+//! }
+//!
+//! // 2. The use cases. A call without the permission never reaches the storage.
+//! let brands = BrandService::new(Arc::new(Shelf::default()), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
+//! let editor = staff_with([Permission::create(Resource::Brands), Permission::edit(Resource::Brands)]);
+//! let named = |name: &str| BrandDraft { name: Name::parse(name).unwrap(), photo: None };
+//!
+//! let brand = brands.create(&editor, named("Elbe")).await?;
+//! assert!(matches!(brands.create(&editor, named("ELBE")).await, Err(BrandError::Refused(BrandRefusal::NameTaken))));
+//! let change = BrandChange { name: Edit::Set(Name::parse("Elbe & Sons")?), ..BrandChange::default() };
+//! assert_eq!(brands.update(&editor, brand.id, change).await?.name.as_str(), "Elbe & Sons");
+//! assert!(matches!(brands.list(&editor).await, Err(BrandError::Denied(_))));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "mocks"))]
+//! # fn main() {}
 //! ```
 
 use kontor_kernel::RecordService;
@@ -72,8 +159,3 @@ pub use warehouses::WarehouseService;
 
 /// Use cases of brands.
 pub type BrandService = RecordService<model::Brand>;
-
-/// The example of the reuse guide, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse-catalog.md")]
-struct ReuseGuide;

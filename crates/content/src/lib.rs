@@ -14,12 +14,17 @@
 //! - No block or menu item is its own descendant. No tree is deeper than [`model::Tree::DEEPEST`].
 //! - HTML of staff is stored unchanged. Customers see the cleaned form.
 //!
+//! **Refusals**: [`FileError`], [`PageError`] and [`PartError`] are each a [`kontor_kernel::RecordError`] of the
+//! business refusals: [`FileRefusal`], [`PageRefusal`] and [`PartRefusal`]. Reads for customers fail with
+//! [`ContentError`].
+//!
 //! **Ports**: [`ports::FileRepository`], [`ports::FileStore`], [`ports::ContentInspector`], [`ports::PictureResizer`],
 //! [`ports::PageReader`], [`ports::PartRepository`], [`ports::MenuOrder`], [`ports::PartReader`], and
 //! [`kontor_kernel::ListedDeletableRepository`] of pages.
 //!
-//! A type of file accepts or refuses a content without any storage:
+//! **Features**: `mocks` adds a mock of every port in [`ports`].
 //!
+//! A type of file accepts or refuses a content without any storage:
 //! ```
 //! use kontor_content::model::{FileType, MediaType, Inspection};
 //!
@@ -29,6 +34,107 @@
 //! assert_eq!(contract.unwrap_err().to_string(), "must be a JPEG, PNG, GIF or WebP file");
 //! assert_eq!(MediaType::Pdf.label(Some("C:\\work\\..\\Договор.exe"))?.as_str(), "Договор.exe.pdf");
 //! # Ok::<(), kontor_kernel::TextError>(())
+//! ```
+//!
+//! An upload stores the record and the content in the order given above:
+//! ```
+//! # #[cfg(feature = "mocks")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::fs::File;
+//! use std::io::{Read, Write};
+//! use std::sync::{Arc, Mutex};
+//!
+//! use chrono::DateTime;
+//! use kontor_content::model::{FileType, MediaType, Sha256, Inspection, StoredFile, Written};
+//! use kontor_content::ports::{
+//!     ContentInspector, MockFileRepository, MockFileStore, MockPictureResizer, Published, StorageFailed,
+//! };
+//! use kontor_content::{FileError, FileRefusal, FileService};
+//! use kontor_kernel::testing::{CountingRandom, staff_with};
+//! use kontor_kernel::{FileId, FixedClock, Permission, Resource};
+//!
+//! // 1. An inspector that recognizes a content by its first bytes alone.
+//! struct FirstBytes;
+//!
+//! impl ContentInspector for FirstBytes {
+//!     fn inspect(&self, mut content: &File) -> Result<Inspection, StorageFailed> {
+//!         let mut start = [0; 5];
+//!         let read = content.read(&mut start).map_err(|error| StorageFailed(error.to_string()))?;
+//!         Ok(if &start[..read] == b"%PDF-" { Inspection::Document(MediaType::Pdf) } else { Inspection::Unknown })
+//!     }
+//!
+//!     fn publish(&self, _: &File, _: MediaType) -> Result<Option<Published>, StorageFailed> {
+//!         Ok(None) // It recognizes no pictures, so it publishes none.
+//!     }
+//! }
+//!
+//! // 2. Storage, here mocks that record their calls.
+//! let steps = Arc::new(Mutex::new(Vec::new()));
+//! let note = |step: &'static str| {
+//!     let steps = steps.clone();
+//!     move || steps.lock().unwrap().push(step)
+//! };
+//! let (announced, put, completed) = (note("a record that waits"), note("the content"), note("the record is shown"));
+//! let written = || Written { size: 9, sha256: Sha256::parse(&"0".repeat(64)).unwrap() };
+//! let waiting = Arc::new(Mutex::new(None));
+//! let mut files = MockFileRepository::new();
+//! let record = waiting.clone();
+//! files.expect_announce().returning(move |file| {
+//!     announced();
+//!     *record.lock().unwrap() = Some(file);
+//!     Ok(FileId::new(7).unwrap())
+//! });
+//! files.expect_complete().returning(move |_, id, content| {
+//!     completed();
+//!     let file = waiting.lock().unwrap().take();
+//!     Ok(file.map(|file| StoredFile {
+//!         id,
+//!         project_id: file.project_id,
+//!         file_type: file.file_type,
+//!         key: file.key,
+//!         name: file.name,
+//!         media: file.media,
+//!         dimensions: file.dimensions,
+//!         content,
+//!         order_id: file.order_id,
+//!         creator_id: file.creator_id,
+//!         created_at: file.created_at,
+//!     }))
+//! });
+//! let mut contents = MockFileStore::new();
+//! contents.expect_put().returning(move |_, _, _| {
+//!     put();
+//!     Ok(written())
+//! });
+//!
+//! // 3. The use cases. The path of the uploaded name is dropped; the content determines the extension.
+//! let service = FileService {
+//!     files: Arc::new(files),
+//!     contents: Arc::new(contents),
+//!     inspector: Arc::new(FirstBytes),
+//!     resizer: Arc::new(MockPictureResizer::new()),
+//!     clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+//!     random: Arc::new(CountingRandom::new()),
+//! };
+//! let content = |bytes: &[u8]| -> std::io::Result<File> {
+//!     let mut file = tempfile::NamedTempFile::new()?;
+//!     file.write_all(bytes)?;
+//!     file.reopen()
+//! };
+//! let clerk = staff_with([Permission::create(Resource::Files)]);
+//!
+//! let upload = service.inspect(FileType::OrderFile, Some("C:\\orders\\41.exe"), content(b"%PDF-1.7\n")?)?;
+//! let file = service.store(&clerk, upload).await?;
+//! assert_eq!(file.name.as_str(), "41.exe.pdf");
+//! assert_eq!(*steps.lock().unwrap(), ["a record that waits", "the content", "the record is shown"]);
+//!
+//! let refused = service.inspect(FileType::OrderFile, None, content(b"MZ\x90")?);
+//! assert!(matches!(refused, Err(FileError::Refused(FileRefusal::Content(_)))));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "mocks"))]
+//! # fn main() {}
 //! ```
 
 mod error;
@@ -52,8 +158,3 @@ pub type PageService = RecordService<model::Page, dyn ListedDeletableRepository<
 
 /// History of content pages.
 pub type PageHistory = RecordHistory<model::Page, dyn ListedDeletableRepository<model::Page>>;
-
-/// The example of the reuse guide, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse-content.md")]
-struct ReuseGuide;

@@ -10,8 +10,84 @@
 //! - A contact that logs one customer in is stored for no other.
 //! - Contacts and bank accounts of a customer are not visible for other customers of the project.
 //!
-//! **Ports**: [`ports::CustomerRepository`], [`ports::StaffCustomerRepository`],
-//! [`ports::CustomerPartRepository`], [`ports::NotificationReader`].
+//! **Refusals**: [`CustomerError`] for customers themselves; it names all invalid fields at once. Staff have
+//! [`StaffCustomerError`] and [`CustomerPartError`], with [`StaffCustomerRefusal`] and [`CustomerPartRefusal`].
+//!
+//! **Ports**: [`ports::CustomerRepository`] for customers themselves, [`ports::StaffCustomerRepository`] and
+//! [`ports::CustomerPartRepository`] for staff, [`ports::NotificationReader`].
+//!
+//! **Features**: `mocks` adds a mock of every port.
+//!
+//! Customers change their own record:
+//! ```
+//! # #[cfg(feature = "mocks")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::{Arc, Mutex};
+//!
+//! use chrono::{DateTime, NaiveDate};
+//! use kontor_customers::model::{Customer, CustomerKind, PersonalData, ProfileChange};
+//! use kontor_customers::ports::MockCustomerRepository;
+//! use kontor_customers::{CustomerError, ProfileService};
+//! use kontor_kernel::{
+//!     AppScope, ApplicationId, CounterpartyId, CustomerScope, Edit, FixedClock, Name, OfProject, Phone, ProjectId,
+//!     TokenId,
+//! };
+//!
+//! // 1. Storage behind the port, here a mock with one record.
+//! let person = CustomerKind { id: 1, name: Name::parse("Person")?, created_at: DateTime::UNIX_EPOCH };
+//! let record = Arc::new(Mutex::new(Customer {
+//!     id: CounterpartyId::new(4)?,
+//!     kind: person,
+//!     manager: None,
+//!     avatar: None,
+//!     first_name: None,
+//!     last_name: None,
+//!     middle_name: None,
+//!     birthday: None,
+//!     address: None,
+//!     phone_1: Some(Phone::parse("8 (900) 123-45-67")?),
+//!     phone_2: None,
+//!     email: None,
+//!     created_at: DateTime::UNIX_EPOCH,
+//!     updated_at: DateTime::UNIX_EPOCH,
+//! }));
+//! let mut customers = MockCustomerRepository::new();
+//! let stored = record.clone();
+//! let project = ProjectId::new(1)?;
+//! customers.expect_find().returning(move |_| Ok(Some(OfProject::new(project, stored.lock().unwrap().clone()))));
+//! let stored = record.clone();
+//! customers.expect_change_profile().returning(move |change| {
+//!     let mut record = stored.lock().unwrap();
+//!     record.first_name = change.data.first_name.or(record.first_name.take());
+//!     Ok(())
+//! });
+//!
+//! // 2. The use cases, for an authenticated customer.
+//! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+//! let profiles = ProfileService { customers: Arc::new(customers), clock };
+//! let app = AppScope { project_id: project, application_id: ApplicationId::new(1)?, wholesale: false };
+//! let scope = CustomerScope { app, counterparty_id: CounterpartyId::new(4)?, token_id: TokenId::new(1)? };
+//!
+//! let data = PersonalData { first_name: Edit::Set(Some(Name::parse("Anna")?)), ..PersonalData::default() };
+//! let changed = profiles.change(scope, ProfileChange { data, phone_1: Edit::Keep }).await?;
+//! assert_eq!(changed.first_name.unwrap().as_str(), "Anna");
+//!
+//! // The login phone cannot be changed, and a birthday cannot be in the future: the error names both fields.
+//! let tomorrow = NaiveDate::from_ymd_opt(1970, 1, 2);
+//! let data = PersonalData { birthday: Edit::Set(tomorrow), ..PersonalData::default() };
+//! let refused = profiles.change(scope, ProfileChange { data, phone_1: Edit::Set(None) }).await;
+//! let Err(CustomerError::Invalid(violations)) = refused else { panic!("{refused:?}") };
+//! assert_eq!(violations.fields().keys().collect::<Vec<_>>(), ["birthday", "phone_1"]);
+//!
+//! // A customer of another project does not exist for the caller.
+//! let elsewhere = CustomerScope { app: AppScope { project_id: ProjectId::new(2)?, ..app }, ..scope };
+//! assert!(matches!(profiles.profile(elsewhere).await, Err(CustomerError::NotFound)));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "mocks"))]
+//! # fn main() {}
+//! ```
 
 mod error;
 pub mod model;
@@ -30,8 +106,3 @@ pub use parts::CustomerPartService;
 pub use profile::ProfileService;
 pub use registry::CustomerAdministration;
 pub use staff::StaffCustomerService;
-
-/// Compiles and runs the example of the reuse guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse-customers.md")]
-struct ReuseGuide;

@@ -9,6 +9,16 @@
 //! - Money is whole minor units; no computation uses floating point.
 //! - The crate depends on no other crate of the workspace, no database, no HTTP and no async runtime.
 //!
+//! **Refusals**: a constructor refuses with its own error, such as [`MoneyError`]. [`RecordError`] is the error of the
+//! use cases of a record: a missing permission, a missing record, a business refusal or a storage failure.
+//!
+//! **Ports**: [`Clock`], [`Random`], [`SecretCipher`], [`RateLimiter`], [`HtmlCleaner`], [`ChangeLog`],
+//! [`history::Histories`], and [`RecordRepository`] of records that staff edit.
+//!
+//! **Features**: `mocks` adds mocks of `RateLimiter`, `ChangeLog`, `Histories` and `RecordRepository`. It also adds the
+//! module `testing`: random numbers, a cipher and employees for tests.
+//!
+//! Values are parsed once:
 //! ```
 //! use kontor_kernel::{Money, Phone};
 //!

@@ -14,9 +14,14 @@
 //! - Tickets are redeemed at most as often as they were paid for and kept. Of two scans that race for the last
 //!   ticket, one is admitted.
 //!
+//! **Refusals**: [`CartError`] for prices, [`PlacementError`] for placement, [`OrderError`] for changes of orders.
+//! [`OrderRefused`] and [`OrderRefusal`] list the business refusals.
+//!
 //! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`],
 //! [`ports::ReservationReader`], [`ports::TicketStore`], [`ports::ContactSettings`],
-//! [`ports::DeliverySettings`].
+//! [`ports::DeliverySettings`]; and [`kontor_payments::ports`] for orders that are paid online.
+//!
+//! **Features**: `mocks` adds a mock of every port, and enables `mocks` of `kontor-payments`.
 //!
 //! Pricing is a pure function:
 //! ```
@@ -54,7 +59,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A use case with mocked ports (feature `mocks`): an unknown promo code does not change the price.
+//! A use case with mocked ports: an unknown promo code does not change the price.
 //! ```
 //! # #[cfg(feature = "mocks")]
 //! # #[tokio::main(flavor = "current_thread")]
@@ -66,7 +71,9 @@
 //! use kontor_kernel::{AppScope, ApplicationId, FixedClock, NomenclatureId, ProjectId, Quantity};
 //! use kontor_orders::model::{Cart, CartLine, Promo, PromoCode, PromoProblem};
 //! use kontor_orders::ports::{MockCartReader, MockOrderReader, MockOrderStore};
-//! use kontor_orders::{CartSnapshot, FewestWarehouses, ItemKind, OfferedItem, Packaging, PaymentPage, PlacementService};
+//! use kontor_orders::{
+//!     CartSnapshot, FewestWarehouses, ItemKind, OfferedItem, Packaging, PaymentPage, PlacementService,
+//! };
 //! use kontor_payments::ChargeService;
 //! use kontor_payments::ports::{MockChargeStore, MockPaymentGateway};
 //!
@@ -136,8 +143,3 @@ pub use placement::{
 };
 
 pub use reservations::ReservationService;
-
-/// Compiles and runs the example of the reuse guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse-orders.md")]
-struct ReuseGuide;

@@ -12,11 +12,120 @@
 //! - Notifications about a task are written in the commit that changes it. Employees get none about their own
 //!   changes.
 //!
+//! **Refusals**: each group of use cases has one error. Most are a [`kontor_kernel::RecordError`] of the business
+//! refusals: branches have [`BranchError`] and [`BranchRefusal`].
+//!
 //! **Ports**: [`ports::BranchRepository`], [`ports::BranchRequisiteRepository`],
 //! [`ports::ApplicationRepository`], [`ports::DictionaryRepository`], [`ports::CheckoutOptionRepository`],
-//! [`ports::ShopRepository`], [`ports::ProjectRepository`], [`ports::IntegrationRepository`],
-//! [`ports::SuggestionProvider`], [`ports::TaskMailQueue`], [`ports::TaskMailSender`], and
-//! [`kontor_kernel::DeletableRepository`] of departments.
+//! [`ports::ShopRepository`], [`ports::OpeningTimesStore`], [`ports::StaffMenuStore`], [`ports::ProjectRepository`],
+//! [`ports::IntegrationRepository`], [`ports::SuggestionProvider`], [`ports::TaskMailQueue`],
+//! [`ports::TaskMailSender`]. From the kernel: [`kontor_kernel::DeletableRepository`] of departments,
+//! [`kontor_kernel::ListedDeletableRepository`] of shops, [`kontor_kernel::ListedRepository`] of tasks.
+//!
+//! **Features**: `mocks` adds a mock of every port in [`ports`].
+//!
+//! Branches on other storage:
+//! ```
+//! # #[cfg(feature = "mocks")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::{Arc, Mutex};
+//!
+//! use async_trait::async_trait;
+//! use chrono::DateTime;
+//! use kontor_kernel::history::MockHistories;
+//! use kontor_kernel::testing::staff_with;
+//! use kontor_kernel::{
+//!     BranchId, Email, FixedClock, Inn, Line, Listing, Name, OfProject, Page, Permission, Phone, ProjectId,
+//!     RecordError, Resource, Stamp, StoreError,
+//! };
+//! use kontor_organization::model::{Branch, BranchChange, BranchDraft};
+//! use kontor_organization::ports::BranchRepository;
+//! use kontor_organization::{BranchError, BranchService};
+//!
+//! // 1. Storage behind the port, here a list in memory.
+//! #[derive(Default)]
+//! struct Register(Mutex<Vec<(ProjectId, Branch)>>);
+//!
+//! impl Register {
+//!     fn of(&self, project: ProjectId) -> Vec<Branch> {
+//!         let branches = self.0.lock().unwrap();
+//!         branches.iter().filter(|(owner, _)| *owner == project).map(|(_, branch)| branch.clone()).collect()
+//!     }
+//! }
+//!
+//! #[async_trait]
+//! impl BranchRepository for Register {
+//!     async fn list(&self, project: ProjectId) -> Result<Vec<Branch>, StoreError> {
+//!         Ok(self.of(project))
+//!     }
+//!
+//!     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError> {
+//!         let items = self.of(project);
+//!         Ok(Page { total: u64::try_from(items.len()).map_err(StoreError::corrupt)?, items, request: listing.page })
+//!     }
+//!
+//!     async fn find(&self, id: BranchId) -> Result<Option<OfProject<Branch>>, StoreError> {
+//!         let branches = self.0.lock().unwrap();
+//!         let found = branches.iter().find(|(_, branch)| branch.id == id);
+//!         Ok(found.map(|(project, branch)| OfProject::new(*project, branch.clone())))
+//!     }
+//!
+//!     async fn insert(&self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError> {
+//!         let mut branches = self.0.lock().unwrap();
+//!         let number = i64::try_from(branches.len()).map_err(StoreError::corrupt)? + 1;
+//!         let branch = Branch {
+//!             id: BranchId::new(number).map_err(StoreError::corrupt)?,
+//!             name: draft.name,
+//!             inn: draft.inn.map(|inn| Line::parse(&inn)).transpose().map_err(StoreError::corrupt)?,
+//!             kpp: draft.kpp.map(|kpp| Line::parse(&kpp)).transpose().map_err(StoreError::corrupt)?,
+//!             address: draft.address,
+//!             phone: draft.phone,
+//!             email: draft.email,
+//!             version: 1,
+//!             created_at: stamp.at,
+//!             updated_at: stamp.at,
+//!         };
+//!         branches.push((stamp.project_id, branch.clone()));
+//!         Ok(branch)
+//!     }
+//!
+//!     async fn update(&self, _: Stamp, _: BranchId, _: BranchChange) -> Result<Branch, BranchError> {
+//!         Err(RecordError::NotFound)
+//!     }
+//!
+//!     async fn delete(&self, _: Stamp, _: BranchId) -> Result<(), BranchError> {
+//!         Err(RecordError::NotFound)
+//!     }
+//! }
+//!
+//! // 2. Values are parsed once: a draft that exists is valid.
+//! let draft = BranchDraft {
+//!     name: Name::parse("Old Harbour")?,
+//!     inn: Some(Inn::parse("7707083893")?),
+//!     kpp: None,
+//!     address: Some(Line::parse("Speicherstadt 1")?),
+//!     phone: Some(Phone::parse("8 (900) 123-45-67")?),
+//!     email: Some(Email::parse("harbour@example.com")?),
+//! };
+//! assert!(Inn::parse("7707083894").is_err());
+//!
+//! // 3. The use cases. A call without the permission never reaches the storage.
+//! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+//! let histories = Arc::new(MockHistories::new());
+//! let branches = BranchService { branches: Arc::new(Register::default()), histories, clock };
+//! let founder = staff_with([Permission::create(Resource::Branches), Permission::view(Resource::Branches)]);
+//! let visitor = staff_with([]);
+//!
+//! let branch = branches.create(&founder, draft.clone()).await?;
+//! assert_eq!(branch.phone.as_ref().map(Phone::as_str), Some("79001234567"));
+//! assert_eq!(branches.list(&founder).await?, [branch]);
+//! assert!(matches!(branches.create(&visitor, draft).await, Err(BranchError::Denied(_))));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "mocks"))]
+//! # fn main() {}
+//! ```
 
 use kontor_kernel::{DeletableRepository, ListedDeletableRepository, ListedRepository, RecordHistory, RecordService};
 
@@ -65,8 +174,3 @@ pub type ShopHistory = RecordHistory<model::StaffShop, dyn ListedDeletableReposi
 
 /// Use cases of tasks.
 pub type TaskService = RecordService<model::Task, dyn ListedRepository<model::Task>>;
-
-/// Compiles and runs the example of the reuse guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse-organization.md")]
-struct ReuseGuide;

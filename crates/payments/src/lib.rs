@@ -13,41 +13,105 @@
 //! - A deactivated saved method is never charged again.
 //! - A receipt sums exactly to its amount; a receipt that is not registered in time is reported.
 //!
+//! **Refusals**: a declined or unknown charge is a result ([`ChargeResult`], [`Opened`]), not an error.
+//! [`VerificationError`] and [`SavedMethodError`] are the errors for saved methods.
+//!
 //! **Ports**: [`ports::PaymentGateway`], [`ports::ChargeStore`], [`ports::RefundStore`],
 //! [`ports::SavedMethodStore`], [`ports::VerificationStore`], [`ports::ReceiptStore`],
-//! [`ports::ReceiptSettings`]. With the feature `testing`, `testing::contract` contains the contract of the
-//! stores, as functions that the tests of an adapter run.
+//! [`ports::ReceiptSettings`].
 //!
-//! A use case with mocked ports (feature `mocks`): a lost answer leaves the outcome unknown.
+//! **Features**
+//! - `mocks` adds a mock of every port.
+//! - `testing` adds `testing::contract`: the promises of the stores, as functions that the tests of an adapter run; and
+//!   `testing::acquirer`, an acquirer in memory.
+//!
+//! The response to a charge is lost, and a worker resolves the outcome:
 //! ```
 //! # #[cfg(feature = "mocks")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use std::sync::Arc;
+//! use std::sync::{Arc, Mutex};
 //!
-//! use chrono::DateTime;
+//! use chrono::{DateTime, TimeDelta};
 //! use kontor_kernel::testing::CountingRandom;
 //! use kontor_kernel::{ChargeId, CounterpartyId, FixedClock, Money, ProjectId, SubscriptionId};
 //! use kontor_payments::change::{Change, ChargeChange};
-//! use kontor_payments::model::{ChargePurpose, ChargeRequest, NewCharge, PaymentMethod};
+//! use kontor_payments::model::{
+//!     Charge, ChargePurpose, ChargeRequest, ChargeState, GatewayPayment, GatewayStatus, NewCharge, PaymentMethod,
+//!     ProviderId,
+//! };
 //! use kontor_payments::ports::{Answer, ChargeStored, MockChargeStore, MockPaymentGateway};
 //! use kontor_payments::{ChargeResult, ChargeService, Opened};
 //! use uuid::Uuid;
 //!
+//! // 1. Storage, here a mock that keeps one charge and its outcome.
+//! let stored: Arc<Mutex<Option<Charge>>> = Arc::default();
+//! let outcome: Arc<Mutex<Option<ChargeChange>>> = Arc::default();
 //! let mut charges = MockChargeStore::new();
-//! charges.expect_store().returning(|new| Ok(ChargeStored::New(new.stored_as(ChargeId::new(1).unwrap()))));
-//! charges.expect_record().returning(|_, change, _| {
-//!     assert!(matches!(change, ChargeChange::Postponed { unanswered: true, .. }));
+//! let kept = stored.clone();
+//! charges.expect_store().returning(move |new| {
+//!     let charge = Charge {
+//!         id: ChargeId::new(1).unwrap(),
+//!         project_id: new.project_id,
+//!         application_id: new.application_id,
+//!         counterparty_id: new.counterparty_id,
+//!         state: ChargeState::Prepared,
+//!         provider_id: None,
+//!         request: new.request,
+//!         confirmation_url: None,
+//!         captured: Money::ZERO,
+//!         refunded: Money::ZERO,
+//!         refunding: Money::ZERO,
+//!         checks: 0,
+//!         asked_at: new.at,
+//!         settled_at: None,
+//!         created_at: new.at,
+//!     };
+//!     *kept.lock().unwrap() = Some(charge.clone());
+//!     Ok(ChargeStored::New(charge))
+//! });
+//! let known = outcome.clone();
+//! charges.expect_record().returning(move |_, change, _| {
+//!     *known.lock().unwrap() = Some(change);
 //!     Ok(Change::Done)
 //! });
+//! // A due charge is leased to one worker; here it is due once.
+//! charges.expect_lease().times(2).returning(move |_, _, _| Ok(stored.lock().unwrap().take()));
+//!
+//! // 2. The acquirer takes the money, and its first response is lost.
+//! let asked: Arc<Mutex<Vec<Uuid>>> = Arc::default();
 //! let mut gateway = MockPaymentGateway::new();
-//! gateway.expect_create().return_const(Answer::Unknown { why: "timed out".to_owned(), retry_after: None });
+//! let keys = asked.clone();
+//! gateway.expect_create().returning(move |request| {
+//!     let mut keys = keys.lock().unwrap();
+//!     keys.push(request.key);
+//!     if keys.len() == 1 {
+//!         return Answer::Unknown { why: "the connection was closed".to_owned(), retry_after: None };
+//!     }
+//!     Answer::Known(GatewayPayment {
+//!         renewal: None,
+//!         id: ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap(),
+//!         status: GatewayStatus::Succeeded,
+//!         amount: request.amount,
+//!         currency: request.currency.clone(),
+//!         confirmation_url: None,
+//!         reason: None,
+//!         purpose: Some(request.purpose),
+//!         key: Some(request.key),
+//!         saved_method: None,
+//!         receipt: None,
+//!     })
+//! });
+//!
+//! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
 //! let payments = ChargeService {
 //!     charges: Arc::new(charges),
 //!     gateway: Arc::new(gateway),
-//!     clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+//!     clock: clock.clone(),
 //!     random: Arc::new(CountingRandom::new()),
 //! };
+//!
+//! // 3. The outcome is unknown, so the charge is not reported as failed.
 //! let charged = payments
 //!     .charge(NewCharge {
 //!         project_id: ProjectId::new(1)?,
@@ -62,7 +126,7 @@
 //!             method: PaymentMethod::BankCard,
 //!             description: "Subscription 7".to_owned(),
 //!             return_url: "https://shop.example".to_owned(),
-//!             save_method: true,
+//!             save_method: false,
 //!             saved_method: None,
 //!             receipt: None,
 //!         },
@@ -71,6 +135,14 @@
 //!     })
 //!     .await?;
 //! assert!(matches!(charged, ChargeResult::Asked(_, Opened::Unclear)));
+//! assert!(matches!(*outcome.lock().unwrap(), Some(ChargeChange::Postponed { unanswered: true, .. })));
+//!
+//! // 4. The worker repeats the same request under the same key, and commits the outcome.
+//! clock.advance(TimeDelta::minutes(1));
+//! let round = payments.reconcile("worker 1", 10).await?;
+//! assert_eq!((round.checked, round.settled), (1, 1));
+//! assert!(matches!(*outcome.lock().unwrap(), Some(ChargeChange::Succeeded { .. })));
+//! assert_eq!(*asked.lock().unwrap(), [Uuid::from_u128(5); 2]);
 //! # Ok(())
 //! # }
 //! # #[cfg(not(feature = "mocks"))]
@@ -96,8 +168,3 @@ pub use receipts::{ReceiptService, ReconciledReceipts};
 pub use refunding::{ComparedRefunds, ReconciledRefunds, RefundNotificationResult, RefundService};
 pub use saved_methods::SavedMethodService;
 pub use timing::{RECEIPT_OVERDUE, TAKEOVER};
-
-/// Compiles and runs the example of the reuse guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse-payments.md")]
-struct ReuseGuide;

@@ -2,7 +2,7 @@
 //!
 //! **Owns** the periods of a subscription, its states and its table of moves, the meaning of declines, the
 //! dunning plan, consents, the bounds on charges, and the access rule. Decisions are values and pure functions
-//! ([`SubscriptionCase`] combines them); use cases run over [`ports`]. `docs/guides/subscriptions.md` shows the tables.
+//! ([`SubscriptionCase`] combines them). `docs/guides/subscriptions.md` shows the tables.
 //!
 //! **Invariants**
 //! - A period is computed from the start of the first one and its number: periods have no gaps, and the billing
@@ -16,12 +16,25 @@
 //! - After downtime of any length at most one charge is due at once.
 //! - Terms never change without a consent.
 //!
+//! **Refusals**: [`SubscriptionError`], with [`SubscriptionRefusal`] for requests. [`MoveRefused`] is the refusal of an
+//! event in the current state.
+//!
+//! **Ports**: [`ports::SubscriptionStore`], [`ports::SubscriptionReader`] for staff, [`ports::MethodChangeStore`],
+//! [`ports::SubscriptionForecastReader`]; and [`kontor_payments::ports`] for charges. The storage keeps one open
+//! attempt per subscription, and one attempt per subscription, period and number. The commit that stores an attempt
+//! calls [`next_try`] again, with all attempts of the method locked.
+//!
+//! **Features**: `mocks` adds a mock of every port except [`ports::SubscriptionForecastReader`].
+//!
+//! A backend that only checks access needs [`grants_access`] alone; `apps/examples` has two such backends.
+//! [`forecast()`] predicts charges from a [`SubscriptionCase`].
+//!
 //! A declined renewal and its next attempt:
 //! ```
 //! use kontor_kernel::Zone;
 //! use kontor_subscriptions::{
-//!     Anchor, ChargeOrigin, Decline, DunningPolicy, Effect, Facts, MethodStanding, NextAttempt, OpenCharge, PlanStanding,
-//!     SubscriptionEvent, SubscriptionStatus, PastAttempt, grants_access, next_try,
+//!     Anchor, ChargeOrigin, Decline, DunningPolicy, Effect, Facts, MethodStanding, NextAttempt, OpenCharge,
+//!     PlanStanding, SubscriptionEvent, SubscriptionStatus, PastAttempt, grants_access, next_try,
 //! };
 //!
 //! let (zone, first) = (Zone::default(), "2027-01-31T09:00:00Z".parse()?);
@@ -50,6 +63,59 @@
 //! let next = next_try(&DunningPolicy::default(), zone, &tries, &[due.start], due.start);
 //! assert_eq!(next, NextAttempt::At("2027-03-01T09:00:00Z".parse()?));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A renewal after downtime, without storage:
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use chrono::{DateTime, Utc};
+//! use kontor_kernel::Zone;
+//! use kontor_subscriptions::{
+//!     Anchor, ChargeOrigin, Decline, DunningPolicy, Facts, MethodStanding, MissedPeriods, NextAttempt, OpenCharge,
+//!     PlanStanding, Schedule, SubscriptionEvent, SubscriptionStatus, PastAttempt, after_downtime, grants_access,
+//!     next_try,
+//! };
+//!
+//! let at = |text: &str| text.parse::<DateTime<Utc>>();
+//! let zone = Zone::parse("Europe/Moscow")?;
+//!
+//! // 1. The storage has the start of the first period and the last paid one. After three months of downtime one charge
+//! //    is due, for the current period.
+//! let schedule = Schedule::new(Anchor::new(at("2027-01-31T09:00:00Z")?, zone, 1)?);
+//! let now = at("2027-05-01T12:00:00Z")?;
+//! let due = after_downtime(&schedule, 1, now, MissedPeriods::Forgive);
+//! let period = due.charge.ok_or("nothing is due")?;
+//! assert_eq!((period.number, due.forgiven), (4, 2..4));
+//! assert_eq!(period.start, at("2027-04-30T09:00:00Z")?);
+//!
+//! // 2. The table of moves decides about the start of the charge and its effects.
+//! let facts = Facts {
+//!     activated: true,
+//!     charge: OpenCharge::None,
+//!     origin: ChargeOrigin::Renewal,
+//!     in_time: period.end > now,
+//!     paid: false,
+//!     method: MethodStanding::Valid,
+//!     plan: PlanStanding::Available,
+//!     parked: false,
+//!     limit_reached: false,
+//!     refund_ends: false,
+//! };
+//! let charging = SubscriptionStatus::Active.after(SubscriptionEvent::PeriodDue, facts)?;
+//! assert_eq!(charging.to, SubscriptionStatus::Charging);
+//! // A running charge excludes another one and grants no access.
+//! let running = Facts { charge: OpenCharge::Running, ..facts };
+//! assert!(charging.to.after(SubscriptionEvent::Retry, running).is_err());
+//! assert!(!grants_access(charging.to, Some(period.end), now));
+//!
+//! // 3. The acquirer declines. The reason decides about another attempt and its time.
+//! let declined = PastAttempt { at: now, planned: true, decline: Some(Decline::of(Some("issuer_unavailable"))) };
+//! let next = next_try(&DunningPolicy::default(), zone, &[declined], &[now], now);
+//! assert_eq!(next, NextAttempt::At(at("2027-05-02T12:00:00Z")?));
+//! let expired = PastAttempt { decline: Some(Decline::of(Some("card_expired"))), ..declined };
+//! assert_eq!(next_try(&DunningPolicy::default(), zone, &[expired], &[now], now), NextAttempt::MethodDead);
+//! # Ok(())
+//! # }
 //! ```
 
 mod access;
@@ -106,8 +172,3 @@ pub use service::{Agreement, SubscriptionService, TermsEdit};
 pub use staff::{StaffCommand, StaffSubscriptions};
 pub use state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus};
 pub use terms::{ConsentedTerms, Consents, Terms, TermsDifference, TooEarly, needs_consent};
-
-/// Compiles and runs the example of the reuse guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse-subscriptions.md")]
-struct ReuseGuide;

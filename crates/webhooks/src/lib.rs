@@ -12,9 +12,15 @@
 //! - A delivery is sent under a lease, so that several workers never send it at the same time.
 //! - An internal address is never called unless [`model::OutboundPolicy`] allows it.
 //!
-//! **Ports**: [`ports::WebhookRepository`], [`ports::DeliveryLog`], [`ports::DeliveryQueue`],
-//! [`ports::WebhookSender`], [`ports::Signer`].
+//! **Refusals**: [`WebhookError`] and [`DeliveryError`] are each a [`kontor_kernel::RecordError`] of the business
+//! refusals: [`WebhookRefusal`] and [`DeliveryRefusal`]. [`model::UrlRefusal`] is the refusal of an address.
 //!
+//! **Ports**: [`ports::WebhookRepository`], [`ports::DeliveryLog`], [`ports::DeliveryQueue`],
+//! [`ports::WebhookSender`] (the HTTP client), [`ports::Signer`] (HMAC-SHA256).
+//!
+//! **Features**: `mocks` adds a mock of every port.
+//!
+//! The next attempt is a function of the result:
 //! ```
 //! use chrono::{DateTime, TimeDelta};
 //! use kontor_webhooks::model::{DeliveryState, Pending, SendOutcome};
@@ -23,6 +29,104 @@
 //! let state = Pending::due(noon).after(&SendOutcome::Answered(500), noon);
 //! assert_eq!(state.next_attempt_at(), Some(noon + TimeDelta::minutes(1)));
 //! assert_eq!(state.status(), "pending");
+//! ```
+//!
+//! A worker delivers a webhook at its second attempt:
+//! ```
+//! # #[cfg(feature = "mocks")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::{Arc, Mutex};
+//!
+//! use chrono::{DateTime, TimeDelta};
+//! use kontor_kernel::testing::{CountingRandom, PlainCipher};
+//! use kontor_kernel::{DeliveryId, FixedClock, WebhookId};
+//! use kontor_webhooks::model::{
+//!     CircuitBreaker, DeliveryRequest, EndpointUrl, Message, OutboundPolicy, Pending, SendOutcome, UrlRefusal,
+//! };
+//! use kontor_webhooks::ports::{LeasedDelivery, MockDeliveryQueue, MockSigner, WebhookSender};
+//! use kontor_webhooks::{DeliveryWorker, DeliveryRound};
+//! use uuid::Uuid;
+//!
+//! // 1. The policy checks an address before anything is stored.
+//! let policy = OutboundPolicy::default();
+//! assert_eq!(policy.check(&EndpointUrl::parse("https://shop.example/hook")?), Ok(()));
+//! assert_eq!(policy.check(&EndpointUrl::parse("https://169.254.169.254/")?), Err(UrlRefusal::InternalHost));
+//! assert!(EndpointUrl::parse("https://0x7f.1/").is_err());
+//!
+//! // 2. An HTTP client behind the port. Its first response is 503, the others are 204.
+//! #[derive(Default)]
+//! struct Client(Mutex<Vec<DeliveryRequest>>);
+//!
+//! #[async_trait::async_trait]
+//! impl WebhookSender for Client {
+//!     async fn send(&self, request: DeliveryRequest) -> SendOutcome {
+//!         let mut sent = self.0.lock().unwrap();
+//!         sent.push(request);
+//!         SendOutcome::Answered(if sent.len() == 1 { 503 } else { 204 })
+//!     }
+//! }
+//!
+//! // 3. A queue, here a mock with one delivery. It leases due deliveries and records the result of each attempt.
+//! let due = Arc::new(Mutex::new(Some(Pending::due(DateTime::UNIX_EPOCH))));
+//! let mut queue = MockDeliveryQueue::new();
+//! let waiting = due.clone();
+//! queue.expect_lease().returning(move |_, _, now| {
+//!     // A leased delivery is not handed out again until its attempt is recorded.
+//!     let pending = waiting.lock().unwrap().take_if(|pending| pending.next_attempt_at() <= now);
+//!     let leased = pending.map(|pending| LeasedDelivery {
+//!         id: DeliveryId::new(1).unwrap(),
+//!         pending,
+//!         webhook_id: WebhookId::new(1).unwrap(),
+//!         circuit: CircuitBreaker::default(),
+//!         url: "https://shop.example/hook".to_owned(),
+//!         sealed_secret: "sealed:whsec_key".to_owned(),
+//!         message: Message {
+//!             event: "order.paid".to_owned(),
+//!             event_id: Uuid::from_u128(1),
+//!             delivery_id: Uuid::from_u128(2),
+//!             body: r#"{"order_id":41}"#.to_owned(),
+//!         },
+//!     });
+//!     Ok(leased.into_iter().collect())
+//! });
+//! let recorded = due.clone();
+//! queue.expect_record_attempt().returning(move |attempt| {
+//!     *recorded.lock().unwrap() = match attempt.to {
+//!         kontor_webhooks::model::DeliveryState::Pending(pending) => Some(pending),
+//!         _ => None,
+//!     };
+//!     Ok(true)
+//! });
+//! let mut signer = MockSigner::new();
+//! signer.expect_hmac_sha256().returning(|_, _| [0xab; 32]);
+//!
+//! // 4. Rounds of a worker. A failed delivery is sent again a minute later, under the same ids.
+//! let (client, clock) = (Arc::new(Client::default()), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
+//! let worker = DeliveryWorker {
+//!     queue: Arc::new(queue),
+//!     sender: client.clone(),
+//!     signer: Arc::new(signer),
+//!     cipher: Arc::new(PlainCipher),
+//!     random: Arc::new(CountingRandom::new()),
+//!     clock: clock.clone(),
+//! };
+//! let first = worker.deliver_due("worker-1").await?;
+//! assert_eq!(first, DeliveryRound { leased: 1, retried: 1, ..DeliveryRound::default() });
+//! assert_eq!(worker.deliver_due("worker-1").await?, DeliveryRound::default());
+//! clock.advance(TimeDelta::minutes(1));
+//! assert_eq!(
+//!     worker.deliver_due("worker-1").await?,
+//!     DeliveryRound { leased: 1, delivered: 1, ..DeliveryRound::default() }
+//! );
+//!
+//! let sent = client.0.lock().unwrap();
+//! assert_eq!(sent[0].header("X-Webhook-Delivery-Id"), sent[1].header("X-Webhook-Delivery-Id"));
+//! assert_ne!(sent[0].header("X-Webhook-Timestamp"), sent[1].header("X-Webhook-Timestamp"));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "mocks"))]
+//! # fn main() {}
 //! ```
 
 mod deliveries;
@@ -36,8 +140,3 @@ pub use deliveries::DeliveryService;
 pub use endpoints::WebhookService;
 pub use error::{DeliveryError, DeliveryRefusal, WebhookError, WebhookRefusal};
 pub use worker::{DeliveryRound, DeliveryWorker};
-
-/// Compiles and runs the example of the reuse guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse-webhooks.md")]
-struct ReuseGuide;
