@@ -23,7 +23,7 @@ pub(crate) enum Exchange {
 const KEY_IN_USE: &str = "duplicate idempotence key";
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(body).map_err(|error| format!("an answer that cannot be read: {error}"))
+    serde_json::from_slice(body).map_err(|error| format!("the response cannot be parsed: {error}"))
 }
 
 /// Returns the outcome of a payment request.

@@ -46,7 +46,7 @@ impl AcquirerConfig {
 
 /// The HTTP client could not be created; usually the machine has no certificate authorities.
 #[derive(Debug, thiserror::Error)]
-#[error("the HTTP client cannot be made: {0}")]
+#[error("the HTTP client cannot be created: {0}")]
 pub struct ClientError(#[from] reqwest::Error);
 
 /// HTTP client of the acquirer.
@@ -100,7 +100,11 @@ impl AcquirerClient {
             Ok(page) => page,
             Err(why) => return Reading::Unknown { why },
         };
-        let readable = |object| read(object).inspect_err(|why| tracing::warn!(%list, %why, "an object cannot be read"));
+        let readable = |object| {
+            read(object).inspect_err(
+                |why| tracing::warn!(%list, %why, "an object in the response of the acquirer cannot be parsed"),
+            )
+        };
         let items = page.items.into_iter().filter_map(|object| readable(object).ok()).collect();
         Reading::Known(GatewayPage { items, next: page.next_cursor })
     }
@@ -130,13 +134,13 @@ impl AcquirerClient {
                 None => return Reading::Absent,
             }
         }
-        Reading::Unknown { why: format!("too many {list} to look through") }
+        Reading::Unknown { why: format!("too many {list} to search") }
     }
 }
 
 /// Checks that the response is about the requested object.
 fn same(what: &str, asked: &ProviderId, told: &ProviderId) -> Result<(), String> {
-    if asked == told { Ok(()) } else { Err(format!("asked for {what} {asked}, told of {told}")) }
+    if asked == told { Ok(()) } else { Err(format!("requested {what} {asked}, received {told}")) }
 }
 
 async fn exchange(call: RequestBuilder) -> Exchange {
@@ -165,7 +169,7 @@ async fn read_whole(mut response: Response) -> Result<Vec<u8>, String> {
     while let Some(chunk) = response.chunk().await.map_err(without_address)? {
         body.extend_from_slice(&chunk);
         if body.len() > LARGEST_ANSWER {
-            return Err("the answer is too long".to_owned());
+            return Err("the response is too long".to_owned());
         }
     }
     Ok(body)
@@ -182,7 +186,7 @@ impl PaymentGateway for AcquirerClient {
         let answer = answer::created(exchange(self.authorized(call)).await);
         match &answer {
             Answer::Known(payment) => {
-                tracing::info!(purpose = %request.purpose, payment = %payment.id, "payment asked for");
+                tracing::info!(purpose = %request.purpose, payment = %payment.id, "payment requested");
             }
             Answer::Refused { code, description } => {
                 tracing::warn!(purpose = %request.purpose, %code, %description, "the acquirer refuses a payment");
@@ -205,12 +209,12 @@ impl PaymentGateway for AcquirerClient {
             same("payment", id, &payment.id).map(|()| payment)
         });
         match &answer {
-            Answer::Known(_) => tracing::info!(payment = %id, "payment taken back"),
+            Answer::Known(_) => tracing::info!(payment = %id, "payment canceled"),
             Answer::Refused { code, description } => {
-                tracing::warn!(payment = %id, %code, %description, "the acquirer does not take a payment back");
+                tracing::warn!(payment = %id, %code, %description, "the acquirer refuses to cancel a payment");
             }
             Answer::Unknown { why, .. } => {
-                tracing::warn!(payment = %id, %why, "whether a payment was taken back is unknown");
+                tracing::warn!(payment = %id, %why, "the outcome of a payment cancellation is unknown");
             }
         }
         answer
@@ -245,7 +249,7 @@ impl PaymentGateway for AcquirerClient {
         let answer = answer::asked(exchange(self.authorized(call)).await, wire::refund);
         match &answer {
             Answer::Known(refund) => {
-                tracing::info!(payment = %request.payment, refund = %refund.id, "refund asked for");
+                tracing::info!(payment = %request.payment, refund = %refund.id, "refund requested");
             }
             Answer::Refused { code, description } => {
                 tracing::warn!(payment = %request.payment, %code, %description, "the acquirer refuses a refund");
@@ -286,7 +290,7 @@ impl PaymentGateway for AcquirerClient {
         let answer = answer::asked(exchange(self.authorized(call)).await, receipt::receipt);
         match &answer {
             Answer::Known(receipt) => {
-                tracing::info!(payment = %request.payment, receipt = %receipt.id, "receipt asked for");
+                tracing::info!(payment = %request.payment, receipt = %receipt.id, "receipt requested");
             }
             Answer::Refused { code, description } => {
                 tracing::warn!(payment = %request.payment, %code, %description, "the acquirer refuses a receipt");

@@ -81,7 +81,7 @@ pub(crate) fn receipt(object: Value) -> Result<GatewayReceipt, String> {
     let mut prepaid = Money::ZERO;
     for settlement in object.settlements.iter().filter(|settlement| settlement.kind == "prepayment") {
         let amount: Money = settlement.amount.value.parse().map_err(|error| format!("a settlement {error}"))?;
-        prepaid = prepaid.checked_add(amount).ok_or("settlements beyond all measure")?;
+        prepaid = prepaid.checked_add(amount).ok_or("the sum of the settlements is too large")?;
     }
     Ok(GatewayReceipt {
         id: provider(&object.id)?,

@@ -12,7 +12,7 @@ use kontor_kernel::{
 /// Returns the error for a stored word that this service does not know, with record and column. The word is never taken
 /// for another one.
 pub(crate) fn unknown(table: &str, id: impl Display, column: &str, word: impl Display) -> StoreError {
-    StoreError::corrupt(format!("{table} {id}: the column {column} says `{word}`"))
+    StoreError::corrupt(format!("{table} {id}: the column {column} has the unknown value `{word}`"))
 }
 
 /// Parses a stored word.

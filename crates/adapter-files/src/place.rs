@@ -65,7 +65,7 @@ impl FileStorage {
         // An error means that the process has chosen its TLS provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let address =
-            url::Url::parse(&bucket.endpoint).map_err(|_| InvalidBucket("the endpoint is no address".into()))?;
+            url::Url::parse(&bucket.endpoint).map_err(|_| InvalidBucket("the endpoint is not a valid URL".into()))?;
         // A whole call has no timeout, because the reader determines its pace. Time without data has one.
         let options = ClientOptions::new()
             .with_allow_http(address.scheme() == "http")

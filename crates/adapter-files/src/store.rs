@@ -89,7 +89,7 @@ async fn copy(content: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<W
 impl FileStore for FileStorage {
     async fn put(&self, project: ProjectId, key: FileKey, content: File) -> Result<Written, StorageFailed> {
         let written = tokio::time::timeout(LONGEST, self.write(path(project, &key), content)).await;
-        written.map_err(|_| StorageFailed("it took too long".to_owned()))?
+        written.map_err(|_| StorageFailed("the operation timed out".to_owned()))?
     }
 
     async fn get(&self, project: ProjectId, key: FileKey, part: Range<u64>) -> Result<Option<Pieces>, StorageFailed> {

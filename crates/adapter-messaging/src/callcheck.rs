@@ -30,7 +30,7 @@ impl CallChecks {
 
     async fn ask(&self, path: &str, field: (&str, &str)) -> Result<Value, CallCheckError> {
         if self.0.api_id().is_empty() {
-            return Err(CallCheckError::Unavailable("there is no telephony account".to_owned()));
+            return Err(CallCheckError::Unavailable("no telephony account is configured".to_owned()));
         }
         Ok(self.0.ask(path, &[field, ("json", "1")]).await?)
     }
@@ -174,6 +174,6 @@ mod tests {
     #[tokio::test]
     async fn without_an_account_nobody_is_called() {
         let refused = checks("").expect_call(&Phone::parse("79001234567").unwrap()).await;
-        assert_eq!(refused, Err(CallCheckError::Unavailable("there is no telephony account".to_owned())));
+        assert_eq!(refused, Err(CallCheckError::Unavailable("no telephony account is configured".to_owned())));
     }
 }

@@ -5,7 +5,7 @@ use reqwest::{ClientBuilder, Response};
 
 /// The HTTP client could not be created; usually the machine has no certificate authorities.
 #[derive(Debug, thiserror::Error)]
-#[error("the HTTP client cannot be made: {0}")]
+#[error("the HTTP client cannot be created: {0}")]
 pub struct ClientError(#[from] reqwest::Error);
 
 /// Returns a client builder without redirects and without a proxy from the environment.

@@ -123,7 +123,7 @@ impl Mailer {
 
 /// Returns the address in the form every mail server accepts: an internationalized domain in its ASCII form.
 fn address(of: &Email) -> Result<Address, String> {
-    let cannot = |error: &dyn std::fmt::Display| format!("the address cannot be written to: {error}");
+    let cannot = |error: &dyn std::fmt::Display| format!("the address is not valid: {error}");
     let (local, domain) = of.as_str().rsplit_once('@').ok_or_else(|| cannot(&"no domain"))?;
     let domain = idna::domain_to_ascii(domain).map_err(|error| cannot(&error))?;
     Address::new(local, domain).map_err(|error| cannot(&error))

@@ -29,9 +29,9 @@ impl Lookup for SystemLookup {
 /// Reason why a name has no address to connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoAddress {
-    #[error("the name leads nowhere")]
+    #[error("the host name does not resolve")]
     Unknown,
-    #[error("the name leads to an internal address")]
+    #[error("the host name resolves to an internal address")]
     Forbidden,
 }
 

@@ -70,7 +70,7 @@ impl SmsRu {
 
 /// Returns the error for a response that does not match the provider's documentation.
 pub(crate) fn senseless() -> Trouble {
-    Trouble::Unavailable("the answer of the telephony provider makes no sense".to_owned())
+    Trouble::Unavailable("the response of the telephony provider is not valid".to_owned())
 }
 
 /// Parses a response; its status must be `OK`.

@@ -74,7 +74,7 @@ impl MailServer {
     /// Delivers a message within this time. `Ok` means that the server has accepted it.
     pub async fn deliver(&self, message: &Message, whole: Duration) -> Result<(), SendError> {
         let taken = timeout(whole, self.hand_over(message)).await;
-        let mut connection = taken.map_err(|_| unavailable("the mail server did not answer in time"))??;
+        let mut connection = taken.map_err(|_| unavailable("the mail server did not respond in time"))??;
         // The message is accepted, even if `QUIT` fails.
         let _ = timeout(QUIT, connection.quit()).await;
         Ok(())
@@ -91,7 +91,7 @@ impl MailServer {
 
     async fn connect(&self) -> Result<AsyncSmtpConnection, SendError> {
         let connecting = timeout(CONNECT, TcpStream::connect((self.host.as_str(), self.port))).await;
-        let tcp = connecting.map_err(|_| unavailable("the mail server cannot be reached in time"))?;
+        let tcp = connecting.map_err(|_| unavailable("the connection to the mail server timed out"))?;
         let tcp = tcp.map_err(unavailable)?;
         let (peer, own_name) = (tcp.peer_addr().map_err(unavailable)?, ClientId::default());
         let stream: Box<dyn AsyncTokioStream> = match &self.protection {
@@ -130,7 +130,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Bounded<S> {
         let read = Pin::new(&mut self.stream).poll_read(context, into);
         if let Poll::Ready(Ok(())) = read {
             let came = into.filled().len() - before;
-            let too_much = || io::Error::other("the mail server says too much");
+            let too_much = || io::Error::other("the response of the mail server is too long");
             self.left = self.left.checked_sub(came).ok_or_else(too_much)?;
         }
         read

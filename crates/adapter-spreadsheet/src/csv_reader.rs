@@ -17,7 +17,7 @@ use crate::{cell_text, csv_encoding};
 const BUFFER: usize = 64 << 10;
 /// Size of the start that the separator is detected from, in bytes.
 const START: u64 = 8192;
-const TORN: &str = "has quotes that do not pair; write a quote inside of a quoted text twice";
+const TORN: &str = "has an unmatched quote; double each quote inside a quoted text";
 
 /// A csv file: one sheet without a name.
 pub(crate) struct Csv {

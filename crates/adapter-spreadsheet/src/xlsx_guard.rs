@@ -43,7 +43,7 @@ pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result
         drop(entry);
         let room = limits.inflated_bytes.saturating_sub(inflated);
         if declared > room {
-            return Err(SheetError::TooLarge("what it unpacks to"));
+            return Err(SheetError::TooLarge("its unpacked size"));
         }
         let name = archive.name_for_index(index).and_then(Result::ok).unwrap_or_default().to_ascii_lowercase();
         let bounds = Bounds::of(&name, name == workbook, room, limits);
@@ -52,11 +52,11 @@ pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result
         if name.ends_with("sharedstrings.xml")
             && lies(BufReader::new(archive.by_index(index).map_err(crate::broken)?), actual)
         {
-            return Err(SheetError::TooLarge("the number of texts it announces"));
+            return Err(SheetError::TooLarge("the declared number of texts"));
         }
         inflated = inflated.saturating_add(actual);
         if inflated > limits.inflated_bytes || (actual > HARMLESS && actual / packed.max(1) > limits.ratio) {
-            return Err(SheetError::TooLarge("what it unpacks to"));
+            return Err(SheetError::TooLarge("its unpacked size"));
         }
     }
     Ok(found)

@@ -17,8 +17,8 @@ use crate::{cell_text, number};
 
 const NEVER_CALCULATED: &str =
     "has a formula that was never calculated; open the file in a spreadsheet program and save it";
-const DATE: &str = "is a date or a time; format the cell as text and type the value again";
-const INEXACT: &str = "has more digits than a number cell keeps; format the cell as text and type the value again";
+const DATE: &str = "is a date or a time; format the cell as text and enter the value again";
+const INEXACT: &str = "has more digits than a number cell can hold; format the cell as text and enter the value again";
 /// Maximum number of formulas without a value.
 const MOST_UNCALCULATED: usize = 1_000_000;
 

@@ -155,7 +155,7 @@ pub(crate) fn scan(
             reader.get_mut().held = 0;
         }
         if bounds.is_held && (tags > MOST_HELD_TAGS || reader.get_ref().total > LARGEST_HELD) {
-            return Err(SheetError::TooLarge("what it unpacks to"));
+            return Err(SheetError::TooLarge("its unpacked size"));
         }
     }
     Ok(reader.get_ref().total)
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn what_is_in_memory_as_a_whole_is_bounded() {
-        let large = Err(SheetError::TooLarge("what it unpacks to"));
+        let large = Err(SheetError::TooLarge("its unpacked size"));
         for name in ["xl/styles.xml", "xl/_rels/workbook.xml.rels"] {
             assert_eq!(scanned("<cellXfs>", b"<xf/>", name).0, large);
             let padded = format!("<xf>{}</xf>", " ".repeat(50_000));

@@ -148,8 +148,8 @@ impl<W: Write> Write for Bounded<W> {
 
 fn refused(error: io::Error) -> SheetError {
     match error.kind() {
-        ErrorKind::FileTooLarge => SheetError::TooLarge("what it unpacks to"),
-        ErrorKind::UnexpectedEof => crate::broken("a cell names a text that is not there"),
+        ErrorKind::FileTooLarge => SheetError::TooLarge("its unpacked size"),
+        ErrorKind::UnexpectedEof => crate::broken("a cell refers to a missing text"),
         _ => crate::broken(error),
     }
 }

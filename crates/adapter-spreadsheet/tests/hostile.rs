@@ -82,7 +82,7 @@ fn what_a_workbook_claims_of_itself_costs_nothing() {
     assert_eq!(read(&huge).unwrap().len(), 3);
     assert_eq!(read(&replaced(SHEET, "r=\"C3\"", "r=\"XFD1048576\"")), Err(SheetError::TooManyColumns(200)));
     assert!(read(&replaced(SHEET, "r=\"C3\"", "r=\"C99999999\"")).is_err());
-    let lies = Err(SheetError::TooLarge("the number of texts it announces"));
+    let lies = Err(SheetError::TooLarge("the declared number of texts"));
     for lie in ["uniqueCount=\"4294967295\"", "uniqueCount = '4294967295'", "uniqueCount=\"99999999999999999999999\""] {
         assert_eq!(read(&replaced(TEXTS, "uniqueCount=\"5\"", lie)), lies, "{lie}");
         let hidden = format!("<!-- <si><sst> {} --><sst", "x".repeat(100_000));

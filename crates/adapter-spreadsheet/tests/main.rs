@@ -121,7 +121,7 @@ fn torn_rows_are_not_guessed() {
     let rows = read(b"article,name,price\nA-1,Big\nmug,12\nA-2,Cup,1\n").unwrap();
     assert_eq!(faults(&rows).iter().map(|(row, _)| *row).collect::<Vec<_>>(), [2, 3]);
     let rows = read(b"article,name,price\n\nA-1,\"Mug,12\nA-2,\"Cup\",1\nA-3,Bowl,3\n").unwrap();
-    let reason = "has quotes that do not pair; write a quote inside of a quoted text twice";
+    let reason = "has an unmatched quote; double each quote inside a quoted text";
     assert_eq!((faults(&rows), rows.len()), (vec![(3, reason)], 3));
     for open in ["A-1,\"Mug,12\nA-2,Cup,1\n", "A-1,Mug,\"12", "A-1,Mug,\"\n"] {
         assert_eq!(read(format!("article,name,price\n{open}").as_bytes()), Err(SheetError::OpenQuote(2)), "{open}");
@@ -153,7 +153,7 @@ fn cells_of_a_workbook_are_what_people_see() {
     let rows = read(&book.save_to_buffer().unwrap()).unwrap();
     let number = |value: &str, shown: &str| Cell::Number { value: value.to_owned(), shown: shown.to_owned() };
     let text = |text: &str| Cell::Text(text.to_owned());
-    let date = Cell::Fault("is a date or a time; format the cell as text and type the value again".to_owned());
+    let date = Cell::Fault("is a date or a time; format the cell as text and enter the value again".to_owned());
     let expected = [
         date.clone(),
         date.clone(),
@@ -164,7 +164,7 @@ fn cells_of_a_workbook_are_what_people_see() {
         number("1.5", "1.50"),
         text("1250.5"),
         Cell::Fault(
-            "has more digits than a number cell keeps; format the cell as text and type the value again".to_owned(),
+            "has more digits than a number cell can hold; format the cell as text and enter the value again".to_owned(),
         ),
         text("7"),
     ];
@@ -270,7 +270,7 @@ fn what_unpacks_to_too_much_is_refused_before_it_is_opened() {
     let zeros = b"<c/>".repeat(4 << 20);
     let bomb = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/worksheets/sheet1.xml", &zeros)]);
     assert!(bomb.len() < 100_000);
-    assert_eq!(read(&bomb), Err(SheetError::TooLarge("what it unpacks to")));
+    assert_eq!(read(&bomb), Err(SheetError::TooLarge("its unpacked size")));
 
     // An archive that states wrong sizes.
     let mut lying = bomb.clone();
@@ -381,7 +381,7 @@ fn texts_that_do_not_fit_into_memory_are_read_all_the_same() {
 #[test]
 fn a_table_that_lies_about_its_size_costs_no_memory() {
     let texts = ["one".to_owned(), "two".to_owned()];
-    let lies = SheetError::TooLarge("the number of texts it announces");
+    let lies = SheetError::TooLarge("the declared number of texts");
     for announced in ["uniqueCount=\"999999999999\"", "uniqueCount=\"99999999999999999999\""] {
         let lying = with_table(&texts, |table| table.replace("uniqueCount=\"3\"", announced));
         assert_eq!(read(&lying), Err(lies.clone()));
@@ -398,7 +398,7 @@ fn long_texts_in_very_many_cells_are_bounded() {
     let texts: Vec<String> = long.iter().cycle().take(3_000).cloned().collect();
     let limits = Limits { inflated_bytes: 48 << 20, ..Limits::default() };
     let outcome = read_with(limits, &with_table(&texts, |table| table));
-    assert_eq!(outcome, Err(SheetError::TooLarge("what it unpacks to")));
+    assert_eq!(outcome, Err(SheetError::TooLarge("its unpacked size")));
 }
 
 /// Returns an archive with uncompressed files, which is fast.

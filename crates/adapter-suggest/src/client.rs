@@ -23,7 +23,7 @@ const COUNT: u32 = 10;
 
 /// The HTTP client could not be created; usually the machine has no certificate authorities.
 #[derive(Debug, thiserror::Error)]
-#[error("the HTTP client cannot be made: {0}")]
+#[error("the HTTP client cannot be created: {0}")]
 pub struct ClientError(#[from] reqwest::Error);
 
 /// Address and key of the provider.
@@ -94,7 +94,7 @@ impl Suggestions {
         }
         let body = read(response).await?;
         let answer: Answer<Data> = serde_json::from_slice(&body)
-            .map_err(|_| SuggestionError::Unavailable("the answer of the provider makes no sense".to_owned()))?;
+            .map_err(|_| SuggestionError::Unavailable("the response of the provider is not valid".to_owned()))?;
         Ok(answer.suggestions.into_iter().map(Into::into).collect())
     }
 }
@@ -104,7 +104,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, SuggestionError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(unavailable)? {
         if body.len() + chunk.len() > MOST_OF_AN_ANSWER {
-            return Err(SuggestionError::Unavailable("the answer of the provider does not end".to_owned()));
+            return Err(SuggestionError::Unavailable("the response of the provider is too long".to_owned()));
         }
         body.extend_from_slice(&chunk);
     }

@@ -45,7 +45,7 @@ pub enum StaffRegistryError {
     #[error("there is no such avatar")]
     UnknownAvatar,
     /// The employee is the last owner of the project.
-    #[error("he is the last owner of the project")]
+    #[error("the employee is the last owner of the project")]
     LastOwner,
     /// The password could not be hashed.
     #[error(transparent)]
@@ -98,7 +98,7 @@ pub enum HeartbeatError {
 #[derive(Debug, thiserror::Error)]
 pub enum ContactLoginError {
     /// The messenger does not prove who owns a phone.
-    #[error("this messenger does not prove whose phone it is")]
+    #[error("this messenger does not verify phone numbers")]
     NotSupported,
     /// The application has no bot at this messenger.
     #[error("the application has no bot at this messenger")]
@@ -107,7 +107,7 @@ pub enum ContactLoginError {
     #[error(transparent)]
     Unsealable(#[from] Unsealable),
     /// The contact is not proven, or is too old.
-    #[error("the contact is not proven: {0}")]
+    #[error("the contact is not verified: {0}")]
     NotProven(#[from] ProofError),
     /// The phone is proven but cannot be used as a login.
     #[error("the phone {0}")]
@@ -153,7 +153,7 @@ pub enum IntrospectionRegistryError {
 #[derive(Debug, thiserror::Error)]
 pub enum MiniAppRegistryError {
     /// The messenger does not prove who owns a phone.
-    #[error("this messenger does not sign contacts, so nobody can sign in with it")]
+    #[error("this messenger does not sign contacts; sign-in with it is not supported")]
     NotSupported,
     /// The application does not exist.
     #[error("there is no such application")]
@@ -176,7 +176,7 @@ pub enum AgentRefusal {
     #[error(transparent)]
     BeyondReach(#[from] BeyondReach),
     /// Positions in the list that name no permission.
-    #[error("some of these are no permissions")]
+    #[error("some of these are not permissions")]
     UnknownPermissions(Vec<usize>),
     /// The token would be limited to permissions that the agent does not have.
     #[error("the agent does not have these permissions")]
@@ -185,7 +185,7 @@ pub enum AgentRefusal {
     #[error(transparent)]
     Expiry(#[from] ExpiryError),
     /// The agent has the maximum number of tokens.
-    #[error("the agent has as many tokens as it may have")]
+    #[error("the agent has the maximum number of tokens")]
     TooManyTokens,
 }
 
@@ -230,7 +230,7 @@ pub enum RoleRefusal {
     #[error("there are employees with the role")]
     InUse,
     /// The role was changed in the meantime.
-    #[error("the role was changed meanwhile, look at it again")]
+    #[error("the role was changed by another request; load it again and retry")]
     Stale,
 }
 
@@ -243,7 +243,7 @@ pub type PermissionError = RecordError<PermissionRefusal>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionRefusal {
     /// Permissions of the service cannot be changed.
-    #[error("the permission is the service's own")]
+    #[error("the permission is built in and cannot be changed")]
     OfTheService,
     /// The project has a permission of this name.
     #[error("the name is already in use")]
@@ -273,10 +273,10 @@ pub enum SendPasswordError {
 #[derive(Debug, thiserror::Error)]
 pub enum CallbackLoginError {
     /// The application has already used this nonce: start again with a new nonce.
-    #[error("the nonce was used")]
+    #[error("the nonce is already used")]
     SessionAlreadyStarted,
     /// Another attempt of the project holds the phone.
-    #[error("the phone is held until {until}")]
+    #[error("another attempt reserves the phone until {until}")]
     ChallengeAlreadyActive {
         /// Latest time at which the phone becomes free.
         until: DateTime<Utc>,
@@ -288,13 +288,13 @@ pub enum CallbackLoginError {
     #[error("there is no such attempt")]
     UnknownAttempt,
     /// The expected call has not arrived.
-    #[error("the call has not come")]
+    #[error("the call has not arrived")]
     NotVerified,
     /// The provider could not be queried. The attempt continues.
     #[error("the call cannot be verified now: {0}")]
     VerificationUnavailable(CallCheckError),
     /// The attempt has ended: start again with a new nonce.
-    #[error("the attempt is over")]
+    #[error("the attempt has ended")]
     Expired,
     /// Several customers of the project have the phone.
     #[error("several customers have this phone")]
@@ -319,7 +319,7 @@ pub enum CallNotificationError {
 #[derive(Debug, thiserror::Error)]
 pub enum PhoneChangeError {
     /// The phone is already the customer's first phone.
-    #[error("is your phone already")]
+    #[error("is already your phone")]
     Unchanged,
     /// Another customer of the project has the phone.
     #[error("belongs to another customer")]

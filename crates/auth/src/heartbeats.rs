@@ -51,7 +51,7 @@ impl Heartbeats {
                 return Ok(Heartbeat { session, taken_at });
             }
         }
-        Err(StoreError::Unavailable("a session is seen by too many at once".to_owned()).into())
+        Err(StoreError::Unavailable("too many concurrent requests update the session".to_owned()).into())
     }
 }
 

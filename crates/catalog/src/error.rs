@@ -15,7 +15,7 @@ pub enum CategoryRefusal {
     #[error("another category has this code")]
     CodeTaken,
     /// The category would be its own ancestor.
-    #[error("a category cannot lie in itself")]
+    #[error("a category cannot be placed inside itself")]
     Cycle,
 }
 
@@ -99,7 +99,7 @@ pub enum WarehouseRefusal {
     #[error("there is stock in the warehouse")]
     Stocked,
     /// The records do not exist in the project. Lists all missing ones.
-    #[error("the warehouse refers to records that are not of the project: {0:?}")]
+    #[error("the warehouse refers to records that do not belong to the project: {0:?}")]
     UnknownReferences(Vec<WarehouseReference>),
 }
 
@@ -143,7 +143,7 @@ pub enum NomenclatureRefusal {
     #[error("the item has stock in warehouses and must stay goods")]
     Stocked,
     /// The item was changed in the meantime; nothing was written.
-    #[error("the card was changed meanwhile")]
+    #[error("the card was changed by another request; load it again and retry")]
     Stale,
 }
 
@@ -165,16 +165,16 @@ pub type InventoryError = RecordError<InventoryRefusal>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InventoryRefusal {
     /// The records do not exist in the project. Lists all missing ones.
-    #[error("the stock refers to records that are not of the project: {0:?}")]
+    #[error("the stock refers to records that do not belong to the project: {0:?}")]
     UnknownReferences(Vec<InventoryReference>),
     /// Services and subscription plans have no stock.
-    #[error("only goods are kept in warehouses")]
+    #[error("only goods can have stock in warehouses")]
     NotStocked,
     /// The item already has a stock level in the warehouse.
     #[error("the item already has stock in this warehouse")]
     AlreadyStocked,
     /// The new quantity is less than the reserved units.
-    #[error("must be at least {}, the pieces reserved by orders", .reserved.get())]
+    #[error("must be at least {}, the number of pieces reserved by orders", .reserved.get())]
     BelowReserved {
         /// Units reserved by orders.
         reserved: StockLevel,
@@ -190,7 +190,7 @@ pub type DiscountError = RecordError<DiscountRefusal>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiscountRefusal {
     /// The terms contradict each other. Lists all problems.
-    #[error("the terms of the discount are impossible: {0:?}")]
+    #[error("the terms of the discount are not valid: {0:?}")]
     Terms(Vec<TermsRefusal>),
     /// The category does not exist in the project.
     #[error("there is no such category")]
@@ -205,7 +205,7 @@ pub enum DiscountRefusal {
     #[error("orders use the promo code")]
     CodeInUse,
     /// More orders use the code than the new limit allows.
-    #[error("must be at least {used}, the orders that use the code")]
+    #[error("must be at least {used}, the number of orders that use the code")]
     BelowUsed {
         /// Number of orders that use the code.
         used: u64,
@@ -214,10 +214,10 @@ pub enum DiscountRefusal {
     #[error(transparent)]
     Status(#[from] StatusRefusal),
     /// Orders refer to the discount.
-    #[error("orders were made with the discount; archive it instead")]
+    #[error("orders use the discount; archive it instead")]
     Ordered,
     /// The discount was changed in the meantime; nothing was written.
-    #[error("the discount was changed meanwhile")]
+    #[error("the discount was changed by another request; load it again and retry")]
     Stale,
 }
 
@@ -251,7 +251,7 @@ pub enum PromotionRefusal {
     #[error("the promotion has too many records: {0:?}")]
     TooMany(Vec<PromotionList>),
     /// The records do not exist in the project. Lists all missing ones.
-    #[error("the promotion refers to records that are not of the project: {0:?}")]
+    #[error("the promotion refers to records that do not belong to the project: {0:?}")]
     UnknownReferences(Vec<PromotionReference>),
 }
 

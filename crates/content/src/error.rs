@@ -35,7 +35,7 @@ pub type PageError = RecordError<PageRefusal>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PageRefusal {
     /// Another content page of the project has the slug.
-    #[error("the slug is that of another page")]
+    #[error("another page has this slug")]
     SlugTaken,
     /// The type does not exist.
     #[error("there is no such page type")]
@@ -54,16 +54,16 @@ pub enum PartRefusal {
     #[error(transparent)]
     Tree(#[from] TreeRefusal),
     /// Another record of the same kind in the application has the code.
-    #[error("the code is that of another one")]
+    #[error("another record has this code")]
     CodeTaken,
     /// Another record of the same kind in the application has the slug.
-    #[error("the slug is that of another one")]
+    #[error("another record has this slug")]
     SlugTaken,
     /// The type does not exist.
     #[error("there is no such type")]
     UnknownType,
     /// The record has children.
-    #[error("others lie below it")]
+    #[error("other records are below it")]
     HasChildren,
 }
 

@@ -21,7 +21,7 @@ use crate::{FileError, PartError};
 
 /// Error: the storage of contents cannot be reached, or fails. The same call may succeed later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("contents of files cannot be stored or read now: {0}")]
+#[error("the file storage is unavailable: {0}")]
 pub struct StorageFailed(pub String);
 
 /// Content as a stream of chunks.

@@ -7,7 +7,7 @@ pub enum CustomerError {
     #[error("there is no such customer")]
     NotFound,
     /// These fields cannot have these values.
-    #[error("the record cannot be changed as asked")]
+    #[error("the change has invalid fields")]
     Invalid(Violations),
     /// Another customer of the project logs in with the e-mail address.
     #[error("belongs to another customer")]
@@ -36,10 +36,10 @@ pub type StaffCustomerError = RecordError<StaffCustomerRefusal>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StaffCustomerRefusal {
     /// These fields contradict each other, or cannot have these values.
-    #[error("the record cannot be as asked")]
+    #[error("the record has invalid fields")]
     Invalid(Violations),
     /// Records that the customer refers to are missing or belong to another customer. Contains all of them.
-    #[error("the customer cannot have these: {0:?}")]
+    #[error("the customer refers to unavailable records: {0:?}")]
     Unavailable(Vec<CustomerReference>),
     /// A payment of the customer may still take place.
     #[error("a payment is still running")]
@@ -66,10 +66,10 @@ pub type CustomerPartError = RecordError<CustomerPartRefusal>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CustomerPartRefusal {
     /// These fields contradict each other, or cannot have these values.
-    #[error("the record cannot be as asked")]
+    #[error("the record has invalid fields")]
     Invalid(Violations),
     /// The customer has the maximum number of them.
-    #[error("the customer has as many as they may have")]
+    #[error("the customer has the maximum number of them")]
     TooMany,
 }
 

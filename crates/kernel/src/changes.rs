@@ -68,7 +68,7 @@ pub struct ChangeCursor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CursorRefusal {
     /// The service did not issue it, or issued it for another list.
-    #[error("is no cursor of this list")]
+    #[error("is not a cursor of this list")]
     Foreign,
     /// Deletions since then may have been purged.
     #[error("is older than 30 days: start again without a cursor")]

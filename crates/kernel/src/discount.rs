@@ -22,7 +22,7 @@ pub enum InvalidDiscountValue {
     #[error("must be from 0.01 to 100.00 percent")]
     Percent,
     /// The amount is zero.
-    #[error("must be more than nothing")]
+    #[error("must be greater than 0")]
     Nothing,
 }
 

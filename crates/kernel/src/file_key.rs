@@ -4,7 +4,7 @@ use crate::Random;
 
 /// Error: the text is not a file key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a key of a file has {} letters and digits", FileKey::LENGTH)]
+#[error("a file key must have {} letters and digits", FileKey::LENGTH)]
 pub struct InvalidFileKey;
 
 /// Key under which a file is stored: random letters and digits.

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Error: the number is not an identifier. Identifiers are whole numbers from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an identifier is a whole number of at least 1")]
+#[error("an identifier must be a whole number of at least 1")]
 pub struct InvalidId;
 
 macro_rules! ids {

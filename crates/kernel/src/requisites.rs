@@ -7,7 +7,7 @@ use std::ops::Deref;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequisiteError {
     /// The number has neither 10 nor 12 digits.
-    #[error("must have 10 digits, or 12 of a person")]
+    #[error("must have 10 digits, or 12 for a person")]
     InnForm,
     /// The check digits are wrong.
     #[error("has a wrong check digit")]
@@ -22,7 +22,7 @@ pub enum RequisiteError {
     #[error("must have 20 digits")]
     Account,
     /// The check digit does not fit the BIK.
-    #[error("has a wrong check digit, or is not of the bank with this BIK")]
+    #[error("has a wrong check digit or does not match the BIK")]
     AccountCheck,
 }
 

@@ -8,10 +8,10 @@ pub enum StoreError {
     Unavailable(String),
     /// The connection was lost during the commit. The change was stored completely or not at all, and it is unknown
     /// which. Check before retrying.
-    #[error("whether the change was stored is not known: {0}")]
+    #[error("it is unknown whether the change was stored: {0}")]
     OutcomeUnknown(String),
     /// A stored record breaks an invariant of its type.
-    #[error("a stored record is broken: {0}")]
+    #[error("a stored record is corrupt: {0}")]
     Corrupt(String),
     /// Any other failure reported by the storage.
     #[error("the storage failed: {0}")]
@@ -28,7 +28,7 @@ impl StoreError {
     #[must_use]
     pub fn after_commit(self) -> Self {
         match self {
-            Self::Unavailable(why) => Self::OutcomeUnknown(format!("what was stored cannot be read: {why}")),
+            Self::Unavailable(why) => Self::OutcomeUnknown(format!("the stored result cannot be read: {why}")),
             error => error,
         }
     }

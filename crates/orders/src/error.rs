@@ -40,10 +40,10 @@ pub enum PlacementError {
         reason: String,
     },
     /// The customer was deleted.
-    #[error("the customer has left")]
+    #[error("the customer account is deleted")]
     CustomerGone,
     /// Prices changed during every attempt; the same call may succeed later.
-    #[error("prices or stock are changing too fast, try again")]
+    #[error("prices or stock are changing too fast; retry")]
     Busy,
     /// Storage error.
     #[error(transparent)]

@@ -67,7 +67,7 @@ pub struct Placed {
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceRefused {
     /// The units of this line (counted from 0) were taken by another order.
-    #[error("the stock of line {line} is gone")]
+    #[error("the stock of line {line} is not sufficient")]
     OutOfStock {
         /// Index in the cart.
         line: usize,
@@ -76,10 +76,10 @@ pub enum PlaceRefused {
     #[error("the promo code has been used up")]
     PromoExhausted,
     /// A price, an automatic discount or the promo code changed since it was read.
-    #[error("what the order was decided on has changed")]
+    #[error("the data of the order has changed since it was read")]
     Stale,
     /// The customer was deleted.
-    #[error("the customer has left")]
+    #[error("the customer account is deleted")]
     CustomerGone,
     /// The manager is not an employee of the project.
     #[error("there is no such employee")]

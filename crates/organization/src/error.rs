@@ -9,10 +9,10 @@ pub type BranchError = RecordError<BranchRefusal>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BranchRefusal {
     /// These fields contradict each other.
-    #[error("the record cannot be as asked")]
+    #[error("the record has invalid fields")]
     Invalid(Violations),
     /// Applications, warehouses, shops, departments or employees belong to it.
-    #[error("something belongs to the branch")]
+    #[error("other records belong to the branch")]
     InUse,
 }
 
@@ -25,10 +25,10 @@ pub type BranchRequisiteError = RecordError<BranchRequisiteRefusal>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BranchRequisiteRefusal {
     /// The account number does not belong to the bank.
-    #[error("the record cannot be as asked")]
+    #[error("the record has invalid fields")]
     Invalid(Violations),
     /// The branch has the maximum number of bank accounts.
-    #[error("the branch has as many as it may have")]
+    #[error("the branch has the maximum number of them")]
     TooMany,
 }
 
@@ -84,10 +84,10 @@ pub enum ShowcaseError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SuggestionError {
     /// The service has no account at a provider.
-    #[error("suggestions are not set up")]
+    #[error("suggestions are not configured")]
     NotConfigured,
     /// The provider failed, refused the request, or could not be reached.
-    #[error("there are no suggestions now: {0}")]
+    #[error("suggestions are not available now: {0}")]
     Unavailable(String),
 }
 
@@ -98,7 +98,7 @@ pub type IntegrationError = RecordError<IntegrationRefusal>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IntegrationRefusal {
     /// The parameter is already set; to change it, remove it first.
-    #[error("is set already")]
+    #[error("is already set")]
     KeyTaken,
     /// The integration has the maximum number of parameters.
     #[error("there are too many parameters")]
@@ -125,10 +125,10 @@ pub enum TaskReference {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TaskRefusal {
     /// The project has no such records.
-    #[error("the task refers to records that are not of the project: {0:?}")]
+    #[error("the task refers to records that do not belong to the project: {0:?}")]
     UnknownReferences(Vec<TaskReference>),
     /// The deadline is past, or more than ten years ahead.
-    #[error("must be ahead, by ten years at most")]
+    #[error("must be in the future, at most ten years ahead")]
     Deadline,
 }
 
@@ -157,7 +157,7 @@ pub type StaffMenuError = RecordError<StaffMenuRefusal>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StaffMenuRefusal {
     /// Another menu of the project has the name.
-    #[error("the name is that of another menu")]
+    #[error("another menu has this name")]
     NameTaken,
     /// The item at this index names an unknown screen.
     #[error("there is no such screen")]

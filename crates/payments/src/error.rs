@@ -12,7 +12,7 @@ pub enum VerificationError {
         reason: String,
     },
     /// The customer was deleted.
-    #[error("the customer has left")]
+    #[error("the customer account is deleted")]
     CustomerGone,
     /// Storage error.
     #[error(transparent)]

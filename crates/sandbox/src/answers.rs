@@ -16,5 +16,5 @@ pub async fn not_found() -> HttpResponse {
 
 /// 405.
 pub async fn wrong_method() -> HttpResponse {
-    message(StatusCode::METHOD_NOT_ALLOWED, "this path does not take this method")
+    message(StatusCode::METHOD_NOT_ALLOWED, "this path does not support this method")
 }

@@ -32,15 +32,15 @@ const OFFERS: &[(&str, &str)] = &[
          after_seconds?, then?: succeed|decline, fault?, delay_ms?, \
          notifications?: duplicate|reorder, notifies_first?, times?}]}",
     ),
-    ("GET /control/charges?payment_method_id=", "The requests to charge a saved method, and what became of them"),
+    ("GET /control/charges?payment_method_id=", "The requests to charge a saved method, and their results"),
     ("POST /control/refunds/{id}", "{outcome: succeed|decline}"),
-    ("GET /control/notifications", "What became of the latest notifications"),
+    ("GET /control/notifications", "Results of the latest notifications"),
     (
         "GET, POST /control/acquirer",
         "{notification_url?, notification_urls?, refunds?, receipts?: pending|succeeded|canceled, cancels_unpaid?, \
          notifies_first?}",
     ),
-    ("GET /control/receipts", "The latest receipts that were asked for by themselves"),
+    ("GET /control/receipts", "The latest receipts that were requested separately"),
     (
         "POST /control/contacts",
         "{token, phone, user_id?} gives a contact that MAX has signed for the bot with this token",
@@ -51,11 +51,11 @@ const OFFERS: &[(&str, &str)] = &[
     ("POST /control/telephony", "{callback_url?, refuse_phone?, refuse_code?}"),
     ("GET /control/telephony", "Where messages about calls go, and what was answered"),
     ("POST /control/hooks", "{status?, times?} gives {id, url}"),
-    ("GET /control/objects", "What lies in the bucket"),
+    ("GET /control/objects", "Objects in the bucket"),
     ("GET /control/hooks/{id}", "The deliveries to a hook"),
     ("POST /control/faults", "{service, fault, times?, delay_ms?}"),
     ("GET, DELETE /control/faults", "The planned faults"),
-    ("GET /control/clock", "The time here"),
+    ("GET /control/clock", "The time of the sandbox"),
     ("POST /control/clock", "{advance_seconds? | advance_to?, dry_run?}"),
 ];
 

@@ -16,19 +16,19 @@ pub enum SubscriptionRefusal {
     #[error("plans that are paid together must have the same currency and billing period")]
     PlansDiffer,
     /// A period of this length cannot be charged.
-    #[error("a period of this plan is longer than what can be charged")]
+    #[error("the billing period of this plan is too long")]
     PeriodTooLong,
     /// A free plan cannot be charged.
-    #[error("this plan costs nothing")]
+    #[error("this plan is free and cannot be paid")]
     NothingToPay,
     /// The customer already has a subscription to the plan.
-    #[error("you are subscribed to this plan already")]
+    #[error("you are already subscribed to this plan")]
     AlreadySubscribed,
     /// The application has no warehouse.
-    #[error("nothing can be paid in this application: it has no warehouse")]
+    #[error("payments are not available in this application: it has no warehouse")]
     NoWarehouse,
     /// The project has fiscal receipts, and the customer has no contact to send them to.
-    #[error("a phone or an e-mail address is needed for the receipt")]
+    #[error("a phone or an e-mail address is required for the receipt")]
     NoContact,
     /// The customer has no such saved method in the application.
     #[error("this payment method is not available")]
@@ -43,10 +43,10 @@ pub enum SubscriptionRefusal {
     #[error("this payment cannot be retried: {0}")]
     NotRetryable(RetryReason),
     /// The application of the subscription is deactivated.
-    #[error("the application is deactivated: nothing is charged until it is activated again")]
+    #[error("the application is deactivated: charges are disabled until it is activated again")]
     ApplicationInactive,
     /// The next period cannot begin at that time.
-    #[error("the next period cannot begin then: {0}")]
+    #[error("the next period cannot begin at this time: {0}")]
     NotThen(crate::schedule::ScheduleRefused),
     /// The next period would begin too late.
     #[error("the next period must begin within two years")]
@@ -69,10 +69,10 @@ pub enum SubscriptionError {
     #[error("not found")]
     NotFound,
     /// The customer was deleted.
-    #[error("the customer has left")]
+    #[error("the customer account is deleted")]
     CustomerGone,
     /// The customer has another unfinished first payment.
-    #[error("another payment is not finished")]
+    #[error("another payment is in progress")]
     AnotherUnfinished,
     /// The request is refused.
     #[error(transparent)]

@@ -45,7 +45,7 @@ pub enum RefusalReason {
     #[error("the subscription is being checked")]
     Parked,
     /// The subscription or its customer has had all payments of the day.
-    #[error("no more payments today: the charge is made on the next day")]
+    #[error("the daily payment limit is reached: the charge is made on the next day")]
     DailyLimit,
     /// The subscription is not parked.
     #[error("the subscription is not parked")]

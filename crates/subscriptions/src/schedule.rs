@@ -12,7 +12,7 @@ pub enum ScheduleRefused {
     #[error("only periods after the last change can be moved")]
     TooEarly,
     /// The period before would become shorter, and it may be paid.
-    #[error("the period before must not become shorter")]
+    #[error("the previous period must not become shorter")]
     Shortens,
     /// No such day or length, or beyond the calendar.
     #[error(transparent)]

@@ -105,7 +105,7 @@ impl SubscriptionScheduler {
     async fn attempt(&self, leased: LeasedSubscription) -> Result<bool, SubscriptionError> {
         let outcome = match leased.attempts {
             0..=MOST_ATTEMPTS => self.work_on(leased.id).await,
-            _ => Err(StoreError::Unavailable("the worker never came to an end with it".to_owned()).into()),
+            _ => Err(StoreError::Unavailable("the worker failed repeatedly".to_owned()).into()),
         };
         if outcome.is_err() {
             let now = self.clock.now();

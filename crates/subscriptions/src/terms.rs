@@ -66,7 +66,7 @@ pub fn needs_consent(old: &Terms, new: &Terms) -> Vec<TermsDifference> {
 
 /// Error for terms that would begin with a paid period, or before terms agreed earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("new terms apply from the next period on")]
+#[error("new terms apply from the next period")]
 pub struct TooEarly;
 
 /// All consents to a subscription, each from a period on. Changes of a plan by staff do not affect it: a price

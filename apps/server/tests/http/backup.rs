@@ -54,7 +54,7 @@ database_tests! {
             site.run(&["backup", "--to", copy]);
             let again = site.command(&["backup", "--to", copy]).output().unwrap();
             let told = String::from_utf8_lossy(&again.stderr).into_owned();
-            assert!(!again.status.success() && told.contains("is there already"), "{told}");
+            assert!(!again.status.success() && told.contains("already exists"), "{told}");
         } else {
             must_run(Command::new(&dump).args(["-Fc", "--file", copy, "--dbname", &site.database()]));
             let refused = site.command(&["backup", "--to", "elsewhere"]).output().unwrap();

@@ -155,11 +155,11 @@ database_tests! {
             ("2", "a.png", PDF, "must be a JPEG, PNG, GIF or WebP file"),
             ("1", "a.pdf", b"MZ\x90", "must be a PDF, JPEG, PNG, WebP, DOCX or ODT file"),
             ("3", "a.zip", b"PK\x03\x04junk", "must be a PDF, JPEG, PNG, GIF, WebP, DOCX, XLSX, ODT or ODS file"),
-            ("2", "a.png", b"\x89PNG\r\n\x1a\n", "is damaged: it begins as PNG and does not go on as one"),
-            ("2", "a.png", &png_header(64, 64), "is damaged: it begins as PNG and does not go on as one"),
-            ("2", "a.png", &picture[..picture.len() - 1], "is damaged: it begins as PNG and does not go on as one"),
-            ("1", "a.pdf", b"%PDF-1.4", "is damaged: it begins as PDF and does not go on as one"),
-            ("1", "a.pdf", &printed[..2_000], "is damaged: it begins as PDF and does not go on as one"),
+            ("2", "a.png", b"\x89PNG\r\n\x1a\n", "is damaged: it starts as PNG but is not a valid one"),
+            ("2", "a.png", &png_header(64, 64), "is damaged: it starts as PNG but is not a valid one"),
+            ("2", "a.png", &picture[..picture.len() - 1], "is damaged: it starts as PNG but is not a valid one"),
+            ("1", "a.pdf", b"%PDF-1.4", "is damaged: it starts as PDF but is not a valid one"),
+            ("1", "a.pdf", &printed[..2_000], "is damaged: it starts as PDF but is not a valid one"),
             ("2", "a.png", &bomb, "must be a picture of at most 16384 pixels a side and 50000000 pixels in all"),
         ] {
             let answer = office.send_form(form(kind, name, content)).await;

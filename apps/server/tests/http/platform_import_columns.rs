@@ -106,12 +106,12 @@ database_tests! {
         let wrong = errors(&[("columns", r#"{"a":"prise","b":"price","c":"price","d":1}"#)]).await;
         assert_eq!(wrong["columns"].as_array().unwrap().len(), 2, "{wrong}");
         let twice = errors(&[("columns", r#"{"b":"price","c":"price"}"#)]).await;
-        assert_eq!(twice["columns"], json!(["`b`, `c` are all `price`; a column has one header"]));
+        assert_eq!(twice["columns"], json!(["`b`, `c` are all `price`; each column must have one header"]));
         let absent = errors(&[("columns", r#"{"Цена":"price"}"#)]).await;
         assert_eq!(absent["columns"], json!(["there is no header `Цена` in the file"]));
         assert_eq!(errors(&[("sheet", "1")]).await["sheet"], json!(["must be left out: a csv file has no sheets"]));
         let row = errors(&[("header_row", "2")]).await;
-        assert_eq!(row["header_row"], json!(["must be the row of headers: row 2 must have a column `article`"]));
+        assert_eq!(row["header_row"], json!(["must be the header row: row 2 must have a column `article`"]));
         let sheet = office.upload(IMPORT, price_list(1.0), &[("sheet", "Цены")]).await.expect(422);
         assert_eq!(sheet["errors"]["sheet"], json!(["must be the name or number of a visible sheet: `Условия`, `Прайс`"]));
     }

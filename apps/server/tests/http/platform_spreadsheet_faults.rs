@@ -55,7 +55,7 @@ async fn nothing_was_written(office: &Office) {
 database_tests! {
     async fn a_bomb_is_refused_before_it_goes_off(db: TestDatabase) {
         let office = Office::open(db).await;
-        for (what, reason) in [("<c/>", "what it unpacks to"), (" ", "one of its cells")] {
+        for (what, reason) in [("<c/>", "its unpacked size"), (" ", "one of its cells")] {
             let zeros = what.repeat((16 << 20) / what.len());
             let bomb = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/worksheets/sheet1.xml", zeros.as_bytes())]);
             assert!(bomb.len() < 100_000, "{}", bomb.len());
@@ -67,7 +67,7 @@ database_tests! {
         refused(&office, archive(&entries), "is too large: the number of files in it").await;
         let texts = b"<sst uniqueCount=\"4294967295\"><si/></sst>".as_slice();
         let lying = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/sharedStrings.xml", texts)]);
-        refused(&office, lying, "is too large: the number of texts it announces").await;
+        refused(&office, lying, "is too large: the declared number of texts").await;
         nothing_was_written(&office).await;
     }
 
@@ -132,8 +132,8 @@ database_tests! {
         let answer = office.upload(IMPORT, file, &[]).await.expect(422);
         let expected = [
             (2, "price", "has a formula that failed: #DIV/0!"),
-            (4, "article", "stands in row 3 already"),
-            (5, "article", "stands in row 3 already"),
+            (4, "article", "is already in row 3"),
+            (5, "article", "is already in row 3"),
             (7, "name", "must have at most 255 characters"),
             (7, "price", "must be a decimal number"),
         ];

@@ -121,7 +121,7 @@ database_tests! {
         }
         let open = "article;name;description\nA-1;Mug;\"open\nA-2;Cup;x\n";
         let answer = office.upload(IMPORT, open.as_bytes().to_vec(), &[("partial", "1")]).await.expect(422);
-        assert_eq!(answer["errors"]["file"][0], "has a quote in row 2 that is never closed");
+        assert_eq!(answer["errors"]["file"][0], "has an unclosed quote in row 2");
         let koi8 = b"article;name\nA-1;\xe2\xcf\xcc\xd8\xdb\xc1\xd1 \xcb\xd2\xd5\xd6\xcb\xc1 \xd3 \xd2\xd5\xde\xcb\xcf\xca\n".to_vec();
         let answer = office.upload(IMPORT, koi8, &[]).await.expect(422);
         assert!(answer["errors"]["file"][0].as_str().unwrap().contains("UTF-8, UTF-16 or Windows-1251"), "{answer}");

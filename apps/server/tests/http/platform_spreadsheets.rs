@@ -57,9 +57,9 @@ database_tests! {
         let bare = item(json!({ "name": "Longer", "kind_id": 2, "description": "x".repeat(32_768) })).await;
         let answer = send(post("/api/nomenclatures/export")).await.expect(422);
         assert_eq!(answer["errors"], json!({ "format": [
-            format!("the description of item {both} (A-1) has 65535 characters and a cell takes 32767; csv takes it"),
-            format!("the characteristics of item {both} (A-1) has 32768 characters and a cell takes 32767; csv takes it"),
-            format!("the description of item {bare} has 32768 characters and a cell takes 32767; csv takes it"),
+            format!("the description of item {both} (A-1) has 65535 characters but a cell holds 32767; use csv"),
+            format!("the characteristics of item {both} (A-1) has 32768 characters but a cell holds 32767; use csv"),
+            format!("the description of item {bare} has 32768 characters but a cell holds 32767; use csv"),
         ] }));
         let (_, file) = office.export("?format=csv").await;
         let report = office.upload(IMPORT, file, &[]).await.expect(200);

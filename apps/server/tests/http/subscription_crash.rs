@@ -127,7 +127,7 @@ impl Storm {
         let payment = self.payment("succeeded").await["id"].as_str().unwrap().to_owned();
         let lock = Lock::on_open_charges(self.site()).await;
         let until = Instant::now() + PATIENCE;
-        let is_read = |line: &str| line.contains("payment asked for") && line.contains(&payment);
+        let is_read = |line: &str| line.contains("payment requested") && line.contains(&payment);
         while !self.site().log().lines().any(is_read) {
             assert!(Instant::now() < until, "the answer is not read");
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -479,7 +479,7 @@ database_tests! {
         club.shop.server.execute("DELETE FROM warehouse_applications").await;
         for refused in [club.check_out(club.silver).await, club.subscribe(club.silver, method).await] {
             refused.expect_invalid(&["nomenclature_id"]);
-            let message = "nothing can be paid in this application: it has no warehouse";
+            let message = "payments are not available in this application: it has no warehouse";
             assert_eq!(refused.json()["errors"]["nomenclature_id"], json!([message]));
         }
         assert_eq!((club.all().await.len(), club.shop.count("orders").await), (1, 1));

@@ -136,9 +136,9 @@ database_tests! {
         let now = member.now().await;
         for (body, complaints) in [
             (json!({}), vec!["advance_seconds: is required"]),
-            (json!({ "advance_to": (now - TimeDelta::days(1)).to_rfc3339() }), vec!["advance_to: time goes forward only"]),
-            (json!({ "advance_to": (now + TimeDelta::days(3_700)).to_rfc3339() }), vec!["advance_to: must be no more"]),
-            (json!({ "advance_seconds": 1, "advance_to": "2099-01-01T00:00:00Z" }), vec!["advance_to: must not stand beside"]),
+            (json!({ "advance_to": (now - TimeDelta::days(1)).to_rfc3339() }), vec!["advance_to: must not be before"]),
+            (json!({ "advance_to": (now + TimeDelta::days(3_700)).to_rfc3339() }), vec!["advance_to: must be at most"]),
+            (json!({ "advance_seconds": 1, "advance_to": "2099-01-01T00:00:00Z" }), vec!["must not be sent together"]),
             (
                 json!({ "advance_seconds": 1.5, "advance_to": "tomorrow", "dry_run": 1, "days": 3 }),
                 vec!["advance_seconds: must be", "advance_to: must be a moment", "dry_run: must be", "days: unknown field"],

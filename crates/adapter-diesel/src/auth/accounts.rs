@@ -157,7 +157,7 @@ pub(crate) fn find_or_bind(
 }
 
 fn unbound_meanwhile() -> StoreError {
-    StoreError::Unavailable("a contact was bound and unbound meanwhile".to_owned())
+    StoreError::Unavailable("a contact was linked and unlinked by concurrent requests; retry".to_owned())
 }
 
 #[async_trait]

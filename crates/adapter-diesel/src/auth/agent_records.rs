@@ -78,6 +78,6 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
 
 /// Loads an agent that was just written.
 pub(super) fn written<R>(connection: &mut AnyConnection, id: i64) -> Result<Agent, Abort<R>> {
-    let gone = || Abort::Store(StoreError::Failed("an agent vanished inside its transaction".to_owned()));
+    let gone = || Abort::Store(StoreError::Failed("an agent was not found inside its own transaction".to_owned()));
     load(connection, &[id])?.pop().ok_or_else(gone)
 }

@@ -324,6 +324,6 @@ impl CallbackAttempts for Database {
                 Err(ExchangeError::Lost) => {}
             }
         }
-        Err(StoreError::Unavailable("a phone was bound and unbound meanwhile".to_owned()))
+        Err(StoreError::Unavailable("a phone was linked and unlinked by concurrent requests; retry".to_owned()))
     }
 }

@@ -95,7 +95,7 @@ fn employee(
         is_banned: user.is_banned,
         is_sick: user.is_sick,
         active_time: TimeDelta::try_seconds(user.active_seconds)
-            .ok_or_else(|| StoreError::corrupt("an active time without bounds"))?,
+            .ok_or_else(|| StoreError::corrupt("a period of activity has no bounds"))?,
         last_activity_at: user.last_activity_at.map(stored::moment),
         permissions,
     })

@@ -111,7 +111,7 @@ impl Surroundings {
         let (category, brand, country, unit, abbreviation) = names;
         let tags = self.tags.remove(&row.id).unwrap_or_default();
         let photos = self.photos.remove(&row.id).unwrap_or_default();
-        let kind = self.kinds.get(&row.kind_id).ok_or_else(|| StoreError::corrupt("a card of no known kind"))?;
+        let kind = self.kinds.get(&row.kind_id).ok_or_else(|| StoreError::corrupt("a card has an unknown kind"))?;
         let type_name = row.type_id.and_then(|id| self.types.get(&id));
         let vat_name = row.vat_id.and_then(|id| self.vats.get(&id));
         let labels = CardLabels {

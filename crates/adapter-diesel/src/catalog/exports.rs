@@ -149,7 +149,7 @@ fn load_leased(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(
 
 fn leased(row: LeasedRow) -> Result<LeasedExport, StoreError> {
     let (id, project, kind, format, created_from, created_to, tries, owner) = row;
-    let owner = owner.ok_or_else(|| StoreError::corrupt("an export that was taken has no owner"))?;
+    let owner = owner.ok_or_else(|| StoreError::corrupt("a leased export has no owner"))?;
     let kind = stored::word("exports", id, "kind", &kind)?;
     Ok(LeasedExport {
         held: JobLease { job: stored::id(id)?, project: stored::id(project)?, owner },

@@ -103,7 +103,7 @@ pub(super) fn write(
         let mut found = Vec::with_capacity(chunk.len());
         for (card, text) in chunk.iter().zip(texts) {
             let id = card.article.as_deref().and_then(|article| numbers.remove(article));
-            let id = id.ok_or_else(|| StoreError::corrupt("an inserted card did not come back"))?;
+            let id = id.ok_or_else(|| StoreError::corrupt("the insert did not return the new card"))?;
             created.push(id);
             photos.push((id, *card));
             found.push((id, text));

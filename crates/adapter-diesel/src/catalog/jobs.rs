@@ -240,7 +240,7 @@ fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, Le
 }
 
 fn leased((job, place, tries, owner): LeasedRow) -> Result<LeasedJob, StoreError> {
-    let missing = |what: &str| StoreError::corrupt(format!("a job that was taken has no {what}"));
+    let missing = |what: &str| StoreError::corrupt(format!("a leased job has no {what}"));
     Ok(LeasedJob {
         project: stored::id(job.project_id)?,
         kind: import_kind(&job)?,

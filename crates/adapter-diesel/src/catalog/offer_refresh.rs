@@ -67,7 +67,7 @@ impl Database {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    tracing::warn!(%error, %warehouse, "what is shown of a warehouse is left to a worker");
+                    tracing::warn!(%error, %warehouse, "storefront offers are not fresh; a worker refreshes them later");
                     return;
                 }
             }

@@ -33,7 +33,7 @@ impl TryFrom<PlanRow> for Plan {
     type Error = StoreError;
 
     fn try_from(row: PlanRow) -> Result<Self, StoreError> {
-        let months = row.months.ok_or_else(|| StoreError::corrupt("a plan without a billing period"))?;
+        let months = row.months.ok_or_else(|| StoreError::corrupt("a plan has no billing period"))?;
         Ok(Self {
             id: stored::id(row.id)?,
             slug: slug(&row.slug)?,

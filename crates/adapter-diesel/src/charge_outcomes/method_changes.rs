@@ -53,7 +53,7 @@ fn newest(
     Ok(Some(MethodChange {
         id: stored::id(row.id)?,
         subscription: stored::id(row.subscription)?,
-        charge: charge.ok_or_else(|| StoreError::corrupt("the charge of a method vanished"))?,
+        charge: charge.ok_or_else(|| StoreError::corrupt("the charge of a payment method was not found"))?,
         saved_method: stored::optional_id(row.method)?,
         expires_at: stored::moment(row.expires_at),
     }))
@@ -90,7 +90,7 @@ fn begin(connection: &mut AnyConnection, new: &NewMethodChange) -> Result<Method
     Ok(MethodChangeBegun::New(MethodChange {
         id,
         subscription: new.subscription,
-        charge: charge.ok_or_else(|| StoreError::corrupt("the key of a charge was used before"))?,
+        charge: charge.ok_or_else(|| StoreError::corrupt("the key of a charge is already in use"))?,
         saved_method: None,
         expires_at: new.expires_at(),
     }))

@@ -45,7 +45,7 @@ fn record(
     let Some(known) = payments::record(connection, id, change, at)? else { return Ok(Change::Stale) };
     let purpose = known.charge.purpose();
     if let ChargeChange::Suspicious { why, .. } = change {
-        tracing::error!(%purpose, %why, "a payment does not fit its charge");
+        tracing::error!(%purpose, %why, "a payment does not match its charge");
     }
     match purpose {
         ChargePurpose::Order(order) => {
@@ -56,7 +56,7 @@ fn record(
                 refunds::refund_canceled_order(connection, order, change, &known, at)?;
             }
             if follows == Some(FollowUp::People) {
-                contradicted(connection, id, "money arrived for an order that did not wait for it", at)?;
+                contradicted(connection, id, "a payment arrived for an order that expected no payment", at)?;
             }
             recurring::hear(connection, order, change, &known, unwanted, at)?;
         }
@@ -196,7 +196,7 @@ fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, 
     let order_id = orders::place(connection, order, customer)?;
     let Some(new) = order.charge(order_id, customer) else { return Ok(Placed { order_id, charge: None }) };
     let charge = payments::insert(connection, &new).map_err(Abort::into_store)?;
-    let clash = || StoreError::corrupt("the key of a charge was used before");
+    let clash = || StoreError::corrupt("the key of a charge is already in use");
     Ok(Placed { order_id, charge: Some(charge.ok_or_else(clash)?) })
 }
 

@@ -42,7 +42,7 @@ pub(super) fn record(
     let intent = RefundIntent::new(key, refund.amount, REASON.to_owned());
     let fits = refund.currency == charge.request.currency && refund.amount.minor() <= left;
     let Some(intent) = intent.ok().filter(|_| fits) else {
-        return doubt(connection, &charge, refund, "the payment has less left", at);
+        return doubt(connection, &charge, refund, "the refund exceeds the rest of the payment", at);
     };
     let ChargePurpose::Order(id) = purpose else {
         payments::insert_outside(connection, &charge, &intent, refund, at.naive_utc())?;
@@ -57,7 +57,7 @@ pub(super) fn record(
             Ok(ExternalRefundStored::Recorded(purpose))
         }
         Some(Err(refused)) => doubt(connection, &charge, refund, &refused.to_string(), at),
-        None => doubt(connection, &charge, refund, "its order is another project's", at),
+        None => doubt(connection, &charge, refund, "its order belongs to another project", at),
     }
 }
 
@@ -87,7 +87,7 @@ fn doubt(
     at: DateTime<Utc>,
 ) -> Result<ExternalRefundStored, Abort<StoreError>> {
     let (purpose, id, amount) = (charge.purpose(), &refund.id, refund.amount);
-    let why = format!("refund {id} of {amount} was made at the acquirer and is not counted: {why}");
+    let why = format!("refund {id} of {amount} was made at the acquirer and is not recorded: {why}");
     contradicted(connection, charge.id.get(), &why, at)?;
     Ok(ExternalRefundStored::Doubtful { purpose, why })
 }

@@ -105,7 +105,7 @@ fn bill(
     for (_, attempt) in attempts {
         let (item, amount) = (attempt.terms.plan, attempt.terms.amount);
         let card = cards.iter().find(|card| card.id == item.get());
-        let card = card.ok_or_else(|| StoreError::corrupt(format!("the plan {item} vanished")))?;
+        let card = card.ok_or_else(|| StoreError::corrupt(format!("plan {item} was not found")))?;
         let vat = terms.map(|terms| card.vat.and_then(VatCode::of_dictionary).unwrap_or(terms.default_vat));
         total = total.checked_add(amount).ok_or_else(|| StoreError::corrupt("the sum of plans is too large"))?;
         lines.push(RecurringLine { item, name: card.name.clone(), amount, vat });
@@ -137,7 +137,7 @@ pub(super) fn attempt(
     at: DateTime<Utc>,
 ) -> Result<(OrderId, Charge), Abort<AttemptError>> {
     let Some((first, one)) = attempts.first() else {
-        return Err(StoreError::corrupt("an attempt for no subscription").into());
+        return Err(StoreError::corrupt("a charge attempt has no subscription").into());
     };
     let saved = match one.terms.method {
         None => None,
@@ -192,7 +192,7 @@ pub(super) fn attempt(
         at,
     };
     let charge = payments::insert(connection, &new).map_err(Abort::into_store)?;
-    let mut charge = charge.ok_or_else(|| StoreError::corrupt("the key of a charge was used before"))?;
+    let mut charge = charge.ok_or_else(|| StoreError::corrupt("the key of a charge is already in use"))?;
     if let Some(payment) = marked.and_then(|marked| marked.payment) {
         payments::adopt(connection, charge.id.get(), &payment)?;
         charge = Charge { state: ChargeState::Pending, provider_id: Some(payment), ..charge };
@@ -217,7 +217,7 @@ pub(super) fn attempt(
         ChargeChange::Failed { provider_id: None, failure: ChargeFailure::Refused, reason: NO_CONTACT.to_owned() };
     super::record(connection, charge.id.get(), &failed, at).map_err(Abort::into_store)?;
     let charge = payments::load(connection, &Key::Id(charge.id.get())).map_err(Abort::into_store)?;
-    Ok((order, charge.ok_or_else(|| StoreError::corrupt("a charge vanished"))?))
+    Ok((order, charge.ok_or_else(|| StoreError::corrupt("a charge was not found"))?))
 }
 
 /// Applies the charge outcome of an order, whose row is locked, to its subscriptions. Refunded money pays no period.
@@ -260,7 +260,7 @@ pub(super) fn hear(
     };
     for IdRow { id } in open {
         let found = cases(connection, &Selection::Locked(stored::id(id)?), at)?.into_iter().next();
-        let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} vanished")))?;
+        let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} was not found")))?;
         follow(connection, &case, standing, &occasion, (order, change, known), at)?;
     }
     Ok(())
@@ -341,7 +341,7 @@ fn follow(
         Some(Err(refused)) => {
             // The transition table covers every outcome of an open charge. An uncovered one must be visible to
             // operators.
-            tracing::error!(subscription = %case.subscription.id, %refused, "an outcome moves no subscription");
+            tracing::error!(subscription = %case.subscription.id, %refused, "a charge outcome is not applicable");
             return Ok(());
         }
     };

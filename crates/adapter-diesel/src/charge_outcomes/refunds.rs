@@ -34,7 +34,7 @@ pub(super) fn give_back(
             match payments::store_refund(connection, &new).map_err(Abort::into_store)? {
                 RefundStored::New(stored) | RefundStored::Present(stored) => RefundChannel::Asked(stored.id),
                 RefundStored::Exceeds { left } => return Err(refuse(RefundRefused::ExceedsPaid { left })),
-                RefundStored::NoCharge => return Err(StoreError::corrupt("a charge vanished").into()),
+                RefundStored::NoCharge => return Err(StoreError::corrupt("a charge was not found").into()),
             }
         }
         _ => RefundChannel::ByHand,
@@ -77,7 +77,7 @@ pub(super) fn refund_canceled_order(
     let ChargeChange::Succeeded { event_id, .. } = change else { return Ok(()) };
     let project = known.charge.project_id;
     let Some(order) = orders::locked(connection, id).map_err(to_storage)?.within(project) else {
-        return leave_to_operators(connection, known, "the order is another project's", at);
+        return leave_to_operators(connection, known, "the order belongs to another project", at);
     };
     let decided = match remaining_refund(&order) {
         Ok(None) => return Ok(()),
@@ -102,7 +102,7 @@ fn leave_to_operators(
     why: &str,
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
-    let why = format!("money of a canceled order stays: {why}");
+    let why = format!("the payment of a canceled order is not refunded: {why}");
     tracing::error!(purpose = %known.charge.purpose(), %why, "a payment needs to be looked at");
     contradicted(connection, known.charge.id.get(), &why, at)
 }

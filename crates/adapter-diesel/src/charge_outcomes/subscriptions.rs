@@ -60,7 +60,7 @@ fn unfinished(
     .rows(connection)?;
     let Some(one) = open.first() else { return Ok(None) };
     let charge = payments::load(connection, &Key::Id(one.charge))?;
-    let charge = charge.ok_or_else(|| StoreError::corrupt("the charge of a subscription vanished"))?;
+    let charge = charge.ok_or_else(|| StoreError::corrupt("the charge of a subscription was not found"))?;
     let order = stored::id(one.order)?;
     let mut subscriptions = Vec::with_capacity(open.len());
     for row in &open {

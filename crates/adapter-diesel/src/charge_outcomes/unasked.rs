@@ -39,7 +39,7 @@ fn give_up(connection: &mut AnyConnection, order: OrderId, at: DateTime<Utc>) ->
     {
         return Ok(false);
     }
-    let news = ChargeNews::Failed { reason: "the payment was canceled and no other asked for" };
+    let news = ChargeNews::Failed { reason: "the payment was canceled and no new payment was requested" };
     Ok(orders::hear(connection, order, &news, at)? == orders::FollowUp::Nothing)
 }
 

@@ -25,10 +25,10 @@ pub struct Backup {
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// PostgreSQL has its own tools.
-    #[error("PostgreSQL is backed up by its own tools, such as `pg_dump -Fc`")]
+    #[error("use PostgreSQL's own tools to back it up, such as `pg_dump -Fc`")]
     Postgres,
     /// The file exists and is not overwritten.
-    #[error("{0} is there already")]
+    #[error("{0} already exists")]
     Exists(PathBuf),
     /// The file cannot be written.
     #[error("{0}: {1}")]
@@ -37,7 +37,7 @@ pub enum BackupError {
     #[error("the database cannot be copied: {0}")]
     Copy(String),
     /// The copy is damaged and was discarded.
-    #[error("the copy is not whole: {0}")]
+    #[error("the copy is incomplete: {0}")]
     Damaged(String),
 }
 
@@ -111,7 +111,7 @@ fn checked(name: &str) -> Result<String, BackupError> {
         return Err(BackupError::Damaged(findings.join("; ")));
     }
     if broken > 0 {
-        return Err(BackupError::Damaged(format!("{broken} references lead nowhere")));
+        return Err(BackupError::Damaged(format!("{broken} references point to missing rows")));
     }
     Ok(newest)
 }

@@ -60,7 +60,7 @@ impl GroupWriter {
 
     /// Runs an operation. A long one has a commit of its own.
     pub async fn ask(&self, write: Write, is_long: bool) -> Outcome {
-        let broke_off = || StoreError::Failed("a step broke off".to_owned());
+        let broke_off = || StoreError::Failed("a step was aborted".to_owned());
         let claimed = Arc::new(AtomicBool::new(false));
         let (answer, mut answered) = oneshot::channel();
         let waiting = Waiting { write, is_long, answer, claimed: Arc::clone(&claimed) };
@@ -68,7 +68,7 @@ impl GroupWriter {
         let outcome = match tokio::time::timeout(self.wait, &mut answered).await {
             Ok(outcome) => outcome,
             Err(_) if !claimed.swap(true, Ordering::SeqCst) => {
-                return Err(StoreError::Unavailable("others write for too long".to_owned()).into());
+                return Err(StoreError::Unavailable("timed out waiting for other writes".to_owned()).into());
             }
             Err(_) => answered.await,
         };
@@ -84,7 +84,7 @@ impl Drop for GroupWriter {
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
             && thread.join().is_err()
         {
-            tracing::error!("the thread that writes panicked");
+            tracing::error!("the writer thread panicked");
         }
     }
 }
@@ -111,7 +111,7 @@ impl Turns {
         while let Some(first) = self.next.take().or_else(|| self.queue.recv().ok()) {
             // The callers of the group get an error because their channels close; the connection leaves the pool.
             if catch_unwind(AssertUnwindSafe(|| self.group(first))).is_err() {
-                tracing::error!("a group commit panicked; the thread that writes goes on");
+                tracing::error!("a group commit panicked; the writer thread continues");
             }
         }
     }

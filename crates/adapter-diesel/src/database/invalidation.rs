@@ -302,7 +302,7 @@ impl CacheVersions {
             // A newer binary may have topics that this one does not know.
             if raised < open.stripes.len() {
                 return Err(StoreError::corrupt(format!(
-                    "change_marks: of lane {lane} there are {raised} rows instead of {}",
+                    "change_marks: lane {lane} has {raised} rows instead of {}",
                     open.stripes.len()
                 ))
                 .into());

@@ -86,7 +86,9 @@ impl Inner {
         }
         let start = || {
             GroupWriter::start(Arc::clone(&self.writing), self.wait)
-                .inspect_err(|error| tracing::warn!(%error, "every write is a commit of its own"))
+                .inspect_err(
+                    |error| tracing::warn!(%error, "group commit is unavailable; each write commits separately"),
+                )
                 .ok()
         };
         self.group_writer.get_or_init(start).as_ref()
@@ -101,7 +103,9 @@ impl Inner {
             let manager = Manager { role: Role::Reader, ..self.manager.clone() };
             let threads = std::thread::available_parallelism().map_or(2, usize::from).max(2);
             PageReaders::start(&manager, threads)
-                .inspect_err(|error| tracing::warn!(%error, "lists are read without threads of their own"))
+                .inspect_err(
+                    |error| tracing::warn!(%error, "reader threads are unavailable; lists share the connection pool"),
+                )
                 .ok()
         };
         self.page_readers.get_or_init(start).as_ref()
@@ -410,7 +414,7 @@ impl Database {
         if !asked {
             return Err(StoreError::Unavailable("too many lists are being read".to_owned()).into());
         }
-        answered.await.unwrap_or_else(|_| Err(StoreError::Failed("reading a page broke off".to_owned()).into()))
+        answered.await.unwrap_or_else(|_| Err(StoreError::Failed("reading a page was aborted".to_owned()).into()))
     }
 
     async fn write_step(&self, step: Step, is_long: bool) -> Outcome {

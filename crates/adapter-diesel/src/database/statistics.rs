@@ -19,7 +19,7 @@ impl Database {
             Ok::<_, Abort<StoreError>>(())
         });
         if let Err(error) = looked.await {
-            tracing::warn!(%error, "plans may be those for smaller tables for a while");
+            tracing::warn!(%error, "query plans may be outdated: table statistics were not updated");
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn hide<T: Send + 'static, R: Send + 'static>(
 
 /// Restores the types of an outcome. The operation must have been erased with the same types.
 pub(super) fn reveal<T: 'static, R: From<StoreError> + 'static>(outcome: Outcome) -> Result<T, R> {
-    let other = || StoreError::Failed("a step answered what another is asked".to_owned());
+    let other = || StoreError::Failed("a step returned the result of another step".to_owned());
     match outcome {
         Ok(answer) => answer.downcast().map(|answer| *answer).map_err(|_| other().into()),
         Err(abort) => {

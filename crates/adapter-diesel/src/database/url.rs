@@ -15,7 +15,7 @@ pub enum DatabaseUrl {
 
 /// Error for a text that is no database address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a database is `sqlite:PATH` or `postgres://USER@HOST/NAME`")]
+#[error("the database URL must be `sqlite:PATH` or `postgres://USER@HOST/NAME`")]
 pub struct InvalidDatabaseUrl;
 
 impl FromStr for DatabaseUrl {

@@ -111,12 +111,12 @@ impl Watcher {
             let Some(versions) = versions.upgrade() else { return };
             // After a panic the connection is gone; the next read opens another.
             let looked = catch_unwind(AssertUnwindSafe(|| self.look(&versions)));
-            match looked.unwrap_or_else(|_| Err(StoreError::Failed("the look panicked".to_owned()))) {
+            match looked.unwrap_or_else(|_| Err(StoreError::Failed("the check for changes panicked".to_owned()))) {
                 Ok(()) => lost = false,
-                Err(error) if lost => tracing::debug!(%error, "marks of change cannot be read"),
+                Err(error) if lost => tracing::debug!(%error, "change marks cannot be read"),
                 Err(error) => {
                     lost = true;
-                    tracing::warn!(%error, "marks of change cannot be read: nothing is answered from memory");
+                    tracing::warn!(%error, "change marks cannot be read; the cache is disabled");
                 }
             }
             drop(versions);

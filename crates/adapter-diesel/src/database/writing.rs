@@ -47,7 +47,7 @@ impl Writing {
 
     /// Waits before an operation runs again.
     pub fn again(&self, error: &QueryError, attempts: &mut Attempts) {
-        tracing::debug!(%error, attempts = attempts.count(), "a step runs again");
+        tracing::debug!(%error, attempts = attempts.count(), "a transaction is retried");
         let repeated = self.repeated.fetch_add(1, Ordering::Relaxed);
         std::thread::sleep(attempts.pause(error, repeated));
     }

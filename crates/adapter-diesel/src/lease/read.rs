@@ -63,7 +63,7 @@ fn load<K: Key, R, T>(
     let missing: Vec<(K, String)> = keys
         .iter()
         .filter(|key| !known(key))
-        .map(|key| (key.clone(), "it refers to a record that is missing".to_owned()))
+        .map(|key| (key.clone(), "it refers to a missing record".to_owned()))
         .collect();
     Ok(Loaded { rows: loaded.rows, unreadable: loaded.unreadable.into_iter().chain(missing).collect() })
 }
@@ -146,7 +146,7 @@ impl Database {
             tracing::error!(
                 queue = queue.table,
                 rows,
-                "rows of a queue cannot be read and are parked; `kontor doctor` tells which"
+                "rows of a queue cannot be read and are parked; run `kontor doctor` to list them"
             );
         }
         Ok(read)

@@ -137,9 +137,9 @@ pub(crate) fn hear(
                 AfterCharge::Unexpected => {
                     // No transition moves an order away while its charge is open. Should it ever happen, the money must
                     // be visible.
-                    tracing::error!(order = %order.id, "money arrived for an order that does not wait for it");
+                    tracing::error!(order = %order.id, "a payment arrived for an order that expects no payment");
                     capture(connection, &order, *amount, at)?;
-                    let odd = Heard::of(OrderEvent::PaidOutOfTurn, &order).with("money arrived out of turn");
+                    let odd = Heard::of(OrderEvent::PaidOutOfTurn, &order).with("the payment was not expected");
                     enter(connection, &order, Heard { captured: Some(*amount), ..odd }, at)?;
                     return Ok(FollowUp::People);
                 }
@@ -205,7 +205,7 @@ pub(super) fn follow(
         ))
         .execute(connection)?;
     if moved != 1 {
-        return Err(StoreError::Failed(format!("order {id} moved although its row was locked")).into());
+        return Err(StoreError::Failed(format!("order {id} changed although its row was locked")).into());
     }
     match step.stock {
         StockEffect::Keep => {}

@@ -128,7 +128,7 @@ fn written(order: OrderId, rows: &[IdRow], expected: usize) -> Result<(), Refuse
     if rows.len() == expected {
         Ok(())
     } else {
-        Err(StoreError::corrupt(format!("order {order} has other lines than were decided on")).into())
+        Err(StoreError::corrupt(format!("the lines of order {order} changed after they were read")).into())
     }
 }
 

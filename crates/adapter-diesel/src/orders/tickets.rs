@@ -110,14 +110,14 @@ fn answer(
     if !keep(connection, batch, scan, order.as_ref(), outcome, &earlier)? {
         // A concurrent request has committed a scan with this id.
         let known = by_name(connection, project, &scan.scan.id)?;
-        let known = known.ok_or_else(|| StoreError::Failed("a scan is there and cannot be found".to_owned()))?;
+        let known = known.ok_or_else(|| StoreError::Failed("an existing scan was not found".to_owned()))?;
         return again(known, scan);
     }
     if let (Some(order), ScanOutcome::Admitted) = (&order, outcome) {
         count(connection, batch, scan, order)?;
     }
     let known = by_name(connection, project, &scan.scan.id)?;
-    again(known.ok_or_else(|| StoreError::Failed("a scan was kept and cannot be found".to_owned()))?, scan)
+    again(known.ok_or_else(|| StoreError::Failed("a stored scan was not found".to_owned()))?, scan)
 }
 
 by_place! {

@@ -34,7 +34,7 @@ pub(crate) struct ChargeRow {
 
 pub(super) fn purpose(kind: &str, number: i64) -> Result<ChargePurpose, StoreError> {
     let purpose = ChargePurpose::from_parts(kind, number).map_err(StoreError::corrupt)?;
-    purpose.ok_or_else(|| StoreError::corrupt(format!("a charge is for {kind}")))
+    purpose.ok_or_else(|| StoreError::corrupt(format!("a charge has the unknown purpose {kind}")))
 }
 
 pub(super) fn provider_id(text: Option<&str>) -> Result<Option<ProviderId>, StoreError> {
@@ -63,7 +63,7 @@ impl TryFrom<ChargeRow> for Charge {
             created_at: stored::moment(row.created_at),
         };
         if charge.purpose() != purpose(&row.purpose, row.purpose_id)? {
-            return Err(StoreError::corrupt(format!("charge {} asks for something else than it is for", charge.id)));
+            return Err(StoreError::corrupt(format!("the request of charge {} does not match its purpose", charge.id)));
         }
         Ok(charge)
     }

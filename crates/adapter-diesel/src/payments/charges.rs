@@ -30,9 +30,9 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<C
         return Ok(ChargeStored::New(charge));
     }
     let known = standing(connection, key, purpose)?;
-    known
-        .map(ChargeStored::Present)
-        .ok_or_else(|| StoreError::Unavailable("a charge was stored and settled meanwhile".to_owned()).into())
+    known.map(ChargeStored::Present).ok_or_else(|| {
+        StoreError::Unavailable("a charge was stored and settled by concurrent requests; retry".to_owned()).into()
+    })
 }
 
 /// Columns learned from the acquirer; `None` leaves a column as it is.

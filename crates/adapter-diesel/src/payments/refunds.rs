@@ -112,11 +112,13 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<R
     let next_check_at = new.next_check_at.naive_utc();
     if let Some(id) = insert_refund(connection, project, charge, order, next_check_at, at)? {
         let stored = load(connection, &Key::Ids(vec![id]))?.pop();
-        return stored.map(RefundStored::New).ok_or_else(|| StoreError::corrupt("a refund vanished").into());
+        return stored.map(RefundStored::New).ok_or_else(|| StoreError::corrupt("a refund was not found").into());
     }
     take_back(connection, charge, amount, false, at)?;
     let known = by_request(connection, order)?;
-    known.map(RefundStored::Present).ok_or_else(|| StoreError::corrupt("a key of a refund belongs to another").into())
+    known
+        .map(RefundStored::Present)
+        .ok_or_else(|| StoreError::corrupt("the key of a refund belongs to another refund").into())
 }
 
 /// Columns learned from the acquirer; `None` leaves a column as it is.
@@ -233,7 +235,7 @@ pub(crate) fn insert_outside(
         return Err(StoreError::corrupt(format!("charge {charge_id} has less money than was locked")).into());
     }
     let id = insert_refund(connection, project, charge_id, intent, at, at)?;
-    let id = id.ok_or_else(|| StoreError::corrupt("the key of a refund was used before"))?;
+    let id = id.ok_or_else(|| StoreError::corrupt("the key of a refund is already in use"))?;
     diesel::update(refunds::table.find(id))
         .set((
             refunds::state.eq(RefundState::Succeeded.word()),

@@ -70,9 +70,9 @@ fn start(connection: &mut AnyConnection, new: &NewVerification) -> Result<Starte
     // The customer got an open verification in the meantime.
     diesel::delete(verifications::table.find(id)).execute(connection)?;
     let known = present(connection, customer, since)?;
-    known
-        .map(Started::Present)
-        .ok_or_else(|| StoreError::Unavailable("a verification was opened and closed meanwhile".to_owned()).into())
+    known.map(Started::Present).ok_or_else(|| {
+        StoreError::Unavailable("a verification was opened and closed by concurrent requests; retry".to_owned()).into()
+    })
 }
 
 #[async_trait]

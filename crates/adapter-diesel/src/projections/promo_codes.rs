@@ -70,7 +70,7 @@ fn free_code(connection: &mut AnyConnection, row: &CodeRow) -> Result<String, Ab
         discount = row.id,
         code = row.code,
         renamed = other,
-        "a promo code differs from another one by case alone and was renamed"
+        "a promo code differed from another one only in case and was renamed"
     );
     Ok(other)
 }

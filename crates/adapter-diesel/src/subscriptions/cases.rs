@@ -210,6 +210,6 @@ pub(crate) fn view(
     now: DateTime<Utc>,
 ) -> Result<SubscriptionView, Abort<StoreError>> {
     let found = cases(connection, &Selection::These(vec![id.get()]), now)?.into_iter().next();
-    let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} vanished")))?;
+    let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} was not found")))?;
     Ok(case.view(None, now))
 }

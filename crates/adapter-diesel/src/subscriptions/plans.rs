@@ -40,7 +40,7 @@ pub(crate) fn plan(
     };
     let row: Option<OfferRow> = one.row(connection).optional()?;
     let Some(row) = row else { return Ok(None) };
-    let months = row.months.ok_or_else(|| StoreError::corrupt("a plan without a billing period"))?;
+    let months = row.months.ok_or_else(|| StoreError::corrupt("a plan has no billing period"))?;
     Ok(Some(PlanOffer {
         plan: stored::id(row.plan)?,
         slug: row.slug,

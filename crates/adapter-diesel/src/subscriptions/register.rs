@@ -69,7 +69,7 @@ fn records(connection: &mut AnyConnection, ids: &[i64], now: DateTime<Utc>) -> R
     let record = |case: SubscriptionCase| {
         let view = case.view(None, now);
         let one = &view.subscription;
-        let names = names.remove(&one.id.get()).ok_or_else(|| StoreError::corrupt("a subscription of nobody"))?;
+        let names = names.remove(&one.id.get()).ok_or_else(|| StoreError::corrupt("a subscription has no customer"))?;
         let application = one.application_id.zip(names.application).map(|(id, name)| Named { id, name });
         Ok(SubscriptionRecord {
             customer: Named { id: one.counterparty_id, name: names.customer.trim().to_owned() },

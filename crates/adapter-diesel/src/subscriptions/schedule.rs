@@ -34,7 +34,7 @@ pub(super) fn from_text(text: &str) -> Result<Schedule, StoreError> {
         Ok::<_, StoreError>((stored.from, anchor))
     };
     let anchors: Vec<_> = stored.into_iter().map(anchor).collect::<Result<_, _>>()?;
-    Schedule::from_anchors(anchors).ok_or_else(|| StoreError::corrupt("the anchors of a subscription are in no order"))
+    Schedule::from_anchors(anchors).ok_or_else(|| StoreError::corrupt("the anchors of a subscription are out of order"))
 }
 
 #[cfg(test)]

@@ -214,7 +214,7 @@ fn update(
         statement = statement.sql(", parked_at = ").value(parked_at);
     }
     let written = statement.sql(" WHERE id = ").value(one.id.get()).run(connection)?;
-    if written == 1 { Ok(()) } else { Err(StoreError::corrupt("a subscription vanished").into()) }
+    if written == 1 { Ok(()) } else { Err(StoreError::corrupt("a subscription was not found").into()) }
 }
 
 fn end_open(
@@ -288,7 +288,7 @@ fn notify_on_hold(
 }
 
 fn log_parked(subscription: SubscriptionId, reason: Park) {
-    tracing::error!(%subscription, %reason, "a subscription is parked: it is charged when somebody releases it");
+    tracing::error!(%subscription, %reason, "a subscription is parked; charges resume after its release");
 }
 
 /// Returns the fields of a subscription that its history contains.

@@ -259,6 +259,6 @@ async fn who_waits_too_long_is_told_so_and_nothing_of_it_happens() {
     };
     let (long, refused) = futures_util::join!(database.write(busy), asked);
     assert_eq!(long, Ok(()), "what has begun is waited for");
-    assert!(matches!(&refused, Err(Refusal::Store(reason)) if reason.contains("too long")), "{refused:?}");
+    assert!(matches!(&refused, Err(Refusal::Store(reason)) if reason.contains("timed out")), "{refused:?}");
     assert_eq!(stored(&db).await, []);
 }

@@ -439,7 +439,7 @@ database_tests! {
         }
         let leased = yard.take("one").await.unwrap();
         assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Over(JobState::Failed));
-        assert!(yard.job(id).await.failure.unwrap().contains("again and again"));
+        assert!(yard.job(id).await.failure.unwrap().contains("repeatedly"));
     }
 
     async fn who_is_told_to_stop_lets_others_go_on_at_once(db: TestDatabase) {

@@ -46,7 +46,7 @@ const MOST_NODES: usize = 3;
 
 #[derive(Debug, thiserror::Error)]
 enum Lost {
-    #[error("no answer within {} ms", .0.as_millis())]
+    #[error("no response within {} ms", .0.as_millis())]
     Slow(Duration),
     #[error(transparent)]
     Refused(#[from] RedisError),
@@ -132,7 +132,7 @@ impl Link {
     }
 
     fn say_lost(&self, why: &dyn Display) {
-        tracing::warn!(redis = %self.url, %why, "Redis is lost: this process counts rate limits alone, in memory");
+        tracing::warn!(redis = %self.url, %why, "Redis is unavailable: rate limits are counted in local memory");
     }
 
     /// Connects, waits for the connection to be lost, and reconnects.
@@ -154,7 +154,7 @@ impl Link {
                 }
                 Err(why) => {
                     if matches!(self.state.send_replace(State::Down), State::Down) {
-                        tracing::debug!(redis = %self.url, %why, "Redis is still lost");
+                        tracing::debug!(redis = %self.url, %why, "Redis is still unavailable");
                     } else {
                         self.say_lost(&why);
                     }

@@ -100,7 +100,7 @@ async fn supervise(link: Arc<Link>) {
         running.spawn(Arc::clone(&link).keep_connected());
         match running.join_next().await {
             Some(Err(error)) if error.is_panic() => {
-                tracing::error!(%error, "connecting to Redis panicked; it is tried again");
+                tracing::error!(%error, "connecting to Redis panicked; retrying");
                 link.lose();
                 tokio::time::sleep(AFTER_PANIC).await;
             }

@@ -59,7 +59,7 @@ fn patient() -> RedisOptions {
     RedisOptions { patience: Duration::from_secs(10), ..RedisOptions::default() }
 }
 
-const LOST: &str = "Redis is lost";
+const LOST: &str = "Redis is unavailable";
 const FOUND: &str = "rate limits are counted in Redis";
 
 #[tokio::test]

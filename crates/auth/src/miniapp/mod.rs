@@ -45,7 +45,7 @@ pub struct BotToken(SecretString);
 
 /// Error: the text cannot be a bot token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the token of a bot is one word of at most 500 characters")]
+#[error("the bot token must be one word of at most 500 characters")]
 pub struct InvalidBotToken;
 
 impl BotToken {

@@ -13,16 +13,16 @@ use crate::ports::Hmac;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
     /// The launch data cannot be parsed.
-    #[error("the data of the start cannot be read")]
+    #[error("the launch data cannot be parsed")]
     InitData,
     /// The launch data is signed with another token, or was changed.
-    #[error("the data of the start is not signed by the bot's token")]
+    #[error("the launch data is not signed with the bot token")]
     InitDataSignature,
     /// The launch data has no user or no time.
-    #[error("the data of the start names no user or no time")]
+    #[error("the launch data must have a user and a time")]
     NoUser,
     /// The contact is signed with another token or for another user, or was changed.
-    #[error("the contact is not signed by the bot's token for this user")]
+    #[error("the contact is not signed with the bot token for this user")]
     ContactSignature,
     /// The launch data or the contact was signed too long ago, or in the future.
     #[error("signed too long ago or in the future")]

@@ -13,10 +13,10 @@ pub struct PermissionName(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionNameError {
     /// The text does not have the form of a permission name.
-    #[error("must be view-, create- or edit- and a plural of small letters, such as view-reports")]
+    #[error("must be view-, create- or edit- and a plural in lowercase letters, such as view-reports")]
     Form,
     /// The service has a permission of this name.
-    #[error("is a permission of the service")]
+    #[error("is a built-in permission")]
     Taken,
 }
 

@@ -6,7 +6,7 @@ use super::GrantedPermission;
 
 /// Error: a caller tries to grant permissions they do not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("nobody grants what he does not have: {}", .missing.join(", "))]
+#[error("you cannot grant permissions that you do not have: {}", .missing.join(", "))]
 pub struct BeyondReach {
     /// Names of the missing permissions.
     pub missing: Vec<String>,
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(within_reach(&BTreeSet::new(), &BTreeSet::new()), Ok(()));
         let denied = within_reach(&[create].into(), &[edit, view, create].into()).unwrap_err();
         assert_eq!(denied.missing, ["view-brands", "edit-brands"]);
-        assert_eq!(denied.to_string(), "nobody grants what he does not have: view-brands, edit-brands");
+        assert_eq!(denied.to_string(), "you cannot grant permissions that you do not have: view-brands, edit-brands");
     }
 
     #[test]

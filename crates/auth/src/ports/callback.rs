@@ -10,10 +10,10 @@ use crate::model::{
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
     /// The application has already used this nonce.
-    #[error("the nonce was used")]
+    #[error("the nonce is already used")]
     NonceUsed,
     /// Another attempt of the project holds the phone.
-    #[error("the phone is held until {until}")]
+    #[error("another attempt reserves the phone until {until}")]
     PhoneHeld {
         /// Latest time at which the phone becomes free.
         until: DateTime<Utc>,
@@ -84,7 +84,7 @@ pub enum CallCheckError {
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
     /// The provider limits calls, for this phone or in total.
-    #[error("the provider limits: {0}")]
+    #[error("the provider limits the rate: {0}")]
     RateLimited(String),
     /// The provider does not serve this phone.
     #[error("the provider does not serve the phone: {0}")]

@@ -9,13 +9,13 @@ pub type JobError = RecordError<JobRefusal>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum JobRefusal {
     /// The job has ended.
-    #[error("the job has ended already")]
+    #[error("the job has already ended")]
     Ended,
     /// The project has the maximum number of waiting jobs.
-    #[error("{0} jobs of the project wait already; try again when one of them has ended")]
+    #[error("{0} jobs of the project are already queued; try again when one of them has ended")]
     TooManyWaiting(u32),
     /// The file of the export is not ready yet.
-    #[error("the export is not finished; ask for its file when its status is succeeded")]
+    #[error("the export is not finished; download its file when its status is succeeded")]
     Unfinished,
 }
 
@@ -25,7 +25,7 @@ impl Refusal for JobRefusal {}
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
     /// The job was canceled, or another process took it over.
-    #[error("the job is no longer held")]
+    #[error("the lease of the job has expired")]
     Lost,
     /// The import refused the part.
     #[error(transparent)]

@@ -17,7 +17,7 @@ use crate::spreadsheet::ports::{SheetFailed, SheetFormat, SheetWriter, SheetWrit
 #[derive(Debug, thiserror::Error)]
 pub enum ExportAbort {
     /// The export was canceled, or another process took it over.
-    #[error("the export is no longer held")]
+    #[error("the lease of the export has expired")]
     Lost,
     /// The process is shutting down.
     #[error("the export was stopped")]
@@ -95,7 +95,7 @@ impl ExportRunner {
     ) -> Result<RunOutcome, StoreError> {
         let held = &leased.held;
         if leased.tries > Self::MOST_TRIES {
-            return self.fail(waits, held, "the service failed again and again; start the export once more".to_owned());
+            return self.fail(waits, held, "the service failed repeatedly; start a new export".to_owned());
         }
         let mut renew = |progress: ExportProgress, lease: TimeDelta| {
             let kept = waits.wait(self.exports.progress(held.clone(), progress, self.clock.now() + lease))?;
@@ -175,7 +175,7 @@ fn fits(format: SheetFormat, rows: u64) -> Result<(), ExportAbort> {
         return Ok(());
     }
     let most = ExportRunner::MOST_ROWS;
-    Err(ExportAbort::Refused(format!("there are more than {most} rows, which no workbook takes; use csv")))
+    Err(ExportAbort::Refused(format!("there are more than {most} rows, the limit of a workbook; use csv")))
 }
 
 fn write_row(
@@ -190,7 +190,7 @@ fn write_row(
     };
     let long = cells.into_iter().map(|(cell, length)| {
         let (column, record, id) = (titles.get(cell).copied().unwrap_or_default(), scope.kind.record(), row.at.record);
-        format!("the {column} of {record} {id} has {length} characters and a cell takes {most}; csv takes it")
+        format!("the {column} of {record} {id} has {length} characters but a cell holds {most}; use csv")
     });
     Err(ExportAbort::Refused(long.collect::<Vec<_>>().join("\n")))
 }

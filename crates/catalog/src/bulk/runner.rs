@@ -145,11 +145,7 @@ impl JobRunner {
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<RunOutcome, StoreError> {
         if leased.tries > Self::MOST_TRIES {
-            return self.end(
-                waits,
-                &leased.lease(),
-                Err("the service failed again and again at the same place".into()),
-            );
+            return self.end(waits, &leased.lease(), Err("the service failed repeatedly at the same position".into()));
         }
         let file = waits.wait(self.uploads.open(&leased.place))?;
         let job = &leased.job;

@@ -115,10 +115,10 @@ pub enum DiscountState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StatusRefusal {
     /// Archived discounts cannot be changed.
-    #[error("the discount is archived for good")]
+    #[error("the discount is archived and cannot be changed")]
     Archived,
     /// The period is over, so the discount could not be in force.
-    #[error("the period of the discount is over; give it another end first")]
+    #[error("the discount has expired; set a later end first")]
     PeriodOver,
 }
 
@@ -211,7 +211,7 @@ pub enum TermsRefusal {
     #[error("a discount is for a category or for a product, not for both")]
     TwoTargets,
     /// The target kind does not fit the given record.
-    #[error("does not go with the category or product that is named")]
+    #[error("does not match the given category or product")]
     TargetContradicted,
     /// The target record is removed without the target kind `cart`. This prevents an unintended discount on everything.
     #[error("must be `cart` when it is no longer for a category or product")]
@@ -226,13 +226,13 @@ pub enum TermsRefusal {
     #[error(transparent)]
     Period(#[from] EndsBeforeStart),
     /// Removing the code would make the promo code a discount for every customer.
-    #[error("must stay a code: archive the promo code and add another discount instead")]
+    #[error("cannot be removed from a promo code: archive it and create another discount instead")]
     CodeRequired,
     /// Only promo codes have limits, since uses of automatic discounts are not counted.
-    #[error("goes with a promo code only")]
+    #[error("is allowed for a promo code only")]
     UsageLimitWithoutCode,
     /// Only promo codes have limits, since uses of automatic discounts are not counted.
-    #[error("goes with a promo code only")]
+    #[error("is allowed for a promo code only")]
     CustomerLimitWithoutCode,
 }
 

@@ -2,7 +2,7 @@ use chrono::{DateTime, SubsecRound, Utc};
 
 /// Error: the period ends before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be later than the beginning")]
+#[error("must be later than the start")]
 pub struct EndsBeforeStart;
 
 /// Relation of a time to a period.

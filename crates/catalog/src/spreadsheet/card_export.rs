@@ -8,7 +8,7 @@ use super::{CardColumn, CardLine};
 
 /// Error: the text is too long for a cell of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the {column} of item {item}{} has {length} characters and a cell takes {most}; csv takes it", with(.article.as_ref()))]
+#[error("the {column} of item {item}{} has {length} characters but a cell holds {most}; use csv", with(.article.as_ref()))]
 pub struct TextTooLong {
     /// Identifier of the item.
     pub item: NomenclatureId,

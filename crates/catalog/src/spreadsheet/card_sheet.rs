@@ -153,7 +153,7 @@ fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, CardColumn>) -> Option<C
         if let Some(key) = &key
             && let Some(first) = seen.again(key, fields.number())
         {
-            fields.problem(CardColumn::Article, format!("stands in row {first} already"));
+            fields.problem(CardColumn::Article, format!("is already in row {first}"));
         }
         card_row(fields, key)
     }

@@ -115,7 +115,8 @@ impl ColumnMap {
                     .filter(|mapped| mapped.column == Some(column))
                     .map(|mapped| format!("`{}`", mapped.header))
                     .collect();
-                (named.len() > 1).then(|| format!("{} are all `{column}`; a column has one header", named.join(", ")))
+                (named.len() > 1)
+                    .then(|| format!("{} are all `{column}`; each column must have one header", named.join(", ")))
             })
             .collect();
         if wrong.is_empty() { Ok(Self { is_complete: true, ..map }) } else { Err(wrong) }
@@ -171,7 +172,7 @@ mod tests {
         let entries = [("Розница", Some("price")), ("Опт", Some("price")), ("Код", Some("article"))];
         assert!(ColumnMap::shared(CARDS, entries).is_ok());
         let wrong = ColumnMap::of_file(CARDS, entries).unwrap_err();
-        assert_eq!(wrong, ["`Розница`, `Опт` are all `price`; a column has one header"]);
+        assert_eq!(wrong, ["`Розница`, `Опт` are all `price`; each column must have one header"]);
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Decision {
             let item = known.get(&row.key);
             let mut problems = RowProblems::default();
             if item.is_some_and(|item| !seen.insert(item.id)) {
-                problems.add(row.row, CardColumn::Id.name(), "is an item that stands in an earlier row already");
+                problems.add(row.row, CardColumn::Id.name(), "is already in an earlier row");
             }
             match draft(row, words, item, &mut problems) {
                 Some(draft) if problems.is_empty() => decision.drafts.push(draft),

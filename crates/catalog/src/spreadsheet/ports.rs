@@ -98,7 +98,7 @@ pub enum SheetFormat {
 #[derive(Debug, thiserror::Error)]
 pub enum SheetFailed {
     /// Texts of the row are too long for a cell. The row is not written; others may follow.
-    #[error("a cell takes {most} characters")]
+    #[error("a cell holds at most {most} characters")]
     LongTexts {
         /// Cells, counted from 0, and the lengths of their texts.
         cells: Vec<(usize, usize)>,

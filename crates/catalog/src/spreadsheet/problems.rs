@@ -142,7 +142,7 @@ pub enum SheetError {
     #[error("is too large: row {0}")]
     RowTooLong(u32),
     /// A quote in this row is never closed, counted from 1.
-    #[error("has a quote in row {0} that is never closed")]
+    #[error("has an unclosed quote in row {0}")]
     OpenQuote(u32),
     /// The text encoding is not supported.
     #[error("must be UTF-8, UTF-16 or Windows-1251 text; save it as CSV UTF-8")]
@@ -166,13 +166,13 @@ pub enum SheetError {
     #[error("must be the name or number of a visible sheet: {0}")]
     NoSuchSheet(String),
     /// The chosen row is not a header row.
-    #[error("must be the row of headers: row {0} {1}")]
+    #[error("must be the header row: row {0} {1}")]
     HeaderRow(u32, String),
     /// The column mapping does not fit the file.
     #[error("{}", .0.join("; "))]
     Columns(Vec<String>),
     /// The receiver of the rows stopped the reading.
-    #[error("was not read to its end")]
+    #[error("was not read completely")]
     Interrupted,
     /// The file is damaged.
     #[error("cannot be read: {0}")]
@@ -220,7 +220,7 @@ pub enum ImportError {
     #[error("{} rows or cells are wrong; nothing was imported", .0.total())]
     Rows(RowProblems),
     /// Records of the file were changed concurrently; nothing was written.
-    #[error("the records were changed meanwhile; nothing was imported")]
+    #[error("the records were changed by another request; nothing was imported")]
     Stale,
     /// Storage failure.
     #[error(transparent)]

@@ -243,7 +243,7 @@ impl<'a, C: Column> Fields<'a, C> {
         let row = self.row;
         match row.text(self.table.columns.place(column)?, column.is_number()) {
             Ok(text) if column.is_number() && is_ambiguous(text, row.decimal) => {
-                self.problem(column, "may be thousands or decimals; leave out what separates thousands");
+                self.problem(column, "is ambiguous; remove the thousands separators");
                 None
             }
             Ok(text) => Some(text),

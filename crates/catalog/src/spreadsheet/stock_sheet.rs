@@ -95,7 +95,7 @@ impl StockSheet {
 
 const NEEDED: [StockColumn; 2] = [StockColumn::Article, StockColumn::Warehouse];
 const NO_PRICE: &str = "is required for new stock: the item has no price above 0 of its own";
-const STANDS_ALREADY: &str = "stands with this warehouse in an earlier row already";
+const STANDS_ALREADY: &str = "is already in an earlier row with this warehouse";
 
 /// Refuses rows that repeat an item and warehouse. Records of earlier parts are not known here, so rows are compared by
 /// their texts.
@@ -300,7 +300,7 @@ fn decide(row: &StockRow, target: &StockLookup, seen: &mut HashSet<(Nomenclature
     };
     if let Some(known) = known {
         if quantity < known.reserved {
-            let reason = format!("must be at least {}: so many pieces are reserved", known.reserved.get());
+            let reason = format!("must be at least {}, the number of reserved pieces", known.reserved.get());
             return Err((StockColumn::Quantity, reason));
         }
         if (quantity, price) == (known.quantity, known.price) {

@@ -12,10 +12,10 @@ pub enum FavouriteError {
     #[error("there is no such product")]
     NotFound,
     /// The application does not sell the product to add.
-    #[error("the application sells no such product")]
+    #[error("the application does not sell this product")]
     UnknownProduct,
     /// The customer was deleted in the meantime.
-    #[error("the customer has left")]
+    #[error("the customer account is deleted")]
     CustomerLeft,
     /// Storage failure.
     #[error(transparent)]

@@ -119,7 +119,7 @@ fn rows_are_asked_for_in_pages_and_the_file_is_kept_for_a_day() {
 #[test]
 fn a_text_that_is_too_long_is_named() {
     let mut exports = held();
-    fails(&mut exports, "the name of order 1 has 28 characters and a cell takes 20; csv takes it");
+    fails(&mut exports, "the name of order 1 has 28 characters but a cell holds 20; use csv");
     let source = source(3, "A name that is far too long.");
     let outcome = run(exports, source, MockUploadStore::new(), &leased(SheetFormat::Xlsx, 1), true);
     assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));
@@ -128,7 +128,7 @@ fn a_text_that_is_too_long_is_named() {
 #[test]
 fn more_rows_than_a_workbook_takes_are_refused_before_they_are_read() {
     let mut exports = MockExportRepository::new();
-    fails(&mut exports, "there are more than 1048575 rows, which no workbook takes; use csv");
+    fails(&mut exports, "there are more than 1048575 rows, the limit of a workbook; use csv");
     let mut source = MockExportSource::new();
     source.expect_total().returning(|_, _| Ok(1_048_576));
     let outcome = run(exports, source, MockUploadStore::new(), &leased(SheetFormat::Xlsx, 1), true);
@@ -165,7 +165,7 @@ fn a_process_that_ends_lets_others_begin_anew() {
 #[test]
 fn an_export_that_never_ends_is_given_up() {
     let mut exports = MockExportRepository::new();
-    fails(&mut exports, "the service failed again and again; start the export once more");
+    fails(&mut exports, "the service failed repeatedly; start a new export");
     let tired = leased(SheetFormat::Csv, ExportRunner::MOST_TRIES + 1);
     let outcome = run(exports, MockExportSource::new(), MockUploadStore::new(), &tired, true);
     assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));

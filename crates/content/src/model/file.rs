@@ -6,7 +6,7 @@ use super::{Dimensions, FileType, MediaType};
 
 /// Error: the text is not a SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a SHA-256 has 64 digits of lower hex")]
+#[error("a SHA-256 must have 64 lowercase hexadecimal digits")]
 pub struct InvalidSha256;
 
 /// SHA-256 of a content: 64 digits of lower hex.

@@ -31,7 +31,7 @@ pub enum ContentRefusal {
     #[error("must not contain macros")]
     WithMacros,
     /// The content is damaged.
-    #[error("is damaged: it begins as {} and does not go on as one", .0.title())]
+    #[error("is damaged: it starts as {} but is not a valid one", .0.title())]
     Damaged(MediaType),
     /// The dimensions of the picture are out of bounds.
     #[error(transparent)]

@@ -3,7 +3,7 @@ use std::ops::Deref;
 
 /// Error: the text is not a slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be 1 to {} small Latin letters, digits, hyphens and underscores", Slug::MAX)]
+#[error("must be 1 to {} lowercase Latin letters, digits, hyphens and underscores", Slug::MAX)]
 pub struct InvalidSlug;
 
 /// Slug of a record: 1 to 100 of `a` to `z`, `0` to `9`, `-` and `_`.

@@ -7,7 +7,7 @@ pub enum TreeRefusal {
     #[error("there is no such parent")]
     UnknownParent,
     /// The parent is a descendant of the record.
-    #[error("lies below the record")]
+    #[error("is below the record")]
     Cycle,
     /// The tree would be too deep.
     #[error("the tree would have more than {} levels", Tree::DEEPEST)]

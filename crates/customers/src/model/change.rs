@@ -70,7 +70,7 @@ impl ProfileChange {
             check_birthday(birthday, at, &mut wrong);
         }
         if self.phone_1.as_set().is_some_and(|phone| *phone != record.phone_1) {
-            wrong.add("phone_1", "is changed by phone/request_change and phone/verify_change");
+            wrong.add("phone_1", "must be changed with phone/request_change and phone/verify_change");
         }
         wrong.into_result()?;
         if self.data.email.as_set() == Some(&record.email) {

@@ -71,7 +71,7 @@ impl CustomerDraft {
     pub fn check_new(&self, at: DateTime<Utc>) -> Result<(), Violations> {
         let mut wrong = self.wrong(at);
         if !self.is_company && self.first_name.is_none() {
-            wrong.add("first_name", "is required of a person");
+            wrong.add("first_name", "is required for a person");
         }
         wrong.into_result()
     }
@@ -84,20 +84,20 @@ impl CustomerDraft {
         let is_personal = self.inn.as_ref().map(Inn::is_personal);
         if self.is_company {
             if self.name.is_none() {
-                wrong.add("name", "is required of a company");
+                wrong.add("name", "is required for a company");
             }
             if self.kpp.is_some() && is_personal == Some(true) {
-                wrong.add("kpp", "belongs to an INN of 10 digits");
+                wrong.add("kpp", "is allowed only with an INN of 10 digits");
             }
         } else {
             if self.name.is_some() {
-                wrong.add("name", "belongs to a company");
+                wrong.add("name", "is allowed for a company only");
             }
             if self.kpp.is_some() {
-                wrong.add("kpp", "belongs to a company");
+                wrong.add("kpp", "is allowed for a company only");
             }
             if is_personal == Some(false) {
-                wrong.add("inn", "must have 12 digits: 10 are those of a company");
+                wrong.add("inn", "must have 12 digits; an INN of 10 digits belongs to a company");
             }
         }
         wrong

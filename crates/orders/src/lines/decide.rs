@@ -69,7 +69,7 @@ fn rework(
     if command.restock == Some(false) {
         return Err(LinesRefused::wrong(
             "restock",
-            "the order is not paid: what it reserves goes back to its warehouses",
+            "the order is not paid: its reserved stock returns to its warehouses",
         ));
     }
     let mut work = Work::on(order, snapshot, terms.allocation);

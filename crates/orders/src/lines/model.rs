@@ -87,10 +87,10 @@ impl Standing {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinesRefused {
     /// The order is canceled or was handed over.
-    #[error("the lines of an order that is {0} stay as they are")]
+    #[error("the lines of an order that is {0} cannot be changed")]
     Final(OrderStatus),
     /// The order is the payment of a subscription; the customer consented to its lines.
-    #[error("the lines of a payment of a subscription stay as they are")]
+    #[error("the lines of a subscription payment cannot be changed")]
     Recurring,
     /// The order has no such line.
     #[error("the order has no such line")]
@@ -99,28 +99,28 @@ pub enum LinesRefused {
     #[error("it is the last line of the order: cancel the order instead")]
     LastLine,
     /// A refund of the order is in progress.
-    #[error("money of the order is on its way back: wait until it has arrived, or request another refund")]
+    #[error("a refund of the order is in progress: wait until it is complete, or request another refund")]
     RefundUnderWay,
     /// The acquirer did not cancel the open payment.
-    #[error("the order waits for a payment that cannot be taken back: wait for its outcome, or cancel the order")]
+    #[error("the order waits for a payment that cannot be canceled: wait for its outcome, or cancel the order")]
     PaymentOpen,
     /// The outcome of the payment is unknown.
-    #[error("how the payment of the order stands is not known yet: try again later")]
+    #[error("the payment status of the order is not known yet: try again later")]
     PaymentUnclear,
     /// The money arrived, or the order changed its status, during the change.
-    #[error("the order was paid or moved meanwhile: look at it again")]
+    #[error("the order was paid or changed by another request: load it again and retry")]
     Overtaken,
     /// The customer was deleted and cannot pay another sum.
-    #[error("the customer has left: cancel the order instead")]
+    #[error("the customer account is deleted: cancel the order instead")]
     CustomerGone,
     /// Data the decision was based on changed; the same call may succeed later.
-    #[error("prices, stock or the order itself changed meanwhile: try again")]
+    #[error("prices, stock or the order changed during the request: retry")]
     Stale,
     /// The new sum cannot be paid online.
     #[error(transparent)]
     Payment(#[from] PaymentProblem),
     /// These fields are wrong.
-    #[error("the line cannot be changed like that")]
+    #[error("the line cannot be changed as requested")]
     Wrong(Violations),
 }
 

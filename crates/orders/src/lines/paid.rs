@@ -7,7 +7,7 @@ use crate::OrderRefusal;
 use crate::model::{Order, OrderLine};
 use crate::refund::{self, DecidedRefund, ReturnedLine};
 
-const WAY_OUT: &str = "the order is paid: place another order for what is to come";
+const WAY_OUT: &str = "the order is paid: place another order for additional items";
 
 /// Returns the refund; `None` if nothing changes.
 pub(super) fn decide(order: &Order, command: &LineCommand) -> Result<Option<DecidedRefund>, OrderRefusal> {

@@ -58,7 +58,7 @@ pub(super) struct Work<'a> {
     pub services: Vec<(NomenclatureId, Money)>,
 }
 
-const TOO_MANY: &str = "is more than an order can have";
+const TOO_MANY: &str = "exceeds the limit of an order";
 
 impl<'a> Work<'a> {
     pub fn on(order: &Order, snapshot: &'a CartSnapshot, allocation: &'a dyn Allocation) -> Self {
@@ -97,7 +97,7 @@ impl<'a> Work<'a> {
 
     fn add(&mut self, item: NomenclatureId, quantity: Quantity, price: Option<Money>) -> Result<(), LinesRefused> {
         if self.drafts.iter().any(|draft| draft.item == item) {
-            return Err(LinesRefused::wrong("nomenclature_id", "stands in the order already: change its line"));
+            return Err(LinesRefused::wrong("nomenclature_id", "is already in the order: change its line"));
         }
         if self.drafts.len() >= Cart::MOST_LINES {
             return Err(LinesRefused::wrong("nomenclature_id", TOO_MANY));
@@ -149,7 +149,7 @@ impl<'a> Work<'a> {
         let places = match &offered.kind {
             ItemKind::Service { price } => return Ok(vec![Taken { place: None, quantity: more, price: *price }]),
             ItemKind::Goods { places } if places.is_empty() => {
-                return Err(LinesRefused::wrong("quantity", "the product is no longer sold here"));
+                return Err(LinesRefused::wrong("quantity", "the product is no longer sold in this application"));
             }
             ItemKind::Goods { places } => places,
         };

@@ -56,7 +56,7 @@ pub enum CartRefused {
     #[error("a cart has at most {} lines", Cart::MOST_LINES)]
     TooManyLines,
     /// The total exceeds the maximum amount.
-    #[error("the cart is worth too much")]
+    #[error("the total of the cart is too large")]
     TooExpensive,
     /// These lines cannot be sold as requested.
     #[error("{} lines of the cart cannot be sold", .0.len())]
@@ -79,7 +79,7 @@ pub enum LineProblem {
     #[error("there is no such product")]
     Unknown,
     /// The item is in an earlier line.
-    #[error("the product stands in the cart twice")]
+    #[error("the product is in the cart twice")]
     Repeated,
     /// The warehouses of the application have fewer units.
     #[error("only {available} pieces are available")]
@@ -88,7 +88,7 @@ pub enum LineProblem {
         available: u32,
     },
     /// Price times quantity exceeds the maximum amount.
-    #[error("the line is worth too much")]
+    #[error("the total of the line is too large")]
     TooExpensive,
 }
 

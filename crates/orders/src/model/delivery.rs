@@ -145,7 +145,7 @@ impl References {
 
     fn check_subtype(&self, type_id: DeliveryTypeId, wrong: &mut Violations) {
         if !self.subtype.is_some_and(|subtype| subtype.is_active && subtype.type_id == type_id) {
-            wrong.add("delivery_subtype_id", "there is no such way of delivery");
+            wrong.add("delivery_subtype_id", "there is no such delivery subtype");
         }
     }
 

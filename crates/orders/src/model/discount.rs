@@ -108,7 +108,7 @@ pub enum PromoProblem {
     #[error("you have already used the promo code")]
     CustomerLimit,
     /// The original price of the cart is below this minimum.
-    #[error("the promo code is valid from a sum of {0}")]
+    #[error("the promo code requires an order of at least {0}")]
     MinimumSum(Money),
     /// It reduces no line of the cart.
     #[error("the promo code does not apply to these products")]

@@ -191,7 +191,7 @@ pub struct TransitionContext {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TransitionRefused {
     /// Issued and canceled orders are final.
-    #[error("an order that is {0} stays so")]
+    #[error("an order that is {0} cannot change its status")]
     Final(OrderStatus),
     /// The table has no such move.
     #[error("an order that is {from} cannot become {to}")]

@@ -78,22 +78,22 @@ impl ContactOrderCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PaymentProblem {
     /// The amount is zero.
-    #[error("there is nothing to pay online")]
+    #[error("no online payment is due")]
     NothingToPay,
     /// The payment type is paid online, and no method is given.
-    #[error("is required with this payment type: it is paid online")]
+    #[error("is required with this payment type: the order is paid online")]
     MethodRequired,
     /// The receipt cannot be sent: the customer has neither a phone nor an e-mail address.
-    #[error("needs a phone or an e-mail address in the profile, where the receipt is sent")]
+    #[error("requires a phone or an e-mail address in the profile for the receipt")]
     NoContact,
     /// The order exceeds the limits of a receipt.
-    #[error("is more than a receipt can tell")]
+    #[error("exceeds the limit of a receipt")]
     NoReceipt,
 }
 
 /// Every reason for the refusal of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, thiserror::Error)]
-#[error("the order cannot be placed as it is")]
+#[error("the order cannot be placed")]
 pub struct OrderRefused {
     /// About the items.
     pub cart: Option<CartRefused>,
@@ -162,7 +162,8 @@ pub(crate) struct OrderContext<'a> {
 
 /// Message for a payment type that is paid online: without an account there is no place to show the payment
 /// link.
-const NOT_BY_CONTACT: &str = "is paid online, and a contact form is paid on receipt: choose another payment type";
+const NOT_BY_CONTACT: &str =
+    "is an online payment type; orders by contact are paid on receipt: choose another payment type";
 
 /// Decides an order. Pure function.
 pub(crate) fn decide(

@@ -113,13 +113,13 @@ pub struct DecidedRefund {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RefundProblem {
     /// The order has no such line.
-    #[error("is no line of this order")]
+    #[error("is not a line of this order")]
     UnknownLine,
     /// The line is named twice in the request.
-    #[error("stands in the request twice")]
+    #[error("is in the request twice")]
     Repeated,
     /// Fewer units are left.
-    #[error("only {left} pieces are left to take back")]
+    #[error("only {left} pieces can be returned")]
     TooMany {
         /// Units left.
         left: u32,
@@ -133,7 +133,7 @@ pub enum RefundRefused {
     #[error("the order is not paid")]
     NotPaid,
     /// An order that was handed over and not paid can only be returned whole.
-    #[error("the order is not paid: take all of it back, or record its payment first")]
+    #[error("the order is not paid: return all of it, or record its payment first")]
     WholeOnly,
     /// The request names no scope.
     #[error("is required unless lines, delivery or amount is sent")]
@@ -142,7 +142,7 @@ pub enum RefundRefused {
     #[error("cannot be sent together with lines, delivery or amount")]
     ScopeContradicted,
     /// The request asks for the delivery price and for an amount.
-    #[error("cannot be sent together with amount: an amount is of the lines and the delivery")]
+    #[error("cannot be sent together with amount: an amount applies to the lines and the delivery")]
     DeliveryWithAmount,
     /// No delivery price is left to refund.
     #[error("no delivery price is left to refund")]
@@ -151,7 +151,7 @@ pub enum RefundRefused {
     #[error("must have at least one line")]
     NoLines,
     /// The amount is 0.
-    #[error("must be more than nothing")]
+    #[error("must be greater than 0")]
     NothingAsked,
     /// Everything is refunded, or being refunded.
     #[error("nothing is left to refund")]
@@ -163,31 +163,31 @@ pub enum RefundRefused {
         left: Money,
     },
     /// The units cost less.
-    #[error("the pieces cost {most}")]
+    #[error("exceeds {most}, the price of the pieces")]
     ExceedsLines {
         /// Price of the units.
         most: Money,
     },
     /// These lines (counted from 0) cannot be taken back as requested.
-    #[error("{} lines cannot be taken back", .0.len())]
+    #[error("{} lines cannot be returned", .0.len())]
     Lines(Vec<(usize, RefundProblem)>),
     /// Redeemed tickets cannot be taken back; their money can be refunded.
-    #[error("only {left} tickets of the order are not redeemed: name lines, or an amount alone")]
+    #[error("only {left} tickets of the order are not redeemed: send lines, or an amount alone")]
     TicketsRedeemed {
         /// Tickets that can be taken back.
         left: u32,
     },
     /// The receipt of the refund cannot be created.
-    #[error("no receipt can be made of it: {0}")]
+    #[error("no receipt can be created: {0}")]
     NoReceipt(ReceiptProblem),
     /// The order is no payment of a subscription, or the period it paid is not the current one.
-    #[error("the order pays no current period of a subscription")]
+    #[error("the order does not pay for a current subscription period")]
     NoPeriod,
     /// A part of the money stays, so the period cannot end.
-    #[error("the period ends only when all of its money goes back")]
+    #[error("the period ends only with a full refund")]
     PeriodKept,
     /// The goods cannot go back to a deleted warehouse.
-    #[error("the warehouse of line {line} is deleted: take the goods back without restocking")]
+    #[error("the warehouse of line {line} is deleted: return the goods without restocking")]
     WarehouseGone {
         /// Line.
         line: ReservationId,

@@ -10,7 +10,7 @@ pub struct TicketReference(String);
 
 /// Error for a text that is no reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("is no reference of tickets")]
+#[error("is not a ticket reference")]
 pub struct InvalidReference;
 
 impl TicketReference {

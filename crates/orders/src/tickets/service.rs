@@ -65,7 +65,7 @@ impl TicketService {
 
     /// Judges one scan.
     pub async fn redeem_one(&self, staff: &Staff, scan: Scan) -> Result<ScanAnswer, ScanRefused> {
-        let lost = || StoreError::corrupt("a scan has no answer");
+        let lost = || StoreError::corrupt("a scan has no result");
         Ok(self.redeem(staff, vec![scan]).await?.pop().ok_or_else(lost)?)
     }
 

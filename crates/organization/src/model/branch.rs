@@ -83,7 +83,7 @@ pub struct BranchChange {
 /// Refuses a KPP beside the INN of an entrepreneur, which has 12 digits: entrepreneurs have no KPP.
 fn check_kpp(inn: Option<&str>, has_kpp: bool) -> Result<(), Violations> {
     let personal = inn.is_some_and(|inn| inn.len() == 12);
-    if personal && has_kpp { Err(Violations::one("kpp", "belongs to an INN of 10 digits")) } else { Ok(()) }
+    if personal && has_kpp { Err(Violations::one("kpp", "is allowed only with an INN of 10 digits")) } else { Ok(()) }
 }
 
 impl BranchDraft {

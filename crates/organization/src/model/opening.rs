@@ -49,7 +49,7 @@ pub enum InvalidInterval {
     #[error("must be before 24:00")]
     BeginsAtTheEnd,
     /// Both times are the same; the whole day is 00:00 to 24:00.
-    #[error("must not be the time at which it opens; the whole day is 00:00 to 24:00")]
+    #[error("must differ from the opening time; use 00:00 to 24:00 for the whole day")]
     Empty,
 }
 
@@ -193,16 +193,16 @@ pub struct OpeningTimes {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimesRefused {
     /// The shop has no such hours, holiday or exception.
-    #[error("there is none with this number")]
+    #[error("there is no record with this number")]
     Unknown,
     /// The shop has the maximum number of them.
-    #[error("there are too many of them")]
+    #[error("there are too many records")]
     Full,
     /// It overlaps this interval.
     #[error("overlaps {0}")]
     Overlap(String),
     /// The day is long past, or too far ahead.
-    #[error("must be at most a year past and five years ahead")]
+    #[error("must be at most one year in the past and five years in the future")]
     FarDay,
 }
 

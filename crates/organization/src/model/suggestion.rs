@@ -118,7 +118,7 @@ pub enum CompanyField {
 
 /// Error for a search by number with a text that is no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to 15 digits when a number is looked for")]
+#[error("must have 1 to 15 digits for a search by number")]
 pub struct NotANumber;
 
 /// Search for a company.

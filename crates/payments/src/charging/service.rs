@@ -157,7 +157,7 @@ impl ChargeService {
     /// identifier at the acquirer stays as it is, since it may or may not have been received.
     pub async fn withdraw(&self, charge: &Charge) -> Result<CancelOutcome, StoreError> {
         let Some(id) = &charge.provider_id else {
-            return Ok(CancelOutcome::Unclear { why: "whether there is a payment is not known yet".to_owned() });
+            return Ok(CancelOutcome::Unclear { why: "it is not known yet whether the payment exists".to_owned() });
         };
         let (refused, why) = match self.gateway.cancel(id, self.random.uuid()).await {
             Answer::Known(payment) => {

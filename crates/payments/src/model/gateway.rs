@@ -10,7 +10,7 @@ use super::{ChargePurpose, PaymentMethod, Registration, Renewal};
 
 /// Error for a text that is no identifier of the acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the acquirer names things by 1 to 64 letters, digits, hyphens and underscores")]
+#[error("an identifier of the acquirer must have 1 to 64 letters, digits, hyphens and underscores")]
 pub struct InvalidProviderId;
 
 /// Identifier of a payment, a refund or a saved method at the acquirer. Safe to use in a URL.
@@ -136,7 +136,7 @@ pub struct GatewayRefund {
 
 /// Error for a payment or refund that differs from the request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the payment {payment} is not the one that was asked for: {part} differs")]
+#[error("the payment {payment} does not match the request: {part} differs")]
 pub struct PaymentMismatch {
     /// Identifier at the acquirer.
     pub payment: String,

@@ -33,7 +33,7 @@ impl RefundState {
 
 /// Error for a refund of zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a refund must be more than nothing")]
+#[error("a refund must be greater than 0")]
 pub struct NothingToRefund;
 
 /// Refund to request of a charge: always above zero.

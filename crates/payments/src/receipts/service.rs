@@ -93,7 +93,7 @@ impl ReceiptService {
         }
         if self.clock.now() - receipt.key_made_at >= KEY_LIFETIME {
             // The key has expired at the acquirer: the same request could create a second receipt.
-            return self.look(receipt, request, "the receipt was never made".to_owned()).await;
+            return self.look(receipt, request, "the receipt was never created".to_owned()).await;
         }
         match self.gateway.register(request).await {
             Answer::Known(known) => self.weigh(receipt, request, known),
@@ -160,8 +160,8 @@ fn concern(receipt: &FiscalReceipt, change: &ReceiptChange) -> Option<String> {
     };
     match change {
         ReceiptChange::Canceled { why } => Some(format!("{what} is canceled: {why}")),
-        ReceiptChange::Retry { why, .. } => Some(format!("{what} was refused and is tried again later: {why}")),
-        change if change.is_overdue() => Some(format!("{what} has been waited for since {}", receipt.created_at)),
+        ReceiptChange::Retry { why, .. } => Some(format!("{what} was refused and is retried later: {why}")),
+        change if change.is_overdue() => Some(format!("{what} has been pending since {}", receipt.created_at)),
         _ => None,
     }
 }

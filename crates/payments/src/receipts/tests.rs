@@ -266,7 +266,7 @@ async fn a_hand_over_is_tried_twelve_times() {
         service.reconcile("w", 5).await.unwrap().suspicious
     };
     let purpose = of_hand_over().purpose;
-    let later = "the receipt of its hand-over was refused and is tried again later: invalid_request: no".to_owned();
+    let later = "the receipt of its hand-over was refused and is retried later: invalid_request: no".to_owned();
     assert_eq!(refused_after(10).await, [(purpose, later)]);
     let canceled = "the receipt of its hand-over is canceled: invalid_request: no".to_owned();
     assert_eq!(refused_after(11).await, [(purpose, canceled)]);

@@ -94,7 +94,7 @@ impl RefundService {
                 return Ok(compared);
             }
         }
-        Ok(ComparedRefunds { broken_off: Some("too many refunds to look through".to_owned()), ..compared })
+        Ok(ComparedRefunds { broken_off: Some("too many refunds to search".to_owned()), ..compared })
     }
 
     /// Records a refund that has succeeded: on the stored refund that it matches, or as one made outside the

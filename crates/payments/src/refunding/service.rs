@@ -63,7 +63,7 @@ impl RefundService {
         }
         if self.clock.now() - refund.key_made_at >= KEY_LIFETIME {
             // The key has expired at the acquirer: the same request could create a second refund.
-            return self.look(refund, "the refund was never made".to_owned()).await;
+            return self.look(refund, "the refund was never created".to_owned()).await;
         }
         match self.gateway.refund(&refund.request).await {
             Answer::Known(known) => self.weigh(refund, known),
@@ -130,9 +130,9 @@ impl RefundService {
 /// Returns the problem that staff must check, if any: money that is not refunded.
 pub(super) fn concern(change: &RefundChange) -> Option<String> {
     match change {
-        RefundChange::Retry { why, .. } => Some(format!("its refund was refused and is tried again later: {why}")),
+        RefundChange::Retry { why, .. } => Some(format!("its refund was refused and is retried later: {why}")),
         RefundChange::Suspicious { why, .. } => Some(why.clone()),
-        RefundChange::Failed { why } => Some(format!("its refund was refused for the last time: {why}")),
+        RefundChange::Failed { why } => Some(format!("its refund was refused and is not retried: {why}")),
         RefundChange::Pending { .. } | RefundChange::Succeeded { .. } | RefundChange::Postponed { .. } => None,
     }
 }

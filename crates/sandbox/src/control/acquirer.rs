@@ -117,7 +117,7 @@ pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -
     let outcome = required("outcome", input.one_of("outcome", &OUTCOMES, known_outcome)?)?;
     let card = match input.text("card")? {
         None => None,
-        Some(text) => Some(CardNumber::parse(text).ok_or_else(|| Wrong::field("card", "is no card number"))?),
+        Some(text) => Some(CardNumber::parse(text).ok_or_else(|| Wrong::field("card", "is not a card number"))?),
     };
     let canceled = scripts::canceled(&input)?;
     let save = input.flag("save")?.unwrap_or(true);
@@ -143,7 +143,7 @@ pub async fn act_on_method(world: Data<World>, id: Path<String>, body: Bytes) ->
     let outcome = required("outcome", input.one_of("outcome", &METHOD_OUTCOMES, known)?)?;
     let card = match input.text("card")? {
         None => CardNumber::default(),
-        Some(text) => CardNumber::parse(text).ok_or_else(|| Wrong::field("card", "is no card number"))?,
+        Some(text) => CardNumber::parse(text).ok_or_else(|| Wrong::field("card", "is not a card number"))?,
     };
     let canceled = scripts::canceled(&input)?;
     let times = input.whole("times", 1, u64::from(u32::MAX))?.and_then(|times| u32::try_from(times).ok());
@@ -220,7 +220,7 @@ fn known_outcome(name: &str) -> Option<&'static str> {
 fn no_act(refused: ActError, what: &'static str) -> Wrong {
     match refused {
         ActError::Unknown => Wrong::Unknown(what),
-        ActError::NotPending(status) => Wrong::Conflict(format!("the {what} is {status} and waits for nobody")),
+        ActError::NotPending(status) => Wrong::Conflict(format!("the {what} is {status} and not pending")),
     }
 }
 

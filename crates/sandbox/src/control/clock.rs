@@ -48,8 +48,7 @@ pub async fn advance(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wr
     let Some(travel) = world.traveller.get() else {
         if asked.dry_run {
             return Err(Wrong::Conflict(
-                "nobody here knows what would happen: dry_run needs the service in the same process (kontor demo)"
-                    .to_owned(),
+                "the outcome is not known here: dry_run needs the service in the same process (kontor demo)".to_owned(),
             ));
         }
         let to = asked.goal.from(world.now())?;
@@ -89,10 +88,10 @@ impl Goal {
             }
             Self::To(moment) if moment < now => Err(Wrong::field(
                 "advance_to",
-                format!("time goes forward only, and it is {} already", crate::world::moment(now)),
+                format!("must not be before the current time, {}", crate::world::moment(now)),
             )),
             Self::To(moment) if moment - now > farthest => {
-                Err(Wrong::field("advance_to", format!("must be no more than {FARTHEST} seconds away")))
+                Err(Wrong::field("advance_to", format!("must be at most {FARTHEST} seconds away")))
             }
             Self::To(moment) => Ok(moment),
         }
@@ -110,7 +109,7 @@ impl Asked {
         let dry_run = input.flag("dry_run").map_err(&mut noted).ok().flatten().unwrap_or(false);
         match (input.is_given("advance_seconds"), input.is_given("advance_to")) {
             (false, false) => noted(Wrong::field("advance_seconds", "is required, or advance_to")),
-            (true, true) => noted(Wrong::field("advance_to", "must not stand beside advance_seconds")),
+            (true, true) => noted(Wrong::field("advance_to", "must not be sent together with advance_seconds")),
             _ => {}
         }
         let by = seconds.and_then(|seconds| TimeDelta::try_seconds(i64::try_from(seconds).ok()?)).map(Goal::By);
@@ -141,11 +140,11 @@ mod tests {
         for field in ["by: unknown", "advance_seconds: must", "advance_to: must be a moment", "dry_run: must"] {
             assert!(wrong.contains(field), "{wrong}");
         }
-        assert!(wrong.contains("advance_to: must not stand beside"), "{wrong}");
+        assert!(wrong.contains("advance_to: must not be sent together"), "{wrong}");
         assert!(read("{}").unwrap_err().starts_with("advance_seconds: is required"));
         assert!(read(r#"{"dry_run":true}"#).is_err() && read(r#"{"advance_to":null}"#).is_err());
         let both = r#"{"advance_seconds":1,"advance_to":"2027-03-01T00:00:00Z"}"#;
-        assert_eq!(read(both).unwrap_err(), "advance_to: must not stand beside advance_seconds");
+        assert_eq!(read(both).unwrap_err(), "advance_to: must not be sent together with advance_seconds");
     }
 
     #[test]
@@ -154,9 +153,9 @@ mod tests {
         let goal = |body: &str| read(body).unwrap().goal.from(now).map_err(|wrong| wrong.to_string());
         assert_eq!(goal(r#"{"advance_seconds":0}"#).unwrap(), now);
         assert_eq!(goal(r#"{"advance_to":"1970-01-01T02:00:01+02:00"}"#).unwrap(), now + TimeDelta::seconds(1));
-        assert!(goal(r#"{"advance_to":"1969-12-31T23:59:59Z"}"#).unwrap_err().contains("forward only"));
+        assert!(goal(r#"{"advance_to":"1969-12-31T23:59:59Z"}"#).unwrap_err().contains("before the current time"));
         assert!(
-            goal(r#"{"advance_to":"1981-01-01T00:00:00Z"}"#).unwrap_err().starts_with("advance_to: must be no more")
+            goal(r#"{"advance_to":"1981-01-01T00:00:00Z"}"#).unwrap_err().starts_with("advance_to: must be at most")
         );
     }
 }

@@ -38,7 +38,7 @@ pub async fn plan(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong
         delay: input.whole("delay_ms", 0, LONGEST_DELAY)?.map(Duration::from_millis),
     };
     if !world.faults.plan(plan) {
-        return Err(Wrong::Conflict("too many faults are planned; DELETE /control/faults forgets them".to_owned()));
+        return Err(Wrong::Conflict("too many faults are planned; delete them with DELETE /control/faults".to_owned()));
     }
     Ok(answer(&world))
 }

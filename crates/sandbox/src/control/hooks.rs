@@ -15,7 +15,7 @@ pub async fn open(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong
     let status = u16::try_from(status)
         .ok()
         .and_then(|status| StatusCode::from_u16(status).ok())
-        .ok_or_else(|| Wrong::field("status", "is no HTTP status"))?;
+        .ok_or_else(|| Wrong::field("status", "is not an HTTP status"))?;
     let times = input.whole("times", 0, u64::from(u32::MAX))?.and_then(|times| u32::try_from(times).ok());
     let id = world.chance.id();
     world.hooks.open(&id, status, times);

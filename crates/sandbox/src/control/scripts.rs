@@ -49,7 +49,7 @@ pub async fn replace(world: Data<World>, id: Path<String>, body: Bytes) -> Resul
     let input = Input::read(&body, &["steps"])?;
     let steps = required("steps", input.objects("steps", &FIELDS)?)?;
     if steps.len() > MOST_STEPS {
-        return Err(Wrong::field("steps", format!("must be no more than {MOST_STEPS}")));
+        return Err(Wrong::field("steps", format!("must have at most {MOST_STEPS} steps")));
     }
     let read = |(number, step): (usize, &Input)| read(step).map_err(|wrong| wrong.within(&format!("steps[{number}]")));
     let script = steps.iter().enumerate().map(read).collect::<Result<Script, _>>()?;

@@ -33,14 +33,14 @@ pub async fn serve(world: Arc<World>, listener: TcpListener) {
                         () = world.stopping.cancelled() => {}
                         ended = Connection::new(&world, stream).talk() => {
                             if let Err(error) = ended {
-                                tracing::debug!(%error, "an SMTP connection broke");
+                                tracing::debug!(%error, "an SMTP connection failed");
                             }
                         }
                     }
                 });
             }
             Err(error) => {
-                tracing::warn!(%error, "the mailbox could not take a connection");
+                tracing::warn!(%error, "the mailbox could not accept a connection");
                 world.pause(Duration::from_millis(50)).await;
             }
         }

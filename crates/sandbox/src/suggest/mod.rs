@@ -79,7 +79,7 @@ fn read(call: &HttpRequest, body: &[u8]) -> Result<(String, usize), Refusal> {
     if !kind.starts_with("application/json") {
         return Err(Refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported Media Type", "JSON is expected"));
     }
-    let body: Value = serde_json::from_slice(body).map_err(|_| bad("the body is no JSON"))?;
+    let body: Value = serde_json::from_slice(body).map_err(|_| bad("the body is not JSON"))?;
     let query = body.get("query").and_then(Value::as_str).ok_or_else(|| bad("`query` is missing"))?;
     if query.chars().count() > LONGEST_QUERY {
         return Err(Refusal(StatusCode::PAYLOAD_TOO_LARGE, "Payload Too Large", "`query` is too long"));

@@ -60,7 +60,7 @@ async fn payments_are_listed_newest_first_and_ended_once() {
     let (_, declined) = outside.act(&first, json!({ "outcome": "decline", "reason": "insufficient_funds" })).await;
     assert_eq!(declined["cancellation_details"]["reason"], "insufficient_funds");
     let (status, answer) = outside.act(&first, json!({ "outcome": "succeed" })).await;
-    assert_eq!((status, answer["message"].as_str()), (409, Some("the payment is canceled and waits for nobody")));
+    assert_eq!((status, answer["message"].as_str()), (409, Some("the payment is canceled and not pending")));
     let (_, by_card) = outside.act(&second, json!({ "outcome": "succeed", "card": "5555555555554543" })).await;
     assert_eq!(by_card["cancellation_details"]["reason"], "card_expired");
     let third = outside.payment("c", json!({})).await;

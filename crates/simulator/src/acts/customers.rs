@@ -150,7 +150,8 @@ pub fn orders_by_contact(mut scene: Scene, phone: Phone) -> Act {
 pub fn pays(scene: Scene, payment: ProviderId, status: GatewayStatus, told: u64) -> Act {
     Box::pin(async move {
         scene.services.outside.decide(&payment, status);
-        let mut did = ActResult { outcome: format!("done {status:?}, nobody is told"), ..ActResult::nothing("pays") };
+        let mut did =
+            ActResult { outcome: format!("done {status:?}, no notice is sent"), ..ActResult::nothing("pays") };
         for _ in 0..told {
             let heard = scene.services.charges.acquirer_notified(&payment, Some(status)).await;
             did = ActResult::of("pays", heard, |heard| format!("{status:?}: {heard:?}"));

@@ -182,19 +182,19 @@ pub enum SendFailure {
     #[error("the receiver did not answer within 10 seconds")]
     TimedOut,
     /// The address, or an address its name resolves to, may not be called.
-    #[error("the address is internal and is not called")]
+    #[error("the address is internal; internal addresses are not called")]
     ForbiddenAddress,
     /// The name does not resolve.
     #[error("the host name was not found")]
     UnknownHost,
     /// No connection, or no valid TLS certificate.
-    #[error("no connection to the receiver could be made")]
+    #[error("the connection to the receiver failed")]
     NoConnection,
     /// The connection broke, or the answer was not HTTP.
-    #[error("the answer of the receiver could not be read")]
+    #[error("the response of the receiver could not be read")]
     BrokenAnswer,
     /// The stored secret was sealed with another service key.
-    #[error("the secret of the webhook cannot be opened; rotate it")]
+    #[error("the secret of the webhook cannot be decrypted; rotate it")]
     UnreadableSecret,
 }
 

@@ -13,7 +13,7 @@ pub enum UrlError {
     #[error("must be an absolute https address")]
     NotHttp,
     /// Host or port in an unusual notation.
-    #[error("must have a host name or an address in its usual spelling")]
+    #[error("must have a host name or an address in its canonical form")]
     Host,
     /// A user name or password in the address would end up in logs.
     #[error("must not contain a user name or password")]
@@ -33,7 +33,7 @@ pub enum UrlRefusal {
     #[error("must begin with https://")]
     HttpsOnly,
     /// A host of the internal network, of this machine or of a reserved block.
-    #[error("must not lead to an internal address")]
+    #[error("must not point to an internal address")]
     InternalHost,
 }
 

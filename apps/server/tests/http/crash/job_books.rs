@@ -23,7 +23,7 @@ pub const RULES: &[(&str, &str)] = &[
 ];
 /// Number of leases without progress after which a job is given up.
 const TAKEN: usize = 5;
-const GIVEN_UP: &str = "the service failed again and again at the same place";
+const GIVEN_UP: &str = "the service failed repeatedly at the same position";
 
 /// Figures about imports, printed at the end.
 #[derive(Debug, Default)]

@@ -202,9 +202,7 @@ pub(in crate::database) fn note<R>(connection: &mut AnyConnection) -> Result<boo
     let Some((request, named)) = noted else { return Ok(false) };
     if rows::claim(connection, &request.claim, named.as_ref())? == 0 {
         request.overtaken.store(true, Ordering::SeqCst);
-        return Err(Abort::Store(StoreError::Unavailable(
-            "the same request is being carried out elsewhere".to_owned(),
-        )));
+        return Err(Abort::Store(StoreError::Unavailable("the same request is already in progress".to_owned())));
     }
     Ok(true)
 }

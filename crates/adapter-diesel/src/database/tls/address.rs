@@ -140,7 +140,7 @@ impl<'a> ConnectionUri<'a> {
     fn number(&self, key: &str) -> Result<Option<u32>, TlsError> {
         let parse = |text: String| {
             text.parse::<i64>()
-                .map_err(|_| TlsError::new(format!("`{key}` is no number")))
+                .map_err(|_| TlsError::new(format!("`{key}` must be a number")))
                 .map(|number| u32::try_from(number).unwrap_or(0))
         };
         // Zero and less select the default of the machine.
@@ -160,10 +160,10 @@ impl<'a> ConnectionUri<'a> {
         let ports = self.list("port").unwrap_or_else(|| self.ports.clone());
         let is_alone = |list: &[String]| list.iter().all(String::is_empty);
         if hosts.len() != count && !is_alone(&hosts) {
-            return Err(TlsError::new("there are more or fewer of `hostaddr` than of hosts"));
+            return Err(TlsError::new("`hostaddr` must have one address for each host"));
         }
         if ports.len() != count && ports.len() != 1 {
-            return Err(TlsError::new("there are more or fewer ports than hosts"));
+            return Err(TlsError::new("`port` must have one port, or one for each host"));
         }
         let at = |list: &[String], number: usize| list.get(number).cloned().unwrap_or_default();
         let place = |number| {
@@ -173,7 +173,7 @@ impl<'a> ConnectionUri<'a> {
             if address.is_none() && (host.is_empty() || host.starts_with(['/', '@'])) {
                 return Ok(Place::Socket { folder: host, port });
             }
-            let port = port.trim().parse().map_err(|_| TlsError::new(format!("`{port}` is no port")))?;
+            let port = port.trim().parse().map_err(|_| TlsError::new(format!("`{port}` is not a valid port")))?;
             let host = if host.is_empty() { address.clone().unwrap_or_default() } else { host };
             Ok(Place::Network(Server { host, address, port }))
         };
@@ -229,7 +229,7 @@ impl TlsSettings {
         let shown = match (uri.setting("sslcert"), uri.setting("sslkey")) {
             (Some(certificate), Some(key)) => Some((certificate, key)),
             (None, None) => None,
-            _ => return Err(TlsError::new("`sslcert` and `sslkey` go together")),
+            _ => return Err(TlsError::new("`sslcert` and `sslkey` must be set together")),
         };
         let seconds = |number: u32| Duration::from_secs(number.into());
         let keep_alive = KeepAlive {

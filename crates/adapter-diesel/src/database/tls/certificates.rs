@@ -43,7 +43,7 @@ fn unreadable(path: &str, reason: &str) -> TlsError {
 fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let found = read.map_err(|error| unreadable(path, &error.to_string()))?;
-    if found.is_empty() { Err(unreadable(path, "no certificate stands in it")) } else { Ok(found) }
+    if found.is_empty() { Err(unreadable(path, "it contains no certificate")) } else { Ok(found) }
 }
 
 fn store(roots: &Roots) -> Result<Option<RootCertStore>, TlsError> {
@@ -60,7 +60,7 @@ fn store(roots: &Roots) -> Result<Option<RootCertStore>, TlsError> {
             let (known, _) = store.add_parsable_certificates(found.certs);
             if known == 0 {
                 let reasons: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
-                let told = format!("the machine trusts no certificates (`ca-certificates`) {}", reasons.join(", "));
+                let told = format!("the system has no trusted certificates (`ca-certificates`) {}", reasons.join(", "));
                 return Err(TlsError::new(told));
             }
         }

@@ -49,13 +49,13 @@ impl Forwarder {
         let Some(settings) = TlsSettings::of(&uri)? else { return Ok(None) };
         let places = uri.places()?;
         if !places.iter().any(|place| matches!(place, Place::Network(_))) {
-            return Err(TlsError::new("the address names no host that is reached over the network"));
+            return Err(TlsError::new("the address must name a host that is reached over TCP"));
         }
         let client = Arc::new(certificates::client(&settings)?);
         let folder = tempfile::Builder::new()
             .prefix("kontor-tls-")
             .tempdir()
-            .map_err(|error| TlsError::new(format!("a folder for sockets: {error}")))?;
+            .map_err(|error| TlsError::new(format!("the socket folder cannot be created: {error}")))?;
         let mut sockets = Vec::new();
         for (place, number) in places.iter().zip(1_u16..) {
             let Place::Network(server) = place else { continue };
@@ -83,7 +83,7 @@ fn start(sockets: Vec<(UnixListener, Arc<Route>)>, ended: oneshot::Receiver<()>)
         for (socket, route) in sockets {
             tokio::spawn(async move {
                 if let Err(error) = accept(socket, route).await {
-                    tracing::error!(%error, "no connection is taken to PostgreSQL by TLS any longer");
+                    tracing::error!(%error, "the TLS forwarder to PostgreSQL accepts no more connections");
                 }
             });
         }
@@ -108,7 +108,7 @@ async fn accept(socket: UnixListener, route: Arc<Route>) -> std::io::Result<()> 
             }
             // Too many files are open; some will be closed.
             Err(error) => {
-                tracing::warn!(%error, "a connection to PostgreSQL has to wait");
+                tracing::warn!(%error, "a connection to PostgreSQL cannot be accepted; retrying");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }

@@ -28,7 +28,7 @@ pub(super) async fn serve(mut local: UnixStream, route: &Route) -> io::Result<()
     match route.open().await {
         Ok(remote) => relay(local, remote, &opening, route).await,
         Err(failure) => {
-            tracing::debug!(server = %route.server(), reason = failure.text, "no connection to PostgreSQL");
+            tracing::debug!(server = %route.server(), reason = failure.text, "cannot connect to PostgreSQL");
             let is_cancel = opening.get(4..8) == Some(&CANCEL_REQUEST);
             if is_cancel { Ok(()) } else { local.write_all(&told(&failure)).await }
         }

@@ -51,7 +51,7 @@ pub(super) struct Route {
 impl Route {
     pub fn new(server: Server, settings: &TlsSettings, client: Arc<ClientConfig>) -> Result<Self, TlsError> {
         let name = ServerName::try_from(server.host.clone())
-            .map_err(|_| TlsError::new(format!("a certificate cannot be for `{}`", server.host)))?;
+            .map_err(|_| TlsError::new(format!("`{}` is not a valid server name for a certificate", server.host)))?;
         Ok(Self {
             server,
             name,
@@ -69,7 +69,7 @@ impl Route {
     /// Opens a connection on which the server has proved its identity.
     pub async fn open(&self) -> Result<TlsStream<TcpStream>, Failure> {
         let opened = timeout(self.patience, async { self.encrypt(self.connect().await?).await });
-        opened.await.unwrap_or_else(|_| Err(Failure::unreachable(format!("{} does not answer", self.server))))
+        opened.await.unwrap_or_else(|_| Err(Failure::unreachable(format!("{} does not respond", self.server))))
     }
 
     async fn connect(&self) -> Result<TcpStream, Failure> {
@@ -103,7 +103,7 @@ impl Route {
         match stream.read_u8().await.map_err(lost)? {
             b'S' => {}
             b'N' => return Err(Failure::refused(format!("{} does not speak TLS", self.server))),
-            _ => return Err(Failure::refused(format!("{} is no PostgreSQL server that knows TLS", self.server))),
+            _ => return Err(Failure::refused(format!("{} is not a PostgreSQL server with TLS support", self.server))),
         }
         self.connector.connect(self.name.clone(), stream).await.map_err(|error| self.refusal(&error))
     }
@@ -116,14 +116,14 @@ impl Route {
         Failure::refused(match error {
             rustls::Error::InvalidCertificate(CertificateError::NotValidForNameContext { presented, .. }) => {
                 let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
-                let names = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+                let names = if names.is_empty() { "no host".to_owned() } else { names.join(", ") };
                 format!("the certificate of {server} is for {names}, not for {}", server.host)
             }
             rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-                format!("the certificate of {server} is signed by nobody who is trusted (see `sslrootcert`)")
+                format!("the certificate of {server} is not signed by a trusted authority (see `sslrootcert`)")
             }
             rustls::Error::InvalidCertificate(reason) => {
-                format!("the certificate of {server} is refused: {reason}")
+                format!("the certificate of {server} is not valid: {reason}")
             }
             other => format!("{server}: {other}"),
         })

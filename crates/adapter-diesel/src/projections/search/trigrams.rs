@@ -47,7 +47,7 @@ pub(crate) fn index_texts(connection: &mut AnyConnection) -> Result<(), Abort<St
         // Another process created them in the meantime.
         Err(_) if are_indexed(connection)? => Ok(()),
         Err(error) => {
-            tracing::warn!(%error, "the server has no index for texts: searches read every record of a project");
+            tracing::warn!(%error, "the server has no trigram index; searches scan all records of a project");
             Ok(())
         }
         Ok(()) => Ok(()),

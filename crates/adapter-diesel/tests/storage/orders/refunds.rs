@@ -353,7 +353,7 @@ database_tests! {
         assert_eq!(counter.money(order.id).await, (1_000, 0, 0));
         let found = db.database.payments_to_review(None, 10).await.unwrap();
         assert_eq!((found.len(), db.database.count_payments_to_review().await.unwrap()), (1, 1));
-        assert!(found[0].why.contains("the pieces cost 9.00"), "{:?}", found[0]);
+        assert!(found[0].why.contains("exceeds 9.00, the price of the pieces"), "{:?}", found[0]);
         assert_eq!((found[0].provider_id.as_ref(), counter.events("payment_suspicious").await), (Some(&id), 1));
         assert!(db.database.close_payment_review(found[0].id, counter.clock.now()).await.unwrap());
         assert!(!db.database.close_payment_review(found[0].id, counter.clock.now()).await.unwrap());

@@ -74,7 +74,7 @@ database_tests! {
         let waiting = club.see(id).await;
         assert_eq!((waiting.retry, waiting.subscription.parked), ((false, RetryReason::DailyLimit), None));
         let staff = club.desk().command(&club.staff(), id, StaffCommand::ChargeNow).await;
-        assert!(matches!(&staff, Err(SubscriptionError::Move(refused)) if refused.to_string().starts_with("no more payments today")), "{staff:?}");
+        assert!(matches!(&staff, Err(SubscriptionError::Move(refused)) if refused.to_string().starts_with("the daily payment limit")), "{staff:?}");
         club.go_to("2026-05-01T21:00:00Z");
         assert_eq!(club.tick().await, 1);
         assert_eq!(club.standing(id).await.1.unwrap(), "2026-06-01");

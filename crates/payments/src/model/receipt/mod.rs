@@ -21,7 +21,7 @@ pub const LONGEST_DESCRIPTION: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiptProblem {
     /// No item has a price above zero.
-    #[error("a receipt about nothing")]
+    #[error("the receipt is empty")]
     Empty,
     /// The sum of the lines differs from the amount. The register would refuse it, and the acquirer would refuse
     /// the payment with it.
@@ -33,10 +33,10 @@ pub enum ReceiptProblem {
         amount: Money,
     },
     /// The part exceeds the whole.
-    #[error("it is about more than what was paid")]
+    #[error("it exceeds the paid amount")]
     MoreThanPaid,
     /// A quantity or sum overflows.
-    #[error("its figures are too large")]
+    #[error("its amounts are too large")]
     TooLarge,
 }
 

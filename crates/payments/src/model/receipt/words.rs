@@ -57,7 +57,7 @@ impl From<VatCode> for u8 {
 
 /// Error for a number that is no tax system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a system of taxation from 1 to 6")]
+#[error("must be a tax system code from 1 to 6")]
 pub struct InvalidTaxSystem;
 
 /// Tax system of the seller, as the acquirer's code: `1` general, `2` simplified (income), `3` simplified
