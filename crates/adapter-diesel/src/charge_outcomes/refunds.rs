@@ -103,7 +103,7 @@ fn leave_to_operators(
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
     let why = format!("money of a canceled order stays: {why}");
-    tracing::error!(purpose = %known.charge.purpose(), %why, "a payment needs to be looked at");
+    tracing::error!(purpose = %known.charge.purpose(), %why, "a payment needs review; see `kontor payment --help`");
     contradicted(connection, known.charge.id.get(), &why, at)
 }
 
