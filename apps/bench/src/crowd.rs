@@ -38,7 +38,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     if let Some(server) = server {
         on_postgres(server, pace, report)?;
     } else {
-        eprintln!("SKIPPED orders on PostgreSQL: name a server by --postgres or TEST_DATABASE_URL");
+        eprintln!("SKIPPED orders on PostgreSQL: set --postgres or TEST_DATABASE_URL");
     }
     Ok(())
 }

@@ -62,7 +62,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
             database.vacuum()?;
             on(shop, "PostgreSQL", &sale, pace, report)?;
         }
-        None => eprintln!("SKIPPED the flash sale on PostgreSQL: name a server by --postgres or TEST_DATABASE_URL"),
+        None => eprintln!("SKIPPED flash sale on PostgreSQL: set --postgres or TEST_DATABASE_URL"),
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ const CLIENTS: u32 = 4_000;
 pub fn measure(pace: &Pace, postgres: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     on(None, "introspection, SQLite", 0.4, pace, report)?;
     match postgres {
-        None => eprintln!("introspection on PostgreSQL is left out: name a server by --postgres or TEST_DATABASE_URL"),
+        None => eprintln!("SKIPPED introspection on PostgreSQL: set --postgres or TEST_DATABASE_URL"),
         Some(server) => {
             let database = OnServer::create(server, "introspection")?;
             on(Some(database.url.clone()), "introspection, PostgreSQL", 0.2, pace, report)?;

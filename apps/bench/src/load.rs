@@ -180,7 +180,7 @@ async fn connection(target: Target, first: usize, step: usize, until: Instant) -
     let mut answers = Vec::new();
     let mut next = first;
     while Instant::now() < until && !(target.once && next >= target.requests.len()) {
-        let request = target.requests.get(next % target.requests.len()).ok_or("there is nothing to ask")?;
+        let request = target.requests.get(next % target.requests.len()).ok_or("there are no requests to send")?;
         let status = request.expected.unwrap_or(target.expected);
         let sent = Instant::now();
         wire.exchange(request, status).await?;
@@ -248,7 +248,7 @@ pub fn body_size(target: &Target, most: usize) -> Result<usize, Failure> {
         for request in target.requests.iter().take(asked) {
             total += wire.exchange(request, target.expected).await?;
         }
-        total.checked_div(asked).ok_or_else(|| "there is nothing to ask".into())
+        total.checked_div(asked).ok_or_else(|| "there are no requests to send".into())
     })
 }
 
@@ -288,7 +288,7 @@ impl Wire {
             self.receive().await?;
         }
         let status = self.answer.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-        Ok((status.ok_or("an answer has no status")?, body))
+        Ok((status.ok_or("a response has no status")?, body))
     }
 
     /// Returns an error with the last request and its response.
@@ -310,7 +310,7 @@ fn content_length(head: &str) -> Result<usize, Failure> {
         .lines()
         .filter_map(|line| line.split_once(':'))
         .find_map(|(name, value)| name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse()));
-    Ok(length.ok_or("an answer does not say how long it is")??)
+    Ok(length.ok_or("a response has no Content-Length")??)
 }
 
 #[cfg(test)]

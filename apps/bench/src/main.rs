@@ -134,7 +134,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     if let Some(engine) = arguments.scale {
         let server = match engine {
             Engine::Sqlite => None,
-            Engine::Postgres => Some(arguments.postgres.as_deref().ok_or("name a server by --postgres")?),
+            Engine::Postgres => Some(arguments.postgres.as_deref().ok_or("set --postgres")?),
         };
         let grows = |grown: Grown| arguments.of.is_none_or(|of| of == grown);
         if grows(Grown::Goods) {
@@ -168,7 +168,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
         crowd::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
         match &arguments.beside {
             Some(other) => release::measure(&pace, other, &mut report)?,
-            None => eprintln!("SKIPPED orders beside another release: name its binary by --beside"),
+            None => eprintln!("SKIPPED comparison with another release: set --beside to its binary"),
         }
     }
     if arguments.wants(Part::Flash) {

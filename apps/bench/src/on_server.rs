@@ -15,7 +15,7 @@ pub struct OnServer {
 impl OnServer {
     /// Creates a database with this word in its name.
     pub fn create(server: &str, word: &str) -> Result<Self, Failure> {
-        let (base, _) = server.rsplit_once('/').ok_or("the address of the server names no database")?;
+        let (base, _) = server.rsplit_once('/').ok_or("the server URL has no database name")?;
         let name = format!("kontor_bench_{word}_{}", std::process::id());
         let url = format!("{base}/{name}");
         PgConnection::establish(server)?.batch_execute(&format!("CREATE DATABASE {name}"))?;
@@ -37,7 +37,7 @@ impl OnServer {
 impl Drop for OnServer {
     fn drop(&mut self) {
         if let Err(error) = self.drop_database() {
-            eprintln!("the database {} stays behind: {error}", self.name);
+            eprintln!("the database {} could not be dropped: {error}", self.name);
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn refused(unanswered: &CallError) -> HttpResponse {
             HttpResponse::build(status).json(body)
         }
         CallError::Unreachable => {
-            let body = json!({ "message": "Subscriptions cannot be asked about now. Try again later." });
+            let body = json!({ "message": "Subscriptions are unavailable. Try again later." });
             HttpResponse::ServiceUnavailable().insert_header(("Retry-After", "5")).json(body)
         }
     }
@@ -54,6 +54,6 @@ pub fn text<'v>(body: &'v Value, field: &str) -> Option<&'v str> {
 pub fn must_be_texts(body: &Value, fields: &[&str]) -> HttpResponse {
     let wrong = fields.iter().filter(|field| text(body, field).is_none());
     let errors: serde_json::Map<_, _> =
-        wrong.map(|field| ((*field).to_owned(), json!([format!("{field} must be a text")]))).collect();
-    HttpResponse::UnprocessableEntity().json(json!({ "message": "Fields are wrong.", "errors": errors }))
+        wrong.map(|field| ((*field).to_owned(), json!([format!("{field} must be a string")]))).collect();
+    HttpResponse::UnprocessableEntity().json(json!({ "message": "Validation failed.", "errors": errors }))
 }

@@ -79,7 +79,7 @@ async fn sign_in(
     };
     match sessions.open(token) {
         Some(id) => HttpResponse::NoContent().insert_header(secure.cookie(&id)).finish(),
-        None => HttpResponse::ServiceUnavailable().json(json!({ "message": "Too many are signed in." })),
+        None => HttpResponse::ServiceUnavailable().json(json!({ "message": "Too many sessions. Try again later." })),
     }
 }
 

@@ -27,7 +27,7 @@ impl Settings {
         };
         let setting = |name: &str, field: &str| {
             let of_demo = || demo.get(field).and_then(Value::as_str).map(str::to_owned);
-            variable(name).or_else(of_demo).ok_or_else(|| format!("set {name}, or DEMO to the demo.json of a demo"))
+            variable(name).or_else(of_demo).ok_or_else(|| format!("set {name}, or set DEMO to the path of demo.json"))
         };
         Ok(Self {
             kontor: setting("KONTOR_URL", "base_url")?.trim_end_matches('/').to_owned(),

@@ -49,7 +49,7 @@ impl FolderUploads {
     /// Returns the path of a file. Names are generated here, so they cannot lead out of the folder.
     fn path(&self, place: &str) -> Result<PathBuf, StoreError> {
         let plain = !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if plain { Ok(self.folder.join(place)) } else { Err(StoreError::corrupt("the place of a file is no name")) }
+        if plain { Ok(self.folder.join(place)) } else { Err(StoreError::corrupt("the path of a file is not valid")) }
     }
 
     async fn write(&self, file: &Path, path: &Path) -> std::io::Result<u64> {
@@ -74,7 +74,7 @@ impl FolderUploads {
 }
 
 fn failed(error: std::io::Error) -> StoreError {
-    StoreError::Unavailable(format!("the folder of imports: {error}"))
+    StoreError::Unavailable(format!("cannot create the import folder: {error}"))
 }
 
 /// Returns the size of a written file. Deletes the file if it is incomplete.

@@ -59,8 +59,11 @@ struct Object {
     request_body(content = Value, content_type = "application/json"),
     responses(
         (status = 200, body = Message),
-        (status = 429, description = "Too many notifications; `Retry-After` says when to send them again."),
-        (status = 503, description = "The payment or refund could not be read; send it again."),
+        (status = 429, description = "Too many notifications. Retry after `Retry-After` seconds."),
+        (
+            status = 503,
+            description = "The payment or refund could not be read from the acquirer. Send the notification again.",
+        ),
     ),
 )]
 #[post("/callbacks/acquirer")]
@@ -90,7 +93,7 @@ async fn acquirer_notified(
     match service.acquirer_notified(&id, told(&notification.event)).await? {
         NotificationResult::Unreadable { why } => return Err(retry_later(&id, &why)),
         NotificationResult::Suspicious { purpose, why } => {
-            tracing::error!(%purpose, payment = %id, %why, "a payment needs to be looked at");
+            tracing::error!(%purpose, payment = %id, %why, "a payment needs review; see `kontor payment --help`");
         }
         NotificationResult::Settled(purpose) => tracing::info!(%purpose, payment = %id, "a payment is settled"),
         NotificationResult::StillOpen(_) | NotificationResult::AlreadySettled(_) | NotificationResult::Ignored => {}
@@ -101,11 +104,17 @@ async fn acquirer_notified(
 async fn refund_notified(refunds: &RefundService, id: &ProviderId) -> Result<(), ApiError> {
     match refunds.acquirer_notified(id).await? {
         RefundNotificationResult::Unreadable { why } => {
-            tracing::warn!(refund = %id, %why, "a notification must come again: the refund could not be read");
-            return Err(ApiError::Message(StatusCode::SERVICE_UNAVAILABLE, "The refund could not be read.".to_owned()));
+            tracing::warn!(
+                refund = %id, %why,
+                "a refund could not be read; the acquirer must send the notification again"
+            );
+            return Err(ApiError::Message(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "The refund could not be read from the acquirer. Send the notification again.".to_owned(),
+            ));
         }
         RefundNotificationResult::Suspicious { purpose, why } => {
-            tracing::error!(%purpose, refund = %id, %why, "a payment needs to be looked at");
+            tracing::error!(%purpose, refund = %id, %why, "a payment needs review; see `kontor payment --help`");
         }
         RefundNotificationResult::Recorded(purpose) => tracing::info!(%purpose, refund = %id, "a refund is recorded"),
         RefundNotificationResult::Ignored => {}
@@ -123,6 +132,9 @@ fn told(event: &str) -> Option<GatewayStatus> {
 }
 
 fn retry_later(payment: &ProviderId, why: &str) -> ApiError {
-    tracing::warn!(%payment, %why, "a notification must come again: the payment could not be read");
-    ApiError::Message(StatusCode::SERVICE_UNAVAILABLE, "The payment could not be read.".to_owned())
+    tracing::warn!(%payment, %why, "a payment could not be read; the acquirer must send the notification again");
+    ApiError::Message(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "The payment could not be read from the acquirer. Send the notification again.".to_owned(),
+    )
 }

@@ -77,9 +77,9 @@ async fn read(headers: &HeaderMap, body: Bytes) -> Result<Notice, ApiError> {
     request_body(content = String, content_type = "multipart/form-data"),
     responses(
         (status = 200, body = String, content_type = "text/plain"),
-        (status = 403, description = "The signature is not the provider's."),
-        (status = 429, description = "Too many messages; `Retry-After` says when to send it again."),
-        (status = 503, description = "The message could not be stored; send it again."),
+        (status = 403, description = "The signature is invalid."),
+        (status = 429, description = "Too many messages. Retry after `Retry-After` seconds."),
+        (status = 503, description = "The message could not be stored. Send it again."),
     ),
 )]
 #[post("/callbacks/telephony")]
@@ -101,7 +101,7 @@ async fn telephony_notified(
     }
     login.notified(&notice.entries, &notice.hash).await.map_err(|error| match error {
         CallNotificationError::Forged => {
-            ApiError::Message(StatusCode::FORBIDDEN, "The signature is not the provider's.".to_owned())
+            ApiError::Message(StatusCode::FORBIDDEN, "The signature is invalid.".to_owned())
         }
         CallNotificationError::Store(error) => error.into(),
     })?;

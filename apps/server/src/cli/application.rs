@@ -89,7 +89,7 @@ fn registry(config: &Config) -> Result<ApplicationAdministration, Failure> {
 }
 
 fn refused(error: ApplicationError) -> Failure {
-    if let RecordError::NotFound = error { "there is no such application".into() } else { error.into() }
+    if let RecordError::NotFound = error { "application not found".into() } else { error.into() }
 }
 
 async fn execute(registry: &ApplicationAdministration, command: ApplicationCommand, json: bool) -> Result<(), Failure> {
@@ -101,10 +101,10 @@ async fn execute(registry: &ApplicationAdministration, command: ApplicationComma
         ApplicationCommand::Deactivate(application) => {
             let application = registry.deactivate(application.id()?).await.map_err(refused)?;
             wait_for_access_caches();
-            tell(&application, "is shut out", json);
+            tell(&application, "is disabled", json);
         }
         ApplicationCommand::Activate(application) => {
-            tell(&registry.activate(application.id()?).await.map_err(refused)?, "is let in", json);
+            tell(&registry.activate(application.id()?).await.map_err(refused)?, "is enabled", json);
         }
         ApplicationCommand::RotateToken(application) => {
             let issued = registry.rotate_token(application.id()?).await.map_err(refused)?;
@@ -115,7 +115,7 @@ async fn execute(registry: &ApplicationAdministration, command: ApplicationComma
             } else {
                 println!("application_id  {id}");
                 println!("app_token       {token}");
-                println!("The token is shown this once.");
+                println!("The token is shown only once.");
             }
         }
         ApplicationCommand::PaymentTypes { application, set } => {
@@ -143,7 +143,7 @@ fn list(applications: &[Application], json: bool) {
         return;
     }
     for application in applications {
-        let shut_out = if application.is_active { "" } else { "  shut out" };
+        let shut_out = if application.is_active { "" } else { "  disabled" };
         println!("{:>6}  {}{shut_out}", application.id.get(), application.details.name);
     }
 }
@@ -163,7 +163,7 @@ fn chosen(text: &str) -> Result<BTreeSet<PaymentTypeId>, Failure> {
     }
     let number = |part: &str| part.trim().parse().ok().and_then(|number| PaymentTypeId::new(number).ok());
     let ids: Option<BTreeSet<PaymentTypeId>> = text.split(',').map(number).collect();
-    ids.ok_or_else(|| "--set must be numbers of payment types with commas between them, or `all`".into())
+    ids.ok_or_else(|| "--set must be comma-separated ids of payment types, or `all`".into())
 }
 
 async fn payment_types(registry: &ApplicationAdministration, id: ApplicationId, json: bool) -> Result<(), Failure> {
@@ -177,7 +177,7 @@ async fn payment_types(registry: &ApplicationAdministration, id: ApplicationId, 
         return Ok(());
     }
     for choice in choices {
-        let not_taken = if choice.is_taken { "" } else { "  not taken" };
+        let not_taken = if choice.is_taken { "" } else { "  not accepted" };
         println!("{:>6}  {}{not_taken}", choice.payment_type.id.get(), choice.payment_type.name);
     }
     Ok(())

@@ -31,7 +31,7 @@ pub fn run(
         DatabaseUrl::Postgres(_) => return Err(BackupError::Postgres.into()),
         // Opening a missing database would create an empty one.
         DatabaseUrl::Sqlite(file) if !file.try_exists()? => {
-            return Err(format!("there is no database {}", file.display()).into());
+            return Err(format!("database {} not found", file.display()).into());
         }
         DatabaseUrl::Sqlite(_) => {}
     }
@@ -40,7 +40,7 @@ pub fn run(
     if arguments.output.json {
         println!("{}", json!({ "file": file.to_string(), "bytes": bytes, "newest_migration": newest_migration }));
     } else {
-        println!("{file}: {bytes} bytes, whole, up to the migration {newest_migration}");
+        println!("{file}: {bytes} bytes, verified, last migration {newest_migration}");
     }
     Ok(())
 }

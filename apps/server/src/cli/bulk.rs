@@ -110,7 +110,9 @@ fn stop_on_signal() -> CancellationToken {
     tokio::spawn(async move {
         match process::ended().await {
             Ok(()) => signal.cancel(),
-            Err(error) => eprintln!("kontor: this import cannot be stopped from here: {error}"),
+            Err(error) => {
+                eprintln!("kontor: cannot listen for signals, so the import cannot be canceled here: {error}")
+            }
         }
     });
     stop
@@ -134,7 +136,7 @@ async fn run_import(
     let (runner, services) = (around.job_runner(database), Services::new(database, &around));
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project: {error}"))?;
     if !database.project_exists(project).await? {
-        return Err(format!("--project: there is no project {project}").into());
+        return Err(format!("--project: project {project} not found").into());
     }
     let mode = if arguments.skip_errors { ImportMode::Partial } else { ImportMode::AllOrNothing };
     std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
@@ -174,7 +176,7 @@ async fn run_import(
         } else {
             if job.state == JobState::Queued && !waits {
                 waits = true;
-                eprintln!("kontor: imports of the project come before this one; it waits for the worker to end them");
+                eprintln!("kontor: waiting for earlier imports of the project; the worker must finish them first");
             }
             // Another process runs this import, or an earlier one.
             let (phase, done_rows, total_rows) = (job.phase, job.done_rows, job.total_rows);
@@ -226,7 +228,7 @@ async fn report(
         if let Some((layout, rows)) = &shown {
             import_preview::print(layout, rows);
         }
-        let would = if job.options.dry_run { " (a dry run: nothing was written)" } else { "" };
+        let would = if job.options.dry_run { " (dry run: nothing was written)" } else { "" };
         println!("{}{would}", job.state.word());
         println!(
             "created {}, updated {}, unchanged {}, skipped {}",
@@ -239,7 +241,7 @@ async fn report(
     let said = |message: &str| Failure::from(message.to_owned());
     match (job.state, job.failure.as_deref()) {
         (JobState::Succeeded, _) if tally.problems == 0 => Ok(()),
-        (JobState::Succeeded, _) => Err(Exit(WRONG_ROWS, "some rows are wrong".to_owned()).into()),
+        (JobState::Succeeded, _) => Err(Exit(WRONG_ROWS, "some rows are invalid".to_owned()).into()),
         (_, Some(message)) if tally.problems > 0 => Err(Exit(WRONG_ROWS, message.to_owned()).into()),
         (_, message) => Err(said(message.unwrap_or("the import was canceled"))),
     }

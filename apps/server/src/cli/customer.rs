@@ -39,7 +39,7 @@ pub fn run(
     let file = match avatar.as_str() {
         "none" => None,
         text => {
-            let number = text.parse().map_err(|_| "--avatar must be the number of a file, or `none`")?;
+            let number = text.parse().map_err(|_| "--avatar must be the id of a file, or `none`")?;
             Some(FileId::new(number).map_err(|error| format!("--avatar: {error}"))?)
         }
     };

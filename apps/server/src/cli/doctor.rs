@@ -50,7 +50,7 @@ pub fn run(
         let damage = database.file_damage().await?;
         if !damage.is_empty() {
             report.damage(&damage);
-            return Err("the file of the database is damaged; restore a backup".into());
+            return Err("the database file is damaged; restore a backup".into());
         }
         if arguments.release_parked {
             report.released(database.release_parked().await?);
@@ -73,25 +73,24 @@ pub fn run(
             return waiting;
         }
         if !arguments.correct {
-            return Err(format!("{found} figures differ from what they are derived from").into());
+            return Err(format!("{found} figures differ from their sources; run `kontor doctor --correct`").into());
         }
         report.corrected(database.correct(project, SystemClock.now()).await?);
         match examine(&database, project, &report).await? {
             0 => waiting,
-            left => Err(format!("{left} figures still differ; they cannot be what they are derived from").into()),
+            left => Err(format!("{left} figures still differ from their sources and cannot be corrected").into()),
         }
     })
 }
 
 /// Returns an error that names everything that needs an operator.
 fn waiting(parked: usize, receipts: usize, payments: usize, unreadable: u64) -> Result<(), Failure> {
-    let parked =
-        (parked > 0).then(|| format!("{parked} rows of queues cannot be read; mend them, then --release-parked"));
+    let parked = (parked > 0)
+        .then(|| format!("{parked} queue rows cannot be read; fix them, then run `kontor doctor --release-parked`"));
     let receipts =
         (receipts > 0).then(|| format!("{receipts} receipts are not registered; see `kontor receipt --help`"));
-    let payments =
-        (payments > 0).then(|| format!("{payments} payments need to be looked at; see `kontor payment --help`"));
-    let unreadable = (unreadable > 0).then(|| format!("{unreadable} rows cannot be read; lists leave them out"));
+    let payments = (payments > 0).then(|| format!("{payments} payments need review; see `kontor payment --help`"));
+    let unreadable = (unreadable > 0).then(|| format!("{unreadable} rows cannot be read and are missing from lists"));
     let waiting: Vec<String> = parked.into_iter().chain(receipts).chain(payments).chain(unreadable).collect();
     if waiting.is_empty() { Ok(()) } else { Err(waiting.join("; ").into()) }
 }
@@ -169,7 +168,7 @@ impl Report {
         if self.json {
             println!("{}", json!({ "released": rows }));
         } else {
-            println!("put {rows} parked rows back into their queues");
+            println!("released {rows} parked rows");
         }
     }
 
@@ -199,8 +198,8 @@ impl Report {
             println!("{}", json!({ "corrected": put_right }));
         } else {
             println!(
-                "corrected {inventories} stock records, {discounts} discounts, the words of {words} \
-                 items, what is shown of {items} items, {counts} counts of offers"
+                "corrected {inventories} stock records, {discounts} discounts, search words of {words} items, read \
+                 models of {items} items, {counts} offer counts"
             );
         }
     }

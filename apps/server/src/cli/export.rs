@@ -73,7 +73,7 @@ async fn run(
     let around = Surroundings::new(config, Arc::new(SystemClock))?;
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project: {error}"))?;
     if !database.project_exists(project).await? {
-        return Err(format!("--project: there is no project {project}").into());
+        return Err(format!("--project: project {project} not found").into());
     }
     let format = match arguments.file.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => SheetFormat::Csv,

@@ -65,7 +65,7 @@ pub fn run(
             if as_json {
                 println!("{}", json!({ "client_id": client_id, "is_active": false }));
             } else {
-                println!("{client_id} is shut out.");
+                println!("{client_id} is disabled.");
             }
         }
     }
@@ -85,6 +85,6 @@ fn print(issued: &IssuedIntrospectionClient, as_json: bool) {
     } else {
         println!("client_id      {client_id}");
         println!("client_secret  {secret}");
-        println!("The secret is shown this once.");
+        println!("The secret is shown only once.");
     }
 }

@@ -41,7 +41,11 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 struct Exit(u8, String);
 
 #[derive(Parser)]
-#[command(name = "kontor", version, about = "One service that runs a merchant's whole trade.")]
+#[command(
+    name = "kontor",
+    version,
+    about = "Commerce backend with an HTTP API for catalog, stock, orders, payments, subscriptions and content."
+)]
 struct Arguments {
     /// Configuration file instead of ./kontor.toml.
     #[arg(long, global = true, value_name = "FILE")]

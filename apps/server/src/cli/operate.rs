@@ -46,8 +46,8 @@ pub fn wait_for_access_caches() {
 fn warn_of_development_key(config: &Config) {
     if config.has_development_key() {
         tracing::warn!(
-            "secrets are sealed with the development key, which everybody knows: set KONTOR_SECRET_KEY, and \
-             KONTOR_ENV=production where anything real is stored"
+            "secrets are encrypted with the public development key; set KONTOR_SECRET_KEY, and KONTOR_ENV=production \
+             if the database holds real data"
         );
     }
 }
@@ -58,7 +58,7 @@ pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
     warn_of_development_key(config);
     let database = open_migrated(config)?;
     if !database.searches_are_indexed()? {
-        tracing::warn!("the database has no index for texts: searches read every record of a project");
+        tracing::warn!("the database has no text index; searches read every record of a project");
     }
     let roles = if with_worker { Roles::Both } else { Roles::Api };
     process::runtime()?.block_on(async {
@@ -75,7 +75,8 @@ pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
 async fn check_generation(config: &Config, database: &Database) -> Result<(), Failure> {
     if database.check_generation(config.imports()?, SystemClock.now()).await? {
         tracing::error!(
-            "the database was restored from a backup: no subscription is charged until `kontor reconcile --since MOMENT`"
+            "the database was restored from a backup; subscription charges are held; run `kontor reconcile --since \
+             MOMENT`"
         );
     }
     Ok(())
@@ -98,13 +99,13 @@ pub fn work(config: &Config) -> Result<(), Failure> {
 pub async fn ended(instance: &Instance) -> Result<(), Failure> {
     tokio::select! {
         signaled = process::ended() => signaled,
-        () = instance.broke_down() => Err("the HTTP server or the worker broke down; the log says why".into()),
+        () = instance.broke_down() => Err("the HTTP server or the worker failed; see the log".into()),
     }
 }
 
 async fn run_until_ended(instance: Instance) -> Result<(), Failure> {
     let outcome = ended(&instance).await;
-    tracing::info!("stopping: requests in flight finish, leases are given back");
+    tracing::info!("stopping: finishing requests in flight, releasing leases");
     instance.stop().await;
     outcome
 }

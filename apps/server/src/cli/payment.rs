@@ -51,7 +51,7 @@ pub fn run(
             let id = ChargeId::new(charge).map_err(|error| format!("--charge {error}"))?;
             let database = open_migrated(&load(output.database)?)?;
             if !process::runtime()?.block_on(database.close_payment_review(id, SystemClock.now()))? {
-                return Err("no payment with this number is on the list".into());
+                return Err("no payment with this id needs review; run `kontor payment list`".into());
             }
             if output.json {
                 println!("{}", json!({ "charge_id": id.get() }));
@@ -74,5 +74,5 @@ pub(super) fn print_concern(concern: &ChargeProblem, as_json: bool) {
         println!("{}", json!({ "payment": payment }));
         return;
     }
-    println!("charge {id} of {purpose} (project {project_id}) needs to be looked at since {since}: {why}");
+    println!("charge {id} of {purpose} (project {project_id}) needs review since {since}: {why}");
 }

@@ -184,7 +184,7 @@ pub fn run(
         println!("app_token       {}", created.app_token);
         println!("login           {}", created.login);
         println!("password        {}", created.password);
-        println!("The token and the password are shown this once.");
+        println!("The token and the password are shown only once.");
     }
     Ok(())
 }
@@ -197,7 +197,7 @@ fn set_time_zone(
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
     let founding = founding(load, arguments.output.database)?;
     if !process::runtime()?.block_on(founding.set_time_zone(project, zone))? {
-        return Err(format!("there is no project {project}").into());
+        return Err(format!("project {project} not found").into());
     }
     if arguments.output.json {
         println!("{}", serde_json::json!({ "project_id": project.get(), "time_zone": zone.name() }));
@@ -216,7 +216,7 @@ fn set_language(
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
     let founding = founding(load, arguments.output.database)?;
     if !process::runtime()?.block_on(founding.set_language(project, language))? {
-        return Err(format!("there is no project {project}").into());
+        return Err(format!("project {project} not found").into());
     }
     if arguments.output.json {
         println!("{}", serde_json::json!({ "project_id": project.get(), "language": language.word() }));
@@ -235,7 +235,7 @@ fn require_if_match(
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
     let founding = founding(load, arguments.output.database)?;
     if !process::runtime()?.block_on(founding.require_if_match(project, required))? {
-        return Err(format!("there is no project {project}").into());
+        return Err(format!("project {project} not found").into());
     }
     if arguments.output.json {
         println!("{}", serde_json::json!({ "project_id": project.get(), "if_match_required": required }));
@@ -267,7 +267,7 @@ fn contact_orders(
         Ok::<_, StoreError>(kept.then_some(terms))
     })?;
     let ContactTerms { max_pieces, max_value, hold_hours } =
-        terms.ok_or_else(|| format!("there is no project {project}"))?;
+        terms.ok_or_else(|| format!("project {project} not found"))?;
     if output.json {
         let told = serde_json::json!({
             "project_id": project.get(), "max_pieces": max_pieces, "max_value": max_value.to_string(),
@@ -306,9 +306,9 @@ fn delivery_charge(
         Ok::<_, StoreError>((database.delivery_terms(project).await?, is_there))
     })?;
     let (terms, is_there) = terms;
-    let DeliveryTerms { charges_delivery, ways } = terms.ok_or_else(|| format!("there is no project {project}"))?;
+    let DeliveryTerms { charges_delivery, ways } = terms.ok_or_else(|| format!("project {project} not found"))?;
     if !is_there {
-        return Err("there is no such delivery type or subtype".into());
+        return Err("delivery type or subtype not found".into());
     }
     if output.json {
         let ways: Vec<_> = ways

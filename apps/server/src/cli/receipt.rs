@@ -108,13 +108,13 @@ pub fn run(
             Ok(())
         }
         ReceiptCommand::Again { one } => {
-            let what = "there is no canceled receipt with this number that can be asked for again";
+            let what = "no canceled receipt with this id can be requested again; run `kontor receipt list`";
             decide(load, one, what, |database, id| {
                 process::runtime()?.block_on(database.retry_receipt(id, SystemClock.now())).map_err(Into::into)
             })
         }
         ReceiptCommand::Settle { one } => {
-            let what = "there is no receipt with this number that anybody must look at";
+            let what = "no receipt with this id needs review; run `kontor receipt list`";
             decide(load, one, what, |database, id| {
                 process::runtime()?.block_on(database.close_receipt_review(id, SystemClock.now())).map_err(Into::into)
             })
@@ -134,7 +134,7 @@ fn set(
     let project = project(place.project)?;
     let database = open_migrated(&load(place.output.database.clone())?)?;
     if !process::runtime()?.block_on(database.set_receipt_terms(project, terms))? {
-        return Err(format!("there is no project {project}").into());
+        return Err(format!("project {project} not found").into());
     }
     tell(project, terms, place.output.json);
     Ok(())

@@ -57,10 +57,10 @@ pub fn run(
             println!("{}", json!({ "compared": compared }));
         } else {
             println!(
-                "{known} payments are known, {renewals} renewals will be taken over, {strange} payments are unknown; \
-                 {recorded} refunds recorded, {doubtful} to be looked at"
+                "{known} payments are known, {renewals} renewals will be adopted, {strange} payments are unknown; \
+                 {recorded} refunds recorded, {doubtful} need review"
             );
-            let told = if released { "subscriptions are charged again" } else { "nothing was held" };
+            let told = if released { "subscription charges resumed" } else { "no charges were held" };
             println!("{told}");
         }
         Ok(())
@@ -99,9 +99,6 @@ fn print_strange(payment: &GatewayPayment, as_json: bool) {
             json!({ "payment": id.as_str(), "amount": amount.to_string(), "currency": currency, "purpose": purpose });
         println!("{}", json!({ "unknown": shown }));
     } else {
-        println!(
-            "payment {id} of {amount} {currency} is unknown here ({})",
-            purpose.as_deref().unwrap_or("no purpose")
-        );
+        println!("payment {id} of {amount} {currency} is unknown ({})", purpose.as_deref().unwrap_or("no purpose"));
     }
 }

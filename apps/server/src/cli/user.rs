@@ -173,7 +173,7 @@ fn or_none<T>(given: Option<&str>, parse: impl FnOnce(&str) -> Result<T, Failure
 }
 
 fn file(text: &str) -> Result<FileId, Failure> {
-    let number = text.parse().map_err(|_| "--avatar must be the number of a file, or `none`")?;
+    let number = text.parse().map_err(|_| "--avatar must be the id of a file, or `none`")?;
     id("--avatar", number)
 }
 
@@ -190,7 +190,7 @@ fn role(text: &str) -> Result<RoleChoice, Failure> {
     if text == "owner" {
         return Ok(RoleChoice::Owner);
     }
-    let number = text.parse().map_err(|_| "--role must be the number of a role, or `owner`")?;
+    let number = text.parse().map_err(|_| "--role must be the id of a role, or `owner`")?;
     Ok(RoleChoice::Role(id::<RoleId>("--role", number)?))
 }
 
@@ -201,12 +201,12 @@ async fn execute(config: &Config, database: &Database, command: UserCommand) -> 
         UserCommand::Create(arguments) => create(&registry, &random.alphanumeric(20), arguments).await,
         UserCommand::Ban(user) => {
             registry.ban(id::<UserId>("--user", user.user)?).await?;
-            println!("user {} is banned, his tokens have ended", user.user);
+            println!("user {} is banned, their tokens are revoked", user.user);
             Ok(())
         }
         UserCommand::Unban(user) => {
             registry.unban(id::<UserId>("--user", user.user)?).await?;
-            println!("user {} may sign in again", user.user);
+            println!("user {} is unbanned", user.user);
             Ok(())
         }
         UserCommand::Role { user, role: wanted } => {
@@ -218,8 +218,7 @@ async fn execute(config: &Config, database: &Database, command: UserCommand) -> 
             let wanted = match department.as_str() {
                 "none" => None,
                 text => {
-                    let number =
-                        text.parse().map_err(|_| "--department must be the number of a department, or `none`")?;
+                    let number = text.parse().map_err(|_| "--department must be the id of a department, or `none`")?;
                     Some(id::<DepartmentId>("--department", number)?)
                 }
             };
@@ -230,7 +229,7 @@ async fn execute(config: &Config, database: &Database, command: UserCommand) -> 
         UserCommand::Edit(EditArguments { login, traits, .. }) => {
             let login = parsed("--login", Login::parse(&login))?;
             let user = registry.update(&login, change(&traits)?).await?;
-            println!("user {user} is changed");
+            println!("user {user} updated");
             Ok(())
         }
         UserCommand::List { project, output } => list(database, id("--project", project)?, output.json).await,
@@ -264,7 +263,7 @@ async fn create(registry: &StaffRegistry, password: &str, arguments: CreateArgum
         println!("user_id   {user}");
         println!("login     {login}");
         println!("password  {password}");
-        println!("The password is shown this once.");
+        println!("The password is shown only once.");
     }
     Ok(())
 }

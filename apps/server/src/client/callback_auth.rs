@@ -34,21 +34,22 @@ const TROUBLE_PAUSE: u64 = 5;
 const LOOK_AGAIN: u64 = 2;
 
 const UNVERIFIABLE: &str = "callback_auth_verification_unavailable";
-const UNVERIFIABLE_TEXT: &str = "The call cannot be verified at the moment. The attempt goes on; keep checking it.";
+const UNVERIFIABLE_TEXT: &str =
+    "The call cannot be verified at the moment. The attempt is still open: keep polling `status`.";
 
 fn named(status: StatusCode, code: &'static str, next_action: NextAction, message: &str) -> NamedError {
     NamedError::new(status, code, next_action, message)
 }
 
 fn rate_limited(seconds: u64) -> ApiError {
-    let text = "Too many attempts. Wait before the next one.";
+    let text = "Too many attempts. Retry after `Retry-After` seconds.";
     ApiError::Named(
         named(StatusCode::TOO_MANY_REQUESTS, "callback_auth_rate_limited", NextAction::Wait, text).retry_after(seconds),
     )
 }
 
 fn not_started(reason: &CallCheckError) -> ApiError {
-    tracing::warn!(%reason, "a callback attempt was not begun");
+    tracing::warn!(%reason, "a callback attempt could not be started");
     match reason {
         CallCheckError::BadPhone(_) => {
             ApiError::Named(NamedError::fix_input(Violations::one("phone", "cannot be verified by a call")))
@@ -69,13 +70,13 @@ fn refusal(error: CallbackLoginError, now: DateTime<Utc>) -> ApiError {
             StatusCode::CONFLICT,
             "callback_auth_session_already_started",
             NextAction::Restart,
-            "This nonce was used already. Begin anew with a new one.",
+            "`client_nonce` was already used. Start again with a new one.",
         ),
         CallbackLoginError::ChallengeAlreadyActive { until } => named(
             StatusCode::CONFLICT,
             "callback_auth_challenge_already_active",
             NextAction::Wait,
-            "A call for this phone is expected already. Wait, then begin with a new nonce.",
+            "An attempt for this phone already waits for its call. Wait, then start again with a new `client_nonce`.",
         )
         .retry_after(whole_seconds((until - now).to_std().unwrap_or_default())),
         CallbackLoginError::NotStarted(reason) => return not_started(&reason),
@@ -83,13 +84,13 @@ fn refusal(error: CallbackLoginError, now: DateTime<Utc>) -> ApiError {
             StatusCode::NOT_FOUND,
             "callback_auth_not_found",
             NextAction::Restart,
-            "There is no such attempt. Begin anew with a new nonce.",
+            "Attempt not found. Start again with a new `client_nonce`.",
         ),
         CallbackLoginError::NotVerified => named(
             StatusCode::CONFLICT,
             "callback_auth_not_verified",
             NextAction::Poll,
-            "The call has not come yet. Keep checking the same attempt.",
+            "The call has not arrived yet. Keep polling `status`.",
         )
         .retry_after(LOOK_AGAIN),
         CallbackLoginError::VerificationUnavailable(reason) => {
@@ -101,13 +102,13 @@ fn refusal(error: CallbackLoginError, now: DateTime<Utc>) -> ApiError {
             StatusCode::CONFLICT,
             "callback_auth_expired",
             NextAction::Restart,
-            "The attempt is over. Begin anew with a new nonce.",
+            "The attempt has expired. Start again with a new `client_nonce`.",
         ),
         CallbackLoginError::PhoneIdentityConflict => named(
             StatusCode::CONFLICT,
             "counterparty_phone_identity_conflict",
             NextAction::ContactSupport,
-            "Several customers have this phone. The support can help.",
+            "Several customers have this phone. Contact support.",
         ),
         CallbackLoginError::Store(error) => return error.into(),
     };
@@ -156,9 +157,10 @@ impl From<StartedAttempt> for CallbackStarted {
     request_body = CallbackStart,
     responses(
         (status = 200, body = CallbackStarted),
-        (status = 409, description = "The nonce was used (`callback_auth_session_already_started`), or a call for the \
-            phone is expected already (`callback_auth_challenge_already_active`).", body = NamedErrorBody),
-        (status = 429, description = "`callback_auth_rate_limited`; `Retry-After` says when to try again.",
+        (status = 409, description = "The nonce was already used (`callback_auth_session_already_started`), or another \
+            attempt for the phone waits for its call (`callback_auth_challenge_already_active`).",
+            body = NamedErrorBody),
+        (status = 429, description = "`callback_auth_rate_limited`. Retry after `Retry-After` seconds.",
             body = NamedErrorBody),
         (status = 503, description = "`callback_auth_provider_unavailable`", body = NamedErrorBody),
     ),
@@ -253,7 +255,11 @@ impl From<CallbackStatus> for CallbackProgress {
     request_body = CallbackLook,
     responses(
         (status = 200, body = CallbackProgress),
-        (status = 404, description = "No such attempt of this application, or another nonce.", body = NamedErrorBody),
+        (
+            status = 404,
+            description = "The attempt does not exist in this application, or the nonce does not match.",
+            body = NamedErrorBody,
+        ),
     ),
 )]
 #[post("/api/counterparty/callback_auth/status")]
@@ -295,8 +301,12 @@ struct CallbackExchanged {
     request_body = CallbackExchange,
     responses(
         (status = 200, body = CallbackExchanged),
-        (status = 404, description = "No such attempt of this application, or another nonce.", body = NamedErrorBody),
-        (status = 409, description = "The call has not come (`callback_auth_not_verified`), the attempt is over \
+        (
+            status = 404,
+            description = "The attempt does not exist in this application, or the nonce does not match.",
+            body = NamedErrorBody,
+        ),
+        (status = 409, description = "The call has not arrived (`callback_auth_not_verified`), the attempt has expired \
             (`callback_auth_expired`), or several customers have the phone (`counterparty_phone_identity_conflict`).",
             body = NamedErrorBody),
         (status = 503, description = "`callback_auth_verification_unavailable`", body = NamedErrorBody),

@@ -42,7 +42,7 @@ struct CartInput {
     request_body = CartInput,
     responses(
         (status = 200, body = CartRecord),
-        (status = 429, description = "Too many calculations; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many calculations. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/orders/precalculate")]

@@ -65,7 +65,7 @@ impl From<ContactForm> for ContactOrderCommand {
     request_body = ContactForm,
     responses(
         (status = 201, body = OneOwnOrder),
-        (status = 429, description = "Too many forms; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many forms. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/contact_form")]

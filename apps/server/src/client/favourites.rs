@@ -23,7 +23,9 @@ impl From<FavouriteError> for ApiError {
     fn from(error: FavouriteError) -> Self {
         match error {
             FavouriteError::NotFound => Self::not_found(),
-            FavouriteError::UnknownProduct => Self::invalid("product_id", "names no product of the application"),
+            FavouriteError::UnknownProduct => {
+                Self::invalid("product_id", "must be the id of a product of the application")
+            }
             FavouriteError::CustomerLeft => Self::unauthenticated("Unauthenticated."),
             FavouriteError::Store(error) => error.into(),
         }
@@ -62,8 +64,8 @@ struct NewFavourite {
     request_body = NewFavourite,
     responses(
         (status = 201, body = OneProduct),
-        (status = 200, description = "It was kept already.", body = OneProduct),
-        (status = 422, description = "The application sells no such product."),
+        (status = 200, description = "The product is already a favourite.", body = OneProduct),
+        (status = 422, description = "The application does not sell this product."),
     ),
 )]
 #[post("/api/counterparty/products/favourites")]
@@ -83,7 +85,10 @@ async fn add_favourite(
 #[utoipa::path(
     tag = "Client: catalog",
     params(("product_id" = i64, Path)),
-    responses((status = 200, body = OneProduct), (status = 404, description = "The application sells no such product.")),
+    responses(
+        (status = 200, body = OneProduct),
+        (status = 404, description = "The application does not sell this product."),
+    ),
 )]
 #[get("/api/counterparty/products/favourites/{product_id}")]
 async fn show_favourite(
@@ -100,7 +105,10 @@ async fn show_favourite(
 #[utoipa::path(
     tag = "Client: catalog",
     params(("product_id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 404, description = "The customer does not keep it.")),
+    responses(
+        (status = 200, body = Message),
+        (status = 404, description = "The product is not a favourite of the customer."),
+    ),
 )]
 #[delete("/api/counterparty/products/favourites/{product_id}")]
 async fn remove_favourite(
@@ -109,5 +117,5 @@ async fn remove_favourite(
     id: Path<PathId>,
 ) -> Answer<Message> {
     service.remove(*customer, id.parse()?).await?;
-    Ok(Json(Message::new("The product is no favourite any more.")))
+    Ok(Json(Message::new("The product was removed from favourites.")))
 }

@@ -22,8 +22,8 @@ impl From<HeartbeatError> for ApiError {
         match error {
             HeartbeatError::SignedOut => Self::unauthenticated("Unauthenticated."),
             HeartbeatError::Store(reason) => {
-                tracing::warn!(%reason, "the sessions of customers are unavailable");
-                let text = "The session could not be stored, try again later.";
+                tracing::warn!(%reason, "customer sessions are unavailable");
+                let text = "The session could not be stored. Try again later.";
                 let code = "counterparty_session_unavailable";
                 let refusal = NamedError::new(StatusCode::SERVICE_UNAVAILABLE, code, NextAction::Wait, text);
                 Self::Named(refusal.retry_after(NEXT_HEARTBEAT.num_seconds().unsigned_abs()))
@@ -83,8 +83,12 @@ impl From<Heartbeat> for TakenHeartbeat {
     tag = "Client: session and login",
     responses(
         (status = 200, body = TakenHeartbeat),
-        (status = 404, description = "The customer signed in to another application.", body = crate::http::records::Message),
-        (status = 429, description = "More than 6 in a minute; `Retry-After` says when to try again."),
+        (
+            status = 404,
+            description = "The customer is signed in to another application.",
+            body = crate::http::records::Message,
+        ),
+        (status = 429, description = "More than 6 heartbeats per minute. Retry after `Retry-After` seconds."),
         (status = 503, description = "`counterparty_session_unavailable`", body = NamedErrorBody),
     ),
 )]

@@ -24,7 +24,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<IntrospectionError> for ApiError {
     fn from(error: IntrospectionError) -> Self {
         match error {
-            IntrospectionError::WrongCredentials => Self::Challenge("The client credentials are wrong."),
+            IntrospectionError::WrongCredentials => Self::Challenge("The client credentials are invalid."),
             IntrospectionError::WrongAudience => {
                 Self::Message(StatusCode::FORBIDDEN, "The client was not issued for this audience.".to_owned())
             }
@@ -101,7 +101,7 @@ impl From<TokenState> for TokenWorth {
 fn question(request: &HttpRequest, form: Result<Form<Question>, ApiError>) -> Result<Question, ApiError> {
     let mut violations = Violations::default();
     for (key, _) in form_urlencoded::parse(request.query_string().as_bytes()) {
-        violations.add(key, "must not stand in the address");
+        violations.add(key, "must be sent in the body, not in the query string");
     }
     match form {
         Ok(Form(question)) => {
@@ -125,10 +125,10 @@ fn question(request: &HttpRequest, form: Result<Form<Question>, ApiError>) -> Re
     request_body(content = Question, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 200, body = TokenWorth),
-        (status = 401, description = "The credentials are wrong, or the client is shut out.", body = Message),
-        (status = 403, description = "The client was issued for another audience.", body = Message),
-        (status = 415, description = "The body is no form.", body = Message),
-        (status = 429, description = "Too many questions; `Retry-After` says when to try again."),
+        (status = 401, description = "The client credentials are invalid, or the client is disabled.", body = Message),
+        (status = 403, description = "The client was issued for a different audience.", body = Message),
+        (status = 415, description = "The body must be form-encoded.", body = Message),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/auth/introspect")]

@@ -29,20 +29,20 @@ impl From<ContactLoginError> for ApiError {
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "miniapp_contact_auth_not_supported",
                 NextAction::ContactSupport,
-                "This messenger does not prove whose phone it is. Sign in another way.",
+                "This messenger does not support login by contact. Use another login method.",
             ),
             ContactLoginError::NotConfigured => not_configured(),
             ContactLoginError::Unsealable(reason) => {
-                tracing::error!(%reason, "the token of a bot has to be set anew");
+                tracing::error!(%reason, "the token of a bot cannot be decrypted; set it again");
                 not_configured()
             }
             ContactLoginError::NotProven(doubt) => {
-                tracing::debug!(%doubt, "a contact from a mini-app was refused");
+                tracing::debug!(%doubt, "a contact from a mini-app was rejected");
                 named(
                     StatusCode::UNAUTHORIZED,
                     "miniapp_contact_auth_invalid",
                     NextAction::Restart,
-                    "The contact is not proven, or too old. Share it again.",
+                    "The contact is not signed correctly or too old. Share it again.",
                 )
             }
             ContactLoginError::UnusablePhone(error) => {
@@ -58,7 +58,7 @@ fn not_configured() -> ApiError {
         StatusCode::SERVICE_UNAVAILABLE,
         "miniapp_contact_auth_not_configured",
         NextAction::ContactSupport,
-        "Signing in with this messenger is not set up for the application.",
+        "Login with this messenger is not configured for the application.",
     ))
 }
 
@@ -84,15 +84,19 @@ struct ContactLogin {
 /// phone, or created.
 #[utoipa::path(
     tag = "Client: session and login",
-    params(("provider" = String, Path, description = "The messenger: `max`. `telegram` is known and refused.")),
+    params(("provider" = String, Path, description = "Messenger: `max`. `telegram` is not supported.")),
     request_body = ContactLogin,
     responses(
         (status = 200, body = SignedInCounterparty),
-        (status = 401, description = "The contact is not proven, or the App Token is wrong.", body = NamedErrorBody),
-        (status = 404, description = "There is no such messenger."),
-        (status = 422, description = "Wrong fields, or a messenger that proves nothing.", body = NamedErrorBody),
-        (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
-        (status = 503, description = "The messenger is not set up for the application.", body = NamedErrorBody),
+        (status = 401, description = "The contact or the application token is invalid.", body = NamedErrorBody),
+        (status = 404, description = "Messenger not found."),
+        (
+            status = 422,
+            description = "Validation failed, or the messenger does not support login by contact.",
+            body = NamedErrorBody,
+        ),
+        (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
+        (status = 503, description = "The messenger is not configured for the application.", body = NamedErrorBody),
     ),
 )]
 #[post("/api/counterparty/miniapps/{provider}/contact_auth")]

@@ -68,7 +68,7 @@ impl From<Page<Notification>> for NotificationList {
     params(NotificationQuery),
     responses(
         (status = 200, body = NotificationList),
-        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
     ),
 )]
 #[get("/api/counterparty/notifications")]

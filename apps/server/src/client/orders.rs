@@ -167,8 +167,8 @@ async fn list_own_orders(
     request_body = NewOrder,
     responses(
         (status = 201, body = OneOwnOrder),
-        (status = 202, body = OneOwnOrder, description = "The payment is still being clarified."),
-        (status = 502, description = "The payment was refused; the order is canceled."),
+        (status = 202, body = OneOwnOrder, description = "The payment outcome is not known yet."),
+        (status = 502, description = "The acquirer declined the payment, and the order is canceled."),
     ),
 )]
 #[post("/api/counterparty/orders")]
@@ -198,7 +198,7 @@ async fn place_order(
 #[utoipa::path(
     tag = "Client: orders",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneOwnOrder), (status = 404, description = "The customer has no such order.")),
+    responses((status = 200, body = OneOwnOrder), (status = 404, description = "Order not found.")),
 )]
 #[get("/api/counterparty/orders/{id}")]
 async fn show_own_order(

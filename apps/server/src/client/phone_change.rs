@@ -31,7 +31,7 @@ impl From<PhoneChangeError> for ApiError {
             PhoneChangeError::Unchanged | PhoneChangeError::Taken => Self::invalid("phone", error),
             PhoneChangeError::CodeNotSent(reason) => SendCodeError::CodeNotSent(reason).into(),
             PhoneChangeError::CodeNotRequested => {
-                Self::bad_request("No code was requested for this phone, or it was used or expired. Request a new one.")
+                Self::bad_request("The code for this phone is missing, used or expired. Request a new one.")
             }
             PhoneChangeError::WrongCode => Self::unauthenticated("The code is wrong."),
             PhoneChangeError::Gone => Self::not_found(),
@@ -55,7 +55,7 @@ struct PhoneChangeRequest {
     request_body = PhoneChangeRequest,
     responses(
         (status = 200, body = Message),
-        (status = 429, description = "Too many codes; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many codes. Retry after `Retry-After` seconds."),
         (status = 500, description = "The code was not sent.", body = Message),
     ),
 )]
@@ -74,7 +74,7 @@ async fn request_change(
         [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&customer, &phone)), (PHONE_CODES_PROJECT, project)];
     throttle.hit(&request, &hits).await?;
     phones.request(*customer, &phone, Some(ip.0)).await?;
-    Ok(Json(Message::new("The code is on its way.")))
+    Ok(Json(Message::new("The code is being sent.")))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -95,9 +95,9 @@ struct PhoneChangeProof {
     request_body = PhoneChangeProof,
     responses(
         (status = 200, body = OneCustomer),
-        (status = 400, description = "No code was requested, or it was used or expired.", body = Message),
-        (status = 401, description = "The code is wrong, or the Bearer is.", body = Message),
-        (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
+        (status = 400, description = "The code is missing, used or expired.", body = Message),
+        (status = 401, description = "The code or the bearer token is invalid.", body = Message),
+        (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/phone/verify_change")]

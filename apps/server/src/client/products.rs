@@ -194,7 +194,7 @@ one!(pub(super) OneProduct { product: ProductCardRecord });
 #[utoipa::path(
     tag = "Client: catalog",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneProduct), (status = 404, description = "The application offers no such product.")),
+    responses((status = 200, body = OneProduct), (status = 404, description = "Product not found in the application.")),
 )]
 #[get("/api/counterparty/products/{id}")]
 async fn show_product(
@@ -245,7 +245,7 @@ async fn show_prices(
 ) -> Answer<Prices> {
     let (filter, _) = query.0.filter()?;
     if query.0.wants_facets() {
-        return Err(ApiError::invalid("facets", "is given for lists of products alone"));
+        return Err(ApiError::invalid("facets", "is supported only for lists of products"));
     }
     answer(service.price_range(*app, filter).await?)
 }

@@ -33,10 +33,9 @@ impl From<CustomerError> for ApiError {
             CustomerError::Invalid(violations) => violations.into(),
             CustomerError::EmailTaken => Self::invalid("email", error),
             CustomerError::UnknownAvatar => Self::invalid("avatar", error),
-            CustomerError::ChargeRunning => Self::Message(
-                StatusCode::CONFLICT,
-                "A payment is still running; try again when it has ended.".to_owned(),
-            ),
+            CustomerError::ChargeRunning => {
+                Self::Message(StatusCode::CONFLICT, "A payment is in progress. Try again when it is final.".to_owned())
+            }
             CustomerError::Store(error) => error.into(),
         }
     }
@@ -179,7 +178,7 @@ async fn change_profile(
     tag = "Client: profile",
     responses(
         (status = 200, body = Message),
-        (status = 409, description = "A payment is still running.", body = Message),
+        (status = 409, description = "A payment is in progress.", body = Message),
     ),
 )]
 #[delete("/api/counterparty")]

@@ -23,7 +23,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     request_body = SuggestionInput,
     responses(
         (status = 200, body = AddressList),
-        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
         (status = 503, description = "`suggestions_unavailable` or `suggestions_not_configured`", body = NamedErrorBody),
     ),
 )]

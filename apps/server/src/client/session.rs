@@ -43,7 +43,7 @@ impl From<CustomerLoginError> for ApiError {
         match error {
             CustomerLoginError::UnknownContact => Self::invalid("phone", "is not known"),
             CustomerLoginError::CodeNotRequested => {
-                Self::bad_request("No code was requested, or it was used or expired. Request a new one.")
+                Self::bad_request("The code is missing, used or expired. Request a new one.")
             }
             CustomerLoginError::WrongCode => Self::unauthenticated("The code is wrong."),
             CustomerLoginError::Store(error) => error.into(),
@@ -66,7 +66,7 @@ struct CodeRequest {
     request_body = CodeRequest,
     responses(
         (status = 200, body = Message),
-        (status = 429, description = "Too many codes; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many codes. Retry after `Retry-After` seconds."),
         (status = 500, description = "The code was not sent.", body = Message),
     ),
 )]
@@ -86,7 +86,7 @@ async fn send_password(
         throttle.hit(&request, &[(PHONE_CODES_PROJECT, app.project_id.to_string())]).await?;
     }
     sessions.send_code(*app, &contact, Some(ip.0)).await?;
-    Ok(Json(Message::new("The code is on its way.")))
+    Ok(Json(Message::new("The code is being sent.")))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -129,9 +129,9 @@ impl SignedInCounterparty {
     request_body = CodeLogin,
     responses(
         (status = 200, body = SignedInCounterparty),
-        (status = 400, description = "No code was requested, or it was used or expired.", body = Message),
-        (status = 401, description = "The code is wrong, or the App Token is.", body = Message),
-        (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
+        (status = 400, description = "The code is missing, used or expired.", body = Message),
+        (status = 401, description = "The code or the application token is invalid.", body = Message),
+        (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/login")]

@@ -24,7 +24,10 @@ impl From<VerificationError> for ApiError {
     fn from(error: VerificationError) -> Self {
         match error {
             VerificationError::PaymentRefused { id, reason } => {
-                tracing::warn!(verification = %id, %reason, "a verification is closed: its payment was refused");
+                tracing::warn!(
+                    verification = %id, %reason,
+                    "a verification is closed: the acquirer declined its payment"
+                );
                 let message = "The payment could not be created.".to_owned();
                 Self::Message(StatusCode::BAD_GATEWAY, message)
             }
@@ -80,11 +83,15 @@ one!(OneVerification { verification: VerificationRecord });
 #[utoipa::path(
     tag = "Client: profile",
     responses(
-        (status = 200, description = "The one there is.", body = OneVerification),
-        (status = 201, description = "A new one.", body = OneVerification),
-        (status = 202, description = "A new one; its payment link is still to come.", body = OneVerification),
-        (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
-        (status = 502, description = "The acquirer refused the payment.", body = Message),
+        (status = 200, description = "The existing verification.", body = OneVerification),
+        (status = 201, description = "Verification created.", body = OneVerification),
+        (
+            status = 202,
+            description = "Verification created. The payment link is not available yet.",
+            body = OneVerification,
+        ),
+        (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
+        (status = 502, description = "The acquirer declined the payment.", body = Message),
     ),
 )]
 #[post("/api/counterparty/verifications/sbp-payment")]

@@ -19,9 +19,9 @@ impl Config {
             ("files_s3_secret_key", self.files_s3_secret_key.expose_secret().is_empty()),
         ];
         match needed.iter().find(|(_, empty)| *empty) {
-            Some((key, _)) if !self.files_s3_bucket.is_empty() => Err(unfit(key, "is needed with files_s3_bucket")),
+            Some((key, _)) if !self.files_s3_bucket.is_empty() => Err(unfit(key, "is required with files_s3_bucket")),
             _ if self.files_s3_bucket.is_empty() && !self.files_s3_endpoint.is_empty() => {
-                Err(unfit("files_s3_bucket", "is needed with files_s3_endpoint"))
+                Err(unfit("files_s3_bucket", "is required with files_s3_endpoint"))
             }
             _ if self.files_limit == 0 => Err(unfit("files_limit", "must be at least 1")),
             _ => Ok(()),
@@ -44,7 +44,7 @@ impl Config {
             return Err(unfit("body_seconds", "must be between 1 and 3600"));
         }
         if u64::from(self.body_memory_mb) << 20 < u64::try_from(self.body_limit).unwrap_or(u64::MAX) {
-            return Err(unfit("body_memory_mb", "must have room for a body of body_limit"));
+            return Err(unfit("body_memory_mb", "must not be less than body_limit"));
         }
         if !(1..=MOST).contains(&self.subscription_charges_per_second) {
             let key = "subscription_charges_per_second";
@@ -65,8 +65,8 @@ impl Config {
             return Err(unfit("secret_key", "must have at least 32 characters"));
         }
         if self.has_development_key() && !self.bind.ip().is_loopback() {
-            let reason = "must be of this machine alone (127.0.0.1) while secret_key is the default that everybody knows; set \
-                          KONTOR_SECRET_KEY, and KONTOR_ENV=production where anything real is stored";
+            let reason = "must be a loopback address such as 127.0.0.1 while secret_key is the public default; set \
+                          KONTOR_SECRET_KEY, and KONTOR_ENV=production if the database holds real data";
             return Err(unfit("bind", reason));
         }
         self.monitoring()?;
@@ -75,23 +75,26 @@ impl Config {
         }
         if self.env == Environment::Production {
             if self.has_development_key() {
-                return Err(unfit("secret_key", "the default key is refused in production; set KONTOR_SECRET_KEY"));
+                return Err(unfit("secret_key", "must not be the default in production; set KONTOR_SECRET_KEY"));
             }
             if let Some(weakness) = weakness_of(self.secret_key.expose_secret()) {
-                let advice = "make one by `openssl rand -hex 32`";
+                let advice = "generate one with `openssl rand -hex 32`";
                 return Err(unfit("secret_key", format!("{weakness}; {advice}")));
             }
             if self.code_limit_factor > 1 {
-                return Err(unfit("code_limit_factor", "must be 1 in production: it weakens the limits of codes"));
+                return Err(unfit(
+                    "code_limit_factor",
+                    "must be 1 in production, because it raises the rate limits of codes",
+                ));
             }
             if self.webhook_allow_internal {
                 return Err(unfit(
                     "webhook_allow_internal",
-                    "webhooks to internal addresses are refused in production",
+                    "must be false in production: webhooks to internal addresses are not allowed",
                 ));
             }
             if self.acquirer_shop_id == "demo" || self.acquirer_shop_id == "sandbox" {
-                return Err(unfit("acquirer_shop_id", "sandbox and demo credentials are refused in production"));
+                return Err(unfit("acquirer_shop_id", "must not be sandbox or demo credentials in production"));
             }
         }
         Ok(())

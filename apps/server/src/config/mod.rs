@@ -321,7 +321,7 @@ fn ranges(key: &'static str, addresses: &[String]) -> Result<Vec<ipnet::IpNet>, 
         let range = text.parse::<ipnet::IpNet>();
         range.or_else(|_| text.parse().map(|address: IpAddr| address.into()))
     };
-    let named = |text: &String| parse(text).map_err(|_| unfit(key, format!("`{text}` is no address")));
+    let named = |text: &String| parse(text).map_err(|_| unfit(key, format!("`{text}` is not an IP address or range")));
     addresses.iter().map(named).collect()
 }
 
@@ -341,9 +341,10 @@ impl Config {
         match self.monitoring_bind.as_str() {
             "" if self.env == Environment::Production => Ok(Some(MONITORING)),
             "" | "main" => Ok(None),
-            text => {
-                text.parse().map(Some).map_err(|_| unfit("monitoring_bind", "must be `main` or an address as `bind`"))
-            }
+            text => text
+                .parse()
+                .map(Some)
+                .map_err(|_| unfit("monitoring_bind", "must be `main` or a socket address such as 127.0.0.1:9090")),
         }
     }
 
@@ -402,7 +403,7 @@ impl Config {
     pub fn verification(&self) -> Result<VerificationTerms, ConfigError> {
         let amount: Money = self.verification_amount.parse().map_err(|error| unfit("verification_amount", error))?;
         if amount.is_zero() {
-            return Err(unfit("verification_amount", "must be more than nothing"));
+            return Err(unfit("verification_amount", "must be greater than 0"));
         }
         Ok(VerificationTerms { amount, return_url: self.verification_return_url.clone() })
     }

@@ -25,16 +25,16 @@ pub(super) fn weakness_of(key: &str) -> Option<String> {
     different.sort_unstable();
     different.dedup();
     if different.len() < FEWEST_DIFFERENT {
-        return Some(format!("has {} different characters alone", different.len()));
+        return Some(format!("has only {} different characters", different.len()));
     }
     let lower = key.to_lowercase();
     if let Some(word) = WORDS.iter().find(|word| lower.contains(**word)) {
         return Some(format!("contains `{word}`"));
     }
     if is_repeated(&characters) {
-        return Some("repeats a shorter text".to_owned());
+        return Some("repeats a shorter string".to_owned());
     }
-    (longest_run(&characters) > LONGEST_RUN).then(|| "has neighbouring characters in a row".to_owned())
+    (longest_run(&characters) > LONGEST_RUN).then(|| "has sequential characters".to_owned())
 }
 
 /// Returns `true` if the key repeats a shorter text.

@@ -96,7 +96,7 @@ pub fn refuse_compressed(headers: &HeaderMap) -> Result<(), ApiError> {
     if headers.get_all(CONTENT_ENCODING).all(is_plain) {
         return Ok(());
     }
-    let message = "The body must not be compressed: send it without Content-Encoding.".to_owned();
+    let message = "The body must not be compressed. Send it without `Content-Encoding`.".to_owned();
     Err(ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
@@ -149,15 +149,15 @@ fn gathered<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Re
     for (key, value) in pairs {
         let numbered = list_index(&key);
         if numbered.is_some_and(|(list, place)| !places.insert((list.to_owned(), place))) {
-            violations.add(key, "is given more than once");
+            violations.add(key, "must be sent only once");
         } else if let Some(key) = key.strip_suffix("[]").or(numbered.map(|(list, _)| list)) {
             let list = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
             match list {
                 Value::Array(list) => list.push(Value::String(value.into_owned())),
-                _ => violations.add(key, "is given both as one value and as a list"),
+                _ => violations.add(key, "must be sent either as one value or as a list"),
             }
         } else if fields.insert(key.clone().into_owned(), Value::String(value.into_owned())).is_some() {
-            violations.add(key, "is given more than once");
+            violations.add(key, "must be sent only once");
         }
     }
     violations.into_result().map(|()| fields)

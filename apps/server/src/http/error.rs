@@ -13,11 +13,12 @@ use serde_json::json;
 use super::retry_after::{seconds_to_wait, whole_seconds};
 use super::{NamedError, NextAction};
 
-const OVERLOADED: &str = "The service is overloaded, try again later.";
+const OVERLOADED: &str = "The service is overloaded. Try again later.";
 
 /// Message for a storage connection lost during a commit. The outcome is unknown, so it must not claim that nothing
 /// happened.
-const OUTCOME_UNKNOWN: &str = "The connection to the storage was lost at the last moment: the change may have been stored. Look before sending it again.";
+const OUTCOME_UNKNOWN: &str = "The database connection was lost during the commit, so the change may have been stored. \
+                               Read the record before you retry.";
 
 /// Every error response of a handler. Bodies follow the contract's "Errors".
 #[derive(Debug)]
@@ -114,7 +115,7 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(reason) => {
-                tracing::warn!(%reason, "storage unavailable");
+                tracing::warn!(%reason, "database unavailable");
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, OVERLOADED.to_owned())
             }
             StoreError::OutcomeUnknown(reason) => {

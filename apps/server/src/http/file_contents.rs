@@ -131,7 +131,7 @@ async fn serve(
         FoundFile::Public(file) => file,
         FoundFile::Closed(file) => match admit(&request, STAFF).await? {
             Admitted::Staff(staff) => service.show(&staff, file)?,
-            _ => return Err(ApiError::internal(&"a file was shown to somebody else than staff")),
+            _ => return Err(ApiError::internal(&"a private file was requested by a caller who is not staff")),
         },
     };
     match width_of(&request)? {

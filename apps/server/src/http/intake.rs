@@ -110,7 +110,7 @@ fn too_large() -> ApiError {
 
 /// Returns `408` for a body that is late.
 pub fn too_late() -> ApiError {
-    ApiError::Message(StatusCode::REQUEST_TIMEOUT, "The body did not come in time.".to_owned())
+    ApiError::Message(StatusCode::REQUEST_TIMEOUT, "The body was not received in time.".to_owned())
 }
 
 fn unreadable(error: &PayloadError) -> ApiError {

@@ -57,7 +57,7 @@ impl NamedError {
     /// Reports wrong fields in the structured body of a flow with named codes.
     pub fn fix_input(errors: Violations) -> Self {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        let named = Self::new(status, "invalid_input", NextAction::FixInput, "Some fields are wrong.");
+        let named = Self::new(status, "invalid_input", NextAction::FixInput, "Some fields are invalid.");
         Self { errors: Some(errors), ..named }
     }
 

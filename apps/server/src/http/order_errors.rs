@@ -13,7 +13,7 @@ impl From<PlacementError> for ApiError {
             PlacementError::Denied(denied) => denied.into(),
             PlacementError::Refused(refused) => refused.violations().into(),
             PlacementError::PaymentRefused { order_id, reason } => {
-                tracing::warn!(order = %order_id, %reason, "an order is canceled: its payment was refused");
+                tracing::warn!(order = %order_id, %reason, "an order is canceled: the acquirer declined its payment");
                 let message = "The payment could not be created; the order is canceled.".to_owned();
                 Self::Message(StatusCode::BAD_GATEWAY, message)
             }

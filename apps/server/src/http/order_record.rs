@@ -21,7 +21,7 @@ pub fn number(amount: Money) -> f64 {
 impl WireValue for OrderStatus {
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
         let id = i64::from_scalar(scalar)?;
-        Self::from_id(id).ok_or_else(|| "there is no such order status".to_owned())
+        Self::from_id(id).ok_or_else(|| "order status not found".to_owned())
     }
 
     fn expected() -> Cow<'static, str> {

@@ -282,7 +282,7 @@ impl ResponseCache {
             return known;
         }
         let until = self.database.next_change(pending.project, asked).await;
-        let until = until.inspect_err(|error| tracing::warn!(%error, "an answer is not remembered")).ok()?;
+        let until = until.inspect_err(|error| tracing::warn!(%error, "a response could not be cached")).ok()?;
         let horizon = Horizon { version: pending.version, asked, until };
         self.horizons.insert(pending.project, horizon);
         Some(horizon)

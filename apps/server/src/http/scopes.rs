@@ -79,7 +79,7 @@ fn unauthenticated() -> ApiError {
 }
 
 fn service<T: 'static>(request: &HttpRequest) -> Result<web::Data<T>, ApiError> {
-    request.app_data::<web::Data<T>>().cloned().ok_or_else(|| ApiError::internal(&"a service is not wired"))
+    request.app_data::<web::Data<T>>().cloned().ok_or_else(|| ApiError::internal(&"a service is missing"))
 }
 
 async fn calling_app(request: &HttpRequest) -> Result<AppScope, ApiError> {

@@ -64,7 +64,7 @@ impl ImportAnswer {
     fn new(report: ImportReport, layout: Layout) -> Self {
         let message = match report.skipped {
             0 => "Imported.".to_owned(),
-            skipped => format!("Imported; {skipped} rows were left out."),
+            skipped => format!("Imported; {skipped} rows were skipped."),
         };
         Self {
             message,
@@ -123,7 +123,7 @@ pub struct ImportRefusal {
 fn bad_rows(problems: &RowProblems, layout: Layout) -> HttpResponse {
     let words: Vec<String> = problems.kept().iter().take(IN_WORDS).map(ToString::to_string).collect();
     HttpResponse::UnprocessableEntity().json(ImportRefusal {
-        message: "Nothing was imported: some rows are wrong.",
+        message: "Nothing was imported: some rows are invalid.",
         errors: BTreeMap::from([("file", words)]),
         rows: problems.kept().iter().map(Into::into).collect(),
         rows_total: problems.total(),

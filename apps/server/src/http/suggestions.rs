@@ -16,11 +16,12 @@ impl From<SuggestionError> for ApiError {
         let named = |code, next, message| NamedError::new(StatusCode::SERVICE_UNAVAILABLE, code, next, message);
         Self::Named(match error {
             SuggestionError::NotConfigured => {
-                named("suggestions_not_configured", NextAction::ContactSupport, "Suggestions are not set up.")
+                named("suggestions_not_configured", NextAction::ContactSupport, "Suggestions are not configured.")
             }
             SuggestionError::Unavailable(reason) => {
-                tracing::warn!(%reason, "no suggestions");
-                named("suggestions_unavailable", NextAction::Wait, "There are no suggestions now.").retry_after(5)
+                tracing::warn!(%reason, "suggestions are unavailable");
+                named("suggestions_unavailable", NextAction::Wait, "Suggestions are unavailable. Try again later.")
+                    .retry_after(5)
             }
         })
     }

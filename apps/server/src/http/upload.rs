@@ -70,11 +70,11 @@ impl Texts {
 
     fn take(&mut self, known: &[&str], name: String, text: String) {
         if name.is_empty() {
-            self.violations.add("body", "has a part without a name");
+            self.violations.add("body", "has a part without a `name`");
         } else if !known.contains(&name.as_str()) {
-            self.violations.add(name.chars().take(LONGEST_NAME).collect::<String>(), "is not known");
+            self.violations.add(name.chars().take(LONGEST_NAME).collect::<String>(), "is not a known field");
         } else if self.values.insert(name.clone(), text).is_some() {
-            self.violations.add(name, "must be given once");
+            self.violations.add(name, "must be sent only once");
         }
     }
 }

@@ -21,7 +21,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<ApplicationRefusal> for ApiError {
     fn from(refusal: ApplicationRefusal) -> Self {
         match refusal {
-            ApplicationRefusal::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
+            ApplicationRefusal::UnknownBranch => {
+                Self::invalid("branch_id", "must be the id of a branch of the project")
+            }
             ApplicationRefusal::UnknownPaymentType => Self::invalid("payment_type_ids", refusal),
         }
     }

@@ -97,11 +97,11 @@ impl NewBankRequisite {
 async fn look_up(suggestions: &SuggestionService, bik: &Bik) -> Result<BankDetails, ApiError> {
     let why = match suggestions.bank(bik).await {
         Ok(Some(bank)) => return Ok(bank),
-        Ok(None) => "is required: the look-up knows no bank with this BIK",
-        Err(SuggestionError::NotConfigured) => "is required: banks are not looked up here",
+        Ok(None) => "is required: no bank with this BIK was found",
+        Err(SuggestionError::NotConfigured) => "is required: bank look-up is not configured",
         Err(SuggestionError::Unavailable(reason)) => {
-            tracing::warn!(%reason, "no suggestions");
-            "is required: the look-up of banks does not answer now"
+            tracing::warn!(%reason, "suggestions are unavailable");
+            "is required: bank look-up is unavailable"
         }
     };
     Err(ApiError::invalid("bank_name", why))

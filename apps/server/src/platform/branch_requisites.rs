@@ -17,7 +17,7 @@ impl From<BranchRequisiteRefusal> for ApiError {
     fn from(refusal: BranchRequisiteRefusal) -> Self {
         match refusal {
             BranchRequisiteRefusal::Invalid(violations) => violations.into(),
-            BranchRequisiteRefusal::TooMany => Self::invalid("id", "is a branch with as many as it may have"),
+            BranchRequisiteRefusal::TooMany => Self::invalid("id", "has reached the maximum number of bank accounts"),
         }
     }
 }
@@ -41,7 +41,7 @@ async fn list_bank_requisites(
     request_body = NewBankRequisite,
     responses(
         (status = 201, body = OneBankRequisite),
-        (status = 429, description = "Too many look-ups of banks; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many bank look-ups. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/branches/{id}/bank_requisites")]

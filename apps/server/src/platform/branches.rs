@@ -36,7 +36,7 @@ impl From<BranchRefusal> for ApiError {
     fn from(refusal: BranchRefusal) -> Self {
         match refusal {
             BranchRefusal::Invalid(violations) => violations.into(),
-            BranchRefusal::InUse => Self::invalid("id", "is a branch that something belongs to"),
+            BranchRefusal::InUse => Self::invalid("id", "is in use by other records"),
         }
     }
 }
@@ -186,7 +186,10 @@ async fn update_branch(
 /// Delete a branch
 ///
 /// The branch must not be used by other records. Its bank accounts are deleted with it.
-#[utoipa::path(tag = "Businesses", responses((status = 200, body = Message), (status = 422, description = "Something belongs to the branch.")))]
+#[utoipa::path(
+    tag = "Businesses",
+    responses((status = 200, body = Message), (status = 422, description = "Other records use the branch.")),
+)]
 #[delete("/api/branches/{id}")]
 async fn delete_branch(staff: SignedInStaff, service: Data<BranchService>, id: Path<PathId>) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;

@@ -24,7 +24,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<BrandRefusal> for ApiError {
     fn from(refusal: BrandRefusal) -> Self {
         match refusal {
-            BrandRefusal::NameTaken => Self::invalid("name", "is the name of another brand"),
+            BrandRefusal::NameTaken => Self::invalid("name", "is already the name of another brand"),
         }
     }
 }

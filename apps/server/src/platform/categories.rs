@@ -24,9 +24,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<CategoryRefusal> for ApiError {
     fn from(refusal: CategoryRefusal) -> Self {
         match refusal {
-            CategoryRefusal::UnknownParent => Self::invalid("parent_id", "names no category of the project"),
-            CategoryRefusal::CodeTaken => Self::invalid("code", "is the code of another category"),
-            CategoryRefusal::Cycle => Self::invalid("parent_id", "lies in this category"),
+            CategoryRefusal::UnknownParent => Self::invalid("parent_id", "must be the id of a category of the project"),
+            CategoryRefusal::CodeTaken => Self::invalid("code", "is already the code of another category"),
+            CategoryRefusal::Cycle => {
+                Self::invalid("parent_id", "must not be the category itself or one of its descendants")
+            }
         }
     }
 }

@@ -27,8 +27,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<DepartmentRefusal> for ApiError {
     fn from(refusal: DepartmentRefusal) -> Self {
         match refusal {
-            DepartmentRefusal::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
-            DepartmentRefusal::Staffed => Self::invalid("id", "is a department with employees"),
+            DepartmentRefusal::UnknownBranch => Self::invalid("branch_id", "must be the id of a branch of the project"),
+            DepartmentRefusal::Staffed => Self::invalid("id", "still has employees"),
         }
     }
 }

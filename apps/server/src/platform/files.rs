@@ -28,14 +28,14 @@ impl From<FileRefusal> for ApiError {
     fn from(refusal: FileRefusal) -> Self {
         match refusal {
             FileRefusal::Content(refused) => Self::invalid("file", refused),
-            FileRefusal::NotAPicture => Self::invalid("w", "must be left out: the file is not a picture"),
-            FileRefusal::Undecodable => Self::invalid("w", "must be left out: the picture cannot be decoded"),
+            FileRefusal::NotAPicture => Self::invalid("w", "must not be sent: the file is not a picture"),
+            FileRefusal::Undecodable => Self::invalid("w", "must not be sent: the picture cannot be decoded"),
             FileRefusal::TooSlow => {
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, "The file was not stored.".to_owned())
             }
             FileRefusal::Storage(failed) => {
-                tracing::warn!(%failed, "the place of contents failed");
-                let message = "Files cannot be stored or read now, try again later.".to_owned();
+                tracing::warn!(%failed, "the file storage failed");
+                let message = "The file storage is unavailable. Try again later.".to_owned();
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, message)
             }
         }
@@ -122,7 +122,7 @@ fn complete(parts: Parts<File>) -> Result<(FileType, Option<String>, File), Viol
     responses(
         (status = 201, body = OneFile),
         (status = 413, description = "The file is too large."),
-        (status = 503, description = "Files cannot be stored now; nothing of this one is left.", body = Message),
+        (status = 503, description = "The file storage is unavailable. Nothing was stored.", body = Message),
     ),
 )]
 #[post("/api/files")]

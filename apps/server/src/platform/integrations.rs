@@ -23,7 +23,9 @@ impl From<IntegrationRefusal> for ApiError {
     fn from(refusal: IntegrationRefusal) -> Self {
         match refusal {
             IntegrationRefusal::KeyTaken => Self::invalid("key", refusal),
-            IntegrationRefusal::TooMany => Self::invalid("integration_id", "has as many parameters as it may have"),
+            IntegrationRefusal::TooMany => {
+                Self::invalid("integration_id", "has reached the maximum number of parameters")
+            }
         }
     }
 }

@@ -28,10 +28,14 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     request_body(content = SheetUpload, content_type = "multipart/form-data"),
     responses(
         (status = 200, body = ImportAnswer),
-        (status = 202, description = "The upload goes on as a job.", body = OneJob),
-        (status = 409, description = "Too many imports of the project wait."),
+        (status = 202, description = "The upload is queued as a job.", body = OneJob),
+        (status = 409, description = "Too many imports of the project are queued."),
         (status = 413, description = "The file is too large."),
-        (status = 422, description = "Nothing was imported: rows are wrong, or the file, or another part.", body = ImportRefusal),
+        (
+            status = 422,
+            description = "Nothing was imported: rows, the file or another part of the body are invalid.",
+            body = ImportRefusal,
+        ),
     ),
 )]
 #[post("/api/inventories/upload")]

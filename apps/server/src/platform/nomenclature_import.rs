@@ -34,10 +34,14 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     request_body(content = SheetUpload, content_type = "multipart/form-data"),
     responses(
         (status = 200, body = ImportAnswer),
-        (status = 202, description = "The import goes on as a job.", body = OneJob),
-        (status = 409, description = "Too many imports of the project wait."),
+        (status = 202, description = "The import is queued as a job.", body = OneJob),
+        (status = 409, description = "Too many imports of the project are queued."),
         (status = 413, description = "The file is too large."),
-        (status = 422, description = "Nothing was imported: rows are wrong, or the file, or another part.", body = ImportRefusal),
+        (
+            status = 422,
+            description = "Nothing was imported: rows, the file or another part of the body are invalid.",
+            body = ImportRefusal,
+        ),
     ),
 )]
 #[post("/api/nomenclatures/import")]
@@ -60,7 +64,7 @@ async fn import_nomenclatures(
     params(ExportQuery),
     responses((
         status = 200,
-        description = "The file.",
+        description = "File contents.",
         content(
             (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
             (String = "text/csv"),
@@ -115,6 +119,6 @@ async fn csv(staff: Staff, service: Data<SpreadsheetService>) -> Result<HttpResp
 
 /// Aborts the response. An error cannot be reported in another way after the response has started.
 fn broken(error: impl std::fmt::Display) -> std::io::Error {
-    tracing::warn!(%error, "an export broke off");
+    tracing::warn!(%error, "an export was aborted");
     std::io::Error::other(error.to_string())
 }

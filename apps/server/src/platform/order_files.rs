@@ -87,7 +87,7 @@ struct OrderFileUpload {
     responses(
         (status = 201, body = OneFile),
         (status = 413, description = "The file is too large."),
-        (status = 503, description = "Files cannot be stored now; nothing of this one is left.", body = Message),
+        (status = 503, description = "The file storage is unavailable. Nothing was stored.", body = Message),
     ),
 )]
 #[post("/api/orders/{id}/files")]

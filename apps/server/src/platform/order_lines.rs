@@ -86,7 +86,10 @@ async fn carry_out(
         LinesChanged::Done(order) => (order, done),
         LinesChanged::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
         LinesChanged::PaymentRefused { reason } => {
-            tracing::warn!(order = %id, %reason, "an order is canceled: the payment of its new sum was refused");
+            tracing::warn!(
+                order = %id, %reason,
+                "an order is canceled: the acquirer declined the payment of its new total"
+            );
             let message = "The payment could not be created; the order is canceled.".to_owned();
             return Err(ApiError::Message(StatusCode::BAD_GATEWAY, message));
         }
@@ -103,11 +106,12 @@ async fn carry_out(
     params(("id" = i64, Path), DryRun),
     request_body(content = NewOrderLine, example = json!({ "nomenclature_id": 15, "quantity": 2 })),
     responses(
-        (status = 200, body = OneOrder, description = "With `dry_run`: what would be."),
+        (status = 200, body = OneOrder, description = "With `dry_run`: the order as it would be. Nothing is stored."),
         (status = 201, body = OneOrder),
-        (status = 202, body = OneOrder, description = "Whether there is a payment of the new sum is still being clarified."),
-        (status = 409, description = "The order stays as it is: `order_final`, `order_refund_pending`, `order_payment_open`, `order_payment_unclear`, `order_changed_meanwhile` or `order_customer_left`."),
-        (status = 502, description = "The payment of the new sum was refused; the order is canceled."),
+        (status = 202, body = OneOrder, description = "The outcome of the payment of the new total is not known yet."),
+        (status = 409, description = "The order is not changed: `order_final`, `order_refund_pending`, \
+            `order_payment_open`, `order_payment_unclear`, `order_changed_meanwhile` or `order_customer_left`."),
+        (status = 502, description = "The acquirer declined the payment of the new total, and the order is canceled."),
     ),
 )]
 #[post("/api/orders/{id}/nomenclatures")]
@@ -134,13 +138,18 @@ pub(super) async fn add_order_line(
 /// quantity or price; the difference is refunded.
 #[utoipa::path(
     tag = "Orders",
-    params(("id" = i64, Path), ("nomenclature" = i64, Path, description = "The order line: an `id` of `reservations`."), DryRun),
+    params(
+        ("id" = i64, Path),
+        ("nomenclature" = i64, Path, description = "Id of the order line, from `reservations`."),
+        DryRun,
+    ),
     request_body(content = OrderLinePatch, example = json!({ "quantity": 1 })),
     responses(
         (status = 200, body = OneOrder),
-        (status = 202, body = OneOrder, description = "Whether there is a payment of the new sum is still being clarified."),
-        (status = 409, description = "The order stays as it is: `order_final`, `order_refund_pending`, `order_payment_open`, `order_payment_unclear`, `order_changed_meanwhile` or `order_customer_left`."),
-        (status = 502, description = "The payment of the new sum was refused; the order is canceled."),
+        (status = 202, body = OneOrder, description = "The outcome of the payment of the new total is not known yet."),
+        (status = 409, description = "The order is not changed: `order_final`, `order_refund_pending`, \
+            `order_payment_open`, `order_payment_unclear`, `order_changed_meanwhile` or `order_customer_left`."),
+        (status = 502, description = "The acquirer declined the payment of the new total, and the order is canceled."),
     ),
 )]
 #[put("/api/orders/{id}/nomenclatures/{nomenclature}")]
@@ -169,12 +178,18 @@ pub(super) async fn edit_order_line(
 /// instead.
 #[utoipa::path(
     tag = "Orders",
-    params(("id" = i64, Path), ("nomenclature" = i64, Path, description = "The order line: an `id` of `reservations`."), LineRemoval),
+    params(
+        ("id" = i64, Path),
+        ("nomenclature" = i64, Path, description = "Id of the order line, from `reservations`."),
+        LineRemoval,
+    ),
     responses(
         (status = 200, body = OneOrder),
-        (status = 202, body = OneOrder, description = "Whether there is a payment of the new sum is still being clarified."),
-        (status = 409, description = "The order stays as it is: `order_last_line`, `order_final`, `order_refund_pending`, `order_payment_open`, `order_payment_unclear`, `order_changed_meanwhile` or `order_customer_left`."),
-        (status = 502, description = "The payment of the new sum was refused; the order is canceled."),
+        (status = 202, body = OneOrder, description = "The outcome of the payment of the new total is not known yet."),
+        (status = 409, description = "The order is not changed: `order_last_line`, `order_final`, \
+            `order_refund_pending`, `order_payment_open`, `order_payment_unclear`, `order_changed_meanwhile` or \
+            `order_customer_left`."),
+        (status = 502, description = "The acquirer declined the payment of the new total, and the order is canceled."),
     ),
 )]
 #[delete("/api/orders/{id}/nomenclatures/{nomenclature}")]

@@ -30,7 +30,10 @@ struct RecordedPayment {
     request_body(content = RecordedPayment, example = json!({ "method": "cash" })),
     responses(
         (status = 200, body = OneOrder),
-        (status = 409, description = "No money is recorded: `order_already_paid`, `order_paid_online` or `order_final`."),
+        (
+            status = 409,
+            description = "The payment is not recorded: `order_already_paid`, `order_paid_online` or `order_final`.",
+        ),
     ),
 )]
 #[post("/api/orders/{id}/record-payment")]

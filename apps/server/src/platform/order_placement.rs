@@ -85,8 +85,8 @@ impl From<StaffOrderInput> for StaffOrderCommand {
     request_body = StaffOrderInput,
     responses(
         (status = 201, body = OneOrder),
-        (status = 202, body = OneOrder, description = "The payment is still being clarified."),
-        (status = 502, description = "The payment was refused; the order is canceled."),
+        (status = 202, body = OneOrder, description = "The payment outcome is not known yet."),
+        (status = 502, description = "The acquirer declined the payment, and the order is canceled."),
     ),
 )]
 #[post("/api/orders")]

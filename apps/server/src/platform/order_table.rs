@@ -30,7 +30,7 @@ const COLUMNS: &[Column<Order>] = &[
 
 const STATUS: Filter = Filter::id::<OrderStatus>("status_id", "In these states.");
 const CUSTOMER: Filter = Filter::id::<CounterpartyId>("counterparty_id", "Of these customers.");
-const PRICE: Filter = Filter::money("price", "With this sum.");
+const PRICE: Filter = Filter::money("price", "With this total.");
 const THROUGH: &str = "Made through these applications.";
 
 const fn orders(filters: &'static [Filter]) -> Table<Order> {
@@ -42,8 +42,7 @@ const fn orders(filters: &'static [Filter]) -> Table<Order> {
         sorts: &["id", "created_at"],
         filters,
         search: Some(
-            "The number of the order, the phone it was made with, its promo code, each as a whole; or what its customer is \
-             found by: parts of names, of phones and other contacts.",
+            "The full order number, phone or promo code; or parts of the customer's name, phones and other contacts.",
         ),
         period: Some("created_at"),
         order: Sort::descending("id"),

@@ -270,7 +270,10 @@ async fn edit_order(
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 422, description = "It is paid, or gone too far.")),
+    responses(
+        (status = 200, body = Message),
+        (status = 422, description = "The order is paid or too far in its processing to be canceled."),
+    ),
 )]
 #[delete("/api/orders/{id}")]
 async fn cancel_order(

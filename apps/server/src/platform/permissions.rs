@@ -37,8 +37,8 @@ impl From<PermissionRefusal> for ApiError {
                 Self::forbidden("The service's own permissions cannot be changed or deleted.")
             }
             PermissionRefusal::NameTaken => Self::invalid("name", "is already in use"),
-            PermissionRefusal::UnknownScreen => Self::invalid("screen_id", "names no screen"),
-            PermissionRefusal::InUse => Self::invalid("id", "is a permission of roles"),
+            PermissionRefusal::UnknownScreen => Self::invalid("screen_id", "must be the id of a screen"),
+            PermissionRefusal::InUse => Self::invalid("id", "is used by roles"),
         }
     }
 }
@@ -153,7 +153,7 @@ async fn update_permission(
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 422, description = "Roles have the permission.")),
+    responses((status = 200, body = Message), (status = 422, description = "Roles use the permission.")),
 )]
 #[delete("/api/permissions/{id}")]
 async fn delete_permission(

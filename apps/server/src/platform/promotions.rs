@@ -39,8 +39,8 @@ impl From<PromotionRefusal> for ApiError {
             PromotionRefusal::UnknownReferences(references) => {
                 for reference in references {
                     let named = match reference.list {
-                        ListOf::Discounts => "names no discount of the project",
-                        ListOf::Nomenclatures => "names no product of the project",
+                        ListOf::Discounts => "must be the id of a discount of the project",
+                        ListOf::Nomenclatures => "must be the id of a product of the project",
                     };
                     violations.add(format!("{}.{}", field(reference.list), reference.place), named);
                 }

@@ -114,7 +114,7 @@ const TABLE: Table<ReservationRecord> = Table {
         Filter::id::<NomenclatureId>("nomenclature_id", "Of these items."),
         Filter::id::<WarehouseId>("warehouse_id", "From these warehouses."),
         Filter::word::<ReservationState>("state", "In these states."),
-        Filter::count("quantity", "Of so many pieces."),
+        Filter::count("quantity", "With this quantity."),
     ],
     search: None,
     period: Some("created_at"),

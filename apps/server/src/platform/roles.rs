@@ -33,11 +33,11 @@ impl From<RoleRefusal> for ApiError {
             RoleRefusal::UnknownPermissions(places) => {
                 let mut violations = Violations::default();
                 for place in places {
-                    violations.add(format!("permissions.{place}"), "names no permission of the project");
+                    violations.add(format!("permissions.{place}"), "must be the id of a permission of the project");
                 }
                 violations.into()
             }
-            RoleRefusal::InUse => Self::invalid("id", "is the role of employees"),
+            RoleRefusal::InUse => Self::invalid("id", "is assigned to employees"),
             RoleRefusal::Stale => Self::Message(StatusCode::CONFLICT, refusal.to_string()),
         }
     }
@@ -153,7 +153,10 @@ struct ChangedRole {
     tag = "Roles and departments",
     params(("id" = i64, Path)),
     request_body = ChangedRole,
-    responses((status = 200, body = OneRole), (status = 409, description = "The role was changed meanwhile.")),
+    responses(
+        (status = 200, body = OneRole),
+        (status = 409, description = "Another request changed the role at the same time."),
+    ),
 )]
 #[put("/api/roles/{id}")]
 async fn update_role(
@@ -177,7 +180,11 @@ async fn update_role(
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 422, description = "Employees have the role."), (status = 409, description = "The role was changed meanwhile.")),
+    responses(
+        (status = 200, body = Message),
+        (status = 422, description = "The role is assigned to employees."),
+        (status = 409, description = "Another request changed the role at the same time."),
+    ),
 )]
 #[delete("/api/roles/{id}")]
 async fn delete_role(

@@ -25,7 +25,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<StaffLoginError> for ApiError {
     fn from(error: StaffLoginError) -> Self {
         match error {
-            StaffLoginError::WrongCredentials => Self::unauthenticated("The login or the password is wrong."),
+            StaffLoginError::WrongCredentials => Self::unauthenticated("The login or the password is invalid."),
             StaffLoginError::Hashing(error) => Self::internal(&error),
             StaffLoginError::Store(error) => error.into(),
         }
@@ -66,7 +66,7 @@ struct PasswordWish {
     request_body = PasswordWish,
     responses(
         (status = 200, body = Message),
-        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/send_password")]
@@ -81,7 +81,7 @@ async fn send_password(
     let address = ip.subject();
     throttle.hit(&request, &[(STAFF_PASSWORD_IP, address.as_str()), (STAFF_PASSWORD_LOGIN, login.as_str())]).await?;
     passwords.request(&login).await?;
-    Ok(Json(Message::new("If the login is known, a temporary password is on its way.")))
+    Ok(Json(Message::new("If the login exists, a temporary password is being sent.")))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -107,9 +107,9 @@ struct StaffLogin {
     request_body = StaffLogin,
     responses(
         (status = 200, body = SignedInUser),
-        (status = 401, description = "The login or the password is wrong, or the employee is banned."),
-        (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
-        (status = 503, description = "Too many sign in at once; `Retry-After` says when to try again.", body = Message),
+        (status = 401, description = "The login or the password is invalid, or the employee is banned."),
+        (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
+        (status = 503, description = "Too many concurrent logins. Retry after `Retry-After` seconds.", body = Message),
     ),
 )]
 #[post("/api/login")]
@@ -138,7 +138,7 @@ async fn log_in(
     let signed = sessions.log_in(&login, &password).await?;
     drop(turn);
     if let Err(error) = known_addresses.remember(&login, &address).await {
-        tracing::warn!(%error, "the address of a sign-in was not stored");
+        tracing::warn!(%error, "the IP address of a login was not stored");
     }
     let record = EmployeeRecord::of(signed.employee, &config);
     let user = UserWithToken { record, access_token: signed.token.into() };

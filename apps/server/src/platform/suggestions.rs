@@ -31,7 +31,7 @@ pub(super) async fn count(throttle: &Throttle, request: &HttpRequest, staff: &Si
     request_body = SuggestionInput,
     responses(
         (status = 200, body = AddressList),
-        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
         (status = 503, description = "`suggestions_unavailable` or `suggestions_not_configured`", body = NamedErrorBody),
     ),
 )]
@@ -85,7 +85,7 @@ list!(BankList { banks: [BankRecord], banks_count });
     request_body = SuggestionInput,
     responses(
         (status = 200, body = BankList),
-        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
         (status = 503, description = "`suggestions_unavailable` or `suggestions_not_configured`", body = NamedErrorBody),
     ),
 )]
@@ -153,7 +153,7 @@ list!(CompanyList { companies: [CompanyRecord], companies_count });
     request_body = CompanyInput,
     responses(
         (status = 200, body = CompanyList),
-        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
         (status = 503, description = "`suggestions_unavailable` or `suggestions_not_configured`", body = NamedErrorBody),
     ),
 )]

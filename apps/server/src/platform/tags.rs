@@ -20,7 +20,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<TagRefusal> for ApiError {
     fn from(refusal: TagRefusal) -> Self {
         match refusal {
-            TagRefusal::NameTaken => Self::invalid("name", "is the name of another tag"),
+            TagRefusal::NameTaken => Self::invalid("name", "is already the name of another tag"),
         }
     }
 }

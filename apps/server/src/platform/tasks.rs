@@ -35,9 +35,9 @@ impl From<TaskRefusal> for ApiError {
         let mut violations = Violations::default();
         for reference in unknown {
             let (field, wrong) = match reference {
-                TaskReference::Responsible => ("responsible_id", "names no active employee of the project"),
-                TaskReference::Order => ("order_id", "names no order of the project"),
-                TaskReference::Customer => ("counterparty_id", "names no customer of the project"),
+                TaskReference::Responsible => ("responsible_id", "must be the id of an active employee of the project"),
+                TaskReference::Order => ("order_id", "must be the id of an order of the project"),
+                TaskReference::Customer => ("counterparty_id", "must be the id of a customer of the project"),
             };
             violations.add(field, wrong);
         }
@@ -247,8 +247,8 @@ const TABLE: Table<Task> = Table {
     sorts: &["id", "title", "deadline", "created_at", "updated_at"],
     filters: &[
         Filter::count("status_id", "In these states: `1` new, `2` in progress, `3` done, `4` canceled."),
-        Filter::id::<UserId>("responsible_id", "To be done by these employees."),
-        Filter::id::<UserId>("author_id", "Asked for by these employees."),
+        Filter::id::<UserId>("responsible_id", "Assigned to these employees."),
+        Filter::id::<UserId>("author_id", "Created by these employees."),
         Filter::id::<OrderId>("order_id", "About these orders."),
         Filter::id::<CounterpartyId>("counterparty_id", "About these customers."),
     ],

@@ -112,27 +112,27 @@ impl Refusal {
         status: StatusCode::CONFLICT,
         code: "scan_id_reused",
         next_action: NextAction::FixInput,
-        message: "Another scan has this scan_id.",
+        message: "`scan_id` was already used for a different scan.",
     };
     const UNKNOWN_SHOP: Self = Self {
         status: StatusCode::UNPROCESSABLE_ENTITY,
         code: "unknown_shop",
         next_action: NextAction::FixInput,
-        message: "There is no such shop.",
+        message: "Shop not found.",
     };
 
     fn of(outcome: ScanOutcome) -> Option<Self> {
         use NextAction::{ContactSupport, FixInput, Wait};
         let (next_action, message) = match outcome {
             ScanOutcome::Admitted => return None,
-            ScanOutcome::Unknown => (FixInput, "There is no such ticket."),
-            ScanOutcome::Canceled => (ContactSupport, "The order is canceled, or the tickets were returned."),
+            ScanOutcome::Unknown => (FixInput, "Ticket not found."),
+            ScanOutcome::Canceled => (ContactSupport, "The order is canceled, or its tickets were returned."),
             ScanOutcome::Unpaid => (Wait, "The order is not paid."),
-            ScanOutcome::AlreadyRedeemed => (ContactSupport, "Every ticket has been redeemed."),
-            ScanOutcome::TooMany => (FixInput, "Fewer tickets are left."),
+            ScanOutcome::AlreadyRedeemed => (ContactSupport, "All tickets are already redeemed."),
+            ScanOutcome::TooMany => (FixInput, "Fewer tickets are left than requested."),
             ScanOutcome::OtherShop => (ContactSupport, "The tickets are for another shop."),
-            ScanOutcome::NotYet => (Wait, "The tickets do not count at this moment yet."),
-            ScanOutcome::Expired => (ContactSupport, "The scan or the ticket is too old."),
+            ScanOutcome::NotYet => (Wait, "The tickets are not valid yet."),
+            ScanOutcome::Expired => (ContactSupport, "The scan or the ticket has expired."),
         };
         let status = if outcome == ScanOutcome::Unknown { StatusCode::NOT_FOUND } else { StatusCode::CONFLICT };
         Some(Self { status, code: outcome.word(), next_action, message })
@@ -185,7 +185,7 @@ async fn count(
         (status = 200, body = OneTicketScan),
         (status = 404, description = "`unknown`", body = RefusedScan),
         (status = 409, description = "`canceled`, `unpaid`, `already_redeemed`, `too_many`, `other_shop`, `not_yet`, `expired` or `scan_id_reused`", body = RefusedScan),
-        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/orders/redeem")]
@@ -203,7 +203,7 @@ pub(super) async fn redeem_tickets(
             Some(refusal) => Err(refusal.beside(Some((*kept).into()))),
         },
         ScanAnswer::Reused => Err(Refusal::REUSED.beside(None)),
-        ScanAnswer::UnknownShop => Err(ApiError::invalid("shop_id", "there is no such shop")),
+        ScanAnswer::UnknownShop => Err(ApiError::invalid("shop_id", "shop not found")),
     }
 }
 
@@ -266,7 +266,7 @@ list!(BatchedScanList { scans: [BatchedScanRecord], scans_count });
     request_body = ScanBatchInput,
     responses(
         (status = 200, body = BatchedScanList),
-        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/orders/redeem/batch")]

@@ -35,15 +35,16 @@ pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
 impl From<WarehouseRefusal> for ApiError {
     fn from(refusal: WarehouseRefusal) -> Self {
         let references = match refusal {
-            WarehouseRefusal::Stocked => return Self::invalid("id", "is a warehouse with stock"),
+            WarehouseRefusal::Stocked => return Self::invalid("id", "still has stock"),
             WarehouseRefusal::UnknownReferences(references) => references,
         };
         let mut violations = Violations::default();
         for reference in references {
             match reference {
-                WarehouseReference::Branch => violations.add("branch_id", "names no branch of the project"),
+                WarehouseReference::Branch => violations.add("branch_id", "must be the id of a branch of the project"),
                 WarehouseReference::Application(place) => {
-                    violations.add(format!("application_ids.{place}"), "names no application of the project");
+                    violations
+                        .add(format!("application_ids.{place}"), "must be the id of an application of the project");
                 }
             }
         }
@@ -178,7 +179,7 @@ async fn update_warehouse(
 #[utoipa::path(
     tag = "Warehouses",
     params(("id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 422, description = "Goods lie in it.")),
+    responses((status = 200, body = Message), (status = 422, description = "The warehouse has stock.")),
 )]
 #[delete("/api/warehouses/{id}")]
 async fn delete_warehouse(staff: SignedInStaff, service: Data<WarehouseService>, id: Path<PathId>) -> Answer<Message> {

@@ -111,7 +111,10 @@ async fn list_deliveries(
 /// The delivery must be delivered or failed. It is sent with the same ids and a new retry schedule.
 #[utoipa::path(
     tag = "Webhooks",
-    responses((status = 200, body = OneDelivery), (status = 409, description = "Pending already, or an inactive webhook.")),
+    responses(
+        (status = 200, body = OneDelivery),
+        (status = 409, description = "The delivery is already pending, or the webhook is inactive."),
+    ),
 )]
 #[post("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend")]
 async fn resend_delivery(staff: SignedInStaff, service: Data<DeliveryService>, path: ThreeIds) -> Answer<OneDelivery> {

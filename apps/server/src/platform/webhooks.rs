@@ -33,7 +33,7 @@ impl From<WebhookRefusal> for ApiError {
     fn from(refusal: WebhookRefusal) -> Self {
         match refusal {
             WebhookRefusal::Url(refusal) => Self::invalid("url", refusal),
-            WebhookRefusal::TooMany => Self::invalid("application", "has as many webhooks as it may have"),
+            WebhookRefusal::TooMany => Self::invalid("application", "has reached the maximum number of webhooks"),
         }
     }
 }

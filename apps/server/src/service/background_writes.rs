@@ -58,7 +58,7 @@ impl BackgroundWriter {
         self.stop.cancel();
         for running in self.running {
             if let Err(error) = running.await {
-                tracing::warn!(%error, "buffered writes were not stored to the end");
+                tracing::warn!(%error, "not all buffered writes were stored");
             }
         }
     }
@@ -72,7 +72,7 @@ async fn keep_answers(answers: Arc<Desk>, mut supervised: Supervised, stop: Canc
         let is_last = stop.is_cancelled();
         let round = async {
             if let Err(error) = answers.store().await {
-                tracing::warn!(%error, "answers could not be stored and are kept");
+                tracing::warn!(%error, "responses could not be stored; they stay buffered");
             }
         };
         pause = supervised.round(round).await.err().unwrap_or(ANSWERS_WAIT);
@@ -107,7 +107,7 @@ async fn store(left: &BufferedWrites, metrics: &PrometheusHandle) {
     ];
     for (what, outcome) in stored {
         if let Err(error) = outcome {
-            tracing::warn!(%error, what, "could not be stored and is kept");
+            tracing::warn!(%error, what, "could not be stored; it stays buffered");
         }
     }
 }

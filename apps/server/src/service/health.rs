@@ -80,7 +80,7 @@ pub fn log_newer_migrations(state: &MigrationState) {
         TOLD.call_once(|| {
             tracing::info!(
                 migrations = state.unknown.join(", "),
-                "the database has migrations that this binary does not know; it goes on"
+                "the database has migrations that this binary does not know; the service continues"
             );
         });
     }
@@ -117,18 +117,18 @@ pub async fn metrics_text(
             let receipts = u32::try_from(receipts).unwrap_or(u32::MAX);
             metrics::gauge!("kontor_receipts_to_look_at").set(f64::from(receipts));
         }
-        Err(error) => tracing::warn!(%error, "receipts that people must look at cannot be counted"),
+        Err(error) => tracing::warn!(%error, "receipts that need review cannot be counted"),
     }
     match database.count_payments_to_review().await {
         Ok(payments) => {
             let payments = u32::try_from(payments).unwrap_or(u32::MAX);
             metrics::gauge!("kontor_payments_to_look_at").set(f64::from(payments));
         }
-        Err(error) => tracing::warn!(%error, "payments that people must look at cannot be counted"),
+        Err(error) => tracing::warn!(%error, "payments that need review cannot be counted"),
     }
     match database.is_held().await {
         Ok(held) => metrics::gauge!("kontor_charges_held").set(if held { 1.0 } else { 0.0 }),
-        Err(error) => tracing::warn!(%error, "whether charges are held cannot be read"),
+        Err(error) => tracing::warn!(%error, "the hold on charges cannot be read"),
     }
     for (table, rows) in unreadable::count() {
         metrics::counter!("kontor_unreadable_rows_total", "table" => table).absolute(rows);

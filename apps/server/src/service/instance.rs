@@ -192,7 +192,7 @@ impl Instance {
             for (handle, serving) in api.servers {
                 handle.stop(true).await;
                 if let Err(error) = serving.await {
-                    tracing::warn!(%error, "the server ended badly");
+                    tracing::warn!(%error, "the server ended with an error");
                 }
             }
             api.beside.stop().await;

@@ -16,9 +16,9 @@ const VIEWER: &str = "/docs/";
 
 /// Links of the page: target, title and description.
 const LINKS: [(&str, &str, &str); 3] = [
-    (VIEWER, "API reference", "every operation with examples, to be tried out"),
+    (VIEWER, "API reference", "every operation with examples; requests can be sent from the page"),
     ("/openapi.json", "OpenAPI 3.1 description", "for generators and agents"),
-    ("/readyz", "State", "whether the database, its migrations and a worker are there"),
+    ("/readyz", "State", "status of the database, its migrations and the worker"),
 ];
 
 /// Additional markup for visitors on this machine, set at the start of the service. It may hold credentials.
@@ -74,9 +74,9 @@ pub async fn landing(
         },
     );
     let body = format!(
-        "<h1>Kontor</h1><p>One service that runs a merchant\u{2019}s whole trade: a client surface for shops and apps below \
-         <code>/api/counterparty</code>, a platform surface for staff, integrations and agents below the rest of \
-         <code>/api</code>.</p><ul>{links}</ul>{}",
+        "<h1>Kontor</h1><p>Commerce backend. The client surface under <code>/api/counterparty</code> serves shops and \
+         apps; the platform surface under the rest of <code>/api</code> serves staff, integrations and \
+         agents.</p><ul>{links}</ul>{}",
         welcome.said_to(&request)
     );
     page(StatusCode::OK, "Kontor", Width::Wide, &body)

@@ -22,17 +22,18 @@ pub fn description() -> OpenApi {
                 .title("Kontor")
                 .version(env!("CARGO_PKG_VERSION"))
                 .description(Some(
-                    "One service that runs a merchant's whole trade: a client surface for shops and apps under \
-                     `/api/counterparty`, a platform surface for staff and integrations under the rest of `/api`. \
-                     Schemes listed together in one requirement are sent together; requirements are alternatives. \
-                     `x-permissions` names what an employee's role or an agent's token must allow. A field with \
-                     `x-service-dictionary` takes its value from the named list. An operation with \
-                     `x-zero-to-null` reads `0` and `\"0\"` in the named fields as `null`.\n\n\
-                     **Sign in.** A customer: `POST /api/counterparty/send_password` with the application's `Token`, then \
-                     `POST /api/counterparty/login` with the code; `counterparty.access_token.value` is their Bearer. An \
-                     employee: `POST /api/login`; `user.access_token.value` is theirs. In the viewer press *Authorize*, put the \
-                     `Token` into `app_token` and the whole value, number and bar included, into `customer` or `staff`. \
-                     `kontor demo` prints a token, a phone and an employee's password, and its sandbox shows each code.",
+                    "Commerce backend. The client surface under `/api/counterparty` serves shops and apps; the \
+                     platform surface under the rest of `/api` serves staff and integrations. Security schemes listed \
+                     in one requirement are sent together; separate requirements are alternatives. `x-permissions` \
+                     lists the permissions that the employee's role or the agent's token needs. A field with \
+                     `x-service-dictionary` takes its value from the named list. An operation with `x-zero-to-null` \
+                     reads `0` and `\"0\"` in the named fields as `null`.\n\n\
+                     **Log in.** As a customer: `POST /api/counterparty/send_password` with the application's `Token`, \
+                     then `POST /api/counterparty/login` with the code. The bearer token is \
+                     `counterparty.access_token.value`. As an employee: `POST /api/login`. The bearer token is \
+                     `user.access_token.value`. To send requests from this page, press *Authorize*. Enter the `Token` \
+                     as `app_token` and the whole bearer token, number and bar included, as `customer` or `staff`. \
+                     `kontor demo` prints a token, a phone and an employee's password. Its sandbox shows each code.",
                 ))
                 .build(),
         )

@@ -86,30 +86,30 @@ fn implied(operation: &Operation, policy: &Policy) -> Vec<(&'static str, &'stati
     let checked_body = body && !is_below(policy.path, "/callbacks");
     let mut implied = Vec::new();
     if body {
-        implied.push(("400", "The body cannot be read.", MESSAGE));
+        implied.push(("400", "The body is not valid.", MESSAGE));
         implied.push(("413", "The body is too large.", MESSAGE));
     }
     if checked_body {
-        implied.push(("415", "The body is of another content type.", MESSAGE));
+        implied.push(("415", "The content type is not supported.", MESSAGE));
     }
     if checked_body || query {
-        implied.push(("422", "Fields are wrong; all of them are named.", ERRORS));
+        implied.push(("422", "Validation failed. `errors` lists every invalid field.", ERRORS));
     }
     if policy.access != Access::Public {
         let schema = if policy.structured { "NamedErrorBody" } else { MESSAGE };
-        implied.push(("401", "A credential is missing, expired or unsuitable.", schema));
+        implied.push(("401", "A credential is missing, invalid or expired.", schema));
     }
     if policy.method != Method::GET && matches!(policy.access, Access::Customer | Access::CustomerAlone) {
         let schema = if policy.structured { "NamedErrorBody" } else { MESSAGE };
-        implied.push(("429", "The customer writes too often; `Retry-After` says when to try again.", schema));
+        implied.push(("429", "Too many writes by the customer. Retry after `Retry-After` seconds.", schema));
     }
     if matches!(policy.access, Access::Staff(_)) {
-        implied.push(("403", "The permission is missing, or the record is another project's.", MESSAGE));
+        implied.push(("403", "The caller lacks the permission, or the record belongs to another project.", MESSAGE));
     }
     if policy.path.contains('{') {
-        implied.push(("404", "There is no such record, or it is hidden from the caller.", MESSAGE));
+        implied.push(("404", "The record does not exist, or the caller has no access to it.", MESSAGE));
     } else if matches!(policy.access, Access::Customer | Access::CustomerAlone) {
-        implied.push(("404", "The customer signed in to another application.", MESSAGE));
+        implied.push(("404", "The customer is signed in to another application.", MESSAGE));
     }
     implied
 }

@@ -22,8 +22,9 @@ pub fn parameter() -> Parameter {
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
         .description(Some(
-            "Sent again under its key within 48 hours, the request is not carried out again but answered alike, with \
-             `Idempotent-Replayed: true`. `Idempotency-Key-Expires` says until when.",
+            "Makes the write safe to repeat. A repeated request with the same key within 48 hours returns the stored \
+             response with `Idempotent-Replayed: true` and changes nothing. `Idempotency-Key-Expires` is the time when \
+             the key expires.",
         ))
         .schema(Some(key))
         .build()
@@ -42,9 +43,9 @@ pub fn complete(operation: &mut Operation) {
     let header = RefOr::Ref(Ref::new(format!("#/components/parameters/{PARAMETER}")));
     operation.parameters.get_or_insert_default().push(header);
     let refusals = [
-        ("400", "The Idempotency-Key is wrong, or came twice."),
-        ("409", "The same request is still being worked on, or its answer is lost."),
-        ("422", "The Idempotency-Key was used for another body."),
+        ("400", "The `Idempotency-Key` is malformed or sent more than once."),
+        ("409", "A request with the same key is in progress, or its response is lost."),
+        ("422", "The `Idempotency-Key` was used with a different body."),
     ];
     for (status, description) in refusals {
         let response = operation.responses.responses.entry(status.to_owned()).or_insert_with(|| {

@@ -28,23 +28,21 @@ fn header(name: &str, description: &str) -> Parameter {
 
 /// Returns the request header of a write.
 pub fn if_match() -> Parameter {
-    let text = "The `ETag` that was read, or several: only a record that still has such a version is changed. The `version` \
-                of a table's row in quotation marks will do; `*` takes any version. A project can require the header.";
+    let text = "One or more `ETag` values. The record is changed only if its current version is one of them. The \
+                quoted `version` of a table row is also accepted; `*` matches any version. A project can require this \
+                header.";
     header("If-Match", text)
 }
 
 /// Returns the request header of a read.
 pub fn if_none_match() -> Parameter {
-    header("If-None-Match", "The `ETag` of an answer that was kept: while it would be the same, the answer is `304`.")
+    header("If-None-Match", "`ETag` of a cached response. If it still matches, the response is `304`.")
 }
 
 /// Returns the response header.
 pub fn tag() -> Header {
     let text = ObjectBuilder::new().schema_type(Type::String);
-    HeaderBuilder::new()
-        .schema(Some(text))
-        .description(Some("The version of the record, and of what is shown of it."))
-        .build()
+    HeaderBuilder::new().schema(Some(text)).description(Some("Version of the record as returned.")).build()
 }
 
 fn refusal(description: &str) -> Response {
@@ -59,11 +57,15 @@ fn tell(response: &mut Response) {
 
 /// Adds headers and errors to the description of an endpoint whose policy names a versioned record.
 pub fn complete(operation: &mut Operation, policy: &Policy) {
-    const READING: &[(&str, &str)] = &[("400", "The header If-None-Match is malformed.")];
+    const READING: &[(&str, &str)] = &[("400", "The `If-None-Match` header is malformed.")];
     const WRITING: &[(&str, &str)] = &[
-        ("400", "The header If-Match is malformed."),
-        ("412", "The record has another version. `current` says which, and who changed it when."),
-        ("428", "The project has its records changed with the header If-Match alone."),
+        ("400", "The `If-Match` header is malformed."),
+        (
+            "412",
+            "The record has a different version. `current` has the version, and the author and time of the last \
+            change.",
+        ),
+        ("428", "The project requires the `If-Match` header."),
     ];
     const DOING: &[(&str, &str)] = WRITING.split_at(2).0;
     let (name, more) = match policy {
@@ -82,7 +84,7 @@ pub fn complete(operation: &mut Operation, policy: &Policy) {
         responses.entry((*status).to_owned()).or_insert_with(|| refusal(description).into());
     }
     if policy.method == Method::GET {
-        let unchanged = ResponseBuilder::new().description("The kept answer is still the same.").build();
+        let unchanged = ResponseBuilder::new().description("The cached response is still valid.").build();
         responses.insert("304".to_owned(), unchanged.into());
     }
     for (status, response) in responses {

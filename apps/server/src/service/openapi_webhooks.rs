@@ -54,14 +54,14 @@ pub fn webhooks() -> Paths {
     let operation = OperationBuilder::new()
         .operation_id(Some("order_paid_webhook"))
         .tag("Webhooks")
-        .summary(Some("An order of the application was paid."))
+        .summary(Some("An order of the application is paid."))
         .description(Some(
-            "Sent to every active webhook of the application. A delivery that is not answered with a `2xx` within 10 \
-             seconds is sent again after 1, 5, 30, 120 and 720 minutes; redirects are not followed.",
+            "Sent to every active webhook of the application. If the endpoint does not return a `2xx` within 10 \
+             seconds, the delivery is retried after 1, 5, 30, 120 and 720 minutes. Redirects are not followed.",
         ))
         .parameters(Some(headers()))
         .request_body(Some(body()))
-        .response("2XX", Response::new("Taken; the body of the answer is not read."))
+        .response("2XX", Response::new("Delivery accepted. The response body is ignored."))
         .build();
     PathsBuilder::new().path("order.paid", PathItem::new(HttpMethod::Post, operation)).build()
 }
@@ -85,17 +85,18 @@ fn headers() -> Vec<Parameter> {
             .build()
     };
     vec![
-        header("X-Webhook-Event", "The event.", text().enum_values(Some(["order.paid"]))),
-        header("X-Webhook-Event-Id", "The same for every webhook and every attempt.", uuid()),
-        header("X-Webhook-Delivery-Id", "The same for every attempt.", uuid()),
+        header("X-Webhook-Event", "Event type.", text().enum_values(Some(["order.paid"]))),
+        header("X-Webhook-Event-Id", "Id of the event, the same for every webhook and every attempt.", uuid()),
+        header("X-Webhook-Delivery-Id", "Id of the delivery, the same for every attempt.", uuid()),
         header(
             "X-Webhook-Timestamp",
-            "Unix seconds of this attempt.",
+            "Unix time of this attempt, in seconds.",
             ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)),
         ),
         header(
             "X-Signature",
-            "`sha256=` and the lower hex of HMAC-SHA256 under the secret over the timestamp, a full stop and the body.",
+            "`sha256=` followed by the lowercase hex HMAC-SHA256 of the timestamp, a full stop and the body. The key \
+             is the webhook secret.",
             text().pattern(Some("^sha256=[0-9a-f]{64}$")),
         ),
     ]

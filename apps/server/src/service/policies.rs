@@ -178,7 +178,7 @@ fn writing_customer(policy: &Policy, admitted: &Admitted) -> Option<String> {
 
 async fn count(request: &HttpRequest, rule: RateRule, subject: String) -> Result<(), ApiError> {
     let throttle = request.app_data::<web::Data<Throttle>>();
-    let throttle = throttle.ok_or_else(|| ApiError::internal(&"no limits are wired"))?;
+    let throttle = throttle.ok_or_else(|| ApiError::internal(&"the rate limits are missing"))?;
     throttle.hit(request, &[(rule, subject)]).await
 }
 
@@ -207,7 +207,7 @@ async fn take_body(
         return Ok((admitted, None));
     }
     let intake = request.app_data::<web::Data<BodyReader>>().cloned();
-    let intake = intake.ok_or_else(|| ApiError::internal(&"no intake is wired"))?;
+    let intake = intake.ok_or_else(|| ApiError::internal(&"the body reader is missing"))?;
     // Boxed, because most requests have no body and need no space for reading one.
     match Box::pin(intake.take(request)).await? {
         None => Ok((admitted, None)),

@@ -44,10 +44,10 @@ pub enum ServeError {
     #[error(transparent)]
     Policies(#[from] PoliciesIncomplete),
     /// The address of `/metrics` is in use or does not belong to this machine.
-    #[error("monitoring_bind: {0}: {1}; every process of a machine needs its own")]
+    #[error("monitoring_bind: {0}: {1}; every process on a machine needs its own address")]
     Monitoring(SocketAddr, std::io::Error),
     /// The socket cannot be used.
-    #[error("the address cannot be listened on: {0}")]
+    #[error("cannot listen on the address: {0}")]
     Listen(#[from] std::io::Error),
 }
 

@@ -83,7 +83,7 @@ impl Supervised {
     fn recover(&mut self) {
         if self.panics > 0 {
             self.supervisor.is_back(self.name);
-            tracing::info!(task = self.name, "a background task works again");
+            tracing::info!(task = self.name, "a background task recovered");
             self.panics = 0;
         }
     }

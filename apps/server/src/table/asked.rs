@@ -45,7 +45,7 @@ async fn zone_of_caller(request: &HttpRequest) -> Result<Zone, ApiError> {
     let dictionaries = request.app_data::<Data<DictionaryService>>().cloned();
     match (project, dictionaries) {
         (Some(StaffProject(project)), Some(dictionaries)) => Ok(dictionaries.time_zone(project).await?),
-        _ => Err(ApiError::internal(&"days are asked for where no employee calls")),
+        _ => Err(ApiError::internal(&"a filter by day needs a staff caller")),
     }
 }
 
@@ -95,7 +95,7 @@ impl Filter {
     fn value(&self, value: Value) -> Result<FilterValue, String> {
         match value {
             Value::String(text) => (self.parse)(Scalar::Text(text)),
-            _ => Err("is given more than once".to_owned()),
+            _ => Err("must be sent only once".to_owned()),
         }
     }
 }
@@ -103,7 +103,7 @@ impl Filter {
 fn single<T: WireValue>(asked: &mut Map<String, Value>, name: &str, wrong: &mut Violations) -> Option<T> {
     let parsed = match asked.remove(name)? {
         Value::String(text) => T::from_scalar(Scalar::Text(text)),
-        _ => Err("takes one value".to_owned()),
+        _ => Err("must be a single value".to_owned()),
     };
     wrong.check(name, parsed)
 }
@@ -156,7 +156,7 @@ impl<R> Table<R> {
         let size = single(&mut asked, "per_page", &mut wrong).map(|size| -> PageSize { In(size) });
         let page = page_of(number.as_ref(), size.as_ref(), default_per_page).map_err(|error| wrong.merge(error));
         for unknown in asked.keys() {
-            wrong.add(unknown, "is not known here");
+            wrong.add(unknown, "is not supported");
         }
         wrong.into_result()?;
         match (page, sort) {
@@ -193,7 +193,7 @@ impl<R> Table<R> {
         }
         for filter in self.filters {
             let list = ArrayBuilder::new().items((filter.schema)());
-            let about = format!("{} One value may be given without the brackets, too.", filter.about);
+            let about = format!("{} A single value may be sent without the brackets.", filter.about);
             all.push(
                 ParameterBuilder::new()
                     .name(format!("{}[]", filter.field))
@@ -210,10 +210,10 @@ impl<R> Table<R> {
         }
         if self.period.is_some() {
             let day = <NaiveDate as WireValue>::schema;
-            all.push(parameter("date_from".to_owned(), "From this day of the project's time zone on.", day()));
+            all.push(parameter("date_from".to_owned(), "From this day on, in the project's time zone.", day()));
             all.push(parameter(
                 "date_to".to_owned(),
-                "Up to this day of the project's time zone, which counts.",
+                "Up to and including this day, in the project's time zone.",
                 day(),
             ));
         }

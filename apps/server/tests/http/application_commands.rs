@@ -73,7 +73,7 @@ database_tests! {
         let profile = new.request(Method::GET, "/api/counterparty").bearer_auth(&customer.bearer);
         send(profile).await.expect(200);
         for command in ["deactivate", "activate", "rotate-token", "payment-types"] {
-            refused(&site, &["application", command, "--application", "404"], "no such application");
+            refused(&site, &["application", command, "--application", "404"], "application not found");
             refused(&site, &["application", command, "--application", "0"], "--application");
         }
         drop(process);

@@ -123,6 +123,6 @@ database_tests! {
         assert!(!refused.status.success());
         assert!(String::from_utf8(refused.stderr).unwrap().contains("--language must be ru or en"));
         let unknown = site.command(&["project", "language", "--project", "999", "--language", "en"]).output().unwrap();
-        assert!(!unknown.status.success() && String::from_utf8(unknown.stderr).unwrap().contains("no project 999"));
+        assert!(!unknown.status.success() && String::from_utf8(unknown.stderr).unwrap().contains("project 999 not found"));
     }
 }

@@ -136,7 +136,7 @@ database_tests! {
         for (project, wrong, why) in [
             (&*project, ["--hold-hours", "0"], "--hold-hours must be"),
             (&*project, ["--max-value", "1.234"], "--max-value must"),
-            ("999", ["--max-pieces", "5"], "no project 999"),
+            ("999", ["--max-pieces", "5"], "project 999 not found"),
         ] {
             let refused = run(project, &wrong);
             assert!(!refused.status.success() && String::from_utf8(refused.stderr).unwrap().contains(why), "{wrong:?}");

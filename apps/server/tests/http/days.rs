@@ -61,6 +61,6 @@ database_tests! {
         let refused = set("Novosibirsk");
         assert!(!refused.status.success() && String::from_utf8(refused.stderr).unwrap().contains("--zone must be the name"));
         let unknown = site.command(&["project", "time-zone", "--project", "999", "--zone", "UTC"]).output().unwrap();
-        assert!(!unknown.status.success() && String::from_utf8(unknown.stderr).unwrap().contains("no project 999"));
+        assert!(!unknown.status.success() && String::from_utf8(unknown.stderr).unwrap().contains("project 999 not found"));
     }
 }

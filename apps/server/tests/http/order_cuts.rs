@@ -81,7 +81,7 @@ impl Trial {
         match first.status.as_u16() {
             201 => assert_eq!(came, 1, "{what}"),
             503 => {
-                assert!(first.text.contains("Look before sending it again"), "{what}");
+                assert!(first.text.contains("Read the record before you retry"), "{what}");
                 // After the last message before it, COMMIT is sent over a broken connection, or has no way back.
                 let goes_nowhere = fault.way != Break::Before && came == 0;
                 let has_no_way_back = fault.way == Break::Half && fault.side == Side::Server;

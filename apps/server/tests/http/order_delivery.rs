@@ -153,7 +153,7 @@ database_tests! {
         let courier = priced["ways"].as_array().unwrap().iter().find(|way| way["subtype_id"] == json!(2)).unwrap();
         assert_eq!((&courier["price"], &courier["type_price"]), (&json!("300.00"), &json!("0.00")));
         for (wrong, why) in [
-            (vec!["--type", "9", "--price", "1"], "no such delivery type or subtype"),
+            (vec!["--type", "9", "--price", "1"], "delivery type or subtype not found"),
             (vec!["--type", "2", "--price", "1.234"], "--price must"),
             (vec!["--type", "2"], "--price"),
             (vec!["--price", "1"], "--type"),
@@ -162,7 +162,7 @@ database_tests! {
             assert!(!refused.status.success() && String::from_utf8(refused.stderr).unwrap().contains(why), "{wrong:?}");
         }
         let refused = run("999", &["--enabled", "true"]);
-        assert!(!refused.status.success() && String::from_utf8(refused.stderr).unwrap().contains("no project 999"));
+        assert!(!refused.status.success() && String::from_utf8(refused.stderr).unwrap().contains("project 999 not found"));
         assert!(!run(&project, &["--enabled", "yes"]).status.success());
     }
 }

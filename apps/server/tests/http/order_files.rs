@@ -57,7 +57,7 @@ database_tests! {
         let owner = shop.server.owner(&shop.project).await;
         let files = format!("/api/orders/{order}/files");
         let refused = |form: Form| { let request = shop.server.as_staff(&owner, Method::POST, &files).multipart(form); async move { send(request).await.expect(422) } };
-        assert_eq!(refused(Form::new().text("order_id", "1")).await["errors"], json!({ "file": ["is required"], "order_id": ["is not known"] }));
+        assert_eq!(refused(Form::new().text("order_id", "1")).await["errors"], json!({ "file": ["is required"], "order_id": ["is not a known field"] }));
         assert!(refused(form(b"#!/bin/sh")).await["errors"]["file"].is_array());
         let other = shop.server.project().await;
         let stranger = shop.server.owner(&other).await;

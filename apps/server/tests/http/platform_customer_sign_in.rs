@@ -51,7 +51,7 @@ database_tests! {
         let taken = json!({ "phone_1": "8 900 123 45 67", "email": "Anna@x.ru", "manager_id": 999_999 });
         let answer = desk.create("Boris", taken.clone()).await;
         answer.expect_invalid(&["phone_1", "email", "manager_id"]);
-        assert_eq!(answer.json()["errors"]["phone_1"], json!(["is taken"]), "nothing more is told");
+        assert_eq!(answer.json()["errors"]["phone_1"], json!(["is already taken"]), "nothing more is told");
         let boris = desk.create("Boris", json!({})).await.expect(201)["counterparty"].clone();
         let mut change = taken;
         change["is_company"] = json!(false);

@@ -90,7 +90,7 @@ database_tests! {
         server.execute("UPDATE users SET is_banned = true").await;
         let banned = log_in(&server, "boss", PASSWORD).await;
         for refused in [&wrong, &unknown, &banned] {
-            assert_eq!(refused.expect(401), json!({ "message": "The login or the password is wrong." }));
+            assert_eq!(refused.expect(401), json!({ "message": "The login or the password is invalid." }));
         }
         send(server.as_staff(&token, Method::GET, "/api/user")).await.expect(401);
         let post = async |body: Value| send(server.request(Method::POST, "/api/login").json(&body)).await;

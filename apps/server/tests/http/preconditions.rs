@@ -356,7 +356,7 @@ database_tests! {
         assert!(done.status.success() && String::from_utf8(done.stdout).unwrap().contains("if_match_required  true"));
         assert!(!set(&project, "maybe").status.success());
         let unknown = set("999", "true");
-        assert!(!unknown.status.success() && String::from_utf8(unknown.stderr).unwrap().contains("no project 999"));
+        assert!(!unknown.status.success() && String::from_utf8(unknown.stderr).unwrap().contains("project 999 not found"));
         assert!(set(&project, "false").status.success());
     }
 }

@@ -198,9 +198,9 @@ database_tests! {
         };
         refused(&["receipt", "on", "--project", &project, "--vat-code", "13"], "--vat-code must be a VAT code");
         refused(&["receipt", "on", "--project", &project, "--tax-system", "7"], "--tax-system must be");
-        refused(&["receipt", "on", "--project", "99999"], "there is no project 99999");
-        refused(&["receipt", "again", "--receipt", "1"], "there is no canceled receipt");
-        refused(&["receipt", "settle", "--receipt", "1"], "there is no receipt");
+        refused(&["receipt", "on", "--project", "99999"], "project 99999 not found");
+        refused(&["receipt", "again", "--receipt", "1"], "no canceled receipt");
+        refused(&["receipt", "settle", "--receipt", "1"], "no receipt");
 
         site.execute(&[
             "INSERT INTO counterparties (project_id, is_company, created_at, updated_at) \

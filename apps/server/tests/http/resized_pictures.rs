@@ -92,7 +92,7 @@ database_tests! {
         let document = place(&office.file("3", "a.pdf", PDF).await);
         let refused = send(office.server.as_staff(&office.owner, Method::GET, &format!("{document}?w=160"))).await;
         refused.expect_invalid(&["w"]);
-        assert_eq!(refused.json()["errors"]["w"], json!(["must be left out: the file is not a picture"]));
+        assert_eq!(refused.json()["errors"]["w"], json!(["must not be sent: the file is not a picture"]));
         send(office.server.request(Method::GET, &format!("/files/{}?w=160", "a".repeat(40)))).await.expect(404);
     }
 

@@ -162,7 +162,7 @@ async fn a_body_that_stops_is_refused_and_its_connection_closed() {
         let began = Instant::now();
         let (status, text) = wire.end().await;
         assert_eq!(status, 408, "{text}");
-        assert!(text.contains("did not come in time"), "{text}");
+        assert!(text.contains("was not received in time"), "{text}");
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     }
 }

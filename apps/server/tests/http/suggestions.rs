@@ -160,14 +160,14 @@ database_tests! {
                 let refused = post(json!({})).await;
                 refused.expect_invalid(&["bank_name"]);
                 let told = &refused.text;
-                assert!(told.contains("does not answer") && !told.contains("127.0.0.1"), "{told}");
+                assert!(told.contains("bank look-up is unavailable") && !told.contains("127.0.0.1"), "{told}");
                 if let Some(fault) = next {
                     desk.fault(fault).await;
                 }
             }
             let unknown = post(json!({ "bik": "044525187", "account": "40702810500000000007" })).await;
             unknown.expect_invalid(&["bank_name"]);
-            assert!(unknown.text.contains("knows no bank"), "{}", unknown.text);
+            assert!(unknown.text.contains("no bank with this BIK was found"), "{}", unknown.text);
             // Errors of the account are reported as usual.
             post(json!({ "account": "40702810938000000002" })).await.expect_invalid(&["account"]);
             // A change of another field looks nothing up.
@@ -188,7 +188,7 @@ database_tests! {
         for path in &accounts.paths {
             let refused = accounts.post(&server, path, bare.clone()).await;
             refused.expect_invalid(&["bank_name"]);
-            assert!(refused.text.contains("banks are not looked up here"), "{}", refused.text);
+            assert!(refused.text.contains("bank look-up is not configured"), "{}", refused.text);
         }
         // They count as searches for a bank, and requests without a lookup do not.
         for _ in accounts.paths.len()..120 {

@@ -36,7 +36,7 @@ impl<'a> Desk<'a> {
     /// Creates a record and returns its id, which the response has at the JSON pointer.
     pub async fn make(&self, path: &str, body: &Value, pointer: &str) -> Result<i64, Failure> {
         let made = self.post(path, body).await?;
-        at(&made, pointer)?.as_i64().ok_or_else(|| format!("{path}: {pointer} is no number").into())
+        at(&made, pointer)?.as_i64().ok_or_else(|| format!("{path}: {pointer} is not a number").into())
     }
 
     /// Sends a file.

@@ -205,8 +205,8 @@ pub fn run(arguments: DemoArguments, file: Option<PathBuf>) -> Result<(), Failur
 fn development(layers: &Layers, own: &Config) -> Result<Development, Failure> {
     let proof = layers.environment(own)?.development();
     proof.ok_or_else(|| {
-        "a demo is refused in production: its outside world is emulated and its time can be moved; leave KONTOR_ENV out, or use \
-         `kontor serve`"
+        "`kontor demo` does not run in production, because it emulates providers and lets callers move the clock; \
+         unset KONTOR_ENV, or run `kontor serve`"
             .into()
     })
 }

@@ -117,7 +117,7 @@ impl Restoration<'_> {
 
     async fn look(&self) -> Result<DemoProject, Failure> {
         let there = self.database.demo_project(self.project, self.identity.clone()).await?;
-        there.ok_or_else(|| "the project of the demo is gone".into())
+        there.ok_or_else(|| "the demo project does not exist".into())
     }
 
     async fn warehouse(&self, known: &MadeRecords, there: &DemoProject) -> Result<i64, Failure> {

@@ -49,7 +49,7 @@ impl DemoStart<'_> {
             webhook: DemoWebhook { id: 0, hook_id: String::new() },
         };
         let made = self.reopen(file, MadeRecords::default()).await?;
-        made.ok_or_else(|| "the new project is gone already".into())
+        made.ok_or_else(|| "the new project does not exist".into())
     }
 
     /// Restores missing records and keeps existing ones. Returns `None` if the project was deleted, or is in another

@@ -47,7 +47,7 @@ fn the_demo_takes_what_every_command_takes() {
         jail.set_env("KONTOR_ENV", "production");
         assert!(settings(&arguments).unwrap_err().contains("webhook_allow_internal"), "a demo is no production");
         let refused = || development(&Layers::read(None, arguments.flags()), &own(&arguments).unwrap());
-        assert!(refused().unwrap_err().to_string().contains("refused in production"));
+        assert!(refused().unwrap_err().to_string().contains("does not run in production"));
         // Even if all other settings are valid.
         jail.set_env("KONTOR_WEBHOOK_ALLOW_INTERNAL", "false");
         assert!(settings(&arguments).is_ok() && refused().is_err());

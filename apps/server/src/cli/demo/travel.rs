@@ -40,9 +40,9 @@ pub struct Traveller {
 /// Reason why time was moved only partly. The clock stays at the time it reached.
 #[derive(Debug, thiserror::Error)]
 enum TimeTravelError {
-    #[error("too much happens: {MOST_MOMENTS} moments have come, and it is {0}; ask again to go on")]
+    #[error("more than {MOST_MOMENTS} events were due; the clock stopped at {0}; repeat the request to continue")]
     Moments(DateTime<Utc>),
-    #[error("something is due again and again at {0}, and time does not go on; the log says more")]
+    #[error("the same work stays due at {0}, so the clock cannot advance; see the log")]
     Rounds(DateTime<Utc>),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -73,7 +73,7 @@ impl Traveller {
         for _ in 0..MOST_ROUNDS {
             let ran = self.subscriptions.run(AT_ONCE).await?;
             for (id, why) in &ran.failed {
-                tracing::error!(subscription = %id, %why, "a subscription could not be worked on; it comes again");
+                tracing::error!(subscription = %id, %why, "a subscription could not be processed; it will be retried");
             }
             let charges = self.charges.reconcile(&self.name, AT_ONCE).await?;
             let refunds = self.refunds.reconcile(&self.name, AT_ONCE).await?;

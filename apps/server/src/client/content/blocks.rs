@@ -70,7 +70,10 @@ one!(/// Content block.
 #[utoipa::path(
     tag = "Client: content",
     params(("code" = i64, Path)),
-    responses((status = 200, body = OneClientBlock), (status = 404, description = "The application has no such block.")),
+    responses(
+        (status = 200, body = OneClientBlock),
+        (status = 404, description = "Block not found in the application."),
+    ),
 )]
 #[get("/api/counterparty/blocks/{code}")]
 async fn show_block_by_code(app: CallingApp, parts: Data<PartViewer>, code: Path<String>) -> Answer<OneClientBlock> {
@@ -84,7 +87,10 @@ async fn show_block_by_code(app: CallingApp, parts: Data<PartViewer>, code: Path
 #[utoipa::path(
     tag = "Client: content",
     params(("identifier" = String, Path)),
-    responses((status = 200, body = OneClientBlock), (status = 404, description = "The application has no such block.")),
+    responses(
+        (status = 200, body = OneClientBlock),
+        (status = 404, description = "Block not found in the application."),
+    ),
 )]
 #[get("/api/counterparty/blocks/id/{identifier}")]
 async fn show_block_by_identifier(

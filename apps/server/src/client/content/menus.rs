@@ -86,7 +86,7 @@ async fn show_default_menu(app: CallingApp, parts: Data<PartViewer>, config: Dat
 #[utoipa::path(
     tag = "Client: content",
     params(("slug" = String, Path)),
-    responses((status = 200, body = Menu), (status = 404, description = "The application has no such menu.")),
+    responses((status = 200, body = Menu), (status = 404, description = "Menu not found in the application.")),
 )]
 #[get("/api/counterparty/menus/{slug}")]
 async fn show_menu(app: CallingApp, parts: Data<PartViewer>, config: Data<Config>, slug: Path<String>) -> Answer<Menu> {

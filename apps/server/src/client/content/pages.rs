@@ -114,7 +114,7 @@ one!(/// Content page.
     params(("slug" = String, Path)),
     responses(
         (status = 200, body = OneClientPage),
-        (status = 404, description = "There is no such page, and none that is shown in its place."),
+        (status = 404, description = "Page not found, and no fallback page exists."),
     ),
 )]
 #[get("/api/counterparty/pages/{slug}")]

@@ -53,10 +53,10 @@ struct PlanNumbers(Vec<NomenclatureId>);
 impl PlanNumbers {
     fn new(numbers: Vec<NomenclatureId>) -> Result<Self, String> {
         if numbers.is_empty() || numbers.len() > MOST_PLANS {
-            return Err(format!("must have 1 to {MOST_PLANS} numbers"));
+            return Err(format!("must have 1 to {MOST_PLANS} ids"));
         }
         if numbers.iter().collect::<BTreeSet<_>>().len() < numbers.len() {
-            return Err("must not have a number twice".to_owned());
+            return Err("must not contain duplicates".to_owned());
         }
         Ok(Self(numbers))
     }

@@ -46,7 +46,7 @@ impl TryFrom<Checkout> for CheckoutRecord {
         let (order, charge) = (checkout.payment.order, checkout.payment.charge);
         let plans = checkout.payment.subscriptions.into_iter().map(|view| view.subscription.terms);
         let plans: Vec<_> = plans.collect();
-        let first = plans.first().ok_or_else(|| ApiError::internal(&"a first payment pays for no subscription"))?;
+        let first = plans.first().ok_or_else(|| ApiError::internal(&"a first payment has no subscription"))?;
         Ok(Self {
             order_id: order.get(),
             nomenclature_id: first.plan.get(),
@@ -69,12 +69,16 @@ impl TryFrom<Checkout> for CheckoutRecord {
     tag = "Client: subscriptions",
     request_body = NewCheckout,
     responses(
-        (status = 200, description = "The unfinished payment that there is.", body = CheckoutRecord),
-        (status = 201, description = "A new payment.", body = CheckoutRecord),
-        (status = 202, description = "The payment is still being clarified; ask again for its link.", body = CheckoutRecord),
-        (status = 409, description = "A first payment for other plans is not finished."),
-        (status = 422, description = "Fields are wrong, a plan is not available, or the payment was refused."),
-        (status = 429, description = "Too many payments; `Retry-After` says when to try again."),
+        (status = 200, description = "The existing unfinished payment.", body = CheckoutRecord),
+        (status = 201, description = "Payment created.", body = CheckoutRecord),
+        (
+            status = 202,
+            description = "The payment outcome is not known yet. Repeat the request to get the payment link.",
+            body = CheckoutRecord,
+        ),
+        (status = 409, description = "A first payment for other plans is unfinished."),
+        (status = 422, description = "Validation failed, a plan is not available, or the payment was declined."),
+        (status = 429, description = "Too many payments. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/subscriptions/checkout")]

@@ -56,9 +56,9 @@ impl From<MethodChange> for MethodChangeRecord {
     tag = "Client: subscriptions",
     request_body = NewMethodChange,
     responses(
-        (status = 200, description = "The change, new or still pending.", body = MethodChangeRecord),
+        (status = 200, description = "The payment method change, new or pending.", body = MethodChangeRecord),
         (status = 422, description = "The consent is missing, a forbidden field was sent, or there is nothing to change."),
-        (status = 429, description = "Too many payments; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many payments. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/subscriptions/{id}/payment-method-change")]

@@ -71,11 +71,18 @@ async fn show_subscription(
     tag = "Client: subscriptions",
     request_body = NewSubscription,
     responses(
-        (status = 201, description = "It is paid and active.", body = OneSubscription),
-        (status = 202, description = "The charge goes on, or is being clarified.", body = OneSubscription),
-        (status = 409, description = "Another first payment of the customer is not finished."),
-        (status = 422, description = "Fields are wrong, the plan or the method is not available, or the charge failed."),
-        (status = 429, description = "Too many payments; `Retry-After` says when to try again."),
+        (status = 201, description = "The subscription is paid and active.", body = OneSubscription),
+        (
+            status = 202,
+            description = "The charge is in progress, or its outcome is not known yet.",
+            body = OneSubscription,
+        ),
+        (status = 409, description = "Another first payment of the customer is unfinished."),
+        (
+            status = 422,
+            description = "Validation failed, the plan or the payment method is not available, or the charge failed.",
+        ),
+        (status = 429, description = "Too many payments. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/subscriptions")]
@@ -108,8 +115,8 @@ async fn subscribe(
         (status = 200, body = OneSubscription),
         (
             status = 422,
-            description = "Fields are wrong, the consent is missing, the plan or the method is not available, or another subscription of \
-                           the customer has the plan.",
+            description = "Validation failed, the consent is missing, the plan or the payment method is not available, \
+                or another subscription of the customer has the plan.",
         ),
     ),
 )]
@@ -135,7 +142,7 @@ async fn change_subscription(
     tag = "Client: subscriptions",
     responses(
         (status = 200, body = OneSubscription),
-        (status = 422, description = "It is canceled already, or a charge is open."),
+        (status = 422, description = "The subscription is already canceled, or a charge is in progress."),
     ),
 )]
 #[post("/api/counterparty/subscriptions/{id}/cancel")]
@@ -157,8 +164,8 @@ async fn cancel_subscription(
         (status = 200, body = OneSubscription),
         (
             status = 422,
-            description = "The consent is missing, it is not canceled, plan or method are not available, or another subscription of the \
-                           customer has the plan.",
+            description = "The consent is missing, the subscription is not canceled, the plan or the payment method is \
+                not available, or another subscription of the customer has the plan.",
         ),
     ),
 )]

@@ -49,9 +49,9 @@ async fn list_subscription_payments(
     tag = "Client: subscriptions",
     responses(
         (status = 200, body = OneSubscription),
-        (status = 409, description = "A payment is under way, or is being clarified."),
+        (status = 409, description = "A payment is in progress, or its outcome is not known yet."),
         (status = 422, description = "The payment cannot be retried."),
-        (status = 429, description = "Too many payments; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many payments. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/subscriptions/{id}/payments/{payment_id}/retry")]

@@ -63,7 +63,7 @@ impl Fields {
             | SubscriptionRefusal::NotThen(_)
             | SubscriptionRefusal::TooFar => ApiError::invalid("id", refusal),
             SubscriptionRefusal::ConsentNeeded(_) => {
-                let message = "must be true: plan, price, period or payment method change";
+                let message = "must be true, because the plan, price, period or payment method changes";
                 ApiError::invalid("autopay_consent", message)
             }
             SubscriptionRefusal::NotRetryable(reason) => {

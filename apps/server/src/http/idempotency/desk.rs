@@ -149,7 +149,7 @@ impl Desk {
     /// Deletes the entry of the key.
     pub(super) async fn free(&self, claim: &KeyClaim) {
         if let Err(error) = self.database.delete_key(&claim.id).await {
-            tracing::warn!(%error, "an idempotency key stays taken");
+            tracing::warn!(%error, "an idempotency key could not be released; it expires later");
         }
     }
 

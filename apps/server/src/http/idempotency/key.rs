@@ -29,11 +29,11 @@ fn refused(text: &str) -> ApiError {
 fn key(request: &ServiceRequest) -> Result<String, ApiError> {
     let mut keys = request.headers().get_all(KEY);
     let (Some(key), None) = (keys.next(), keys.next()) else {
-        return Err(refused("The header Idempotency-Key must come once."));
+        return Err(refused("The `Idempotency-Key` header must be sent only once."));
     };
     let key = key.as_bytes();
     if key.is_empty() || key.len() > LONGEST || !key.iter().all(u8::is_ascii_graphic) {
-        return Err(refused("The header Idempotency-Key must have 1 to 255 visible ASCII characters."));
+        return Err(refused("The `Idempotency-Key` header must have 1 to 255 visible ASCII characters."));
     }
     Ok(key.iter().copied().map(char::from).collect())
 }
@@ -70,7 +70,7 @@ pub(super) fn presented(request: &ServiceRequest, admitted: &Admitted) -> Result
     let key = key(request)?;
     let content_type = request.headers().get(CONTENT_TYPE).map(|value| value.as_bytes().to_ascii_lowercase());
     if content_type.is_some_and(|media| media.trim_ascii_start().starts_with(b"multipart/")) {
-        return Err(refused("An upload takes no Idempotency-Key: send it without one."));
+        return Err(refused("Uploads do not support `Idempotency-Key`. Send the request without it."));
     }
     let (owner, [project, application, token]) = owner(admitted);
     let path = request.uri().path_and_query().map_or("", |path| path.as_str());

@@ -66,13 +66,13 @@ pub fn has_key(headers: &HeaderMap) -> bool {
 
 /// Rejects a request while the first one is in progress. `lease` is the remaining lease of the other process.
 fn in_progress(lease: TimeDelta) -> ApiError {
-    let text = "The same request is still being worked on. Send it again with the same key.";
+    let text = "A request with this `Idempotency-Key` is in progress. Retry with the same key.";
     let wait = whole_seconds(lease.to_std().unwrap_or_default());
     NamedError::new(StatusCode::CONFLICT, "idempotency_in_progress", NextAction::Poll, text).retry_after(wait).into()
 }
 
 fn reused() -> ApiError {
-    let text = "The key was used for a request with another body. A new request needs a new key.";
+    let text = "This `Idempotency-Key` was used with a different body. Use a new key for a new request.";
     NamedError::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", NextAction::FixInput, text).into()
 }
 
@@ -121,7 +121,9 @@ pub async fn serve<B: MessageBody + 'static>(
         Err(refusal) => return Ok(request.error_response(refusal)),
     };
     let desk = request.app_data::<web::Data<Desk>>().map(|desk| Arc::clone(desk));
-    let Some(desk) = desk else { return Ok(request.error_response(ApiError::internal(&"no desk is wired"))) };
+    let Some(desk) = desk else {
+        return Ok(request.error_response(ApiError::internal(&"the idempotency store is missing")));
+    };
     let body = match request.extract::<Bytes>().await {
         Ok(body) => body,
         Err(error) => return Ok(request.error_response(unreadable(&error))),

@@ -72,8 +72,8 @@ fn path(template: &str, write: &str, sent: &str, record: Option<&(String, i64)>)
 }
 
 fn lost(kept: &StoredKey) -> ApiError {
-    let about = kept.record.as_ref().map(|(resource, id)| format!(" It concerns {resource}/{id}."));
-    let text = format!("The request was carried out, but its answer is lost.{}", about.unwrap_or_default());
+    let about = kept.record.as_ref().map(|(resource, id)| format!(" The record is {resource}/{id}."));
+    let text = format!("The request succeeded, but its response is lost.{}", about.unwrap_or_default());
     NamedError::new(StatusCode::CONFLICT, "idempotency_result_lost", NextAction::ContactSupport, text).into()
 }
 

@@ -99,7 +99,7 @@ impl Target {
             [number] => self.database.last_change(self.record, self.project, *number).await?,
             _ => None,
         };
-        let text = "The record has changed since it was read. Read it again, and decide anew.";
+        let text = "The record has changed since it was read. Read it again, then retry with its new `ETag`.";
         let named = NamedError::new(StatusCode::PRECONDITION_FAILED, "precondition_failed", NextAction::Restart, text);
         Ok((current, named.telling("current", self.told(current, last)).into()))
     }
@@ -138,12 +138,12 @@ fn tell(response: &mut ServiceResponse<BoxBody>, tag: String) {
 }
 
 fn malformed(header: &str) -> ApiError {
-    let text = format!("The header {header} must be * or entity tags in quotation marks, separated by commas.");
+    let text = format!("The `{header}` header must be `*` or a comma-separated list of quoted entity tags.");
     NamedError::new(StatusCode::BAD_REQUEST, "precondition_malformed", NextAction::FixInput, text).into()
 }
 
 fn required() -> ApiError {
-    let text = "The project has its records changed with the header If-Match alone: send the ETag that was read.";
+    let text = "This project requires the `If-Match` header. Send the `ETag` of the record as last read.";
     let status = StatusCode::PRECONDITION_REQUIRED;
     NamedError::new(status, "precondition_required", NextAction::FixInput, text).into()
 }

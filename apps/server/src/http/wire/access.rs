@@ -15,7 +15,7 @@ use super::{In, InputErrors, Scalar, WireValue};
 
 impl WireValue for kernel::Permission {
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        text(scalar)?.parse().map_err(|_| "names no permission".to_owned())
+        text(scalar)?.parse().map_err(|_| "must be the id or the name of an existing permission".to_owned())
     }
 
     fn expected() -> Cow<'static, str> {
@@ -48,7 +48,7 @@ impl WireValue for auth::PermissionRef {
     }
 
     fn expected() -> Cow<'static, str> {
-        Cow::Borrowed("must be the number or the name of a permission")
+        Cow::Borrowed("must be the id or the name of a permission")
     }
 
     fn schema_name() -> Cow<'static, str> {
@@ -89,7 +89,7 @@ impl WireValue for DateTime<Utc> {
     }
 
     fn expected() -> Cow<'static, str> {
-        Cow::Borrowed("must be a moment with its timezone, such as 2026-01-31T12:00:00Z")
+        Cow::Borrowed("must be a date-time with a time zone, such as 2026-01-31T12:00:00Z")
     }
 
     fn schema_name() -> Cow<'static, str> {

@@ -54,7 +54,7 @@ fn kind_name(kind: ValueKind) -> &'static str {
         ValueKind::Integer => "a whole number of at least 0",
         ValueKind::NegativeInteger => "a whole number",
         ValueKind::Float => "a number",
-        ValueKind::String => "a text",
+        ValueKind::String => "a string",
         ValueKind::Sequence => "an array",
         ValueKind::Map => "an object",
     }
@@ -76,7 +76,7 @@ impl DeserializeError for InputErrors {
                     if missing { "is required".to_owned() } else { format!("must be {}", accepted.join(" or ")) };
                 all.0.add(path(location, None), message);
             }
-            ErrorKind::UnknownKey { key, .. } => all.0.add(path(location, Some(key)), "is not known here"),
+            ErrorKind::UnknownKey { key, .. } => all.0.add(path(location, Some(key)), "is not supported"),
             ErrorKind::UnknownValue { accepted, .. } => {
                 all.0.add(path(location, None), format!("must be one of {}", accepted.join(", ")));
             }

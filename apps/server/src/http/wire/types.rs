@@ -21,7 +21,7 @@ use super::{In, Scalar, WireValue};
 pub(super) fn text(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Text(text) => Ok(text),
-        Scalar::Flag(_) | Scalar::Integer(_) | Scalar::Float(_) => Err("must be a text".to_owned()),
+        Scalar::Flag(_) | Scalar::Integer(_) | Scalar::Float(_) => Err("must be a string".to_owned()),
     }
 }
 
@@ -175,63 +175,63 @@ wire_texts! {
         string_schema().examples(["79001234567"]);
     Contact = kernel::Contact, digits, kernel::Contact::parse, "must be a phone or an e-mail address",
         string_schema().examples(["79001234567"]);
-    Login = auth::Login, digits, auth::Login::parse, "must be a text",
+    Login = auth::Login, digits, auth::Login::parse, "must be a string",
         string_schema().min_length(Some(1)).max_length(Some(100));
-    Device = auth::Device, text, auth::Device::parse, "must be a text",
+    Device = auth::Device, text, auth::Device::parse, "must be a string",
         string_schema().min_length(Some(3)).max_length(Some(50));
-    Audience = auth::Audience, text, auth::Audience::parse, "must be a text",
+    Audience = auth::Audience, text, auth::Audience::parse, "must be a string",
         string_schema().min_length(Some(1)).max_length(Some(64));
-    DeviceNote = Option<auth::Device>, text, auth::Device::parse_optional, "must be a text",
+    DeviceNote = Option<auth::Device>, text, auth::Device::parse_optional, "must be a string",
         string_schema().max_length(Some(255));
-    SignedPhone = miniapp::SignedPhone, digits, miniapp::SignedPhone::parse, "must be a text",
+    SignedPhone = miniapp::SignedPhone, digits, miniapp::SignedPhone::parse, "must be a string",
         string_schema().min_length(Some(1)).max_length(Some(miniapp::SignedPhone::MAX)).examples(["+79001234567"]);
     SignedAt = miniapp::SignedAt, whole_digits, miniapp::SignedAt::parse, "must be a whole number",
         integer_schema().minimum(Some(0));
-    ContactHash = miniapp::ContactHash, text, miniapp::ContactHash::parse, "must be a text",
+    ContactHash = miniapp::ContactHash, text, miniapp::ContactHash::parse, "must be a string",
         string_schema().pattern(Some("^[0-9A-Fa-f]{64}$"));
-    InitData = miniapp::InitData, text, miniapp::InitData::parse, "must be a text",
+    InitData = miniapp::InitData, text, miniapp::InitData::parse, "must be a string",
         string_schema().min_length(Some(1)).max_length(Some(miniapp::InitData::MAX));
-    PermissionName = auth::PermissionName, text, auth::PermissionName::parse, "must be a text",
+    PermissionName = auth::PermissionName, text, auth::PermissionName::parse, "must be a string",
         string_schema().max_length(Some(100)).pattern(Some("^(view|create|edit)-[a-z][a-z_]*$"))
             .examples(["view-reports"]);
-    ClientNonce = auth::ClientNonce, text, auth::ClientNonce::parse, "must be a text",
+    ClientNonce = auth::ClientNonce, text, auth::ClientNonce::parse, "must be a string",
         string_schema().pattern(Some("^[A-Za-z0-9_-]{32,128}$"));
-    SessionToken = auth::SessionToken, text, auth::SessionToken::parse, "must be a text",
+    SessionToken = auth::SessionToken, text, auth::SessionToken::parse, "must be a string",
         string_schema().min_length(Some(1)).max_length(Some(128));
-    Secret = kernel::SecretString, digits, secret, "must be a text",
+    Secret = kernel::SecretString, digits, secret, "must be a string",
         string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
-    ScanId = tickets::ScanId, text, tickets::ScanId::parse, "must be a text",
+    ScanId = tickets::ScanId, text, tickets::ScanId::parse, "must be a string",
         string_schema().pattern(Some("^[!-~]{1,64}$"));
-    Prose = kernel::Prose, text, kernel::Prose::parse, "must be a text",
+    Prose = kernel::Prose, text, kernel::Prose::parse, "must be a string",
         string_schema().max_length(Some(kernel::Prose::MAX));
-    PromoCode = kernel::PromoCode, text, kernel::PromoCode::parse, "must be a text",
+    PromoCode = kernel::PromoCode, text, kernel::PromoCode::parse, "must be a string",
         string_schema().pattern(Some("^[A-Za-z0-9-]{1,64}$"));
-    Reason = auth::Reason, text, auth::Reason::parse, "must be a text",
+    Reason = auth::Reason, text, auth::Reason::parse, "must be a string",
         string_schema().min_length(Some(1)).max_length(Some(auth::Reason::MAX));
     PhotoUrl = catalog::PhotoUrl, text, catalog::PhotoUrl::parse, "must be an http or https address",
         string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(catalog::PhotoUrl::MAX))
         => "url";
-    Inn = kernel::Inn, digits, kernel::Inn::parse, "must be a text",
+    Inn = kernel::Inn, digits, kernel::Inn::parse, "must be a string",
         string_schema().pattern(Some("^(\\d{10}|\\d{12})$")).examples(["7707083893"]);
-    Kpp = kernel::Kpp, digits, kernel::Kpp::parse, "must be a text",
+    Kpp = kernel::Kpp, digits, kernel::Kpp::parse, "must be a string",
         string_schema().pattern(Some("^\\d{4}[0-9A-Z]{2}\\d{3}$")).examples(["770701001"]);
-    Bik = kernel::Bik, text, kernel::Bik::parse, "must be a text",
+    Bik = kernel::Bik, text, kernel::Bik::parse, "must be a string",
         string_schema().pattern(Some("^0\\d{8}$")).examples(["044525225"]);
-    BankAccount = kernel::BankAccount, text, kernel::BankAccount::parse, "must be a text",
+    BankAccount = kernel::BankAccount, text, kernel::BankAccount::parse, "must be a string",
         string_schema().pattern(Some("^\\d{20}$")).examples(["40702810938000000001"]);
-    TimeOfDay = organization::TimeOfDay, text, organization::TimeOfDay::parse, "must be a text",
+    TimeOfDay = organization::TimeOfDay, text, organization::TimeOfDay::parse, "must be a string",
         string_schema().pattern(Some("^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$")).examples(["09:00"]);
-    Latitude = organization::Latitude, decimal, organization::Latitude::parse, "must be degrees",
+    Latitude = organization::Latitude, decimal, organization::Latitude::parse, "must be a number of degrees",
         string_schema().examples(["55.7558"]);
-    Longitude = organization::Longitude, decimal, organization::Longitude::parse, "must be degrees",
+    Longitude = organization::Longitude, decimal, organization::Longitude::parse, "must be a number of degrees",
         string_schema().examples(["37.6173"]);
-    ZoneName = kernel::Zone, text, kernel::Zone::parse, "must be a text",
+    ZoneName = kernel::Zone, text, kernel::Zone::parse, "must be a string",
         string_schema().examples(["Europe/Moscow"]);
-    Slug = content::Slug, text, content::Slug::parse, "must be a text",
+    Slug = content::Slug, text, content::Slug::parse, "must be a string",
         string_schema().pattern(Some("^[a-z0-9_-]{1,100}$")).examples(["about-us"]);
-    PageQueryText = content::PageQueryText, text, content::PageQueryText::parse, "must be a text",
+    PageQueryText = content::PageQueryText, text, content::PageQueryText::parse, "must be a string",
         string_schema().min_length(Some(3)).max_length(Some(255));
-    PlanSlug = catalog::PlanSlug, text, catalog::PlanSlug::parse, "must be a text",
+    PlanSlug = catalog::PlanSlug, text, catalog::PlanSlug::parse, "must be a string",
         string_schema()
             .max_length(Some(catalog::PlanSlug::MAX))
             .pattern(Some("^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"))
@@ -241,7 +241,7 @@ wire_texts! {
     Link = kernel::Link, text, kernel::Link::parse, "must be a path or an http, https, mailto or tel address",
         string_schema().format(Some(SchemaFormat::Custom("uri-reference".to_owned()))).min_length(Some(1))
             .max_length(Some(kernel::Link::MAX)).examples(["https://shop.example/sale"]);
-    PaymentMethodType = orders::PaymentMethod, text, orders::PaymentMethod::parse, "must be a text",
+    PaymentMethodType = orders::PaymentMethod, text, orders::PaymentMethod::parse, "must be a string",
         string_schema().enum_values(Some(orders::PaymentMethod::all().iter().map(|method| method.word())));
 }
 
@@ -251,7 +251,7 @@ impl<const MAX: usize> WireValue for kernel::Line<MAX> {
     }
 
     fn expected() -> Cow<'static, str> {
-        Cow::Borrowed("must be a text")
+        Cow::Borrowed("must be a string")
     }
 
     fn schema_name() -> Cow<'static, str> {

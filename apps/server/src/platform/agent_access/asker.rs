@@ -59,7 +59,7 @@ struct OpenedRequest {
     request_body = AccessWanted,
     responses(
         (status = 201, body = OpenedRequest),
-        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/agent-access-requests")]
@@ -128,8 +128,12 @@ impl From<(AccessRequest, RequestStatus)> for RequestState {
     request_body = Proof,
     responses(
         (status = 200, body = RequestState),
-        (status = 404, description = "No such request, or another secret.", body = crate::http::records::Message),
-        (status = 429, description = "Too many looks; `Retry-After` says when to try again."),
+        (
+            status = 404,
+            description = "The request does not exist, or the secret does not match.",
+            body = crate::http::records::Message,
+        ),
+        (status = 429, description = "Too many status checks. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/status")]
@@ -161,10 +165,14 @@ struct FetchedAccess {
     request_body = Proof,
     responses(
         (status = 200, body = FetchedAccess),
-        (status = 404, description = "No such request, or another secret.", body = crate::http::records::Message),
+        (
+            status = 404,
+            description = "The request does not exist, or the secret does not match.",
+            body = crate::http::records::Message,
+        ),
         (status = 409, description = "`agent_access_pending`, `agent_access_declined`, `agent_access_consumed` or \
             `agent_access_expired`.", body = NamedErrorBody),
-        (status = 429, description = "Too many tries; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/consume")]

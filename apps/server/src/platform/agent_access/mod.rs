@@ -32,7 +32,7 @@ impl From<AccessRequestRefusal> for ApiError {
         match refusal {
             AccessRequestRefusal::BeyondReach(denied) => denied.into(),
             AccessRequestRefusal::NotRequested(foreign) => {
-                Self::invalid("permissions", format!("the request does not ask for {}", names(&foreign).join(", ")))
+                Self::invalid("permissions", format!("the request does not include {}", names(&foreign).join(", ")))
             }
             AccessRequestRefusal::State(status) => Self::Named(conflict(status)),
         }
@@ -45,11 +45,14 @@ fn conflict(status: RequestStatus) -> NamedError {
         |code, next, text: &str| NamedError::new(StatusCode::CONFLICT, code, next, format!("The request {text}."));
     match status {
         RequestStatus::Pending => {
-            refusal("agent_access_pending", NextAction::Poll, "waits for an employee").retry_after(POLL_SECONDS)
+            refusal("agent_access_pending", NextAction::Poll, "is waiting for approval by an employee")
+                .retry_after(POLL_SECONDS)
         }
-        RequestStatus::Approved => refusal("agent_access_approved", NextAction::ContactSupport, "was approved already"),
+        RequestStatus::Approved => refusal("agent_access_approved", NextAction::ContactSupport, "is already approved"),
         RequestStatus::Declined => refusal("agent_access_declined", NextAction::ContactSupport, "was declined"),
-        RequestStatus::Consumed => refusal("agent_access_consumed", NextAction::Restart, "gave its token already"),
+        RequestStatus::Consumed => {
+            refusal("agent_access_consumed", NextAction::Restart, "was already used to fetch the token")
+        }
         RequestStatus::Expired => refusal("agent_access_expired", NextAction::Restart, "has expired"),
     }
 }

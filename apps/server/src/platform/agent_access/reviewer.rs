@@ -61,7 +61,7 @@ struct Narrowing {
     request_body = Narrowing,
     responses(
         (status = 200, body = OneRequest),
-        (status = 409, description = "Decided already, or expired.", body = NamedErrorBody),
+        (status = 409, description = "The request is already decided or expired.", body = NamedErrorBody),
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/review")]
@@ -105,7 +105,7 @@ struct ApprovedRequest {
     request_body = Approved,
     responses(
         (status = 200, body = ApprovedRequest),
-        (status = 409, description = "Decided already, or expired.", body = NamedErrorBody),
+        (status = 409, description = "The request is already decided or expired.", body = NamedErrorBody),
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/approve")]
@@ -136,7 +136,7 @@ struct Declined {
     request_body = Declined,
     responses(
         (status = 200, body = OneRequest),
-        (status = 409, description = "Decided already, or expired.", body = NamedErrorBody),
+        (status = 409, description = "The request is already decided or expired.", body = NamedErrorBody),
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/decline")]

@@ -42,7 +42,8 @@ fn refused(refusal: AgentRefusal, permissions: &str, expiry: &str) -> ApiError {
         AgentRefusal::UnknownPermissions(places) => {
             let mut violations = Violations::default();
             for place in places {
-                violations.add(format!("{permissions}.{place}"), "names no permission");
+                violations
+                    .add(format!("{permissions}.{place}"), "must be the id or the name of an existing permission");
             }
             violations.into()
         }
@@ -51,7 +52,7 @@ fn refused(refusal: AgentRefusal, permissions: &str, expiry: &str) -> ApiError {
             ApiError::invalid(permissions, format!("the agent does not have {}", names.join(", ")))
         }
         AgentRefusal::Expiry(reason) => ApiError::invalid(expiry, reason),
-        AgentRefusal::TooManyTokens => ApiError::invalid("agent", "has as many tokens as it may have"),
+        AgentRefusal::TooManyTokens => ApiError::invalid("agent", "has reached the maximum number of tokens"),
     }
 }
 

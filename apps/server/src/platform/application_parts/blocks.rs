@@ -35,7 +35,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// Converts an error. The slug of a block is its field `identifier`.
 fn refusal(error: PartError) -> ApiError {
     match error {
-        RecordError::Refused(PartRefusal::SlugTaken) => ApiError::invalid("identifier", "is that of another block"),
+        RecordError::Refused(PartRefusal::SlugTaken) => ApiError::invalid("identifier", "belongs to another block"),
         error => error.into(),
     }
 }
@@ -238,7 +238,10 @@ async fn update_block(
 /// Delete a content block
 ///
 /// The block must have no children.
-#[utoipa::path(tag = "Content", responses((status = 200, body = Message), (status = 422, description = "Others lie below it.")))]
+#[utoipa::path(
+    tag = "Content",
+    responses((status = 200, body = Message), (status = 422, description = "The record has children.")),
+)]
 #[delete("/api/applications/{id}/blocks/{block_id}")]
 async fn delete_block(staff: SignedInStaff, service: Data<PartService<Block>>, path: TwoIds) -> Answer<Message> {
     service.delete(&staff, path.0.parse()?, path.1.parse()?).await?;

@@ -186,7 +186,7 @@ async fn update_menu_item(
 /// The item must have no children.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    responses((status = 200, body = Message), (status = 422, description = "Others lie below it.")),
+    responses((status = 200, body = Message), (status = 422, description = "The record has children.")),
 )]
 #[delete("/api/applications/{id}/menu_items/{menu_item_id}")]
 async fn delete_menu_item(staff: SignedInStaff, service: Data<PartService<MenuItem>>, path: TwoIds) -> Answer<Message> {

@@ -26,14 +26,14 @@ impl From<PartRefusal> for ApiError {
     fn from(refusal: PartRefusal) -> Self {
         match refusal {
             PartRefusal::Tree(TreeRefusal::UnknownParent) => {
-                Self::invalid("parent_id", "names none of the same application")
+                Self::invalid("parent_id", "must be the id of a record of the same application")
             }
-            PartRefusal::Tree(TreeRefusal::Full) => Self::invalid("id", "has as many as an application may have"),
+            PartRefusal::Tree(TreeRefusal::Full) => Self::invalid("id", "has reached the maximum per application"),
             PartRefusal::Tree(refused) => Self::invalid("parent_id", refused),
-            PartRefusal::CodeTaken => Self::invalid("code", "is that of another one"),
-            PartRefusal::SlugTaken => Self::invalid("slug", "is that of another one"),
-            PartRefusal::UnknownType => Self::invalid("block_type_id", "names no block type"),
-            PartRefusal::HasChildren => Self::invalid("id", "has others below it"),
+            PartRefusal::CodeTaken => Self::invalid("code", "is already taken"),
+            PartRefusal::SlugTaken => Self::invalid("slug", "is already taken"),
+            PartRefusal::UnknownType => Self::invalid("block_type_id", "must be the id of a block type"),
+            PartRefusal::HasChildren => Self::invalid("id", "has children"),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn refusal(error: AssortmentError, field: &str) -> ApiError {
         AssortmentError::Denied(denied) => denied.into(),
         AssortmentError::NotFound => ApiError::not_found(),
         AssortmentError::Refused(AssortmentRefusal::UnknownRecord) => {
-            ApiError::invalid(field, "names no record of the project")
+            ApiError::invalid(field, "must be the id of a record of the project")
         }
         AssortmentError::Store(error) => error.into(),
     }

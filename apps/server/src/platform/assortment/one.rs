@@ -82,7 +82,7 @@ macro_rules! one_shown {
 
         #[utoipa::path(
             summary = concat!("Move a ", $what, " of an application one place up"),
-            description = concat!("The first ", $what, " stays where it is."),
+            description = concat!("The first ", $what, " keeps its place."),
             tag = "Application categories, brands, menu items",
             params(("id" = i64, Path), ($id = i64, Path)),
             responses((status = 200, body = $answer)),
@@ -98,7 +98,7 @@ macro_rules! one_shown {
 
         #[utoipa::path(
             summary = concat!("Move a ", $what, " of an application one place down"),
-            description = concat!("The last ", $what, " stays where it is."),
+            description = concat!("The last ", $what, " keeps its place."),
             tag = "Application categories, brands, menu items",
             params(("id" = i64, Path), ($id = i64, Path)),
             responses((status = 200, body = $answer)),

@@ -43,7 +43,7 @@ impl ChangesQuery {
             (None, since) => service.since(staff, list, since.as_ref().map(|since| since.0), limit).await?,
             (Some(cursor), None) => service.after(staff, list, place(cursor)?, limit).await?,
             (Some(_), Some(_)) => {
-                return Err(ApiError::invalid("updated_since", "must be left out when there is a cursor"));
+                return Err(ApiError::invalid("updated_since", "must not be sent together with a cursor"));
             }
         };
         let listing = (!changes.changed.is_empty())

@@ -37,7 +37,7 @@ async fn list_counterparty_bank_requisites(
     request_body = NewBankRequisite,
     responses(
         (status = 201, body = OneBankRequisite),
-        (status = 429, description = "Too many look-ups of banks; `Retry-After` says when to try again."),
+        (status = 429, description = "Too many bank look-ups. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparties/{id}/bank_requisites")]

@@ -46,7 +46,7 @@ impl From<StaffCustomerRefusal> for ApiError {
         let references = match refusal {
             StaffCustomerRefusal::Invalid(violations) => return violations.into(),
             StaffCustomerRefusal::PaymentOpen => {
-                let text = "A payment of the customer is still running; try again when it has ended.";
+                let text = "A payment of the customer is in progress. Try again when it is final.";
                 let code = "counterparty_payment_open";
                 return Self::Named(NamedError::new(StatusCode::CONFLICT, code, NextAction::Wait, text));
             }
@@ -55,9 +55,11 @@ impl From<StaffCustomerRefusal> for ApiError {
         let mut violations = Violations::default();
         for reference in references {
             match reference {
-                CustomerReference::Manager => violations.add("manager_id", "names no employee of the project"),
-                CustomerReference::Phone => violations.add("phone_1", "is taken"),
-                CustomerReference::Email => violations.add("email", "is taken"),
+                CustomerReference::Manager => {
+                    violations.add("manager_id", "must be the id of an employee of the project")
+                }
+                CustomerReference::Phone => violations.add("phone_1", "is already taken"),
+                CustomerReference::Email => violations.add("email", "is already taken"),
             }
         }
         violations.into()
@@ -68,7 +70,7 @@ impl From<CustomerPartRefusal> for ApiError {
     fn from(refusal: CustomerPartRefusal) -> Self {
         match refusal {
             CustomerPartRefusal::Invalid(violations) => violations.into(),
-            CustomerPartRefusal::TooMany => Self::invalid("id", "is a customer with as many as they may have"),
+            CustomerPartRefusal::TooMany => Self::invalid("id", "has reached the maximum number of such records"),
         }
     }
 }
@@ -138,7 +140,11 @@ async fn update_counterparty(
     tag = "Customers",
     responses(
         (status = 200, body = Message),
-        (status = 409, description = "`counterparty_payment_open`: a payment is still running.", body = NamedErrorBody),
+        (
+            status = 409,
+            description = "`counterparty_payment_open`: a payment of the customer is in progress.",
+            body = NamedErrorBody,
+        ),
     ),
 )]
 #[delete("/api/counterparties/{id}")]

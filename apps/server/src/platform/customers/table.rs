@@ -27,11 +27,9 @@ pub(super) const TABLE: Table<StaffCustomer> = Table {
     sorts: &["id", "name", "created_at"],
     filters: &[
         Filter::flag("is_company", "Companies, or persons."),
-        Filter::id::<UserId>("manager_id", "Whom these employees look after."),
+        Filter::id::<UserId>("manager_id", "Assigned to these managers."),
     ],
-    search: Some(
-        "Words of the name, of phones, e-mail addresses and contacts, and of the INN, or the number of the customer.",
-    ),
+    search: Some("Words of the name, phones, e-mail addresses, contacts or INN, or the id of the customer."),
     period: Some("created_at"),
     order: Sort::descending("id"),
 };

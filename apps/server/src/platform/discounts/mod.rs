@@ -61,10 +61,14 @@ impl From<DiscountRefusal> for ApiError {
                 }
                 violations.into()
             }
-            DiscountRefusal::UnknownCategory => Self::invalid("category_id", "names no category of the project"),
-            DiscountRefusal::UnknownProduct => Self::invalid("nomenclature_id", "names no product of the project"),
-            DiscountRefusal::CodeTaken => Self::invalid("code", "is the code of another discount"),
-            DiscountRefusal::CodeInUse => Self::invalid("code", "must stay, since orders use it"),
+            DiscountRefusal::UnknownCategory => {
+                Self::invalid("category_id", "must be the id of a category of the project")
+            }
+            DiscountRefusal::UnknownProduct => {
+                Self::invalid("nomenclature_id", "must be the id of a product of the project")
+            }
+            DiscountRefusal::CodeTaken => Self::invalid("code", "is already the code of another discount"),
+            DiscountRefusal::CodeInUse => Self::invalid("code", "must not change, because orders use it"),
             DiscountRefusal::BelowUsed { .. } => Self::invalid("usage_limit", refusal),
             DiscountRefusal::Ordered => Self::invalid("id", refusal),
             DiscountRefusal::Status(_) | DiscountRefusal::Stale => {
@@ -154,7 +158,7 @@ async fn update_discount(
 #[utoipa::path(
     tag = "Sales",
     params(("id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 422, description = "Orders were made with the discount.")),
+    responses((status = 200, body = Message), (status = 422, description = "Orders use the discount.")),
 )]
 #[delete("/api/discounts/{id}")]
 async fn delete_discount(staff: SignedInStaff, service: Data<DiscountService>, id: Path<PathId>) -> Answer<Message> {

@@ -22,7 +22,7 @@ use crate::http::{ApiError, Query, SignedInStaff};
     params(ExportQuery),
     responses(
         (status = 202, description = "The export is queued.", body = OneJob),
-        (status = 409, description = "Too many jobs of the project wait."),
+        (status = 409, description = "Too many jobs of the project are queued."),
     ),
 )]
 #[post("/api/inventories/export")]
@@ -45,7 +45,7 @@ pub(super) async fn export_inventories(
     params(ExportQuery),
     responses(
         (status = 202, description = "The export is queued.", body = OneJob),
-        (status = 409, description = "Too many jobs of the project wait."),
+        (status = 409, description = "Too many jobs of the project are queued."),
     ),
 )]
 #[post("/api/counterparties/export")]
@@ -70,7 +70,7 @@ pub(super) async fn export_counterparties(
     params(OrderExportQuery),
     responses(
         (status = 202, description = "The export is queued.", body = OneJob),
-        (status = 409, description = "Too many jobs of the project wait."),
+        (status = 409, description = "Too many jobs of the project are queued."),
     ),
 )]
 #[post("/api/orders/export")]

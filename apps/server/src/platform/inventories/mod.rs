@@ -37,16 +37,18 @@ impl From<InventoryRefusal> for ApiError {
                 for reference in references {
                     match reference {
                         InventoryReference::Warehouse => {
-                            violations.add("warehouse_id", "names no warehouse of the project");
+                            violations.add("warehouse_id", "must be the id of a warehouse of the project");
                         }
                         InventoryReference::Nomenclature => {
-                            violations.add("nomenclature_id", "names no item of the project");
+                            violations.add("nomenclature_id", "must be the id of an item of the project");
                         }
                     }
                 }
                 violations.into()
             }
-            InventoryRefusal::NotStocked => Self::invalid("nomenclature_id", "must name goods"),
+            InventoryRefusal::NotStocked => {
+                Self::invalid("nomenclature_id", "must be the id of goods, not of a service")
+            }
             InventoryRefusal::AlreadyStocked => Self::invalid("nomenclature_id", "already has stock in this warehouse"),
             InventoryRefusal::BelowReserved { .. } => Self::invalid("quantity", refusal),
         }

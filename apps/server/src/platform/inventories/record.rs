@@ -89,8 +89,8 @@ pub(super) const TABLE: Table<Inventory> = Table {
     filters: &[
         Filter::id::<WarehouseId>("warehouse_id", "In these warehouses."),
         Filter::id::<NomenclatureId>("nomenclature_id", "Of these items."),
-        Filter::count("quantity", "With so many pieces in stock."),
-        Filter::count("reserved", "With so many reserved pieces."),
+        Filter::count("quantity", "With this quantity in stock."),
+        Filter::count("reserved", "With this reserved quantity."),
         Filter::money("price", "At this price."),
     ],
     search: Some("Part of the name or of the article of the item, in any case."),

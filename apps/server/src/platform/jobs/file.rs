@@ -20,7 +20,7 @@ use crate::http::{ApiError, PathId, SignedInStaff};
     responses(
         (
             status = 200,
-            description = "The file.",
+            description = "File contents.",
             content(
                 (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
                 (String = "text/csv"),

@@ -65,7 +65,7 @@ async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<Pat
 #[utoipa::path(
     tag = "Jobs",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneJob), (status = 409, description = "The job is over.")),
+    responses((status = 200, body = OneJob), (status = 409, description = "The job has already finished.")),
 )]
 #[post("/api/jobs/{id}/cancel")]
 async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<OneJob> {
@@ -80,7 +80,7 @@ async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<P
     params(("id" = i64, Path), ExportQuery),
     responses((
         status = 200,
-        description = "The file.",
+        description = "File contents.",
         content(
             (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
             (String = "text/csv"),

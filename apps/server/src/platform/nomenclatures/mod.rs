@@ -41,21 +41,27 @@ impl From<NomenclatureRefusal> for ApiError {
                 let mut violations = Violations::default();
                 for reference in references {
                     let (field, message) = match reference {
-                        CardReference::Type => ("type_id".to_owned(), "names no nomenclature type"),
-                        CardReference::Category => ("category_id".to_owned(), "names no category of the project"),
-                        CardReference::Brand => ("brand_id".to_owned(), "names no brand of the project"),
-                        CardReference::Country => ("country_id".to_owned(), "names no country"),
-                        CardReference::StorageUnit => ("storage_unit_id".to_owned(), "names no storage unit"),
-                        CardReference::Vat => ("vat_id".to_owned(), "names no VAT rate"),
-                        CardReference::Tag(place) => (format!("tags.{place}"), "names no tag of the project"),
+                        CardReference::Type => ("type_id".to_owned(), "must be the id of a nomenclature type"),
+                        CardReference::Category => {
+                            ("category_id".to_owned(), "must be the id of a category of the project")
+                        }
+                        CardReference::Brand => ("brand_id".to_owned(), "must be the id of a brand of the project"),
+                        CardReference::Country => ("country_id".to_owned(), "must be the id of a country"),
+                        CardReference::StorageUnit => {
+                            ("storage_unit_id".to_owned(), "must be the id of a storage unit")
+                        }
+                        CardReference::Vat => ("vat_id".to_owned(), "must be the id of a VAT rate"),
+                        CardReference::Tag(place) => {
+                            (format!("tags.{place}"), "must be the id of a tag of the project")
+                        }
                     };
                     violations.add(field, message);
                 }
                 violations.into()
             }
-            NomenclatureRefusal::ArticleTaken => Self::invalid("article", "is the article of another item"),
+            NomenclatureRefusal::ArticleTaken => Self::invalid("article", "is already the article of another item"),
             NomenclatureRefusal::Stocked => {
-                Self::invalid("kind_id", "must stay goods while warehouses have stock of it")
+                Self::invalid("kind_id", "must not change from goods while warehouses have stock of the item")
             }
             NomenclatureRefusal::Stale => Self::Message(StatusCode::CONFLICT, refusal.to_string()),
         }

@@ -146,7 +146,8 @@ pub(super) const TABLE: Table<Nomenclature> = Table {
         Filter::money("price", "With this card price."),
     ],
     search: Some(
-        "Words of the name and the article in any order and case, or parts of them. Without `order_by` the best comes first.",
+        "Words or parts of words of the name and the article, in any order and case. Without `order_by`, the best \
+         match comes first.",
     ),
     period: Some("created_at"),
     order: Sort::ascending("id"),

@@ -29,8 +29,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<PageRefusal> for ApiError {
     fn from(refusal: PageRefusal) -> Self {
         match refusal {
-            PageRefusal::SlugTaken => Self::invalid("slug", "is the slug of another page"),
-            PageRefusal::UnknownType => Self::invalid("page_type_id", "names no page type"),
+            PageRefusal::SlugTaken => Self::invalid("slug", "is already the slug of another page"),
+            PageRefusal::UnknownType => Self::invalid("page_type_id", "must be the id of a page type"),
         }
     }
 }

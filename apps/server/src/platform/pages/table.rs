@@ -36,7 +36,7 @@ pub(super) const TABLE: Table<Page> = Table {
         Filter::id::<PageTypeId>("page_type_id", "Of these types."),
         Filter::flag("is_active", "Whether customers see it."),
     ],
-    search: Some("Every word has to be part of one in title, description or text."),
+    search: Some("Words or parts of words. Each must occur in the title, description or text."),
     period: Some("created_at"),
     order: Sort::descending("id"),
 };

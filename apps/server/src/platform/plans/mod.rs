@@ -26,9 +26,13 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<PlanRefusal> for ApiError {
     fn from(refusal: PlanRefusal) -> Self {
         match refusal {
-            PlanRefusal::UnknownPlan => Self::invalid("nomenclature_id", "names no subscription plan of the project"),
-            PlanRefusal::SlugTaken => Self::invalid("plan_slug", "is the slug of another plan of the application"),
-            PlanRefusal::TooMany => Self::invalid("application", "has as many plans as it may have"),
+            PlanRefusal::UnknownPlan => {
+                Self::invalid("nomenclature_id", "must be the id of a subscription plan of the project")
+            }
+            PlanRefusal::SlugTaken => {
+                Self::invalid("plan_slug", "is already the slug of another plan of the application")
+            }
+            PlanRefusal::TooMany => Self::invalid("application", "has reached the maximum number of plans"),
         }
     }
 }
@@ -89,7 +93,7 @@ impl From<NewPlanAssignment> for PlanDraft {
     request_body = NewPlanAssignment,
     responses(
         (status = 201, body = OneAssignment),
-        (status = 200, description = "It was assigned already.", body = OneAssignment),
+        (status = 200, description = "The plan is already assigned.", body = OneAssignment),
     ),
 )]
 #[post("/api/applications/{application}/subscription-nomenclatures")]
@@ -161,5 +165,5 @@ async fn change_plan(
 #[delete("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
 async fn withdraw_plan(staff: SignedInStaff, service: Data<PlanService>, ids: Ids) -> Answer<Message> {
     service.withdraw(&staff, ids.0.parse()?, ids.1.parse()?).await?;
-    Ok(Json(Message::new("The application offers the plan no more.")))
+    Ok(Json(Message::new("The application no longer offers the plan.")))
 }

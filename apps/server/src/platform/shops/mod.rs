@@ -41,11 +41,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 impl From<ShopRefusal> for ApiError {
     fn from(refusal: ShopRefusal) -> Self {
         match refusal {
-            ShopRefusal::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
+            ShopRefusal::UnknownBranch => Self::invalid("branch_id", "must be the id of a branch of the project"),
             ShopRefusal::Times(TimesRefused::FarDay) => Self::invalid("date", refusal),
             ShopRefusal::Times(TimesRefused::Overlap(_)) => Self::invalid("opens_at", refusal),
             ShopRefusal::Times(TimesRefused::Unknown) => Self::not_found(),
-            ShopRefusal::Times(TimesRefused::Full) => Self::invalid("id", "has as many of them as a shop may have"),
+            ShopRefusal::Times(TimesRefused::Full) => Self::invalid("id", "has reached the maximum per shop"),
         }
     }
 }

@@ -206,7 +206,7 @@ impl ExceptionInput {
     fn terms(self) -> Result<ExceptionTerms, ApiError> {
         let missing = |field: &str| {
             let mut violations = Violations::default();
-            violations.add(field, "is required beside the other time");
+            violations.add(field, "is required together with the other time");
             ApiError::from(violations)
         };
         let interval = match (self.opens_at, self.closes_at) {

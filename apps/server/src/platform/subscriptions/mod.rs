@@ -171,7 +171,7 @@ async fn command(
 /// Returns the error for staff where it differs from the error for customers.
 fn told(field: &str, error: SubscriptionError) -> ApiError {
     match error {
-        SubscriptionError::CustomerGone => ApiError::invalid("id", "the customer has left"),
+        SubscriptionError::CustomerGone => ApiError::invalid("id", "the customer is deleted"),
         SubscriptionError::Refused(refusal) => match refusal {
             SubscriptionRefusal::NotThen(_) | SubscriptionRefusal::TooFar => ApiError::invalid(field, refusal),
             SubscriptionRefusal::NotRetryable(reason) => ApiError::invalid("id", reason),
@@ -189,7 +189,7 @@ fn told(field: &str, error: SubscriptionError) -> ApiError {
     params(("id" = i64, Path)),
     responses(
         (status = 200, body = OneStaffSubscription),
-        (status = 422, description = "It is canceled, or a charge is under way."),
+        (status = 422, description = "The subscription is canceled, or a charge is in progress."),
     ),
 )]
 #[post("/api/subscriptions/{id}/cancel")]
@@ -218,7 +218,10 @@ struct PauseInput {
     request_body = PauseInput,
     responses(
         (status = 200, body = OneStaffSubscription),
-        (status = 422, description = "It is not active, a charge is under way, or the moment does not fit."),
+        (
+            status = 422,
+            description = "The subscription is not active, a charge is in progress, or the date is not allowed.",
+        ),
     ),
 )]
 #[post("/api/subscriptions/{id}/pause")]
@@ -239,7 +242,7 @@ async fn pause_subscription(
     params(("id" = i64, Path)),
     responses(
         (status = 200, body = OneStaffSubscription),
-        (status = 422, description = "It is not active, or a charge is under way."),
+        (status = 422, description = "The subscription is not active, or a charge is in progress."),
     ),
 )]
 #[post("/api/subscriptions/{id}/skip")]
@@ -267,7 +270,10 @@ struct BillingDayInput {
     request_body = BillingDayInput,
     responses(
         (status = 200, body = OneStaffSubscription),
-        (status = 422, description = "It is not active, a charge is under way, or there is no such day."),
+        (
+            status = 422,
+            description = "The subscription is not active, a charge is in progress, or the day does not exist.",
+        ),
     ),
 )]
 #[post("/api/subscriptions/{id}/billing-day")]
@@ -291,7 +297,8 @@ async fn move_billing_day(
     params(("id" = i64, Path)),
     responses(
         (status = 200, body = OneStaffSubscription),
-        (status = 422, description = "Nothing is due, a charge is under way, the method must not be charged, or a limit is reached."),
+        (status = 422, description = "No charge is due, a charge is in progress, the payment method cannot be charged, \
+            or a limit is reached."),
     ),
 )]
 #[post("/api/subscriptions/{id}/charge")]
@@ -310,7 +317,10 @@ async fn charge_now(
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneStaffSubscription), (status = 422, description = "It is not parked.")),
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "The subscription is not parked."),
+    ),
 )]
 #[post("/api/subscriptions/{id}/release")]
 async fn release_subscription(

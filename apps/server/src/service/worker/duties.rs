@@ -191,7 +191,7 @@ impl Duty {
                 Ok(Ok(true)) => ("busy", None),
                 Ok(Ok(false)) => ("idle", Some(idle)),
                 Ok(Err(error)) => {
-                    tracing::warn!(%error, duty = name, "a step of the worker failed; it goes on");
+                    tracing::warn!(%error, duty = name, "a worker task failed; the worker continues");
                     ("failed", Some(idle))
                 }
                 Err(pause) => ("panicked", Some(pause)),

@@ -72,7 +72,7 @@ impl RunningWorker {
     pub async fn stop(self) {
         self.stop.cancel();
         if let Err(error) = self.running.await {
-            tracing::warn!(%error, "the worker ended badly");
+            tracing::warn!(%error, "the worker ended with an error");
         }
     }
 }
@@ -94,10 +94,10 @@ impl Worker {
         let slots = DUTIES.iter().flat_map(|duty| (0..duty.at_once).map(move |slot| (duty, slot)));
         join_all(slots.map(|(duty, slot)| duty.attend(&self, slot, &stop))).await;
         if let Err(error) = self.deliveries.release(&self.name).await {
-            tracing::warn!(%error, "leases could not be given back; they run out by themselves");
+            tracing::warn!(%error, "leases could not be released; they expire by themselves");
         }
         if let Err(error) = self.database.worker_gone(&self.name).await {
-            tracing::warn!(%error, "the worker could not sign off");
+            tracing::warn!(%error, "the worker could not be deregistered");
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) async fn deliver(worker: &Worker, context: StepContext<'_>) -> Result
 pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.charges.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
-        tracing::error!(%purpose, %why, "a payment needs to be looked at");
+        tracing::error!(%purpose, %why, "a payment needs review; see `kontor payment --help`");
     }
     Ok(round.checked > 0)
 }
@@ -55,7 +55,7 @@ pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result
 pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.refunds.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
-        tracing::error!(%purpose, %why, "a payment needs to be looked at");
+        tracing::error!(%purpose, %why, "a payment needs review; see `kontor payment --help`");
     }
     Ok(round.checked > 0)
 }
@@ -64,13 +64,13 @@ pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result
 pub(super) async fn compare_refunds(worker: &Worker) -> Result<bool, Trouble> {
     let Some(compared) = worker.refunds.compare_when_due().await? else { return Ok(false) };
     for (purpose, why) in compared.suspicious {
-        tracing::error!(%purpose, %why, "a payment needs to be looked at");
+        tracing::error!(%purpose, %why, "a payment needs review; see `kontor payment --help`");
     }
     if compared.recorded > 0 {
-        tracing::info!(refunds = compared.recorded, "refunds that were made at the acquirer are recorded");
+        tracing::info!(refunds = compared.recorded, "refunds made at the acquirer are recorded");
     }
     if let Some(why) = compared.broken_off {
-        tracing::warn!(%why, "the refunds that the acquirer lists could not be compared");
+        tracing::warn!(%why, "the refunds listed by the acquirer could not be compared");
     }
     Ok(false)
 }
@@ -79,7 +79,7 @@ pub(super) async fn compare_refunds(worker: &Worker) -> Result<bool, Trouble> {
 pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
     let round = worker.subscriptions.run(MOST_SUBSCRIPTIONS).await?;
     for (id, why) in round.failed {
-        tracing::error!(subscription = %id, %why, "a subscription could not be worked on; it comes again");
+        tracing::error!(subscription = %id, %why, "a subscription could not be processed; it will be retried");
     }
     Ok(round.found > 0)
 }
@@ -88,7 +88,7 @@ pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
 pub(super) async fn receipts(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.receipts.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
-        tracing::error!(%purpose, %why, "a receipt needs to be looked at");
+        tracing::error!(%purpose, %why, "a receipt needs review; see `kontor receipt --help`");
     }
     Ok(round.checked > 0)
 }
@@ -106,8 +106,8 @@ pub(super) async fn send_passwords(worker: &Worker, context: StepContext<'_>) ->
 pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.task_mails.send_due(context.owner).await?;
     match &round {
-        TaskMailOutcome::Failed(error) => tracing::warn!(%error, "an employee was not told of their tasks"),
-        TaskMailOutcome::GivenUp => tracing::warn!("an employee could not be told of their tasks for a day"),
+        TaskMailOutcome::Failed(error) => tracing::warn!(%error, "an employee could not be notified of tasks"),
+        TaskMailOutcome::GivenUp => tracing::warn!("an employee could not be notified of tasks for a day; giving up"),
         TaskMailOutcome::Idle | TaskMailOutcome::Nothing | TaskMailOutcome::Sent => {}
     }
     Ok(round != TaskMailOutcome::Idle)
@@ -140,7 +140,7 @@ pub(super) async fn export(worker: &Worker, context: StepContext<'_>) -> Result<
 pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.files.sweep(context.owner).await?;
     for (leftover, error) in &round.failed {
-        tracing::warn!(file = %leftover.id, %error, "a content stays for now; it is tried for again");
+        tracing::warn!(file = %leftover.id, %error, "a file could not be removed; it will be retried");
     }
     Ok(round.removed > 0)
 }
@@ -150,11 +150,11 @@ pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<b
 pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, Trouble> {
     let unasked = worker.database.cancel_unpaid_orders(worker.clock.now()).await?;
     if unasked > 0 {
-        tracing::info!(orders = unasked, "orders whose payment nobody asks for any more are canceled");
+        tracing::info!(orders = unasked, "canceled orders whose payment was not requested again");
     }
     let unconfirmed = worker.database.cancel_unconfirmed(worker.clock.now()).await?;
     if unconfirmed > 0 {
-        tracing::info!(orders = unconfirmed, "orders from the contact form that nobody confirmed are canceled");
+        tracing::info!(orders = unconfirmed, "canceled unconfirmed orders from the contact form");
     }
     Ok(unasked + unconfirmed > 0)
 }
@@ -182,7 +182,7 @@ pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<b
     }
     let files = worker.jobs.sweep().await?;
     if files > 0 {
-        tracing::info!(files, "files that no job names are removed");
+        tracing::info!(files, "removed files without a job");
     }
     trouble.map_or(Ok(false), |error| Err(error.into()))
 }
