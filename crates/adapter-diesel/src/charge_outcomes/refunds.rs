@@ -103,7 +103,7 @@ fn leave_to_operators(
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
     let why = format!("the payment of a canceled order is not refunded: {why}");
-    tracing::error!(purpose = %known.charge.purpose(), %why, "a payment needs to be looked at");
+    tracing::error!(purpose = %known.charge.purpose(), %why, "a payment needs review; see `kontor payment --help`");
     contradicted(connection, known.charge.id.get(), &why, at)
 }
 
