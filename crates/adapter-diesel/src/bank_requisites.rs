@@ -7,7 +7,7 @@ use kontor_kernel::{BankRequisite, BankRequisiteDraft, Stamp, StoreError};
 
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{IdRow, Statement, by_place};
-use crate::{stored, unreadable};
+use crate::{decode, unreadable};
 
 /// Table of the bank accounts of one kind of owner.
 pub(crate) struct Requisites {
@@ -43,16 +43,16 @@ impl TryFrom<RequisiteRow> for Placed {
 
     fn try_from(row: RequisiteRow) -> Result<Self, StoreError> {
         let requisite = BankRequisite {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             content: BankRequisiteDraft {
-                bik: stored::text(&row.bik)?,
-                bank_name: stored::text(&row.bank_name)?,
-                correspondent_account: stored::optional_text(row.correspondent_account.as_deref())?,
-                account: stored::text(&row.account)?,
-                comment: stored::optional_text(row.comment.as_deref())?,
+                bik: decode::text(&row.bik)?,
+                bank_name: decode::text(&row.bank_name)?,
+                correspondent_account: decode::optional_text(row.correspondent_account.as_deref())?,
+                account: decode::text(&row.account)?,
+                comment: decode::optional_text(row.comment.as_deref())?,
             },
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         };
         Ok(Self { project: row.project_id, owner: row.owner_id, requisite })
     }

@@ -6,8 +6,8 @@ use diesel::sql_types::{BigInt, Bool, Timestamp};
 use kontor_kernel::{Change, ChangeLog, ChangePosition, ChangedList, ProjectId, StoreError};
 
 use crate::database::{Abort, Database};
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 by_place! {
     struct ChangeRow {
@@ -19,7 +19,7 @@ by_place! {
 
 impl From<ChangeRow> for Change {
     fn from(row: ChangeRow) -> Self {
-        let position = ChangePosition { at: stored::moment(row.updated_at), id: row.id };
+        let position = ChangePosition { at: decode::moment(row.updated_at), id: row.id };
         Self { position, is_deletion: row.is_deletion }
     }
 }

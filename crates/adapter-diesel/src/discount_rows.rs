@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, StoreError};
 
+use crate::decode;
 use crate::schema::discounts;
 use crate::statement::by_place;
-use crate::stored;
 
 by_place! {
     /// Columns of a discount that all readers need. Also read by [`COLUMNS`].
@@ -40,8 +40,8 @@ pub(crate) const COLUMNS: &str = "id, name, code, kind, value, target, target_id
 pub(crate) fn value(id: i64, kind: &str, value: i64) -> Result<DiscountValue, StoreError> {
     match kind {
         "percent" => Ok(DiscountValue::Percent(u16::try_from(value).map_err(StoreError::corrupt)?)),
-        "fixed" => Ok(DiscountValue::Fixed(stored::money(value)?)),
-        other => Err(stored::unknown("discounts", id, "kind", other)),
+        "fixed" => Ok(DiscountValue::Fixed(decode::money(value)?)),
+        other => Err(decode::unknown("discounts", id, "kind", other)),
     }
 }
 
@@ -57,9 +57,9 @@ pub(crate) fn number(value: DiscountValue) -> i64 {
 pub(crate) fn target(discount: i64, target: &str, id: Option<i64>) -> Result<DiscountTarget, StoreError> {
     match (target, id) {
         ("cart", _) => Ok(DiscountTarget::Cart),
-        ("category", Some(id)) => Ok(DiscountTarget::Category(stored::id(id)?)),
-        ("product", Some(id)) => Ok(DiscountTarget::Product(stored::id(id)?)),
-        (other, _) => Err(stored::unknown("discounts", discount, "target", other)),
+        ("category", Some(id)) => Ok(DiscountTarget::Category(decode::id(id)?)),
+        ("product", Some(id)) => Ok(DiscountTarget::Product(decode::id(id)?)),
+        (other, _) => Err(decode::unknown("discounts", discount, "target", other)),
     }
 }
 
@@ -74,5 +74,5 @@ pub(crate) fn target_columns(target: DiscountTarget) -> (&'static str, Option<i6
 
 /// Reads the status of a discount from its column.
 pub(crate) fn status(id: i64, name: &str) -> Result<DiscountStatus, StoreError> {
-    stored::word("discounts", id, "status", name)
+    decode::word("discounts", id, "status", name)
 }

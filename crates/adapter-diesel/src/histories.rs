@@ -9,12 +9,12 @@ use kontor_kernel::{Page, PageRequest, ProjectId, Resource, Stamp, StoreError, W
 use crate::database::idempotency::names;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::schema::histories;
 use crate::statement::{Statement, Value, by_place};
-use crate::stored;
 use crate::unreadable;
 
-/// SQL for the names of the employee `u` and the customer `c`, for [`stored::author_name`].
+/// SQL for the names of the employee `u` and the customer `c`, for [`decode::author_name`].
 pub(crate) const AUTHOR_NAMES: &str = "u.first_name || ' ' || u.last_name, \
     coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, ''))";
 
@@ -188,14 +188,14 @@ impl TryFrom<LineRow> for HistoryEntry {
     type Error = StoreError;
 
     fn try_from(row: LineRow) -> Result<Self, StoreError> {
-        let author = stored::author_of(row.user_id, row.counterparty_id)?;
+        let author = decode::author_of(row.user_id, row.counterparty_id)?;
         Ok(Self {
             id: row.id,
-            action: stored::word("histories", row.id, "deed", &row.deed)?,
+            action: decode::word("histories", row.id, "deed", &row.deed)?,
             author,
-            author_name: stored::author_name(author, row.user_name, row.counterparty_name),
+            author_name: decode::author_name(author, row.user_name, row.counterparty_name),
             changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,
-            at: stored::moment(row.created_at),
+            at: decode::moment(row.created_at),
         })
     }
 }
@@ -286,7 +286,7 @@ impl Histories for Database {
                 .sql(" OFFSET ")
                 .value(page.offset())
                 .rows(connection)?;
-            Ok(stored::page(
+            Ok(decode::page(
                 unreadable::rows("histories", lines, |line| line.id, HistoryEntry::try_from)?,
                 total,
                 page,

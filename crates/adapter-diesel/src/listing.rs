@@ -10,8 +10,8 @@ use kontor_kernel::{Line, Listing, Page, PageRequest, ProjectId, StoreError};
 use quick_cache::sync::Cache;
 
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::statement::{IdRow, Statement, Value};
-use crate::stored;
 
 /// Source of the records of a list.
 pub(crate) struct Source {
@@ -169,7 +169,7 @@ impl Source {
         let matching = self.matching(within, listing)?;
         let items = self.numbers(connection, matching.clone(), listing, Window::of(listing.page))?;
         let total = self.count(connection, matching)?;
-        Ok(Page { items, total: stored::count(total)?, request: listing.page })
+        Ok(Page { items, total: decode::count(total)?, request: listing.page })
     }
 
     /// As [`Source::page`], for a list that may be long: more than [`COUNTED`] records are not counted for every page.
@@ -200,7 +200,7 @@ impl Source {
         // Records may have been added since the count.
         let seen = i64::try_from(items.len()).unwrap_or_default();
         let least = if seen > 0 { listing.page.offset() + seen } else { 0 };
-        Ok(Page { items, total: stored::count(total.max(least))?, request: listing.page })
+        Ok(Page { items, total: decode::count(total.max(least))?, request: listing.page })
     }
 
     /// Determines if there are more than [`COUNTED`] records, and reads the page if possible. A text search runs only

@@ -8,10 +8,10 @@ use kontor_kernel::{
 };
 
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::histories;
 use crate::listing::{Source, Totals, in_order, of_project as of_project_column};
 use crate::statement::Statement;
-use crate::stored;
 use crate::unreadable;
 
 /// Record that is read by its number.
@@ -132,7 +132,7 @@ impl<T: DeletableRecord> DeletableRepository<T> for Database {
 
 /// Combines a record with the number of its project, as read from a row.
 pub(crate) fn of_project<T>(project: i64, record: Result<T, StoreError>) -> Result<OfProject<T>, StoreError> {
-    Ok(OfProject::new(stored::id(project)?, record?))
+    Ok(OfProject::new(decode::id(project)?, record?))
 }
 
 /// Sorts records from rows (number, project, record) into the order of these numbers. Missing ones are skipped.

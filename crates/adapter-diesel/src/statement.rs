@@ -18,7 +18,7 @@ use diesel::sqlite::Sqlite;
 use diesel::{QueryableByName, RunQueryDsl};
 
 use crate::database::{AnyConnection, on_each};
-use crate::moments::Moment;
+use crate::time_codec::Moment;
 
 /// Value of a statement.
 #[derive(Debug, Clone)]

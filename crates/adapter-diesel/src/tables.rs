@@ -6,10 +6,10 @@ use kontor_kernel::StoreError;
 use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
 #[cfg(feature = "test-support")]
 use crate::database::{InvalidatingWrites, Topic, VersionedTable};
-use crate::projections::name_keys::fill_name_keys;
-use crate::projections::promo_codes::fill_promo_codes;
-use crate::projections::search::{fill_customers, fill_missing, index_texts, refill_pages};
-use crate::projections::sort_keys::fill_sort_keys;
+use crate::read_models::name_keys::fill_name_keys;
+use crate::read_models::promo_codes::fill_promo_codes;
+use crate::read_models::search::{fill_customers, fill_missing, index_texts, refill_pages};
+use crate::read_models::sort_keys::fill_sort_keys;
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \

@@ -7,9 +7,9 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{ProjectId, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database, Memory, NewRow, Topic, VersionedRow};
+use crate::decode;
 use crate::histories::AUTHOR_NAMES;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 /// Kind of record that can be edited. Every statement that changes visible data of a record raises its version; in
 /// tests [`Database::write`] rejects an operation that does not.
@@ -232,9 +232,9 @@ impl TryFrom<ChangeRow> for LastChange {
     type Error = StoreError;
 
     fn try_from(row: ChangeRow) -> Result<Self, StoreError> {
-        let author = stored::author_of(row.user_id, row.customer_id)?;
-        let author_name = stored::author_name(author, row.user_name, row.customer_name);
-        Ok(Self { at: stored::moment(row.at), author, author_name })
+        let author = decode::author_of(row.user_id, row.customer_id)?;
+        let author_name = decode::author_name(author, row.user_name, row.customer_name);
+        Ok(Self { at: decode::moment(row.at), author, author_name })
     }
 }
 

@@ -5,8 +5,8 @@ use diesel::prelude::*;
 use kontor_kernel::StoreError;
 
 use crate::database::{Abort, Database, on_each};
+use crate::decode;
 use crate::schema::workers;
-use crate::stored;
 
 impl Database {
     /// Returns the time of the last heartbeat of any worker.
@@ -14,7 +14,7 @@ impl Database {
         self.read(|connection| {
             let seen: Option<NaiveDateTime> =
                 workers::table.select(diesel::dsl::max(workers::seen_at)).first(connection)?;
-            Ok::<_, Abort<StoreError>>(seen.map(stored::moment))
+            Ok::<_, Abort<StoreError>>(seen.map(decode::moment))
         })
         .await
     }

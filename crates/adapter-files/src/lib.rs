@@ -29,11 +29,11 @@
 
 mod archive;
 mod inspect;
+mod location;
 mod pdf;
 mod picture;
-mod place;
 mod store;
 
 pub use inspect::Inspector;
-pub use place::{Bucket, FileStorage, InvalidBucket};
+pub use location::{Bucket, FileStorage, InvalidBucket};
 pub use store::PIECE;

@@ -16,7 +16,7 @@ use object_store::{Error, GetOptions, ObjectStoreExt};
 use ring::digest::{Context, SHA256, digest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::place::{FileStorage, failed};
+use crate::location::{FileStorage, failed};
 
 /// Maximum bytes of a content in memory at a time; buckets accept smaller parts only at the end.
 pub const PIECE: usize = 5 * 1024 * 1024;

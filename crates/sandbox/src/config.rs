@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{AdjustableClock, Clock};
 
-use crate::chance::{Entropy, system_entropy};
+use crate::ids::{Entropy, system_entropy};
 
 /// Configuration of a sandbox. [`SandboxConfig::new`] returns working values for development and tests.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::named::named;
-use crate::world::lock;
+use crate::state::lock;
 
 /// Longest time a response is held: longer than any client should wait.
 const LONGEST_HOLD: Duration = Duration::from_secs(40);

@@ -9,7 +9,7 @@ use actix_web::web::{self, Data, ServiceConfig};
 use kontor_html::{Width, escape, page, rows};
 use serde_json::Value;
 
-use crate::world::World;
+use crate::state::World;
 
 const LATEST: usize = 100;
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::world::{lock, moment};
+use crate::state::{lock, moment};
 
 /// Channel of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::acquirer::{self, notifications};
 use crate::config::SandboxConfig;
-use crate::telephony::pushes;
+use crate::state::World;
+use crate::telephony::callbacks;
 use crate::time_travel::TimeTravel;
-use crate::world::World;
-use crate::{answers, control, hooks, index, smtp, storage, suggest, telephony};
+use crate::{answers, control, index, smtp, storage, suggest, telephony, webhook_receiver};
 
 const BACKLOG: u32 = 1_024;
 const LARGEST_BODY: usize = 2 * 1024 * 1024;
@@ -84,7 +84,7 @@ impl Sandbox {
             }),
             tokio::spawn(smtp::serve(Arc::clone(&world), mailbox)),
             tokio::spawn(notifications::courier(Arc::clone(&world), client.clone(), inbox)),
-            tokio::spawn(pushes::courier(Arc::clone(&world), client, to_push)),
+            tokio::spawn(callbacks::courier(Arc::clone(&world), client, to_push)),
         ];
         Ok(SandboxHandle { world, addr, smtp_addr, server: server_handle, tasks })
     }
@@ -154,7 +154,7 @@ fn routes(config: &mut ServiceConfig) {
         .configure(acquirer::page::routes)
         .configure(telephony::routes)
         .configure(suggest::routes)
-        .configure(hooks::routes)
+        .configure(webhook_receiver::routes)
         .configure(storage::routes)
         .configure(control::routes)
         .configure(index::routes)

@@ -1,7 +1,7 @@
 //! The telephony provider: SMS.RU's flash call, check by an incoming call, and SMS.
 
+pub mod callbacks;
 mod callcheck;
-pub mod pushes;
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Responder};
 use serde_json::{Map, Value, json};
 
 use crate::answers;
-use crate::gate;
+use crate::fault_middleware;
 use crate::messages::{Channel, Message, find_code, recipient};
-use crate::world::World;
+use crate::state::World;
 
 pub use callcheck::{CheckStatus, Checks};
 
@@ -70,7 +70,7 @@ where
 {
     config.service(
         web::resource(path)
-            .wrap(from_fn(gate::telephony))
+            .wrap(from_fn(fault_middleware::telephony))
             .route(web::get().to(handler.clone()))
             .route(web::post().to(handler))
             .default_service(web::to(answers::wrong_method)),

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::world::{World, lock};
+use crate::state::{World, lock};
 
 /// Moves the time of everything that shares the clock of the sandbox.
 #[async_trait]

@@ -10,8 +10,8 @@ use kontor_orders::model::Order;
 
 use crate::invariants;
 use crate::merchant::Merchant;
+use crate::scheduler::Run;
 use crate::services::Services;
-use crate::turns::Run;
 
 /// A customer who has logged in.
 #[derive(Debug, Clone)]

@@ -17,16 +17,16 @@
 
 mod act;
 mod acts;
-mod books;
-mod gated;
+mod audit;
 pub mod invariants;
 mod merchant;
-mod outside;
+mod providers;
+mod scheduled_ports;
+mod scheduler;
 mod services;
 mod simulation;
 mod trace;
-mod turns;
 
 pub use invariants::When;
+pub use scheduler::Met;
 pub use simulation::{Broken, Outcome, Plan, Simulation};
-pub use turns::Met;

@@ -19,9 +19,9 @@ use kontor_subscriptions::{MethodChangeService, Pace, StaffSubscriptions, Subscr
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryWorker, WebhookService};
 
-use crate::gated::{ScheduledStorage, SingleSlot};
-use crate::outside::{NoSigner, Outside};
-use crate::turns::Turns;
+use crate::providers::{NoSigner, Outside};
+use crate::scheduled_ports::{ScheduledStorage, SingleSlot};
+use crate::scheduler::Turns;
 
 /// Services and adapters of a simulation.
 pub struct Services {

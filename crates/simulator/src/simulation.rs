@@ -13,13 +13,13 @@ use kontor_payments::model::{GatewayStatus, ProviderId};
 
 use crate::act::{Act, ActResult, Effect, Member, Scene};
 use crate::acts::workers::{DUTIES, Duty};
-use crate::acts::{customers, members, staff, strangers, workers};
-use crate::books;
+use crate::acts::{customers, foreign_records, members, staff, workers};
+use crate::audit;
 use crate::invariants::{self, Dialect, When};
 use crate::merchant::Merchant;
+use crate::scheduler::Met;
 use crate::services::Services;
 use crate::trace::Trace;
-use crate::turns::Met;
 
 /// Parameters of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -264,7 +264,7 @@ impl Simulation {
             _ => {
                 let other = (merchant + 1) % self.merchants.len();
                 let (theirs, victim) = (self.merchants[other].clone(), self.member(other));
-                vec![strangers::reach(scene, theirs, victim, Some(member))]
+                vec![foreign_records::reach(scene, theirs, victim, Some(member))]
             }
         }
     }
@@ -464,7 +464,7 @@ impl Simulation {
             let rule = invariants::INVARIANTS.iter().find(|rule| rule.name == name).unwrap();
             return Err(self.broken(rule.name, format!("rows that break a rule: {rows:?}")));
         }
-        let money = books::compare(&self.db, &self.services.outside, since).await;
+        let money = audit::compare(&self.db, &self.services.outside, since).await;
         money.map_err(|(rule, how)| self.broken(rule, how))?;
         if when == When::EveryStep {
             return Ok(());
@@ -475,7 +475,7 @@ impl Simulation {
             return Err(self.broken(invariants::DERIVED, format!("{} differences, {first:?}", differences.len())));
         }
         if when == When::AtRest {
-            let rest = books::settle(&self.db, &self.services.outside).await;
+            let rest = audit::settle(&self.db, &self.services.outside).await;
             rest.map_err(|(rule, how)| self.broken(rule, how))?;
         }
         Ok(())

@@ -1,17 +1,17 @@
 //! Adapters of the kernel's ports on this machine.
 
-mod answer_seal;
 mod clock;
 mod html;
 mod password;
 mod random;
+mod response_cipher;
 mod service_key;
 mod uploads;
 
-pub use answer_seal::ResponseCipher;
 pub use clock::SystemClock;
 pub use html::HtmlAllowList;
 pub use password::Argon2Passwords;
 pub use random::SystemRandom;
+pub use response_cipher::ResponseCipher;
 pub use service_key::ServiceKey;
 pub use uploads::FolderUploads;

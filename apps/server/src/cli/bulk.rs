@@ -16,11 +16,11 @@ use kontor_kernel::{JobId, ProjectId, Word as _};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::atomic_file::write_whole;
 use super::import_preview;
 use super::import_reading::ReadingArguments;
 use super::operate::open_migrated;
 use super::output::Output;
-use super::whole_file::write_whole;
 use super::{Exit, Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

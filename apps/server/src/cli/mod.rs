@@ -1,6 +1,7 @@
 //! Command line.
 
 mod application;
+mod atomic_file;
 mod backup;
 mod bulk;
 mod customer;
@@ -22,7 +23,6 @@ mod reconcile;
 mod sandbox;
 mod tag;
 mod user;
-mod whole_file;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

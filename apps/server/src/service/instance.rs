@@ -18,7 +18,7 @@ use super::messaging::MessagingError;
 use super::server::{ServeError, Sockets, build};
 use super::startup_memory::release_startup_memory;
 use super::supervision::Supervisor;
-use super::turns::Turns;
+use super::time_lock::Turns;
 use super::wiring::{AdaptersError, Services, Surroundings, delivery_worker};
 use super::worker::{RunningWorker, Worker};
 use crate::config::Config;

@@ -21,7 +21,7 @@ pub mod routes;
 pub mod server;
 mod startup_memory;
 pub mod supervision;
-pub mod turns;
+pub mod time_lock;
 pub mod unrouted;
 pub mod wiring;
 pub mod worker;

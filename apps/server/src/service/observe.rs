@@ -19,7 +19,7 @@ use crate::http::policy::Endpoint;
 use crate::http::request_id::{RequestId, RequestIds};
 use crate::http::throttle::TightestQuota;
 use crate::http::traffic::{count_unrouted, method_label};
-use crate::http::unread::{Kept, holding};
+use crate::http::unread_body::{Kept, holding};
 use crate::http::{ApiError, RefusalLog};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

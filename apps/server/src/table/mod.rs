@@ -1,6 +1,6 @@
 //! Tables for staff screens, `GET /api/tables/<resource>`: declared as columns, rendered with the documented envelope.
 
-mod asked;
+mod query;
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-pub(crate) use self::asked::list_params;
-pub use self::asked::{Asked, Filter};
+pub(crate) use self::query::list_params;
+pub use self::query::{Asked, Filter};
 use crate::http::paging::Pagination;
 
 /// Table, defined completely by its declaration. The response has the rows under the name of the resource.

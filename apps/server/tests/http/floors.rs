@@ -42,7 +42,7 @@ const SERVER: &[Floor] = &[
 
 const STORAGE: &[Floor] = &[
     // Statements run on connections, and the database runs statements of its own.
-    floor("database", Coupling::Unit, &["database", "moments", "statement", "stored", "unreadable"]),
+    floor("database", Coupling::Unit, &["database", "time_codec", "statement", "decode", "unreadable"]),
     floor("tools", Coupling::Acyclic, &["collation", "histories", "listing", "records", "schema", "versions"]),
     floor(
         "what domains share",
@@ -55,8 +55,8 @@ const STORAGE: &[Floor] = &[
             "integration_links",
             "lease",
             "locks",
-            "people",
-            "projections",
+            "customer_data",
+            "read_models",
             "receipt_terms",
             "stock",
         ],
@@ -211,8 +211,8 @@ fn wrong_lines_are_found() {
         assert_eq!(faults_of(lines), Vec::<String>::new(), "{lines:?}");
     }
     let wrong: [(&[(&str, &str)], &str); 9] = [
-        (&[("base", "use crate::one::Thing;")], "runs up"),
-        (&[("base::inner", "fn f() { super::super::one::call() }")], "runs up"),
+        (&[("base", "use crate::entry::Thing;")], "runs up"),
+        (&[("base::inner", "fn f() { super::super::entry::call() }")], "runs up"),
         (&[("base", "use crate::Thing;"), ("", "pub use top::Thing;")], "runs up"),
         (&[("one", "use crate::{base, other::Thing};")], "runs across"),
         (&[("one", "fn f() -> crate::other::Thing { loop {} }")], "runs across"),

@@ -16,8 +16,8 @@ use super::agent_records;
 use super::agents::{self, TokenToStore, names};
 use super::tokens::abilities;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::schema::agent_access_requests as requests;
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = requests)]
@@ -46,9 +46,9 @@ fn stage(row: &RequestRow) -> Result<Stage, StoreError> {
         (Some(RequestStatus::Declined), None) => {
             Ok(Stage::Declined(row.decline_reason.as_deref().map(reason).transpose()?))
         }
-        (Some(RequestStatus::Approved), Some(agent)) => Ok(Stage::Approved(stored::id(agent)?)),
-        (Some(RequestStatus::Consumed), Some(agent)) => Ok(Stage::Consumed(stored::id(agent)?)),
-        _ => Err(stored::unknown("agent_access_requests", &row.public_id, "status", &row.status)),
+        (Some(RequestStatus::Approved), Some(agent)) => Ok(Stage::Approved(decode::id(agent)?)),
+        (Some(RequestStatus::Consumed), Some(agent)) => Ok(Stage::Consumed(decode::id(agent)?)),
+        _ => Err(decode::unknown("agent_access_requests", &row.public_id, "status", &row.status)),
     }
 }
 
@@ -58,15 +58,15 @@ impl TryFrom<RequestRow> for StoredAccessRequest {
     fn try_from(row: RequestRow) -> Result<Self, StoreError> {
         Ok(Self {
             request: AccessRequest {
-                public_id: stored::text(&row.public_id)?,
-                project_id: stored::optional_id(row.project_id)?,
-                name: stored::text(&row.name)?,
+                public_id: decode::text(&row.public_id)?,
+                project_id: decode::optional_id(row.project_id)?,
+                name: decode::text(&row.name)?,
                 reason: reason(&row.reason)?,
                 requested: abilities(&row.requested)?,
                 permissions: abilities(&row.permissions)?,
                 stage: stage(&row)?,
-                created_at: stored::moment(row.created_at),
-                expires_at: stored::moment(row.expires_at),
+                created_at: decode::moment(row.created_at),
+                expires_at: decode::moment(row.expires_at),
             },
             fingerprint: row.secret_fingerprint,
         })
@@ -199,7 +199,7 @@ impl AccessRequestRepository for Database {
                     requests::consumed_at.eq(consumption.at.naive_utc()),
                 ))
                 .execute(connection)?;
-            Ok((stored::id(token)?, agent))
+            Ok((decode::id(token)?, agent))
         })
         .await
     }

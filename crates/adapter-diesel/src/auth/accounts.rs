@@ -7,11 +7,11 @@ use kontor_auth::ports::CustomerAccounts;
 use kontor_kernel::{AppScope, Contact, CounterpartyId, ProjectId, StoreError, TokenId};
 
 use super::{Holder, insert_token};
+use crate::customer_data::lock_customer;
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::people::lock_customer;
-use crate::projections::search::index_customer;
+use crate::decode;
+use crate::read_models::search::index_customer;
 use crate::schema::{counterparties, login_contacts};
-use crate::stored;
 
 /// Reason why a customer could not be bound to a contact.
 pub(crate) enum BindError {
@@ -71,8 +71,8 @@ pub(super) fn owner<R>(
     signs_in: Option<i64>,
 ) -> Result<ContactOwner, Abort<R>> {
     let recorded = if signs_in.is_some() { Vec::new() } else { with_contact(connection, project, contact)? };
-    let recorded = recorded.into_iter().map(stored::id).collect::<Result<Vec<_>, _>>()?;
-    Ok(ContactOwner::of(stored::optional_id(signs_in)?, &recorded))
+    let recorded = recorded.into_iter().map(decode::id).collect::<Result<Vec<_>, _>>()?;
+    Ok(ContactOwner::of(decode::optional_id(signs_in)?, &recorded))
 }
 
 /// Data of a new customer besides the contact.
@@ -141,7 +141,7 @@ pub(crate) fn find_or_bind(
     at: NaiveDateTime,
 ) -> Result<CounterpartyId, Abort<BindError>> {
     if let Some(id) = lock_bound_customer(connection, project, contact)? {
-        return Ok(stored::id(id)?);
+        return Ok(decode::id(id)?);
     }
     let id = match owner(connection, project, contact, None)? {
         ContactOwner::One(id) | ContactOwner::Several { oldest: id } if lock_customer(connection, id.get())? => {
@@ -153,7 +153,7 @@ pub(crate) fn find_or_bind(
         // Rolls back the records created for the binding.
         return Err(Abort::Refused(BindError::Lost));
     }
-    Ok(stored::id(id)?)
+    Ok(decode::id(id)?)
 }
 
 fn unbound_meanwhile() -> StoreError {
@@ -171,7 +171,7 @@ impl CustomerAccounts for Database {
         let (known, wanted) = (contact.clone(), contact.clone());
         let find = move |connection: &mut AnyConnection| {
             let id = bound(connection, project, &known)?;
-            Ok::<_, Abort<StoreError>>(id.map(stored::id::<CounterpartyId>).transpose()?)
+            Ok::<_, Abort<StoreError>>(id.map(decode::id::<CounterpartyId>).transpose()?)
         };
         if let Some(customer) = self.read(find.clone()).await? {
             return Ok(customer);
@@ -201,7 +201,7 @@ impl CustomerAccounts for Database {
                     let customer = find_or_bind(connection, app.project_id, &contact, &Newcomer::default(), at)?;
                     let holder = Holder::Customer(app.project_id, app.application_id, customer);
                     let token = insert_token(connection, &holder, &token)?;
-                    Ok((customer, stored::id(token)?))
+                    Ok((customer, decode::id(token)?))
                 })
                 .await;
             match signed {

@@ -9,9 +9,9 @@ use kontor_kernel::StoreError;
 
 use super::permission_rows::{listed_of, reference};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::listing::in_order;
 use crate::schema::{roles, users};
-use crate::stored;
 
 #[derive(Queryable)]
 struct AgentRow {
@@ -61,16 +61,16 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
         let creator = row.creator_id.and_then(|id| Some((id, creators.get(&id)?)));
         let creator = creator.map(|(id, name)| reference(id, name));
         agents.push(Agent {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
-            description: stored::optional_text(row.description.as_deref())?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
+            description: decode::optional_text(row.description.as_deref())?,
             is_banned: row.is_banned,
             creator: creator.transpose()?,
             permissions: listed.remove(&row.role_id).unwrap_or_default(),
-            version: stored::count(row.version)?,
-            last_activity_at: row.last_activity_at.map(stored::moment),
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            version: decode::count(row.version)?,
+            last_activity_at: row.last_activity_at.map(decode::moment),
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         });
     }
     Ok(in_order(ids, agents, |agent| agent.id.get()))

@@ -17,11 +17,11 @@ use super::{AGENT, end_staff_tokens, guard};
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, keep_valid};
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::decode;
 use crate::listing::{Source, unsearched};
 use crate::records;
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
 use crate::statement::Statement;
-use crate::stored;
 use crate::unreadable;
 
 /// Agents that are not deleted.
@@ -46,12 +46,12 @@ impl TryFrom<TokenRow> for AgentToken {
 
     fn try_from(row: TokenRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            name: stored::optional_text(row.name.as_deref())?,
+            id: decode::id(row.id)?,
+            name: decode::optional_text(row.name.as_deref())?,
             abilities: row.abilities.as_deref().map(abilities).transpose()?,
-            last_used_at: row.last_used_at.map(stored::moment),
-            created_at: stored::moment(row.created_at),
-            expires_at: stored::moment(row.expires_at),
+            last_used_at: row.last_used_at.map(decode::moment),
+            created_at: decode::moment(row.created_at),
+            expires_at: decode::moment(row.expires_at),
         })
     }
 }
@@ -199,7 +199,7 @@ impl AgentRepository for Database {
             let rows: Vec<(i64, String)> =
                 permissions::table.select((permissions::id, permissions::name)).load(connection)?;
             let known = rows.into_iter().filter_map(|(id, name)| Some((id, permission(&name)?)));
-            known.map(|(id, permission)| Ok((stored::id(id)?, permission))).collect()
+            known.map(|(id, permission)| Ok((decode::id(id)?, permission))).collect()
         })
         .await
     }
@@ -324,7 +324,7 @@ impl AgentRepository for Database {
             )?;
             made("tokens", id);
             Ok(AgentToken {
-                id: stored::id(id)?,
+                id: decode::id(id)?,
                 name: Some(token.name.clone()),
                 abilities: token.abilities.clone(),
                 last_used_at: None,

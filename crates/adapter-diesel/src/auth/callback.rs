@@ -10,10 +10,10 @@ use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
 use super::accounts::{Newcomer, bind, create, lock_bound_customer, owner};
 use super::{Holder, insert_token};
+use crate::customer_data::lock_customer;
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::people::lock_customer;
+use crate::decode;
 use crate::schema::{callback_attempts, callback_phones};
-use crate::stored;
 
 /// Values of the column `state`.
 mod state {
@@ -60,15 +60,15 @@ impl TryFrom<AttemptRow> for CallbackAttempt {
             state::PENDING => AttemptState::Pending,
             state::VERIFIED => AttemptState::Verified,
             state::OVER | state::EXCHANGED => AttemptState::Expired,
-            other => return Err(stored::unknown("callback_attempts", row.id, "state", other)),
+            other => return Err(decode::unknown("callback_attempts", row.id, "state", other)),
         };
         let check = row.check_id.ok_or_else(|| StoreError::corrupt("an opened attempt has no call"))?;
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             nonce_fingerprint: row.nonce_fingerprint,
-            check: stored::text(&check)?,
+            check: decode::text(&check)?,
             state,
-            expires_at: stored::moment(row.expires_at),
+            expires_at: decode::moment(row.expires_at),
         })
     }
 }
@@ -159,7 +159,7 @@ fn exchanged(
     exchange: &AttemptExchange,
 ) -> Result<ExchangeOutcome, Abort<ExchangeError>> {
     let Some(phone) = use_up(connection, exchange)? else { return Ok(ExchangeOutcome::NotVerified) };
-    let (project, contact) = (exchange.app.project_id, Contact::Phone(stored::text::<Phone>(&phone)?));
+    let (project, contact) = (exchange.app.project_id, Contact::Phone(decode::text::<Phone>(&phone)?));
     let customer = if let Some(id) = lock_bound_customer(connection, project, &contact)? {
         id
     } else {
@@ -173,10 +173,10 @@ fn exchanged(
         }
         id
     };
-    let customer = stored::id(customer)?;
+    let customer = decode::id(customer)?;
     let holder = Holder::Customer(project, exchange.app.application_id, customer);
     let token = insert_token(connection, &holder, &exchange.token)?;
-    Ok(ExchangeOutcome::SignedIn { counterparty_id: customer, token_id: stored::id(token)? })
+    Ok(ExchangeOutcome::SignedIn { counterparty_id: customer, token_id: decode::id(token)? })
 }
 
 #[async_trait]
@@ -185,7 +185,7 @@ impl CallbackAttempts for Database {
         self.write(move |connection| {
             let id = insert_attempt(connection, &attempt)?.ok_or(Abort::Refused(ClaimError::NonceUsed))?;
             if hold_phone(connection, &attempt, id)? {
-                return Ok(stored::id(id)?);
+                return Ok(decode::id(id)?);
             }
             let until: Option<NaiveDateTime> = callback_phones::table
                 .find((attempt.app.project_id.get(), attempt.phone.as_str()))
@@ -193,7 +193,7 @@ impl CallbackAttempts for Database {
                 .first(connection)
                 .optional()?;
             // Released in the same instant: the next attempt gets it.
-            let until = until.map_or(attempt.created_at, stored::moment);
+            let until = until.map_or(attempt.created_at, decode::moment);
             Err(Abort::Refused(ClaimError::PhoneHeld { until }))
         })
         .await

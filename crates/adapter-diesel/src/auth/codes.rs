@@ -7,9 +7,9 @@ use kontor_kernel::{Contact, ProjectId, StoreError};
 use super::accounts::{bound, owner};
 use super::{Holder, insert_token};
 use crate::database::{Abort, Database, on_each};
+use crate::decode;
 use crate::schema::one_time_codes;
 use crate::statement::Statement;
-use crate::stored;
 
 #[async_trait]
 impl CodeRepository for Database {
@@ -60,10 +60,10 @@ impl CodeRepository for Database {
             let used = Statement::new("UPDATE one_time_codes SET consumed_at = ").value(now).then(live());
             let used = used.sql(" AND fingerprint = ").value(redemption.fingerprint.as_str()).run(connection)?;
             if used == 1 {
-                let customer = stored::id(customer)?;
+                let customer = decode::id(customer)?;
                 let holder = Holder::Customer(project, redemption.application_id, customer);
                 let token = insert_token(connection, &holder, &redemption.token)?;
-                return Ok(RedeemOutcome::SignedIn { counterparty_id: customer, token_id: stored::id(token)? });
+                return Ok(RedeemOutcome::SignedIn { counterparty_id: customer, token_id: decode::id(token)? });
             }
             let counted = Statement::new("UPDATE one_time_codes SET attempts_left = attempts_left - 1").then(live());
             let counted = counted.run(connection)?;

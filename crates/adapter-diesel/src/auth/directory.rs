@@ -6,8 +6,8 @@ use kontor_kernel::{Page, PageRequest, ProjectId, StoreError};
 
 use super::{EMPLOYEE, agent_records, employees};
 use crate::database::{Abort, AnyConnection, Backend, Database};
+use crate::decode;
 use crate::schema::users;
-use crate::stored;
 use crate::unreadable;
 
 fn staff(project: ProjectId, filter: &EmployeeFilter) -> users::BoxedQuery<'static, Backend> {
@@ -55,7 +55,7 @@ fn page_of(
         };
         let ids =
             staff(project, filter).limit(page.limit()).offset(page.offset()).select(users::id).load(connection)?;
-        return Ok((stored::count(total)?, ids));
+        return Ok((decode::count(total)?, ids));
     };
     let rows: Vec<SearchedRow> = staff(project, filter).select(SearchedRow::as_select()).load(connection)?;
     let ids: Vec<i64> = rows.iter().filter(|row| row.searched().has(query)).map(|row| row.id).collect();
@@ -79,10 +79,10 @@ impl TryFrom<ColleagueRow> for EmployeeSummary {
 
     fn try_from(row: ColleagueRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            first_name: stored::text(&row.first_name)?,
-            last_name: stored::text(&row.last_name)?,
-            middle_name: stored::optional_text(row.middle_name.as_deref())?,
+            id: decode::id(row.id)?,
+            first_name: decode::text(&row.first_name)?,
+            last_name: decode::text(&row.last_name)?,
+            middle_name: decode::optional_text(row.middle_name.as_deref())?,
         })
     }
 }

@@ -8,10 +8,10 @@ use kontor_auth::model::{Employee, GrantedPermission, Login, Reference, Role};
 use kontor_kernel::{StoreError, UserId};
 
 use super::permission_rows::{RoleKey, of_roles, reference};
+use crate::customer_data::{READY, avatar_key};
 use crate::database::{Abort, AnyConnection};
-use crate::people::{READY, avatar_key};
+use crate::decode;
 use crate::schema::{branches, departments, files, roles, users};
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = users)]
@@ -80,15 +80,15 @@ fn employee(
     permissions: Vec<GrantedPermission>,
 ) -> Result<Employee, StoreError> {
     Ok(Employee {
-        id: stored::id(user.id)?,
-        project_id: stored::id(user.project_id)?,
+        id: decode::id(user.id)?,
+        project_id: decode::id(user.project_id)?,
         login: Login::parse(&user.login).map_err(StoreError::corrupt)?,
-        first_name: stored::text(&user.first_name)?,
-        last_name: stored::text(&user.last_name)?,
-        middle_name: stored::optional_text(user.middle_name.as_deref())?,
-        phone: stored::optional_text(user.phone.as_deref())?,
+        first_name: decode::text(&user.first_name)?,
+        last_name: decode::text(&user.last_name)?,
+        middle_name: decode::optional_text(user.middle_name.as_deref())?,
+        phone: decode::optional_text(user.phone.as_deref())?,
         avatar: avatar_key(avatar.as_deref())?,
-        role: Role { id: stored::id(role.id)?, name: stored::text(&role.name)?, description: role.description },
+        role: Role { id: decode::id(role.id)?, name: decode::text(&role.name)?, description: role.description },
         branch: branch.map(|branch| reference(branch.id, &branch.name)).transpose()?,
         department: department.map(|department| reference(department.id, &department.name)).transpose()?,
         creator: user.creator_id.and_then(|id| creators.get(&id).cloned()),
@@ -96,7 +96,7 @@ fn employee(
         is_sick: user.is_sick,
         active_time: TimeDelta::try_seconds(user.active_seconds)
             .ok_or_else(|| StoreError::corrupt("a period of activity has no bounds"))?,
-        last_activity_at: user.last_activity_at.map(stored::moment),
+        last_activity_at: user.last_activity_at.map(decode::moment),
         permissions,
     })
 }

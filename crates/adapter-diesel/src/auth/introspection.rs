@@ -14,9 +14,9 @@ use super::guard;
 use crate::applications::project_of;
 use crate::database::invalidation::{Topic, invalidate, keep_valid};
 use crate::database::{Abort, Database, Memory, on_duplicate};
+use crate::decode;
 use crate::schema::introspection_clients;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 /// Maximum cached introspection responses, about 400 bytes each.
 const MOST_INQUIRIES: usize = 20_000;
@@ -51,16 +51,16 @@ impl TryFrom<InquiryRow> for StoredIntrospection {
     fn try_from(row: InquiryRow) -> Result<Self, StoreError> {
         let token = row.token_fingerprint.zip(row.expires_at).zip(row.handle);
         let token = token.map(|((fingerprint, expires_at), handle)| {
-            let (expires_at, principal) = (stored::moment(expires_at), stored::text(&handle)?);
+            let (expires_at, principal) = (decode::moment(expires_at), decode::text(&handle)?);
             Ok::<_, StoreError>(IntrospectedToken { fingerprint, expires_at, principal })
         });
         Ok(Self {
             fingerprint: row.fingerprint,
             is_active: row.client_is_active && row.application_is_active,
             audience: Audience::parse(&row.audience).map_err(StoreError::corrupt)?,
-            project_id: stored::id(row.project_id)?,
-            application_id: stored::id(row.application_id)?,
-            application_name: stored::owned(row.application_name)?,
+            project_id: decode::id(row.project_id)?,
+            application_id: decode::id(row.application_id)?,
+            application_name: decode::owned(row.application_name)?,
             token: token.transpose()?,
         })
     }

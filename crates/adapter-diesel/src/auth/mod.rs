@@ -31,11 +31,11 @@ use diesel::result::Error as QueryError;
 use kontor_auth::model::{Device, NewToken};
 use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
+use crate::customer_data::{EMPLOYEE, guard};
 use crate::database::invalidation::{Topic, keep_valid};
 use crate::database::{AnyConnection, on_each};
-use crate::moments::Moment;
-use crate::people::{EMPLOYEE, guard};
 use crate::schema::access_tokens;
+use crate::time_codec::Moment;
 
 /// Value of `users.kind` and `roles.kind` for agents.
 const AGENT: &str = "agent";

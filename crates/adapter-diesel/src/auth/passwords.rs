@@ -7,10 +7,10 @@ use kontor_kernel::StoreError;
 
 use super::EMPLOYEE;
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::schema::{password_requests, temporary_passwords, users};
 use crate::statement::Statement;
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = password_requests)]
@@ -37,7 +37,7 @@ fn load(connection: &mut AnyConnection, logins: &[String]) -> QueryResult<Vec<(S
 fn request(row: RequestRow) -> Result<PasswordRequest, StoreError> {
     Ok(PasswordRequest {
         login: Login::parse(&row.login).map_err(StoreError::corrupt)?,
-        requested_at: stored::moment(row.requested_at),
+        requested_at: decode::moment(row.requested_at),
         attempts: u32::try_from(row.attempts).map_err(StoreError::corrupt)?,
     })
 }
@@ -110,7 +110,7 @@ impl PasswordRequests for Database {
                 .first(connection)
                 .optional()?;
             let Some((user, email)) = row else { return Ok(None) };
-            Ok(Some(PasswordRecipient { user_id: stored::id(user)?, email: stored::text(&email)? }))
+            Ok(Some(PasswordRecipient { user_id: decode::id(user)?, email: decode::text(&email)? }))
         })
         .await
     }

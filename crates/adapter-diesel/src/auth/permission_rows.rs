@@ -8,8 +8,8 @@ use kontor_auth::model::{GrantedPermission, Reference};
 use kontor_kernel::{InvalidId, StoreError};
 
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::schema::{permissions, role_permissions, screens};
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = permissions)]
@@ -34,14 +34,14 @@ fn shown_name(stored: String) -> String {
 }
 
 pub(super) fn reference<Id: TryFrom<i64, Error = InvalidId>>(id: i64, name: &str) -> Result<Reference<Id>, StoreError> {
-    Ok(Reference { id: stored::id(id)?, name: stored::text(name)? })
+    Ok(Reference { id: decode::id(id)?, name: decode::text(name)? })
 }
 
 pub(super) fn permission((row, screen): (PermissionRow, String)) -> Result<GrantedPermission, StoreError> {
     Ok(GrantedPermission {
-        id: stored::id(row.id)?,
+        id: decode::id(row.id)?,
         screen: reference(row.screen_id, &screen)?,
-        project_id: stored::optional_id(row.project_id)?,
+        project_id: decode::optional_id(row.project_id)?,
         name: shown_name(row.name),
         description: row.description,
     })

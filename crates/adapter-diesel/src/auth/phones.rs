@@ -8,10 +8,10 @@ use kontor_kernel::history::{Author, FieldChange};
 use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, Resource, Stamp, StoreError};
 
 use super::accounts::{bind, bound, owner};
+use crate::customer_data::{contacts, delete_login_contacts, lock_customer, lock_customer_exclusively};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::histories;
-use crate::people::{contacts, delete_login_contacts, lock_customer, lock_customer_exclusively};
-use crate::projections::search::index_customer;
+use crate::read_models::search::index_customer;
 use crate::schema::{counterparties, phone_change_codes};
 
 /// Returns `true` if another customer has the phone.

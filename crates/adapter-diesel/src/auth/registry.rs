@@ -8,10 +8,10 @@ use kontor_auth::model::{EmployeeChange, Login, NewEmployee, RoleChoice, is_last
 use kontor_kernel::{BranchId, DepartmentId, FileId, Name, Phone, UserId};
 
 use super::{EMPLOYEE, end_staff_tokens};
+use crate::customer_data::is_avatar;
 use crate::database::{Abort, AnyConnection, Driver, found, on_duplicate};
-use crate::people::is_avatar;
+use crate::decode;
 use crate::schema::{branches, departments, projects, roles, temporary_passwords, users};
-use crate::stored;
 
 type Outcome<T = ()> = Result<T, Abort<StaffRegistryError>>;
 
@@ -58,7 +58,7 @@ fn require_another_owner(connection: &mut AnyConnection, project: i64, user: Use
         .select(users::id)
         .limit(2)
         .load(connection)?;
-    let owners = ids.into_iter().map(stored::id).collect::<Result<Vec<UserId>, _>>()?;
+    let owners = ids.into_iter().map(decode::id).collect::<Result<Vec<UserId>, _>>()?;
     if is_last_owner(&owners, user) { refused(StaffRegistryError::LastOwner) } else { Ok(()) }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> 
         .returning(users::id)
         .get_result::<i64>(connection)
         .map_err(on_duplicate(StaffRegistryError::LoginTaken))?;
-    Ok(stored::id(id)?)
+    Ok(decode::id(id)?)
 }
 
 pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
@@ -228,5 +228,5 @@ pub(super) fn update(
             users::updated_at.eq(at),
         ))
         .execute(connection)?;
-    Ok(stored::id(user)?)
+    Ok(decode::id(user)?)
 }

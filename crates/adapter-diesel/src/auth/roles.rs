@@ -14,9 +14,9 @@ use super::permission_rows::{RoleKey, of_project, of_roles};
 use super::registry::STAFF;
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, on_each, on_reference};
+use crate::decode;
 use crate::records;
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Clone, Queryable, Selectable)]
@@ -35,14 +35,14 @@ struct RoleRow {
 impl RoleRow {
     fn role(self, permissions: Vec<GrantedPermission>) -> Result<StaffRole, StoreError> {
         Ok(StaffRole {
-            id: stored::id(self.id)?,
-            name: stored::text(&self.name)?,
-            description: stored::optional_text(self.description.as_deref())?,
+            id: decode::id(self.id)?,
+            name: decode::text(&self.name)?,
+            description: decode::optional_text(self.description.as_deref())?,
             is_owner: self.is_owner,
             permissions,
             version: self.version,
-            created_at: stored::moment(self.created_at),
-            updated_at: stored::moment(self.updated_at),
+            created_at: decode::moment(self.created_at),
+            updated_at: decode::moment(self.updated_at),
         })
     }
 }
@@ -153,7 +153,7 @@ impl RoleRepository for Database {
                 .filter(roles::is_owner.eq(true).or(exists(listed)))
                 .select(permissions::id)
                 .load(connection)?;
-            ids.into_iter().map(|id| stored::id(id).map_err(Abort::Store)).collect()
+            ids.into_iter().map(|id| decode::id(id).map_err(Abort::Store)).collect()
         })
         .await
     }

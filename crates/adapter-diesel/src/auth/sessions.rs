@@ -9,13 +9,13 @@ use kontor_auth::model::ClientSession;
 use kontor_auth::ports::{ClientSessions, SessionStart};
 use kontor_kernel::{ApplicationId, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
 
+use crate::customer_data::guard;
+use crate::customer_data::sessions::{ACTIVE, close};
 use crate::database::{AnyConnection, Database, found, on_each};
-use crate::moments::Moment;
-use crate::people::guard;
-use crate::people::sessions::{ACTIVE, close};
+use crate::decode;
 use crate::schema::client_sessions;
 use crate::statement::Statement;
-use crate::stored;
+use crate::time_codec::Moment;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = client_sessions)]
@@ -37,9 +37,9 @@ impl TryFrom<SessionRow> for ClientSession {
 
     fn try_from(row: SessionRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            started_at: stored::moment(row.started_at),
-            last_seen_at: stored::moment(row.last_seen_at),
+            id: decode::id(row.id)?,
+            started_at: decode::moment(row.started_at),
+            last_seen_at: decode::moment(row.last_seen_at),
             duration: TimeDelta::microseconds(row.duration_micros),
         })
     }
@@ -148,7 +148,7 @@ impl ClientSessions for Database {
                 }
             }
             if let Some(id) = start(connection, &customer, at.naive_utc())? {
-                let (id, duration) = (stored::id(id)?, TimeDelta::zero());
+                let (id, duration) = (decode::id(id)?, TimeDelta::zero());
                 return Ok(SessionStart::Started(ClientSession { id, started_at: at, last_seen_at: at, duration }));
             }
             let other = client_sessions::table

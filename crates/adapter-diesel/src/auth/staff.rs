@@ -8,8 +8,8 @@ use kontor_kernel::{DepartmentId, Name, StoreError, TokenId, UserId};
 
 use super::{EMPLOYEE, Holder, employees, end_staff_tokens, insert_token, registry};
 use crate::database::Database;
+use crate::decode;
 use crate::schema::{temporary_passwords, users};
-use crate::stored;
 
 #[async_trait]
 impl StaffRepository for Database {
@@ -32,8 +32,8 @@ impl StaffRepository for Database {
                 .optional()?;
             let Some((user, project, password_hash, temporary_hash, is_banned)) = row else { return Ok(None) };
             Ok(Some(StaffCredentials {
-                user_id: stored::id(user)?,
-                project_id: stored::id(project)?,
+                user_id: decode::id(user)?,
+                project_id: decode::id(project)?,
                 password_hash,
                 temporary_hash,
                 is_banned,
@@ -72,8 +72,8 @@ impl StaffRepository for Database {
                 }
             };
             let Some(project) = project else { return Ok(None) };
-            let id = insert_token(connection, &Holder::Staff(stored::id(project)?, user), &sign_in.token)?;
-            Ok(Some(stored::id(id)?))
+            let id = insert_token(connection, &Holder::Staff(decode::id(project)?, user), &sign_in.token)?;
+            Ok(Some(decode::id(id)?))
         })
         .await
     }

@@ -9,12 +9,12 @@ use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
 use super::{guard, uses};
+use crate::customer_data::sessions::{close_of_customer, close_of_tokens};
 use crate::database::invalidation::{Topic, invalidate, keep_valid};
 use crate::database::{Database, on_each};
-use crate::moments::Moment;
-use crate::people::sessions::{close_of_customer, close_of_tokens};
+use crate::decode;
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
-use crate::stored;
+use crate::time_codec::Moment;
 
 #[derive(Queryable)]
 struct StaffTokenRow {
@@ -60,10 +60,10 @@ fn staff_token(rows: Vec<StaffTokenRow>) -> Result<Option<StoredStaffToken>, Sto
     let Some(row) = rows.into_iter().next() else { return Ok(None) };
     Ok(Some(StoredStaffToken {
         fingerprint: row.fingerprint,
-        expires_at: stored::moment(row.expires_at),
-        last_used_at: row.last_used_at.map(stored::moment),
-        user_id: stored::id(row.user_id)?,
-        project_id: stored::id(row.project_id)?,
+        expires_at: decode::moment(row.expires_at),
+        last_used_at: row.last_used_at.map(decode::moment),
+        user_id: decode::id(row.user_id)?,
+        project_id: decode::id(row.project_id)?,
         is_banned: row.is_banned,
         permissions: if row.is_owner { Permission::all().collect() } else { granted },
         abilities: row.abilities.as_deref().map(abilities).transpose()?,
@@ -148,15 +148,15 @@ impl TokenRepository for Database {
             let Some(row) = row else { return Ok(None) };
             Ok(Some(StoredCustomerToken {
                 fingerprint: row.fingerprint,
-                expires_at: stored::moment(row.expires_at.0),
-                counterparty_id: stored::id(row.counterparty_id)?,
+                expires_at: decode::moment(row.expires_at.0),
+                counterparty_id: decode::id(row.counterparty_id)?,
                 app: AppScope {
-                    project_id: stored::id(row.project_id)?,
-                    application_id: stored::id(row.application_id)?,
+                    project_id: decode::id(row.project_id)?,
+                    application_id: decode::id(row.application_id)?,
                     wholesale: row.wholesale,
                 },
                 app_is_active: row.app_is_active,
-                last_used_at: row.last_used_at.map(|at| stored::moment(at.0)),
+                last_used_at: row.last_used_at.map(|at| decode::moment(at.0)),
             }))
         })
         .await

@@ -10,9 +10,9 @@ use kontor_kernel::StoreError;
 
 use super::guard;
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::schema::access_tokens;
 use crate::statement::Statement;
-use crate::stored;
 
 const CHUNK: usize = 500;
 
@@ -45,7 +45,7 @@ fn store_some(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), Q
     let (mut tokens, mut active_users) = (Vec::new(), BTreeMap::<i64, Activity>::new());
     for used in uses {
         let Some((id, kind, subject, last_used_at)) = stored.get(&used.token.get()) else { continue };
-        let Some(active) = used.active_after(last_used_at.map(stored::moment)) else { continue };
+        let Some(active) = used.active_after(last_used_at.map(decode::moment)) else { continue };
         let last = used.last.naive_utc();
         tokens.push((*id, last));
         if kind == guard::USER {

@@ -8,9 +8,9 @@ use super::CHUNK;
 use super::categories::photo;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
+use crate::decode;
 use crate::records::{self, RepositoryRecord, StoredRecord};
 use crate::schema::brands;
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -29,11 +29,11 @@ impl TryFrom<BrandRow> for Brand {
 
     fn try_from(row: BrandRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
             photo: photo(row.photo.as_deref())?,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }

@@ -14,12 +14,12 @@ use kontor_kernel::{Name, OfProject, ProjectId, Quantity, StoreError, TagId};
 use super::CHUNK;
 use super::categories::reference;
 use crate::database::{Abort, AnyConnection, found, on_each};
+use crate::decode;
 use crate::records;
 use crate::schema::{
     brands, categories, countries, dictionary_items, nomenclature_photos, nomenclature_tags, nomenclatures,
     storage_units, tags,
 };
-use crate::stored;
 
 /// Dictionaries that an item refers to.
 const KINDS: &str = "nomenclature_kinds";
@@ -115,7 +115,7 @@ impl Surroundings {
         let type_name = row.type_id.and_then(|id| self.types.get(&id));
         let vat_name = row.vat_id.and_then(|id| self.vats.get(&id));
         let labels = CardLabels {
-            kind: stored::text(kind)?,
+            kind: decode::text(kind)?,
             nomenclature_type: label(row.type_id, type_name)?,
             category: label(row.category_id, category.as_ref())?,
             brand: label(row.brand_id, brand.as_ref())?,
@@ -125,10 +125,10 @@ impl Surroundings {
             tags,
         };
         Ok(Nomenclature {
-            id: stored::id(row.id)?,
-            version: stored::count(row.version)?,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            id: decode::id(row.id)?,
+            version: decode::count(row.version)?,
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
             card: card(row, photos, labels.tags.iter().map(|tag| tag.id).collect())?,
             labels,
         })
@@ -148,8 +148,8 @@ fn storage_unit(
     abbreviation: Option<String>,
 ) -> Result<Option<StorageUnit>, StoreError> {
     let (Some(id), Some(name), Some(abbreviation)) = (id, name, abbreviation) else { return Ok(None) };
-    let (name, abbreviation): (Name, Name) = (stored::text(&name)?, stored::text(&abbreviation)?);
-    Ok(Some(StorageUnit { id: stored::id(id)?, name, abbreviation }))
+    let (name, abbreviation): (Name, Name) = (decode::text(&name)?, decode::text(&abbreviation)?);
+    Ok(Some(StorageUnit { id: decode::id(id)?, name, abbreviation }))
 }
 
 fn card(row: NomenclatureRow, photos: Vec<PhotoUrl>, tags: Vec<TagId>) -> Result<Card, StoreError> {
@@ -157,19 +157,19 @@ fn card(row: NomenclatureRow, photos: Vec<PhotoUrl>, tags: Vec<TagId>) -> Result
     let months = months.map_err(StoreError::corrupt)?;
     let pieces = |count: i32| Quantity::new(count.into()).map_err(StoreError::corrupt);
     Ok(Card {
-        article: stored::optional_text(row.article.as_deref())?,
-        name: stored::text(&row.name)?,
+        article: decode::optional_text(row.article.as_deref())?,
+        name: decode::text(&row.name)?,
         kind: NomenclatureKind::try_from(row.kind_id)
-            .map_err(|_| stored::unknown("nomenclatures", row.id, "kind_id", row.kind_id))?,
-        type_id: stored::optional_id(row.type_id)?,
-        category_id: stored::optional_id(row.category_id)?,
-        brand_id: stored::optional_id(row.brand_id)?,
-        country_id: stored::optional_id(row.country_id)?,
-        storage_unit_id: stored::optional_id(row.storage_unit_id)?,
-        vat_id: stored::optional_id(row.vat_id)?,
-        price: stored::optional_money(row.price)?,
-        description: stored::optional_text(row.description.as_deref())?,
-        characteristics: stored::optional_text(row.characteristics.as_deref())?,
+            .map_err(|_| decode::unknown("nomenclatures", row.id, "kind_id", row.kind_id))?,
+        type_id: decode::optional_id(row.type_id)?,
+        category_id: decode::optional_id(row.category_id)?,
+        brand_id: decode::optional_id(row.brand_id)?,
+        country_id: decode::optional_id(row.country_id)?,
+        storage_unit_id: decode::optional_id(row.storage_unit_id)?,
+        vat_id: decode::optional_id(row.vat_id)?,
+        price: decode::optional_money(row.price)?,
+        description: decode::optional_text(row.description.as_deref())?,
+        characteristics: decode::optional_text(row.characteristics.as_deref())?,
         share_link: row.share_link.as_deref().map(ShareLink::parse).transpose().map_err(StoreError::corrupt)?,
         subscription: BillingPeriod::of_card(row.is_subscription, months).map_err(StoreError::corrupt)?,
         packaging: Packaging {

@@ -10,11 +10,11 @@ use kontor_kernel::{CategoryId, Listing, OfProject, Page, ProjectId, Stamp, Stor
 use super::{CHUNK, lock_row};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
+use crate::decode;
 use crate::listing::{Source, in_order, key_contains};
 use crate::records::{self, StoredRecord};
 use crate::schema::{categories, projects};
 use crate::statement::{Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 diesel::alias!(const PARENTS: Alias<Parents> = categories as parents);
@@ -38,15 +38,15 @@ type WithParent = (CategoryRow, Option<i64>, Option<String>);
 fn category((row, parent_id, parent_name): WithParent) -> Result<Category, StoreError> {
     let parent = parent_id.zip(parent_name).map(|(id, name)| reference(id, &name)).transpose()?;
     Ok(Category {
-        id: stored::id(row.id)?,
-        name: stored::text(&row.name)?,
+        id: decode::id(row.id)?,
+        name: decode::text(&row.name)?,
         photo: photo(row.photo.as_deref())?,
         parent,
         code: CategoryCode::new(row.code).map_err(StoreError::corrupt)?,
-        description: stored::optional_text(row.description.as_deref())?,
-        version: stored::count(row.version)?,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
+        description: decode::optional_text(row.description.as_deref())?,
+        version: decode::count(row.version)?,
+        created_at: decode::moment(row.created_at),
+        updated_at: decode::moment(row.updated_at),
     })
 }
 
@@ -55,7 +55,7 @@ pub(super) fn reference<Id>(id: i64, name: &str) -> Result<Reference<Id>, StoreE
 where
     Id: TryFrom<i64, Error = kontor_kernel::InvalidId>,
 {
-    Ok(Reference { id: stored::id(id)?, name: stored::text(name)? })
+    Ok(Reference { id: decode::id(id)?, name: decode::text(name)? })
 }
 
 /// Decodes the URL of a picture.

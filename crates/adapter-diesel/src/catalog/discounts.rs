@@ -11,10 +11,10 @@ use kontor_kernel::{
 
 use super::staff_discounts::{Terms, load, matching};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
+use crate::decode;
 use crate::records::{self, StoredRecord};
 use crate::schema::{categories, discount_usages, discounts, nomenclatures, orders};
 use crate::statement::{Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 type Refused = Abort<DiscountError>;
@@ -106,7 +106,7 @@ impl DiscountRepository for Database {
                 .select(discounts::id)
                 .load(connection)?;
             let items = records::within(unreadable::records(connection, "discounts", &ids, load)?, project);
-            Ok(Page { items, total: stored::count(total)?, request: page })
+            Ok(Page { items, total: decode::count(total)?, request: page })
         })
         .await
     }
@@ -115,14 +115,14 @@ impl DiscountRepository for Database {
         self.read(move |connection| {
             let row: StatsRow = stats(project, at).row(connection)?;
             Ok(DiscountStats {
-                active: stored::count(row.active)?,
-                scheduled: stored::count(row.scheduled)?,
-                expired: stored::count(row.expired)?,
-                paused: stored::count(row.paused)?,
-                archived: stored::count(row.archived)?,
-                promo_codes: stored::count(row.promo_codes)?,
-                usages: stored::count(row.usages)?,
-                amount: stored::money(row.amount)?,
+                active: decode::count(row.active)?,
+                scheduled: decode::count(row.scheduled)?,
+                expired: decode::count(row.expired)?,
+                paused: decode::count(row.paused)?,
+                archived: decode::count(row.archived)?,
+                promo_codes: decode::count(row.promo_codes)?,
+                usages: decode::count(row.usages)?,
+                amount: decode::money(row.amount)?,
             })
         })
         .await
@@ -151,14 +151,14 @@ impl DiscountRepository for Database {
                 .load(connection)?;
             let usage = |(order, customer, amount, left, at)| {
                 Ok::<_, StoreError>(DiscountUsage {
-                    order_id: stored::id(order)?,
-                    counterparty_id: stored::id(customer)?,
-                    amount: stored::money(amount)?,
-                    final_price: stored::money(left)?,
-                    created_at: stored::moment(at),
+                    order_id: decode::id(order)?,
+                    counterparty_id: decode::id(customer)?,
+                    amount: decode::money(amount)?,
+                    final_price: decode::money(left)?,
+                    created_at: decode::moment(at),
                 })
             };
-            Ok(stored::page(unreadable::rows("discount_usages", rows, |row| row.0, usage)?, total, page)?)
+            Ok(decode::page(unreadable::rows("discount_usages", rows, |row| row.0, usage)?, total, page)?)
         })
         .await
     }

@@ -12,13 +12,13 @@ use kontor_catalog::spreadsheet::ReadOptions;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::{JobId, OfProject, ProjectId, StoreError, Word as _};
 
-use super::job_steps::stored as count;
-use super::job_turns::take_next;
+use super::job_order::take_next;
+use super::job_steps::decode as count;
 use super::jobs::{next_number, require_room};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::schema::exports;
-use crate::{records, stored, unreadable};
+use crate::{decode, records, unreadable};
 
 /// Exports that are not finished. A parked export has the state `queued`, so it does not block others of its project.
 pub(crate) const EXPORTS: Queue = Queue {
@@ -51,28 +51,28 @@ impl TryFrom<ExportRow> for Job {
     type Error = StoreError;
 
     fn try_from(row: ExportRow) -> Result<Self, StoreError> {
-        let kind: ExportKind = stored::word("exports", row.id, "kind", &row.kind)?;
+        let kind: ExportKind = decode::word("exports", row.id, "kind", &row.kind)?;
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             kind: kind.into(),
             options: JobOptions::default(),
-            state: stored::word("exports", row.id, "state", &row.state)?,
+            state: decode::word("exports", row.id, "state", &row.state)?,
             phase: JobPhase::Writing,
             file_name: None,
-            file_bytes: stored::count(row.file_bytes)?,
-            file_expires_at: row.file_expires_at.map(stored::moment),
-            total_rows: stored::optional_count(row.total_rows)?,
-            done_rows: stored::count(row.done_rows)?,
+            file_bytes: decode::count(row.file_bytes)?,
+            file_expires_at: row.file_expires_at.map(decode::moment),
+            total_rows: decode::optional_count(row.total_rows)?,
+            done_rows: decode::count(row.done_rows)?,
             checkpoint: 0,
             tally: Tally::default(),
             ignored_columns: Vec::new(),
             reading: ReadOptions::default(),
             layout: None,
             failure: row.failure,
-            user_id: stored::optional_id(row.user_id)?,
-            created_at: stored::moment(row.created_at),
-            started_at: row.started_at.map(stored::moment),
-            finished_at: row.finished_at.map(stored::moment),
+            user_id: decode::optional_id(row.user_id)?,
+            created_at: decode::moment(row.created_at),
+            started_at: row.started_at.map(decode::moment),
+            finished_at: row.finished_at.map(decode::moment),
         })
     }
 }
@@ -150,9 +150,9 @@ fn load_leased(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(
 fn leased(row: LeasedRow) -> Result<LeasedExport, StoreError> {
     let (id, project, kind, format, created_from, created_to, tries, owner) = row;
     let owner = owner.ok_or_else(|| StoreError::corrupt("a leased export has no owner"))?;
-    let kind = stored::word("exports", id, "kind", &kind)?;
+    let kind = decode::word("exports", id, "kind", &kind)?;
     Ok(LeasedExport {
-        held: JobLease { job: stored::id(id)?, project: stored::id(project)?, owner },
+        held: JobLease { job: decode::id(id)?, project: decode::id(project)?, owner },
         scope: ExportScope { kind, created_from, created_to },
         format: format_of(id, &format)?,
         tries: u32::try_from(tries).map_err(StoreError::corrupt)?,
@@ -160,7 +160,7 @@ fn leased(row: LeasedRow) -> Result<LeasedExport, StoreError> {
 }
 
 fn format_of(id: i64, format: &str) -> Result<SheetFormat, StoreError> {
-    stored::word("exports", id, "format", format)
+    decode::word("exports", id, "format", format)
 }
 
 /// Export held by this process.
@@ -292,7 +292,7 @@ impl ExportRepository for Database {
                 .limit(limit.into())
                 .select((exports::id, exports::file_place))
                 .load(connection)?;
-            let kept = |(id, place): (i64, Option<String>)| Ok((stored::id(id)?, place.unwrap_or_default()));
+            let kept = |(id, place): (i64, Option<String>)| Ok((decode::id(id)?, place.unwrap_or_default()));
             rows.into_iter().map(kept).collect::<Result<_, Abort<StoreError>>>()
         })
         .await

@@ -10,13 +10,13 @@ use kontor_kernel::{AppScope, CustomerScope, NomenclatureId, Page, PageRequest, 
 
 use super::storefront::{ProductRow, TotalRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
+use crate::customer_data::lock_customer;
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, found};
-use crate::people::lock_customer;
-use crate::projections::offers;
+use crate::decode;
+use crate::read_models::offers;
 use crate::schema::{favourites, storefront_offers};
 use crate::statement::{Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 by_place! {
@@ -46,7 +46,7 @@ impl Favourites for Database {
                 Some(total) => total,
                 None => count_favourites(customer).row::<TotalRow>(connection)?.total,
             };
-            Ok(stored::page(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?, total, page)?)
+            Ok(decode::page(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?, total, page)?)
         })
         .await
     }

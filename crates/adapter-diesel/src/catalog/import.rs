@@ -17,7 +17,7 @@ use super::{cards, import_words, import_writes, job_steps, lock_row};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::locks::{lock_spreadsheet_items, with_articles};
-use crate::projections::offers;
+use crate::read_models::offers;
 use crate::records;
 use crate::schema::{inventories, nomenclatures, projects};
 use crate::statement::{Statement, by_place};

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::lock_row;
 use crate::database::{Abort, Database};
+use crate::decode;
 use crate::schema::{import_columns, projects};
-use crate::stored;
 
 /// Headers with the names of their columns.
 type Entries = Vec<(String, Option<String>)>;
@@ -53,7 +53,7 @@ pub(super) fn reading(kind: ImportKind, text: Option<&str>) -> Result<ReadOption
     let StoredReading { sheet, header_row, columns, is_complete, keep_empty } =
         serde_json::from_str(text).map_err(StoreError::corrupt)?;
     let columns = if is_complete { ColumnMap::of_file(kind, columns) } else { ColumnMap::shared(kind, columns) };
-    let sheet = sheet.map(|sheet| stored::text(&sheet)).transpose()?;
+    let sheet = sheet.map(|sheet| decode::text(&sheet)).transpose()?;
     Ok(ReadOptions { sheet, header_row, columns: columns.map_err(wrong)?, keep_empty })
 }
 

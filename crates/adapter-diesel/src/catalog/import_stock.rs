@@ -19,12 +19,12 @@ use super::import::accept;
 use super::job_steps;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
+use crate::decode;
 use crate::locks::{lock_spreadsheet_items, with_articles};
-use crate::projections::offers;
+use crate::read_models::offers;
 use crate::schema::warehouses;
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
-use crate::stored;
 
 const CHUNK: usize = 500;
 
@@ -112,8 +112,8 @@ fn target(
         let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
         for item in items {
             let is_stocked = item.kind_id == NomenclatureKind::Goods.id() && !item.is_subscription;
-            let price = stored::optional_money(item.price)?;
-            target.add_item(stored::optional_text(item.article.as_deref())?, stored::id(item.id)?, is_stocked, price);
+            let price = decode::optional_money(item.price)?;
+            target.add_item(decode::optional_text(item.article.as_deref())?, decode::id(item.id)?, is_stocked, price);
         }
         let stock = Statement::new(
             "SELECT id, nomenclature_id, warehouse_id, quantity, reserved, price FROM inventories WHERE nomenclature_id",
@@ -122,8 +122,8 @@ fn target(
         let stock: Vec<StockRow> = locked(connection, stock, lock).load(connection)?;
         let level = |pieces: i64| StockLevel::new(pieces).map_err(StoreError::corrupt);
         for row in stock {
-            let place = (stored::id(row.id)?, stored::id(row.nomenclature_id)?, stored::id(row.warehouse_id)?);
-            target.add_stock(place, level(row.quantity)?, level(row.reserved)?, stored::optional_money(row.price)?);
+            let place = (decode::id(row.id)?, decode::id(row.nomenclature_id)?, decode::id(row.warehouse_id)?);
+            target.add_stock(place, level(row.quantity)?, level(row.reserved)?, decode::optional_money(row.price)?);
         }
     }
     Ok(target)

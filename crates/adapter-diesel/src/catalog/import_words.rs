@@ -11,10 +11,10 @@ use super::categories::{next_code, reference};
 use super::import_tags;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
+use crate::decode;
 use crate::histories;
 use crate::schema::{brands, categories, countries, dictionary_items, storage_units, tags};
 use crate::statement::{IdRow, Statement, Value};
-use crate::stored;
 
 /// Loads every record of the project that an item can refer to.
 pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Result<ReferenceLookup, Abort<R>> {
@@ -25,7 +25,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Res
         .select((categories::id, categories::parent_id, categories::name))
         .load(connection)?;
     for (id, parent, name) in rows {
-        let (id, parent, name) = (stored::id(id)?, stored::optional_id(parent)?, stored::text(&name)?);
+        let (id, parent, name) = (decode::id(id)?, decode::optional_id(parent)?, decode::text(&name)?);
         words.add_category(CategoryNode { id, parent, name });
     }
     let rows: Vec<(i64, String)> = brands::table
@@ -138,5 +138,5 @@ fn insert_category(
     .sql(" RETURNING id")
     .row(connection)
     .map_err(on_duplicate(ImportError::Stale))?;
-    Ok(stored::id(row.id)?)
+    Ok(decode::id(row.id)?)
 }

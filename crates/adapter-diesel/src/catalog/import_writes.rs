@@ -11,7 +11,7 @@ use super::import_tags;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::histories;
-use crate::projections::search;
+use crate::read_models::search;
 use crate::statement::{Statement, Value, by_place};
 
 /// Rows per statement. With all columns of an item this stays well below the maximum number of bound values.

@@ -13,15 +13,15 @@ use super::lock_row;
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Driver, found, on_duplicate};
+use crate::decode;
 use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_item_of_stock;
-use crate::projections::offers;
-use crate::projections::search::items_found;
+use crate::read_models::offers;
+use crate::read_models::search::items_found;
 use crate::records;
 use crate::schema::{inventories, nomenclatures, warehouses};
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -45,19 +45,19 @@ fn level(pieces: i64) -> Result<StockLevel, StoreError> {
 
 fn inventory(row: &InventoryRow, warehouse: &str, item: &str, article: Option<&str>) -> Result<Inventory, StoreError> {
     Ok(Inventory {
-        id: stored::id(row.id)?,
+        id: decode::id(row.id)?,
         warehouse: reference(row.warehouse_id, warehouse)?,
         nomenclature: StockedItem {
-            id: stored::id(row.nomenclature_id)?,
-            name: stored::text(item)?,
-            article: stored::optional_text(article)?,
+            id: decode::id(row.nomenclature_id)?,
+            name: decode::text(item)?,
+            article: decode::optional_text(article)?,
         },
         quantity: level(row.quantity)?,
         reserved: level(row.reserved)?,
-        price: stored::optional_money(row.price)?,
-        version: stored::count(row.version)?,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
+        price: decode::optional_money(row.price)?,
+        version: decode::count(row.version)?,
+        created_at: decode::moment(row.created_at),
+        updated_at: decode::moment(row.updated_at),
     })
 }
 

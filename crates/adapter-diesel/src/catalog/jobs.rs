@@ -14,15 +14,15 @@ use kontor_catalog::spreadsheet::{ImportError, ImportKind, ImportMode, ImportRep
 use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError, Word as _};
 
 use super::import_columns;
-use super::job_steps::{self, held_by, stored as count};
-use super::job_turns::take_next;
+use super::job_order::take_next;
+use super::job_steps::{self, decode as count, held_by};
 use super::{exports, lock_row};
 use crate::database::{Abort, AnyConnection, Database, found};
+use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::records;
 use crate::schema::{job_errors, jobs, projects};
 use crate::statement::{IdRow, Statement};
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -114,43 +114,43 @@ impl TryFrom<JobRow> for Job {
     type Error = StoreError;
 
     fn try_from(row: JobRow) -> Result<Self, StoreError> {
-        let unknown = |column, word: &str| stored::unknown("jobs", row.id, column, word);
+        let unknown = |column, word: &str| decode::unknown("jobs", row.id, column, word);
         let mode = if row.partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
         let kind = import_kind(&row)?;
         let reading = import_columns::reading(kind, row.reading.as_deref())?;
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             kind: kind.into(),
             options: JobOptions { dry_run: row.dry_run, mode },
             reading,
             state: JobState::from_word(&row.state).ok_or_else(|| unknown("state", &row.state))?,
             phase: JobPhase::from_word(&row.phase).ok_or_else(|| unknown("phase", &row.phase))?,
             file_name: row.file_name,
-            file_bytes: stored::count(row.file_bytes)?,
+            file_bytes: decode::count(row.file_bytes)?,
             file_expires_at: None,
-            total_rows: stored::optional_count(row.total_rows)?,
-            done_rows: stored::count(row.done_rows)?,
+            total_rows: decode::optional_count(row.total_rows)?,
+            done_rows: decode::count(row.done_rows)?,
             checkpoint: u32::try_from(row.checkpoint).map_err(StoreError::corrupt)?,
             tally: Tally {
-                created: stored::count(row.created_count)?,
-                updated: stored::count(row.updated_count)?,
-                unchanged: stored::count(row.unchanged_count)?,
-                skipped: stored::count(row.skipped_count)?,
-                problems: stored::count(row.problems_count)?,
+                created: decode::count(row.created_count)?,
+                updated: decode::count(row.updated_count)?,
+                unchanged: decode::count(row.unchanged_count)?,
+                skipped: decode::count(row.skipped_count)?,
+                problems: decode::count(row.problems_count)?,
             },
             ignored_columns: read_ignored(&row.ignored_columns)?,
             layout: row.layout.as_deref().map(import_columns::layout).transpose()?,
             failure: row.failure,
-            user_id: stored::optional_id(row.user_id)?,
-            created_at: stored::moment(row.created_at),
-            started_at: row.started_at.map(stored::moment),
-            finished_at: row.finished_at.map(stored::moment),
+            user_id: decode::optional_id(row.user_id)?,
+            created_at: decode::moment(row.created_at),
+            started_at: row.started_at.map(decode::moment),
+            finished_at: row.finished_at.map(decode::moment),
         })
     }
 }
 
 fn import_kind(row: &JobRow) -> Result<ImportKind, StoreError> {
-    stored::word("jobs", row.id, "kind", &row.kind)
+    decode::word("jobs", row.id, "kind", &row.kind)
 }
 
 /// Ignored headers of a job that its sender configured. An older version expects a list: it cannot decode such a job
@@ -242,7 +242,7 @@ fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, Le
 fn leased((job, place, tries, owner): LeasedRow) -> Result<LeasedJob, StoreError> {
     let missing = |what: &str| StoreError::corrupt(format!("a leased job has no {what}"));
     Ok(LeasedJob {
-        project: stored::id(job.project_id)?,
+        project: decode::id(job.project_id)?,
         kind: import_kind(&job)?,
         job: job.try_into()?,
         place: place.ok_or_else(|| missing("file"))?,
@@ -316,7 +316,7 @@ impl JobRepository for Database {
             let mut found = unreadable::rows("jobs", rows, |row| row.id, Job::try_from)?;
             found.extend(exports::load(connection, &ids)?);
             found.sort_unstable_by_key(|job| Reverse(job.id));
-            Ok(stored::page(found, total.id, page)?)
+            Ok(decode::page(found, total.id, page)?)
         })
         .await
     }
@@ -448,7 +448,7 @@ impl JobRepository for Database {
                 .limit(limit.into())
                 .select((jobs::id, jobs::file_place))
                 .load(connection)?;
-            let kept = |(id, place): (i64, Option<String>)| Ok((stored::id(id)?, place.unwrap_or_default()));
+            let kept = |(id, place): (i64, Option<String>)| Ok((decode::id(id)?, place.unwrap_or_default()));
             rows.into_iter().map(kept).collect::<Result<_, Abort<StoreError>>>()
         })
         .await

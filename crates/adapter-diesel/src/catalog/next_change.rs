@@ -5,8 +5,8 @@ use diesel::sql_types::{Nullable, Timestamp};
 use kontor_kernel::{ProjectId, StoreError};
 
 use crate::database::{Abort, Database};
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 by_place! {
     struct MomentRow {
@@ -51,7 +51,7 @@ impl Database {
     ) -> Result<Option<DateTime<Utc>>, StoreError> {
         self.read_brief(move |connection| {
             let row: MomentRow = next(project, at.naive_utc()).row(connection)?;
-            Ok::<_, Abort<StoreError>>(row.moment.map(stored::moment))
+            Ok::<_, Abort<StoreError>>(row.moment.map(decode::moment))
         })
         .await
     }

@@ -10,15 +10,15 @@ use kontor_kernel::{Line, Listing, Money, NomenclatureId, OfProject, Page, Proje
 use super::cards;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
+use crate::decode;
 use crate::histories;
 use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_applications;
-use crate::projections::offers;
-use crate::projections::search::{Search, put, put_anew};
+use crate::read_models::offers;
+use crate::read_models::search::{Search, put, put_anew};
 use crate::records::{self, StoredRecord};
 use crate::schema::{inventories, nomenclatures};
 use crate::statement::Statement;
-use crate::stored;
 use crate::unreadable;
 
 /// Source of the item list for staff.
@@ -149,7 +149,7 @@ fn search(
         search.sorted(connection, listing.page, Statement::new(ITEMS.order(listing)?))?
     };
     let items = records::within(unreadable::records(connection, "nomenclatures", &found.ids, cards::load)?, project);
-    Ok(Page { items, total: stored::count(found.total)?, request: listing.page })
+    Ok(Page { items, total: decode::count(found.total)?, request: listing.page })
 }
 
 #[async_trait]

@@ -7,7 +7,7 @@ use kontor_kernel::{ProjectId, StoreError, WarehouseId};
 
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::projections::offers;
+use crate::read_models::offers;
 use crate::statement::{Statement, by_place};
 
 /// Stock levels per batch.

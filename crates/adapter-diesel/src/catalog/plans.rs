@@ -15,12 +15,12 @@ use super::{cards, lock_row};
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
+use crate::decode;
 use crate::listing::{Source, unsearched};
-use crate::projections::search::Search;
+use crate::read_models::search::Search;
 use crate::records;
 use crate::schema::{applications, nomenclatures, projects, subscription_nomenclatures};
 use crate::statement::Statement;
-use crate::stored;
 use crate::unreadable;
 
 /// Source of the plan list; texts are searched as in all items.
@@ -44,14 +44,14 @@ impl TryFrom<AssignmentRow> for PlanAssignment {
 
     fn try_from(row: AssignmentRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            application_id: stored::id(row.application_id)?,
-            nomenclature_id: stored::id(row.nomenclature_id)?,
+            id: decode::id(row.id)?,
+            application_id: decode::id(row.application_id)?,
+            nomenclature_id: decode::id(row.nomenclature_id)?,
             slug: slug(&row.plan_slug)?,
             position: PlanPosition::new(row.position).map_err(StoreError::corrupt)?,
             is_active: row.is_active,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }
@@ -78,7 +78,7 @@ fn page_of(
     };
     let search = Search::new(project, text, (PLANS.from, PLANS.id, "n.name_key"), of_project(project));
     let found = search.best(connection, page)?;
-    Ok(Page { items: found.ids, total: stored::count(found.total)?, request: page })
+    Ok(Page { items: found.ids, total: decode::count(found.total)?, request: page })
 }
 
 /// Returns how the application offers these items, by item.

@@ -12,9 +12,9 @@ use super::categories::reference;
 use super::staff_discounts::period;
 use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
+use crate::decode;
 use crate::histories;
 use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = promotions)]
@@ -42,15 +42,15 @@ fn by_promotion(rows: Vec<(i64, i64, String)>) -> Links {
 
 fn promotion(row: PromotionRow, shown: &[(i64, String)], items: &[(i64, String)]) -> Result<Promotion, StoreError> {
     Ok(Promotion {
-        id: stored::id(row.id)?,
-        name: stored::owned(row.name)?,
-        description: row.description.map(stored::owned).transpose()?,
+        id: decode::id(row.id)?,
+        name: decode::owned(row.name)?,
+        description: row.description.map(decode::owned).transpose()?,
         photo: row.photo.as_deref().map(photo).transpose()?,
         period: period(row.starts_at, row.ends_at)?,
         discounts: shown.iter().map(|(id, name)| reference(*id, name)).collect::<Result<_, _>>()?,
         nomenclatures: items.iter().map(|(id, name)| reference(*id, name)).collect::<Result<_, _>>()?,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
+        created_at: decode::moment(row.created_at),
+        updated_at: decode::moment(row.updated_at),
     })
 }
 
@@ -117,7 +117,7 @@ impl PromotionRepository for Database {
                 .offset(page.offset())
                 .select(PromotionRow::as_select())
                 .load(connection)?;
-            Ok(Page { items: complete(connection, rows)?, total: stored::count(total)?, request: page })
+            Ok(Page { items: complete(connection, rows)?, total: decode::count(total)?, request: page })
         })
         .await
     }

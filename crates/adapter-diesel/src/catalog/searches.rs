@@ -11,9 +11,9 @@ use kontor_catalog::storefront::{Search, SearchRequest};
 use kontor_kernel::{StoreError, Visitor};
 
 use crate::database::{AnyConnection, Database};
+use crate::decode;
 use crate::schema::search_requests;
 use crate::statement::{IdRow, Statement};
-use crate::stored;
 
 const CHUNK: usize = 500;
 
@@ -102,9 +102,9 @@ impl SearchLog for Database {
                 .into_iter()
                 .map(|(id, value, at)| {
                     Ok(SearchRequest {
-                        id: stored::id(id)?,
-                        value: stored::owned(value)?,
-                        created_at: stored::moment(at),
+                        id: decode::id(id)?,
+                        value: decode::owned(value)?,
+                        created_at: decode::moment(at),
                     })
                 })
                 .collect();

@@ -10,18 +10,18 @@ use kontor_kernel::{AppScope, Prose, StoreError};
 use super::storefront::photo;
 use super::storefront_card::TagRow;
 use crate::database::Database;
+use crate::decode;
 use crate::schema::{countries, slides, tags};
-use crate::stored;
 use crate::unreadable;
 
 type CountryRow = (i64, String, Option<String>, NaiveDateTime);
 
 fn country((id, name, picture, created_at): CountryRow) -> Result<Country, StoreError> {
     Ok(Country {
-        id: stored::id(id)?,
-        name: stored::owned(name)?,
+        id: decode::id(id)?,
+        name: decode::owned(name)?,
         photo: picture.as_deref().map(photo).transpose()?,
-        created_at: stored::moment(created_at),
+        created_at: decode::moment(created_at),
     })
 }
 
@@ -42,13 +42,13 @@ impl TryFrom<SlideRow> for Slide<Prose> {
 
     fn try_from(row: SlideRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            title: stored::owned(row.title)?,
-            description: stored::optional_text(row.description.as_deref())?,
+            id: decode::id(row.id)?,
+            title: decode::owned(row.title)?,
+            description: decode::optional_text(row.description.as_deref())?,
             photo: row.photo.as_deref().map(photo).transpose()?,
-            link: stored::link(row.link.as_deref()),
+            link: decode::link(row.link.as_deref()),
             position: row.position,
-            created_at: stored::moment(row.created_at),
+            created_at: decode::moment(row.created_at),
         })
     }
 }

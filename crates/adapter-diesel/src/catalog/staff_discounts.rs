@@ -6,11 +6,11 @@ use kontor_catalog::model::{Discount, DiscountFilter, DiscountState, DiscountTer
 use kontor_kernel::{DiscountStatus, OfProject, ProjectId, PromoCode, Quantity, StoreError, Word};
 
 use crate::database::{Abort, AnyConnection, Backend};
+use crate::decode;
 use crate::discount_rows::{DiscountRow, number, status, target, target_columns, value};
 use crate::listing::{ESCAPE, containing};
 use crate::records;
 use crate::schema::{categories, discounts, nomenclatures};
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = discounts)]
@@ -29,7 +29,7 @@ fn limit(orders: Option<i64>) -> Result<Option<Quantity>, StoreError> {
 }
 
 pub(super) fn period(from: Option<NaiveDateTime>, to: Option<NaiveDateTime>) -> Result<Period, StoreError> {
-    Period::new(from.map(stored::moment), to.map(stored::moment)).map_err(StoreError::corrupt)
+    Period::new(from.map(decode::moment), to.map(decode::moment)).map_err(StoreError::corrupt)
 }
 
 fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>)) -> Result<Discount, StoreError> {
@@ -43,23 +43,23 @@ fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>))
         }),
     };
     Ok(Discount {
-        id: stored::id(row.id)?,
+        id: decode::id(row.id)?,
         terms: DiscountTerms {
-            name: stored::owned(row.name)?,
-            description: staff.description.map(stored::owned).transpose()?,
+            name: decode::owned(row.name)?,
+            description: staff.description.map(decode::owned).transpose()?,
             value: value(row.id, &row.kind, row.value)?,
             target: target(row.id, &row.target, row.target_id)?,
-            minimum_sum: stored::money(row.minimum_sum)?,
+            minimum_sum: decode::money(row.minimum_sum)?,
             period: period(row.starts_at, row.ends_at)?,
             promo,
         },
-        target_name: category.or(item).map(stored::owned).transpose()?,
+        target_name: category.or(item).map(decode::owned).transpose()?,
         status: status(row.id, &row.status)?,
-        used_count: stored::count(row.used_count)?,
-        used_amount: stored::money(staff.used_amount)?,
-        version: stored::count(row.version)?,
-        created_at: stored::moment(staff.created_at),
-        updated_at: stored::moment(staff.updated_at),
+        used_count: decode::count(row.used_count)?,
+        used_amount: decode::money(staff.used_amount)?,
+        version: decode::count(row.version)?,
+        created_at: decode::moment(staff.created_at),
+        updated_at: decode::moment(staff.updated_at),
     })
 }
 

@@ -17,9 +17,9 @@ use super::storefront_query::OfferQuery;
 use super::storefront_reductions::ActiveDiscounts;
 use super::{storefront_card, storefront_facets, storefront_groups};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::listing::in_order;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 by_place! {
@@ -48,18 +48,18 @@ impl TryFrom<ProductRow> for Product {
     type Error = StoreError;
 
     fn try_from(row: ProductRow) -> Result<Self, StoreError> {
-        let full = stored::money(row.price)?;
-        let price = full.saturating_sub(stored::money(row.reduction)?);
+        let full = decode::money(row.price)?;
+        let price = full.saturating_sub(decode::money(row.reduction)?);
         let pack = |count: i32| Quantity::new(count.into()).map_err(StoreError::corrupt);
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             kind: NomenclatureKind::try_from(row.kind_id)
-                .map_err(|_| stored::unknown("nomenclatures", row.id, "kind_id", row.kind_id))?,
-            name: stored::owned(row.name)?,
-            article: row.article.map(stored::owned).transpose()?,
+                .map_err(|_| decode::unknown("nomenclatures", row.id, "kind_id", row.kind_id))?,
+            name: decode::owned(row.name)?,
+            article: row.article.map(decode::owned).transpose()?,
             price,
             old_price: (price < full).then_some(full),
-            quantity: stored::count(row.quantity)?,
+            quantity: decode::count(row.quantity)?,
             photos: row.photos.iter().flat_map(|urls| urls.split('\n')).map(photo).collect::<Result<_, _>>()?,
             category: reference(row.category_id, row.category_name)?,
             brand: reference(row.brand_id, row.brand_name)?,
@@ -83,7 +83,7 @@ pub(super) fn reference<Id: TryFrom<i64, Error = InvalidId>>(
     name: Option<String>,
 ) -> Result<Option<Reference<Id>>, StoreError> {
     let (Some(id), Some(name)) = (id, name) else { return Ok(None) };
-    Ok(Some(Reference { id: stored::id(id)?, name: stored::owned(name)? }))
+    Ok(Some(Reference { id: decode::id(id)?, name: decode::owned(name)? }))
 }
 
 by_place! {
@@ -103,7 +103,7 @@ impl RangeRow {
     /// Returns the price range, if there are prices.
     pub(super) fn range(self) -> Result<Option<PriceRange>, StoreError> {
         let (Some(lowest), Some(highest)) = (self.lowest, self.highest) else { return Ok(None) };
-        Ok(Some(PriceRange { lowest: stored::money(lowest)?, highest: stored::money(highest)? }))
+        Ok(Some(PriceRange { lowest: decode::money(lowest)?, highest: decode::money(highest)? }))
     }
 }
 
@@ -133,7 +133,7 @@ fn searched(
     let rows: Vec<ProductRow> =
         if found.ids.is_empty() { Vec::new() } else { query.these(&found.ids).rows(connection)? };
     let rows = in_order(&found.ids, rows, |row| row.id);
-    Ok(stored::page(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?, found.total, page)?)
+    Ok(decode::page(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?, found.total, page)?)
 }
 
 /// Returns the number of products, from the stored counts or by counting.
@@ -174,7 +174,7 @@ impl StorefrontReader for Database {
                     None => total(connection, &query)?,
                 };
                 let products = unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?;
-                Ok(Some(stored::page(products, total, page)?))
+                Ok(Some(decode::page(products, total, page)?))
             };
         if quick {
             let work = work.clone();

@@ -10,10 +10,10 @@ use kontor_kernel::{NomenclatureId, Prose, StoreError, Visitor};
 use super::storefront::{ProductRow, photo, reference};
 use super::storefront_query::{JOINS, product};
 use crate::database::{Abort, AnyConnection, on_each};
-use crate::projections::offers;
+use crate::decode;
+use crate::read_models::offers;
 use crate::schema::{nomenclature_tags, tags};
 use crate::statement::Statement;
-use crate::stored;
 
 #[derive(QueryableByName)]
 struct CardRow {
@@ -53,10 +53,10 @@ impl TryFrom<TagRow> for Tag {
 
     fn try_from(row: TagRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
             photo: row.photo.as_deref().map(photo).transpose()?,
-            created_at: stored::moment(row.created_at),
+            created_at: decode::moment(row.created_at),
         })
     }
 }
@@ -115,15 +115,15 @@ pub(super) fn read(
                 Ok::<_, StoreError>(StorageUnit {
                     id: unit.id,
                     name: unit.name,
-                    abbreviation: stored::text(abbreviation)?,
+                    abbreviation: decode::text(abbreviation)?,
                 })
             })
             .transpose()?,
         share_link: row.share_link,
-        description: stored::optional_text(row.description.as_deref())?,
-        characteristics: stored::optional_text(row.characteristics.as_deref())?,
+        description: decode::optional_text(row.description.as_deref())?,
+        characteristics: decode::optional_text(row.characteristics.as_deref())?,
         tags: tags.into_iter().map(Tag::try_from).collect::<Result<_, _>>()?,
-        views_count: stored::count(row.views_count)?,
+        views_count: decode::count(row.views_count)?,
         unstored_views: 0,
     }))
 }

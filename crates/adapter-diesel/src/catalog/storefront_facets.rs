@@ -14,8 +14,8 @@ use super::storefront::RangeRow;
 use super::storefront_query::OfferQuery;
 use super::storefront_reductions::ActiveDiscounts;
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 /// Up to this number of products, facets are counted for every request.
 const FEW: i64 = 1_000;
@@ -181,8 +181,8 @@ fn named<Id: TryFrom<i64, Error = InvalidId>>(
     for (id, total) in counts {
         let Some(name) = names.remove(&id) else { continue };
         values.push(FacetValue {
-            record: Reference { id: stored::id(id)?, name: stored::owned(name)? },
-            count: stored::count(total)?,
+            record: Reference { id: decode::id(id)?, name: decode::owned(name)? },
+            count: decode::count(total)?,
         });
     }
     Ok(values)

@@ -8,9 +8,9 @@ use kontor_kernel::{AppScope, CategoryId, StoreError};
 
 use super::storefront::{photo, reference};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::schema::{application_brands, brands};
 use crate::statement::Statement;
-use crate::stored;
 use crate::unreadable;
 
 #[derive(QueryableByName)]
@@ -32,8 +32,8 @@ impl TryFrom<CategoryRow> for StorefrontCategory {
 
     fn try_from(row: CategoryRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
             photo: row.photo.as_deref().map(photo).transpose()?,
             parent: reference(row.parent_id, row.parent_name)?,
         })
@@ -94,10 +94,10 @@ impl TryFrom<BrandRow> for StorefrontBrand {
 
     fn try_from(row: BrandRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
             photo: row.photo.as_deref().map(photo).transpose()?,
-            created_at: stored::moment(row.created_at),
+            created_at: decode::moment(row.created_at),
         })
     }
 }

@@ -12,8 +12,8 @@ use kontor_subscriptions::Anchor;
 use super::plans::slug;
 use super::storefront::{photo, reference};
 use crate::database::Database;
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 by_place! {
@@ -35,11 +35,11 @@ impl TryFrom<PlanRow> for Plan {
     fn try_from(row: PlanRow) -> Result<Self, StoreError> {
         let months = row.months.ok_or_else(|| StoreError::corrupt("a plan has no billing period"))?;
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             slug: slug(&row.slug)?,
-            nomenclature_id: stored::id(row.nomenclature_id)?,
-            name: stored::owned(row.name)?,
-            amount: stored::money(row.price)?,
+            nomenclature_id: decode::id(row.nomenclature_id)?,
+            name: decode::owned(row.name)?,
+            amount: decode::money(row.price)?,
             currency: row.currency,
             period: BillingPeriod::months(months.into()).map_err(StoreError::corrupt)?,
         })
@@ -70,9 +70,9 @@ impl TryFrom<CardRow> for PlanCard<Prose> {
     fn try_from(row: CardRow) -> Result<Self, StoreError> {
         Ok(Self {
             plan: row.plan.try_into()?,
-            article: row.article.map(stored::owned).transpose()?,
-            description: stored::optional_text(row.description.as_deref())?,
-            characteristics: stored::optional_text(row.characteristics.as_deref())?,
+            article: row.article.map(decode::owned).transpose()?,
+            description: decode::optional_text(row.description.as_deref())?,
+            characteristics: decode::optional_text(row.characteristics.as_deref())?,
             photos: row.photos.iter().flat_map(|urls| urls.split('\n')).map(photo).collect::<Result<_, _>>()?,
             category: reference(row.category_id, row.category_name)?,
         })

@@ -7,8 +7,8 @@ use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, CustomerScope, Line, PageRequest, Visitor};
 
 use super::storefront_reductions::ActiveDiscounts;
-use crate::projections::offer_counts::EVERY_CATEGORY;
-use crate::projections::search::Search;
+use crate::read_models::offer_counts::EVERY_CATEGORY;
+use crate::read_models::search::Search;
 use crate::statement::Statement;
 
 /// First columns of a list or of product details, in the order of `ProductRow`.

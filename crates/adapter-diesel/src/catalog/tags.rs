@@ -9,9 +9,9 @@ use kontor_kernel::{Name, OfProject, ProjectId, RecordError, Stamp, StoreError};
 use super::categories::photo;
 use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, found};
+use crate::decode;
 use crate::records::{self, StoredRecord};
 use crate::schema::{projects, tags};
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -29,10 +29,10 @@ impl TryFrom<TagRow> for Tag {
 
     fn try_from(row: TagRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
             photo: photo(row.photo.as_deref())?,
-            created_at: stored::moment(row.created_at),
+            created_at: decode::moment(row.created_at),
         })
     }
 }
@@ -73,7 +73,7 @@ impl TagRepository for Database {
                 tags::table.filter(tags::project_id.eq(project)).select(tags::name).load(connection)?;
             let key = draft.name.key();
             for name in names {
-                if stored::text::<Name>(&name)?.key() == key {
+                if decode::text::<Name>(&name)?.key() == key {
                     return Err(Abort::refused(TagRefusal::NameTaken));
                 }
             }

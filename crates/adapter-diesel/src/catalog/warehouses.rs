@@ -19,7 +19,7 @@ use crate::records::{self, StoredRecord};
 use crate::schema::{applications, branches, warehouse_applications, warehouses};
 use crate::statement::Statement;
 use crate::unreadable;
-use crate::{stock, stored};
+use crate::{decode, stock};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = warehouses)]
@@ -55,16 +55,16 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<
     let mut found = HashMap::with_capacity(rows.len());
     for (row, branch) in rows {
         let record = Warehouse {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
-            address: stored::optional_text(row.address.as_deref())?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
+            address: decode::optional_text(row.address.as_deref())?,
             branch: reference(row.branch_id, &branch)?,
             applications: served.remove(&row.id).unwrap_or_default(),
-            version: stored::count(row.version)?,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            version: decode::count(row.version)?,
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         };
-        found.insert(row.id, OfProject::new(stored::id(row.project_id)?, record));
+        found.insert(row.id, OfProject::new(decode::id(row.project_id)?, record));
     }
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }

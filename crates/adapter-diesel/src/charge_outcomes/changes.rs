@@ -9,11 +9,11 @@ use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::model::{Charge, ChargePurpose, NewCharge};
 
 use super::{recurring, refunds};
+use crate::customer_data::{CustomerOf, lock_customer, lock_customer_of};
 use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection};
 use crate::orders::{self, RefundContext};
 use crate::payments;
-use crate::people::{CustomerOf, lock_customer, lock_customer_of};
 
 /// Changes an order. Locks the customer before the charge and the charge before the order, as in every transaction. The
 /// second receipt of a prepaid order is stored in the transaction that hands the order over.

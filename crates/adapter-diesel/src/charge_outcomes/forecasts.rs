@@ -9,8 +9,8 @@ use kontor_subscriptions::model::Attempt;
 use kontor_subscriptions::ports::{SubscriptionForecastReader, WakePlace};
 
 use crate::database::{Abort, Database};
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 use crate::subscriptions::{PAYMENT_COLUMNS, PaymentRow, Selection, cases};
 
 type Failed = Abort<StoreError>;
@@ -39,7 +39,7 @@ impl SubscriptionForecastReader for Database {
                  AND a.state IN ('processing', 'needs_reconciliation')",
             )
             .row(connection)?;
-            Ok::<_, Failed>(wakes.at.into_iter().chain(asks.at).min().map(stored::moment))
+            Ok::<_, Failed>(wakes.at.into_iter().chain(asks.at).min().map(decode::moment))
         })
         .await
     }
@@ -72,7 +72,7 @@ impl SubscriptionForecastReader for Database {
                 .sql(" ORDER BY a.started_at, a.id LIMIT ")
                 .value(most)
                 .rows(connection)?;
-            let attempts = rows.into_iter().map(|row| Ok((stored::id(row.subscription)?, row.try_into()?)));
+            let attempts = rows.into_iter().map(|row| Ok((decode::id(row.subscription)?, row.try_into()?)));
             let attempts = attempts.collect::<Result<_, StoreError>>()?;
             Ok::<_, Failed>((attempts, count.unsigned_abs()))
         })

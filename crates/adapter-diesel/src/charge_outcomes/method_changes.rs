@@ -13,11 +13,11 @@ use kontor_subscriptions::{
     SubscriptionEvent, Terms,
 };
 
+use crate::customer_data::lock_customer_exclusively;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::payments::{self, Key, Known};
-use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 use crate::subscriptions::{ChangeContext, Selection, cases, is_seen_by, write};
 
 type Failed = Abort<StoreError>;
@@ -51,11 +51,11 @@ fn newest(
     let Some(row) = row else { return Ok(None) };
     let charge = payments::load(connection, &Key::Id(row.charge))?;
     Ok(Some(MethodChange {
-        id: stored::id(row.id)?,
-        subscription: stored::id(row.subscription)?,
+        id: decode::id(row.id)?,
+        subscription: decode::id(row.subscription)?,
         charge: charge.ok_or_else(|| StoreError::corrupt("the charge of a payment method was not found"))?,
-        saved_method: stored::optional_id(row.method)?,
-        expires_at: stored::moment(row.expires_at),
+        saved_method: decode::optional_id(row.method)?,
+        expires_at: decode::moment(row.expires_at),
     }))
 }
 
@@ -85,7 +85,7 @@ fn begin(connection: &mut AnyConnection, new: &NewMethodChange) -> Result<Method
         new.at.naive_utc().into(),
     ]);
     let IdRow { id } = insert.sql(" RETURNING id").row(connection)?;
-    let id = stored::id(id)?;
+    let id = decode::id(id)?;
     let charge = payments::insert(connection, &new.charge(id, &case.subscription.terms.currency))?;
     Ok(MethodChangeBegun::New(MethodChange {
         id,
@@ -128,13 +128,13 @@ pub(super) fn hear(
             .row(connection)
             .optional()?;
     let Some(agreed) = agreed else { return Ok(()) };
-    let found = cases(connection, &Selection::Locked(stored::id(agreed.subscription)?), at)?.into_iter().next();
+    let found = cases(connection, &Selection::Locked(decode::id(agreed.subscription)?), at)?.into_iter().next();
     let Some(case) = found else { return Ok(()) };
     let present = case.subscription.next_terms.as_ref().unwrap_or(&case.subscription.terms);
     let consent = ConsentedTerms {
-        terms: Terms { method: Some(stored::id(saved)?), ..present.clone() },
+        terms: Terms { method: Some(decode::id(saved)?), ..present.clone() },
         text_version: agreed.text_version,
-        at: stored::moment(agreed.created_at),
+        at: decode::moment(agreed.created_at),
         address: agreed.address,
         application: known.charge.application_id,
     };

@@ -3,14 +3,14 @@
 //! other.
 
 mod changes;
+mod external_refunds;
 mod forecasts;
 mod method_changes;
-mod outside_refunds;
 mod recurring;
 mod refund_store;
 mod refunds;
 mod subscriptions;
-mod unasked;
+mod withdrawn_payments;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -24,11 +24,11 @@ use kontor_payments::ports::{ChargeStore, ChargeStored};
 use uuid::Uuid;
 
 use crate::auth::{self, BindError, Newcomer};
+use crate::customer_data::{self, CustomerOf};
 use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::orders::{self, ChargeNews, FollowUp};
 use crate::payments::{self, Key, Known};
-use crate::people::{self, CustomerOf};
 
 /// Commits the new state of a charge, with the effects on its purpose.
 fn record(
@@ -38,7 +38,7 @@ fn record(
     at: DateTime<Utc>,
 ) -> Result<Change, Abort<StoreError>> {
     if matches!(change, ChargeChange::Succeeded { .. } | ChargeChange::Failed { .. }) {
-        people::lock_customer_of(connection, CustomerOf::Charge(id))?;
+        customer_data::lock_customer_of(connection, CustomerOf::Charge(id))?;
     }
     // The result of a request with an idempotency key is stored after this or was stored before it.
     prepares();
@@ -62,7 +62,7 @@ fn record(
         }
         ChargePurpose::Verification(_) => {
             if matches!(change, ChargeChange::Succeeded { .. }) {
-                people::mark_verified(connection, known.charge.counterparty_id.get(), at.naive_utc())?;
+                customer_data::mark_verified(connection, known.charge.counterparty_id.get(), at.naive_utc())?;
             }
         }
         ChargePurpose::MethodBinding(binding) => method_changes::hear(connection, binding, change, &known, at)?,
@@ -79,7 +79,7 @@ fn contradicted(
     why: &str,
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
-    people::lock_customer_of(connection, CustomerOf::Charge(id))?;
+    customer_data::lock_customer_of(connection, CustomerOf::Charge(id))?;
     // Webhooks have no idempotency key.
     prepares();
     let Some(charge) = payments::contradict(connection, id, why, at.naive_utc())? else { return Ok(()) };
@@ -107,7 +107,7 @@ fn for_order<'a>(change: &'a ChargeChange, known: &'a Known) -> Option<ChargeNew
 }
 
 fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
-    if !people::lock_customer(connection, new.counterparty_id.get())? {
+    if !customer_data::lock_customer(connection, new.counterparty_id.get())? {
         return Ok(ChargeStored::CustomerGone);
     }
     payments::store(connection, new)
@@ -168,7 +168,7 @@ impl ChargeStore for Database {
 /// Returns the customer of an order and prevents their deletion.
 fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<CounterpartyId, Abort<PlaceRefused>> {
     match &order.orderer {
-        Orderer::Customer(id) if people::lock_customer(connection, id.get())? => Ok(*id),
+        Orderer::Customer(id) if customer_data::lock_customer(connection, id.get())? => Ok(*id),
         Orderer::Customer(_) => Err(Abort::Refused(PlaceRefused::CustomerGone)),
         Orderer::Contact(person) => {
             let named = Newcomer {

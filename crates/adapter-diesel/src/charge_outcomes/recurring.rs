@@ -20,11 +20,11 @@ use kontor_subscriptions::{ChargeOrigin, EventContext, PaymentStanding, Subscrip
 
 use super::refunds;
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::orders::{self, RecurringLine, RecurringOrder};
 use crate::payments::{self, Key, Known};
 use crate::receipt_terms;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 use crate::subscriptions::{ChangeContext, NewPayment, Selection, cases, insert_payment, write};
 
 /// Reason why no attempt can be made.
@@ -111,8 +111,8 @@ fn bill(
         lines.push(RecurringLine { item, name: card.name.clone(), amount, vat });
     }
     let Some(terms) = terms else { return Ok(Bill { lines, total, receipt: None, lacks_contact: false }) };
-    let phone = stored::optional_text::<Phone>(phone.as_deref())?.map(ReceiptContact::Phone);
-    let email = stored::optional_text::<Email>(email.as_deref())?.map(ReceiptContact::Email);
+    let phone = decode::optional_text::<Phone>(phone.as_deref())?.map(ReceiptContact::Phone);
+    let email = decode::optional_text::<Email>(email.as_deref())?.map(ReceiptContact::Email);
     let Some(contact) = phone.or(email) else { return Ok(Bill { lines, total, receipt: None, lacks_contact: true }) };
     let item = |line: &RecurringLine| ReceiptItem {
         name: line.name.clone(),
@@ -254,12 +254,12 @@ pub(super) fn hear(
     let occasion = EventContext {
         planned: false,
         consent: None,
-        saved_method: stored::optional_id(method)?,
+        saved_method: decode::optional_id(method)?,
         reason: reason.map(str::to_owned),
         ..EventContext::default()
     };
     for IdRow { id } in open {
-        let found = cases(connection, &Selection::Locked(stored::id(id)?), at)?.into_iter().next();
+        let found = cases(connection, &Selection::Locked(decode::id(id)?), at)?.into_iter().next();
         let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} was not found")))?;
         follow(connection, &case, standing, &occasion, (order, change, known), at)?;
     }
@@ -277,7 +277,7 @@ pub(super) fn contradicted(
         .sql(" ORDER BY subscription_id");
     let of_charge: Vec<IdRow> = of_charge.rows(connection)?;
     for IdRow { id } in of_charge {
-        let Some(case) = cases(connection, &Selection::Locked(stored::id(id)?), at)?.into_iter().next() else {
+        let Some(case) = cases(connection, &Selection::Locked(decode::id(id)?), at)?.into_iter().next() else {
             continue;
         };
         let parked = case.after(SubscriptionEvent::ChargeContradicted, &EventContext::default(), at);
@@ -313,7 +313,7 @@ pub(super) fn period_refunded(
         return Err(refuse());
     }
     for PaidRow { subscription, period } in paid {
-        let found = cases(connection, &Selection::Locked(stored::id(subscription)?), at).map_err(Abort::into_store)?;
+        let found = cases(connection, &Selection::Locked(decode::id(subscription)?), at).map_err(Abort::into_store)?;
         let Some(case) = found.into_iter().next() else { continue };
         let current = case.subscription.period.is_some_and(|paid| i64::from(paid.number) == period);
         if ends && !current {

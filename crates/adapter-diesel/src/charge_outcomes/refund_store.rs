@@ -8,12 +8,12 @@ use kontor_payments::model::{ChargePurpose, GatewayRefund, NewRefund, ProviderId
 use kontor_payments::ports::{ExternalRefundStored, RefundStore, RefundStored};
 use uuid::Uuid;
 
-use super::outside_refunds;
+use super::external_refunds;
+use crate::customer_data::{CustomerOf, lock_customer_of};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::orders;
 use crate::payments::{self, Key};
-use crate::people::{CustomerOf, lock_customer_of};
-use crate::stored;
 
 fn record(
     connection: &mut AnyConnection,
@@ -68,7 +68,7 @@ impl RefundStore for Database {
         refund: GatewayRefund,
         at: DateTime<Utc>,
     ) -> Result<ExternalRefundStored, StoreError> {
-        self.write(move |connection| outside_refunds::record(connection, key, &refund, at)).await
+        self.write(move |connection| external_refunds::record(connection, key, &refund, at)).await
     }
 
     async fn claim_comparison(&self, at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError> {
@@ -78,7 +78,7 @@ impl RefundStore for Database {
         }
         let claimed =
             self.write(move |connection| Ok::<_, Abort<StoreError>>(payments::claim_comparison(connection, at)?));
-        Ok(claimed.await?.map(stored::moment))
+        Ok(claimed.await?.map(decode::moment))
     }
 
     async fn compared(&self, until: DateTime<Utc>) -> Result<(), StoreError> {

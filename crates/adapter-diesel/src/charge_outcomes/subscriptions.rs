@@ -18,13 +18,13 @@ use kontor_subscriptions::ports::{
 use kontor_subscriptions::{ConsentedTerms, EventContext, SubscriptionError, SubscriptionEvent, SubscriptionRefusal};
 
 use super::recurring::{AttemptError, Payer, attempt};
+use crate::customer_data::lock_customer_exclusively;
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::orders::has_warehouse;
 use crate::payments::{self, Key};
-use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 use crate::subscriptions::{
     ChangeContext, PAYMENT_COLUMNS, PaymentRow, Selection, cases, claim, consent, consents, first, insert, is_claimed,
     is_seen_by, lock, plan, put_off, seen_by, view, write,
@@ -61,10 +61,10 @@ fn unfinished(
     let Some(one) = open.first() else { return Ok(None) };
     let charge = payments::load(connection, &Key::Id(one.charge))?;
     let charge = charge.ok_or_else(|| StoreError::corrupt("the charge of a subscription was not found"))?;
-    let order = stored::id(one.order)?;
+    let order = decode::id(one.order)?;
     let mut subscriptions = Vec::with_capacity(open.len());
     for row in &open {
-        let id = stored::id(row.subscription)?;
+        let id = decode::id(row.subscription)?;
         lock(connection, id)?;
         subscriptions.push(view(connection, id, at)?);
     }
@@ -197,9 +197,9 @@ fn change(
         write(connection, &since, &change).map_err(Abort::into_store)?;
         if let Some(next) = &change.attempt {
             let payer = Payer {
-                project: stored::id(owner.project)?,
-                application: stored::optional_id(owner.application)?,
-                customer: stored::id(owner.customer)?,
+                project: decode::id(owner.project)?,
+                application: decode::optional_id(owner.application)?,
+                customer: decode::id(owner.customer)?,
                 author: with.author,
             };
             let attempts = [(id, next.clone())];
@@ -233,7 +233,7 @@ fn delete_method(
         .sql(" ORDER BY id")
         .rows(connection)?;
     for IdRow { id } in charged_by {
-        let found = cases(connection, &Selection::Locked(stored::id(id)?), at)?.into_iter().next();
+        let found = cases(connection, &Selection::Locked(decode::id(id)?), at)?.into_iter().next();
         // Another method may have been chosen while this transaction waited for the subscription: it stays.
         let Some(case) = found.filter(|case| case.subscription.terms.method == Some(method)) else { continue };
         // A subscription that was never activated has nothing planned.
@@ -333,7 +333,7 @@ impl SubscriptionStore for Database {
                 .value(page.offset())
                 .rows(connection)?;
             let attempts = unreadable::rows("subscription_payments", rows, |row| row.id, Attempt::try_from)?;
-            Ok(Some(stored::page(attempts, count, page)?))
+            Ok(Some(decode::page(attempts, count, page)?))
         })
         .await
     }
@@ -445,7 +445,7 @@ impl SubscriptionStore for Database {
                 .rows(connection)?;
             let leased = rows.into_iter().map(|row| {
                 let attempts = u32::try_from(row.attempts).map_err(StoreError::corrupt)?;
-                Ok(LeasedSubscription { id: stored::id(row.id)?, attempts })
+                Ok(LeasedSubscription { id: decode::id(row.id)?, attempts })
             });
             Ok::<_, Failed>(leased.collect::<Result<_, StoreError>>()?)
         })

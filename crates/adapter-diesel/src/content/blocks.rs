@@ -12,11 +12,11 @@ use kontor_kernel::{AppScope, BlockId, BlockTypeId, Link, Name, OfProject, Photo
 use super::parts::{self, Spot, StoredPart};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::listing::{Source, key_contains};
 use crate::records::StoredRecord;
 use crate::schema::blocks;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 
 by_place! {
     pub(super) struct BlockRow {
@@ -50,22 +50,22 @@ impl TryFrom<BlockRow> for Block {
 
     fn try_from(row: BlockRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             place: Place {
-                application_id: stored::id(row.application_id)?,
+                application_id: decode::id(row.application_id)?,
                 parent: parts::parent(row.parent_id, row.parent_name)?,
                 code: PartCode::new(row.code).map_err(StoreError::corrupt)?,
-                slug: stored::text(&row.slug)?,
+                slug: decode::text(&row.slug)?,
             },
-            name: stored::owned(row.name)?,
-            avatar: stored::optional_text(row.avatar.as_deref())?,
-            block_type: (stored::id(row.type_id)?, stored::owned(row.type_name)?),
-            link: stored::link(row.link.as_deref()),
-            file: stored::optional_text(row.file.as_deref())?,
-            text: stored::optional_text(row.text.as_deref())?,
-            version: stored::count(row.version)?,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            name: decode::owned(row.name)?,
+            avatar: decode::optional_text(row.avatar.as_deref())?,
+            block_type: (decode::id(row.type_id)?, decode::owned(row.type_name)?),
+            link: decode::link(row.link.as_deref()),
+            file: decode::optional_text(row.file.as_deref())?,
+            text: decode::optional_text(row.text.as_deref())?,
+            version: decode::count(row.version)?,
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }

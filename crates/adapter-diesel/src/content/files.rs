@@ -8,15 +8,15 @@ use kontor_content::model::{
 use kontor_content::ports::{FileRepository, OrphanedFile};
 use kontor_kernel::{FileId, Listing, OfProject, OrderId, Page, ProjectId, Stamp, StoreError};
 
+use crate::customer_data::READY;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::listing::{Source, in_order, unsearched};
-use crate::people::READY;
 use crate::records::{self, StoredRecord};
 use crate::schema::{files, orders, users};
 use crate::statement::Statement;
 use crate::unreadable;
-use crate::{histories, stored};
+use crate::{decode, histories};
 
 /// Source of the files of an order.
 const OF_ORDER: Source = Source {
@@ -49,8 +49,8 @@ fn load_leftovers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Ve
 
 fn leftover((id, project, key): ContentRow) -> Result<OrphanedFile, StoreError> {
     Ok(OrphanedFile {
-        id: stored::id(id)?,
-        project_id: stored::id(project)?,
+        id: decode::id(id)?,
+        project_id: decode::id(project)?,
         key: FileKey::parse(&key).map_err(StoreError::corrupt)?,
     })
 }
@@ -93,21 +93,21 @@ impl TryFrom<FileRow> for StoredFile {
 
     fn try_from(row: FileRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
+            id: decode::id(row.id)?,
+            project_id: decode::id(row.project_id)?,
             file_type: FileType::from_id(row.file_type_id)
-                .map_err(|_| stored::unknown("files", row.id, "file_type_id", row.file_type_id))?,
+                .map_err(|_| decode::unknown("files", row.id, "file_type_id", row.file_type_id))?,
             key: FileKey::parse(&row.file_key).map_err(StoreError::corrupt)?,
-            name: stored::owned(row.name)?,
+            name: decode::owned(row.name)?,
             media: MediaType::parse(&row.mime_type).map_err(StoreError::corrupt)?,
             dimensions: dimensions(row.width, row.height)?,
             content: Written {
                 size: u64::try_from(present(row.size)?).map_err(StoreError::corrupt)?,
                 sha256: Sha256::parse(&present(row.sha256)?).map_err(StoreError::corrupt)?,
             },
-            order_id: stored::optional_id(row.order_id)?,
-            creator_id: stored::id(row.creator_id)?,
-            created_at: stored::moment(row.created_at),
+            order_id: decode::optional_id(row.order_id)?,
+            creator_id: decode::id(row.creator_id)?,
+            created_at: decode::moment(row.created_at),
         })
     }
 }
@@ -150,7 +150,7 @@ impl FileRepository for Database {
                 ))
                 .returning(files::id)
                 .get_result(connection)?;
-            Ok::<_, Abort<StoreError>>(stored::id(id)?)
+            Ok::<_, Abort<StoreError>>(decode::id(id)?)
         })
         .await
     }

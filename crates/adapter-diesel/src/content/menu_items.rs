@@ -15,11 +15,11 @@ use kontor_kernel::{
 use super::parts::{self, Spot, StoredPart};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::listing::{Source, key_contains};
 use crate::records::{self, StoredRecord};
 use crate::schema::menu_items;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 
 by_place! {
     pub(super) struct ItemRow {
@@ -49,20 +49,20 @@ impl TryFrom<ItemRow> for MenuItem {
 
     fn try_from(row: ItemRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             place: Place {
-                application_id: stored::id(row.application_id)?,
+                application_id: decode::id(row.application_id)?,
                 parent: parts::parent(row.parent_id, row.parent_name)?,
                 code: PartCode::new(row.code).map_err(StoreError::corrupt)?,
-                slug: stored::text(&row.slug)?,
+                slug: decode::text(&row.slug)?,
             },
             position: row.position,
-            name: stored::owned(row.name)?,
-            avatar: stored::optional_text(row.avatar.as_deref())?,
-            preview: stored::optional_text(row.preview.as_deref())?,
-            version: stored::count(row.version)?,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            name: decode::owned(row.name)?,
+            avatar: decode::optional_text(row.avatar.as_deref())?,
+            preview: decode::optional_text(row.preview.as_deref())?,
+            version: decode::count(row.version)?,
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }
@@ -251,10 +251,10 @@ impl TryFrom<ShownRow> for ShownItem {
     fn try_from(row: ShownRow) -> Result<Self, StoreError> {
         Ok(Self {
             code: PartCode::new(row.code).map_err(StoreError::corrupt)?,
-            slug: stored::text(&row.slug)?,
-            name: stored::owned(row.name)?,
-            avatar: stored::optional_text(row.avatar.as_deref())?,
-            preview: stored::optional_text(row.preview.as_deref())?,
+            slug: decode::text(&row.slug)?,
+            name: decode::owned(row.name)?,
+            avatar: decode::optional_text(row.avatar.as_deref())?,
+            preview: decode::optional_text(row.preview.as_deref())?,
         })
     }
 }
@@ -288,7 +288,7 @@ pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Resu
             for row in rows {
                 let (id, parent) = (row.id, row.parent_id);
                 if parent.is_none() {
-                    top = Some((id, stored::link(row.address.as_deref())));
+                    top = Some((id, decode::link(row.address.as_deref())));
                 }
                 items.push((id, parent, row.try_into()?));
             }

@@ -12,14 +12,14 @@ use kontor_kernel::{Edit, Line, OfProject, PageTypeId, PhotoUrl, ProjectId, Stam
 use super::slugs::Slugs;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
+use crate::decode;
 use crate::histories;
 use crate::listing::{Source, unsearched};
 use crate::locks::lock_project;
-use crate::projections::search::{forget_page, note_page, page_text, pages_found, pages_to_find};
+use crate::read_models::search::{forget_page, note_page, page_text, pages_found, pages_to_find};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::pages;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 by_place! {
@@ -63,25 +63,25 @@ fn page(row: PageRow, tags: Vec<PageTag>) -> Result<Page, StoreError> {
     let page_type = row.type_id.zip(row.type_name);
     let author = row.author_id.zip(row.author_name);
     Ok(Page {
-        id: stored::id(row.id)?,
+        id: decode::id(row.id)?,
         content: PageContent {
-            slug: stored::text(&row.slug)?,
-            title: stored::owned(row.title)?,
-            description: row.description.map(stored::owned).transpose()?,
-            preview: stored::optional_text(row.preview.as_deref())?,
-            html: stored::optional_text(row.content.as_deref())?,
+            slug: decode::text(&row.slug)?,
+            title: decode::owned(row.title)?,
+            description: row.description.map(decode::owned).transpose()?,
+            preview: decode::optional_text(row.preview.as_deref())?,
+            html: decode::optional_text(row.content.as_deref())?,
             is_active: row.is_active,
             is_fallback: row.is_fallback,
         },
         page_type: page_type
-            .map(|(id, name)| Ok::<_, StoreError>((stored::id(id)?, stored::owned(name)?)))
+            .map(|(id, name)| Ok::<_, StoreError>((decode::id(id)?, decode::owned(name)?)))
             .transpose()?,
         tags,
-        author: author.map(|(id, name)| Ok::<_, StoreError>((stored::id(id)?, name.trim().to_owned()))).transpose()?,
-        views_count: stored::count(row.views_count)?,
-        version: stored::count(row.version)?,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
+        author: author.map(|(id, name)| Ok::<_, StoreError>((decode::id(id)?, name.trim().to_owned()))).transpose()?,
+        views_count: decode::count(row.views_count)?,
+        version: decode::count(row.version)?,
+        created_at: decode::moment(row.created_at),
+        updated_at: decode::moment(row.updated_at),
     })
 }
 
@@ -119,7 +119,7 @@ fn with_tags<R>(connection: &mut AnyConnection, rows: Vec<PageRow>, ids: &[i64])
     .rows(connection)?;
     let mut tagged: HashMap<i64, Vec<PageTag>> = HashMap::new();
     for TagRow { page, id, name, created_at } in tags {
-        let tag = PageTag { id: stored::id(id)?, name: stored::owned(name)?, created_at: stored::moment(created_at) };
+        let tag = PageTag { id: decode::id(id)?, name: decode::owned(name)?, created_at: decode::moment(created_at) };
         tagged.entry(page).or_default().push(tag);
     }
     let with_tags = rows.into_iter().map(|row| {
@@ -203,7 +203,7 @@ impl RepositoryRecord for Page {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let ids = pages::table.filter(pages::project_id.eq(project)).order(pages::id).select(pages::id);
         let ids: Vec<i64> = ids.load(connection)?;
-        let project = stored::id(project)?;
+        let project = decode::id(project)?;
         Ok(records::within(unreadable::records(connection, Self::TABLE, &ids, load)?, project))
     }
 

@@ -18,10 +18,10 @@ use kontor_kernel::{
 use super::slugs::Slugs;
 use crate::applications::project_of;
 use crate::database::{Abort, AnyConnection, Database, on_reference};
+use crate::decode;
 use crate::listing::Source;
 use crate::records::{self, StoredRecord};
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 /// Position of a new part.
@@ -298,5 +298,5 @@ pub(super) fn parent<Id: TryFrom<i64, Error = kontor_kernel::InvalidId>>(
     id: Option<i64>,
     name: Option<String>,
 ) -> Result<Option<(Id, Name)>, StoreError> {
-    id.zip(name).map(|(id, name)| Ok((stored::id(id)?, stored::owned(name)?))).transpose()
+    id.zip(name).map(|(id, name)| Ok((decode::id(id)?, decode::owned(name)?))).transpose()
 }

@@ -10,10 +10,10 @@ use kontor_kernel::{Listing, Page as PageOf, PageId, PageRequest, PageTypeId, Pr
 
 use super::{page_views, pages};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::listing::{Totals, of_project};
 use crate::records::{self, ListedRecord as _};
 use crate::statement::{Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 by_place! {
@@ -94,10 +94,10 @@ impl PageReader for Database {
             let rows: Vec<NamedRow> = Statement::new(all).rows(connection)?;
             let page_type = |row: NamedRow| {
                 Ok(PageType {
-                    id: stored::id(row.id)?,
-                    name: stored::owned(row.name)?,
+                    id: decode::id(row.id)?,
+                    name: decode::owned(row.name)?,
                     photo: row.avatar,
-                    created_at: stored::moment(row.created_at),
+                    created_at: decode::moment(row.created_at),
                 })
             };
             Ok(unreadable::rows("dictionary_items", rows, |row| row.id, page_type)?)
@@ -113,8 +113,8 @@ impl PageReader for Database {
                     .sql(" ORDER BY name_key, id")
                     .rows(connection)?;
             let tag = |row: NamedRow| {
-                let (id, name) = (stored::id(row.id)?, stored::owned(row.name)?);
-                Ok(PageTag { id, name, created_at: stored::moment(row.created_at) })
+                let (id, name) = (decode::id(row.id)?, decode::owned(row.name)?);
+                Ok(PageTag { id, name, created_at: decode::moment(row.created_at) })
             };
             Ok(unreadable::rows("page_tags", rows, |row| row.id, tag)?)
         })

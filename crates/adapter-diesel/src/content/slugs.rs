@@ -6,8 +6,8 @@ use kontor_content::model::Slug;
 use kontor_kernel::StoreError;
 
 use crate::database::AnyConnection;
+use crate::decode::FromText;
 use crate::statement::{IdRow, Statement};
-use crate::stored::FromText;
 
 impl FromText for Slug {
     fn from_text(text: &str) -> Result<Self, StoreError> {

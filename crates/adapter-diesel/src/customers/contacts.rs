@@ -9,7 +9,7 @@ use kontor_kernel::{Stamp, StoreError, Word};
 use super::parts::{Place, StoredPart, Which};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::counterparty_contacts;
-use crate::{stored, unreadable};
+use crate::{decode, unreadable};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = counterparty_contacts)]
@@ -30,15 +30,15 @@ impl TryFrom<ContactRow> for CustomerContact {
 
     fn try_from(row: ContactRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             content: ContactDraft {
-                kind: stored::word("counterparty_contacts", row.id, "kind", &row.kind)?,
-                value: stored::text(&row.value)?,
-                name: stored::optional_text(row.name.as_deref())?,
-                comment: stored::optional_text(row.comment.as_deref())?,
+                kind: decode::word("counterparty_contacts", row.id, "kind", &row.kind)?,
+                value: decode::text(&row.value)?,
+                name: decode::optional_text(row.name.as_deref())?,
+                comment: decode::optional_text(row.comment.as_deref())?,
             },
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }

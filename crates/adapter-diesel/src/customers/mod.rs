@@ -2,7 +2,7 @@
 
 mod bank_requisites;
 mod contacts;
-mod leave;
+mod deletion;
 mod notifications;
 mod parts;
 mod profile;

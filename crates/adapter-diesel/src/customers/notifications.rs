@@ -9,8 +9,8 @@ use kontor_customers::ports::NotificationReader;
 use kontor_kernel::{CustomerScope, Page, PageRequest, StoreError};
 
 use crate::database::{AnyConnection, Database};
+use crate::decode;
 use crate::schema::{applications, notifications};
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -26,7 +26,7 @@ struct NotificationRow {
 impl NotificationRow {
     fn read(self, action_url: Option<&str>) -> Result<Notification, StoreError> {
         let Self { id, title, code, body, created_at } = self;
-        let (id, created_at) = (stored::id(id)?, stored::moment(created_at));
+        let (id, created_at) = (decode::id(id)?, decode::moment(created_at));
         Ok(Notification { id, title, code, body, action_url: action_url.map(str::to_owned), created_at })
     }
 }
@@ -55,7 +55,7 @@ impl NotificationReader for Database {
                 .load(connection)?;
             let url = if rows.is_empty() { None } else { address(connection, customer.app.application_id.get())? };
             let read = |row: NotificationRow| row.read(url.as_deref());
-            Ok(stored::page(unreadable::rows("notifications", rows, |row| row.id, read)?, total, page)?)
+            Ok(decode::page(unreadable::rows("notifications", rows, |row| row.id, read)?, total, page)?)
         })
         .await
     }

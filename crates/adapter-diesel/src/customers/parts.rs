@@ -9,14 +9,14 @@ use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartError, CustomerPartRefusal};
 use kontor_kernel::{CounterpartyId, OfProject, ProjectId, RecordError, Resource, Stamp, StoreError};
 
+use crate::customer_data::lock_customer_exclusively;
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, found};
+use crate::decode;
 use crate::histories;
-use crate::people::lock_customer_exclusively;
-use crate::projections::search::index_customer;
+use crate::read_models::search::index_customer;
 use crate::schema::{counterparties, counterparty_bank_requisites, counterparty_contacts};
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 /// Columns that every such table has.
 pub(super) struct Place {
@@ -104,8 +104,8 @@ impl<P: StoredPart> CustomerPartRepository<P> for Database {
             let Some((place, part)) = P::load::<StoreError>(connection, Which::Numbered(id.into()))?.pop() else {
                 return Ok(None);
             };
-            let owned = Owned { customer: stored::id(place.customer)?, part };
-            Ok(Some(OfProject::new(stored::id(place.project)?, owned)))
+            let owned = Owned { customer: decode::id(place.customer)?, part };
+            Ok(Some(OfProject::new(decode::id(place.project)?, owned)))
         })
         .await
     }

@@ -7,10 +7,10 @@ use kontor_customers::model::{DecidedChange, StaffCustomer};
 use kontor_kernel::history::Author;
 use kontor_kernel::{Edit, FileId, Stamp};
 
+use crate::customer_data::{is_avatar, lock_customer_exclusively};
 use crate::database::{Abort, AnyConnection};
 use crate::histories;
-use crate::people::{is_avatar, lock_customer_exclusively};
-use crate::projections::search::index_customer;
+use crate::read_models::search::index_customer;
 use crate::records::StoredRecord as _;
 use crate::schema::{counterparties, login_contacts};
 

@@ -7,12 +7,12 @@ use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::history::Author;
 use kontor_kernel::{CounterpartyId, Email, FileId, Name, OfProject, Phone, ProjectId, Stamp, StoreError};
 
-use super::leave::{Stays, leave};
+use super::deletion::{Stays, deletion};
 use super::profile;
+use crate::customer_data::{READY, avatar_key};
 use crate::database::Database;
-use crate::people::{READY, avatar_key};
 use crate::schema::{counterparties, dictionary_items, files, users};
-use crate::{records, stored};
+use crate::{decode, records};
 
 /// Persons and companies in the dictionary `counterparty_types`.
 pub(super) const PERSON: i64 = 1;
@@ -39,12 +39,12 @@ impl CustomerRow {
     /// Returns the record without texts that cannot be decoded.
     pub(super) fn readable(self) -> Self {
         Self {
-            first_name: stored::readable::<Name>(self.first_name),
-            last_name: stored::readable::<Name>(self.last_name),
-            middle_name: stored::readable::<Name>(self.middle_name),
-            phone_1: stored::readable::<Phone>(self.phone_1),
-            phone_2: stored::readable::<Phone>(self.phone_2),
-            email: stored::readable::<Email>(self.email),
+            first_name: decode::readable::<Name>(self.first_name),
+            last_name: decode::readable::<Name>(self.last_name),
+            middle_name: decode::readable::<Name>(self.middle_name),
+            phone_1: decode::readable::<Phone>(self.phone_1),
+            phone_2: decode::readable::<Phone>(self.phone_2),
+            email: decode::readable::<Email>(self.email),
             ..self
         }
     }
@@ -72,10 +72,10 @@ impl TryFrom<ManagerRow> for Manager {
 
     fn try_from(row: ManagerRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            first_name: stored::text(&row.first_name)?,
-            last_name: stored::text(&row.last_name)?,
-            middle_name: stored::optional_text(row.middle_name.as_deref())?,
+            id: decode::id(row.id)?,
+            first_name: decode::text(&row.first_name)?,
+            last_name: decode::text(&row.last_name)?,
+            middle_name: decode::optional_text(row.middle_name.as_deref())?,
         })
     }
 }
@@ -101,24 +101,24 @@ pub(super) use customers;
 
 pub(super) fn customer((row, kind, manager, avatar): Row) -> Result<Customer, StoreError> {
     Ok(Customer {
-        id: stored::id(row.id)?,
+        id: decode::id(row.id)?,
         kind: CustomerKind {
             id: kind.id,
-            name: stored::text(&kind.name)?,
-            created_at: stored::moment(kind.created_at),
+            name: decode::text(&kind.name)?,
+            created_at: decode::moment(kind.created_at),
         },
         manager: manager.map(Manager::try_from).transpose()?,
         avatar: avatar_key(avatar.as_deref())?,
-        first_name: stored::optional_text(row.first_name.as_deref())?,
-        last_name: stored::optional_text(row.last_name.as_deref())?,
-        middle_name: stored::optional_text(row.middle_name.as_deref())?,
+        first_name: decode::optional_text(row.first_name.as_deref())?,
+        last_name: decode::optional_text(row.last_name.as_deref())?,
+        middle_name: decode::optional_text(row.middle_name.as_deref())?,
         birthday: row.birthday,
         address: row.address,
-        phone_1: stored::optional_text(row.phone_1.as_deref())?,
-        phone_2: stored::optional_text(row.phone_2.as_deref())?,
-        email: stored::optional_text(row.email.as_deref())?,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
+        phone_1: decode::optional_text(row.phone_1.as_deref())?,
+        phone_2: decode::optional_text(row.phone_2.as_deref())?,
+        email: decode::optional_text(row.email.as_deref())?,
+        created_at: decode::moment(row.created_at),
+        updated_at: decode::moment(row.updated_at),
     })
 }
 

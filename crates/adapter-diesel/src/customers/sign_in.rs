@@ -4,8 +4,8 @@ use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_kernel::ProjectId;
 
+use crate::customer_data::{contacts, remove_logins};
 use crate::database::{AnyConnection, found};
-use crate::people::{contacts, remove_logins};
 use crate::schema::login_contacts;
 
 /// Returns `true` if another customer logs in with the contact. A contact that is no login may be part of several

@@ -7,13 +7,13 @@ use kontor_customers::ports::StaffCustomerRepository;
 use kontor_customers::{CustomerReference, StaffCustomerError, StaffCustomerRefusal};
 use kontor_kernel::{CounterpartyId, Listing, OfProject, Page, ProjectId, RecordError, Stamp, StoreError, UserId};
 
-use super::leave::{Stays, leave};
+use super::deletion::{Stays, deletion};
 use super::sign_in::{Changed, is_login_of_another, remove_former_logins};
 use super::staff_records::load;
+use crate::customer_data::is_employee;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
-use crate::people::is_employee;
-use crate::projections::search::{customers_found, index_customer};
+use crate::read_models::search::{customers_found, index_customer};
 use crate::records;
 use crate::schema::counterparties;
 use crate::statement::Statement;

@@ -8,11 +8,11 @@ use kontor_customers::model::StaffCustomer;
 use kontor_kernel::{Inn, Kpp, Name, OfProject, StoreError};
 
 use super::records::{COMPANY, CustomerRow, KindRow, ManagerRow, PERSON, Row, customer, customers};
+use crate::customer_data::READY;
 use crate::database::{Abort, AnyConnection};
-use crate::people::READY;
+use crate::decode;
 use crate::records::{StoredRecord, of_project};
 use crate::schema::{counterparties, dictionary_items, files, orders, users};
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = counterparties)]
@@ -27,9 +27,9 @@ struct CompanyRow {
 impl CompanyRow {
     fn readable(self) -> Self {
         Self {
-            name: stored::readable::<Name>(self.name),
-            inn: stored::readable::<Inn>(self.inn),
-            kpp: stored::readable::<Kpp>(self.kpp),
+            name: decode::readable::<Name>(self.name),
+            inn: decode::readable::<Inn>(self.inn),
+            kpp: decode::readable::<Kpp>(self.kpp),
             ..self
         }
     }
@@ -42,11 +42,11 @@ fn record((row, kind, manager, avatar, company): StaffRow, orders: i64) -> Resul
     Ok(StaffCustomer {
         record: customer(common)?,
         is_company: company.is_company,
-        name: stored::optional_text(company.name.as_deref())?,
-        inn: stored::optional_text(company.inn.as_deref())?,
-        kpp: stored::optional_text(company.kpp.as_deref())?,
-        orders: stored::count(orders)?,
-        version: stored::count(company.version)?,
+        name: decode::optional_text(company.name.as_deref())?,
+        inn: decode::optional_text(company.inn.as_deref())?,
+        kpp: decode::optional_text(company.kpp.as_deref())?,
+        orders: decode::count(orders)?,
+        version: decode::count(company.version)?,
     })
 }
 

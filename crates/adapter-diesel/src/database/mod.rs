@@ -7,12 +7,13 @@ mod batches;
 mod connection;
 mod connections;
 mod constraints;
+mod counter_watch;
 mod failure;
 mod generation;
 mod group;
 pub(crate) mod idempotency;
 #[cfg(feature = "test-support")]
-pub mod injected;
+pub mod injected_conflicts;
 pub(crate) mod invalidation;
 mod memory;
 mod migrations;
@@ -26,7 +27,6 @@ mod step;
 mod tables;
 mod tls;
 mod url;
-mod watch;
 mod write;
 #[cfg(feature = "test-support")]
 mod write_check;
@@ -38,6 +38,7 @@ pub use any_connection::{AnyConnection, Driver};
 pub use backup::{Backup, BackupError};
 pub(crate) use connection::{found, on_each};
 pub(crate) use constraints::{on_duplicate, on_reference};
+pub use counter_watch::Watch;
 pub use failure::Abort;
 pub(crate) use failure::{conclude, is_lost};
 pub(crate) use generation::GenerationFile;
@@ -50,6 +51,5 @@ pub(crate) use tables::Tables;
 #[cfg(feature = "test-support")]
 pub(crate) use tables::{InvalidatingWrites, VersionedTable};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
-pub use watch::Watch;
 pub(crate) use write::in_turns;
 pub use write_costs::WriteCosts;

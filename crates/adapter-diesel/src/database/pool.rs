@@ -221,7 +221,7 @@ impl Database {
 
     /// Returns the injected conflicts, for tests.
     #[cfg(feature = "test-support")]
-    pub fn conflicts(&self) -> &super::injected::Conflicts {
+    pub fn conflicts(&self) -> &super::injected_conflicts::Conflicts {
         &self.inner.writing.conflicts
     }
 

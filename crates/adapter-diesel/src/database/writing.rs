@@ -27,7 +27,7 @@ pub(super) struct Writing {
     /// Lock that serializes operations with repeated conflicts.
     queue: Mutex<()>,
     #[cfg(feature = "test-support")]
-    pub conflicts: super::injected::Conflicts,
+    pub conflicts: super::injected_conflicts::Conflicts,
 }
 
 impl Writing {
@@ -41,7 +41,7 @@ impl Writing {
             is_server,
             queue: Mutex::default(),
             #[cfg(feature = "test-support")]
-            conflicts: super::injected::Conflicts::default(),
+            conflicts: super::injected_conflicts::Conflicts::default(),
         }
     }
 

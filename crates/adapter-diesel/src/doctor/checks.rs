@@ -5,9 +5,9 @@ use kontor_kernel::StoreError;
 
 use super::{Difference, Seen, next};
 use crate::database::{Abort, AnyConnection};
-use crate::projections::offer_counts::{self, CountDifference};
-use crate::projections::offers::{self, DifferingOffer};
-use crate::projections::search;
+use crate::read_models::offer_counts::{self, CountDifference};
+use crate::read_models::offers::{self, DifferingOffer};
+use crate::read_models::search;
 use crate::statement::{IdRow, by_place};
 
 by_place! {

@@ -6,7 +6,7 @@ use kontor_kernel::{ProjectId, StoreError};
 use super::next;
 use crate::database::invalidation::{Topic, invalidate_everything, keep_valid};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::projections::{offer_counts, offers, search};
+use crate::read_models::{offer_counts, offers, search};
 use crate::statement::{IdRow, Statement};
 use crate::stock;
 

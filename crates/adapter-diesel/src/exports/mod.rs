@@ -15,8 +15,8 @@ use kontor_catalog::spreadsheet::Content;
 use kontor_kernel::{ProjectId, StoreError, Zone};
 
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 
 /// Requested page.
 struct Asked {
@@ -52,7 +52,7 @@ impl ExportSource for Database {
                 ExportKind::Customers => customers::total(project),
             };
             let total: IdRow = total.row(connection)?;
-            Ok::<_, Abort<StoreError>>(stored::count(total.id)?)
+            Ok::<_, Abort<StoreError>>(decode::count(total.id)?)
         })
         .await
     }
@@ -96,12 +96,12 @@ fn number(number: i64) -> Content<'static> {
 }
 
 fn money(minor: i64) -> Result<Content<'static>, StoreError> {
-    Ok(Content::Number(stored::money(minor)?.to_string()))
+    Ok(Content::Number(decode::money(minor)?.to_string()))
 }
 
 /// Formats a time with the offset of the zone at that time, such as `2026-03-01T12:00:00+03:00`.
 fn moment(zone: Zone, at: NaiveDateTime) -> Content<'static> {
-    let at = stored::moment(at);
+    let at = decode::moment(at);
     let ahead = (zone.local(at) - at.naive_utc()).num_seconds();
     let offset = i32::try_from(ahead).ok().and_then(FixedOffset::east_opt);
     let shown: Option<DateTime<FixedOffset>> = offset.map(|offset| at.with_timezone(&offset));

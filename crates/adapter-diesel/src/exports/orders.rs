@@ -9,8 +9,8 @@ use kontor_orders::model::PaymentState;
 
 use super::{Asked, moment, money, number, text, zone};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 /// Column names. From `final_price` on, the values are totals of the whole order.
 pub(super) const HEADER: [&str; 22] = [
@@ -120,7 +120,7 @@ pub(super) fn rows(connection: &mut AnyConnection, asked: &Asked) -> Result<Vec<
 }
 
 fn cells(row: LineRow, zone: Zone) -> Result<ExportRow, StoreError> {
-    let (captured, refunded) = (stored::money(row.captured)?, stored::money(row.refunded)?);
+    let (captured, refunded) = (decode::money(row.captured)?, decode::money(row.refunded)?);
     let payment = PaymentState::of(row.paid_at.is_some(), row.payment_open, captured, refunded);
     let parts = [row.last_name, row.first_name, row.middle_name].into_iter().flatten();
     let person = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");

@@ -9,8 +9,8 @@ use kontor_kernel::{Name, StoreError};
 
 use super::{Asked, money, number, text};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 /// Column names. `kontor_id` is the id of the item, as in an item export. An import ignores the names and the reserved
 /// quantity.
@@ -48,7 +48,7 @@ fn warehouses(connection: &mut AnyConnection, project: i64) -> Result<HashMap<i6
     let mut called: HashMap<String, u32> = HashMap::new();
     let mut keys = Vec::with_capacity(rows.len());
     for row in &rows {
-        let name: Name = stored::text(&row.name)?;
+        let name: Name = decode::text(&row.name)?;
         *called.entry(name.key()).or_default() += 1;
         keys.push(name.key());
     }

@@ -6,8 +6,8 @@ use diesel::sql_types::{BigInt, Text, Timestamp};
 
 use super::Queue;
 use crate::database::AnyConnection;
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 /// Row of a queue that could not be read, or failed too often.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(crate) fn list_parked(
          ORDER BY parked_at, {key} LIMIT {most}"
     );
     let rows: Vec<ParkedRow> = Statement::new(list).rows(connection)?;
-    let parked = |row: ParkedRow| Parked { table, id: row.id, since: stored::moment(row.since), reason: row.reason };
+    let parked = |row: ParkedRow| Parked { table, id: row.id, since: decode::moment(row.since), reason: row.reason };
     Ok(rows.into_iter().map(parked).collect())
 }
 

@@ -13,10 +13,10 @@ use kontor_orders::tickets::{TicketReference, Tickets};
 
 use super::{refunds, tickets};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::receipt_terms;
 use crate::records;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 by_place! {
     struct OrderRow {
@@ -188,66 +188,66 @@ pub(super) fn orders(
 fn line(row: LineRow, photos: Vec<String>) -> Result<OrderLine, StoreError> {
     let state = ReservationState::from_word(&row.state);
     Ok(OrderLine {
-        id: stored::id(row.id)?,
-        item: Named { id: stored::id(row.nomenclature_id)?, name: row.name },
+        id: decode::id(row.id)?,
+        item: Named { id: decode::id(row.nomenclature_id)?, name: row.name },
         article: row.article,
         photos,
         warehouse: named(row.warehouse_id, row.warehouse_name)?,
-        inventory: stored::optional_id(row.inventory_id)?,
+        inventory: decode::optional_id(row.inventory_id)?,
         quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
-        unit_price: stored::money(row.unit_price)?,
-        product_discount: stored::money(row.product_discount)?,
-        promo_discount: stored::money(row.promo_discount)?,
-        total: stored::money(row.total)?,
+        unit_price: decode::money(row.unit_price)?,
+        product_discount: decode::money(row.product_discount)?,
+        promo_discount: decode::money(row.promo_discount)?,
+        total: decode::money(row.total)?,
         vat: row.vat_code.map(receipt_terms::vat).transpose()?,
         is_ticket: row.is_ticket,
         refunded_quantity: u32::try_from(row.refunded_quantity).map_err(StoreError::corrupt)?,
-        refunded_amount: stored::money(row.refunded_amount)?,
-        state: state.ok_or_else(|| stored::unknown("reservations", row.id, "state", &row.state))?,
+        refunded_amount: decode::money(row.refunded_amount)?,
+        state: state.ok_or_else(|| decode::unknown("reservations", row.id, "state", &row.state))?,
     })
 }
 
 fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Result<Order, StoreError> {
     let status = OrderStatus::from_id(row.status_id);
     let method = |name: &str| {
-        PaymentMethod::parse(name).map_err(|_| stored::unknown("orders", row.id, "payment_method_type", name))
+        PaymentMethod::parse(name).map_err(|_| decode::unknown("orders", row.id, "payment_method_type", name))
     };
     let payment_method = row.payment_method_type.as_deref().map(method).transpose()?;
     let person = full_name([row.last_name, row.first_name, row.middle_name]);
     let manager = full_name([row.manager_last_name, row.manager_first_name, None]);
     Ok(Order {
-        id: stored::id(row.id)?,
+        id: decode::id(row.id)?,
         application: named(row.application_id, row.application_name)?,
         customer: Customer {
-            id: stored::id(row.counterparty_id)?,
+            id: decode::id(row.counterparty_id)?,
             name: row.company.unwrap_or(person),
             phone: row.phone,
         },
         manager: named(row.manager_id, Some(manager))?,
-        status: status.ok_or_else(|| stored::unknown("orders", row.id, "status_id", row.status_id))?,
+        status: status.ok_or_else(|| decode::unknown("orders", row.id, "status_id", row.status_id))?,
         status_name: row.status_name.unwrap_or_default(),
         currency: row.currency,
-        original_price: stored::money(row.original_price)?,
-        product_discount: stored::money(row.product_discount)?,
-        promo_discount: stored::money(row.promo_discount)?,
-        final_price: stored::money(row.final_price)?,
+        original_price: decode::money(row.original_price)?,
+        product_discount: decode::money(row.product_discount)?,
+        promo_discount: decode::money(row.promo_discount)?,
+        final_price: decode::money(row.final_price)?,
         delivery_charge: DeliveryCharge {
-            price: stored::money(row.delivery_price)?,
+            price: decode::money(row.delivery_price)?,
             vat: row.delivery_vat_code.map(receipt_terms::vat).transpose()?,
         },
         promo_code: row.promo_code,
         delivery_type: DeliveryOptionRef {
-            id: stored::id(row.type_id)?,
+            id: decode::id(row.type_id)?,
             name: row.type_name.unwrap_or_default(),
-            price: stored::money(row.type_price.unwrap_or_default())?,
+            price: decode::money(row.type_price.unwrap_or_default())?,
             is_active: row.type_active.unwrap_or_default(),
         },
         delivery_subtype: match row.subtype_id {
             None => None,
             Some(id) => Some(DeliveryOptionRef {
-                id: stored::id(id)?,
+                id: decode::id(id)?,
                 name: row.subtype_name.unwrap_or_default(),
-                price: stored::money(row.subtype_price.unwrap_or_default())?,
+                price: decode::money(row.subtype_price.unwrap_or_default())?,
                 is_active: row.subtype_active.unwrap_or_default(),
             }),
         },
@@ -257,7 +257,7 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
         payment_type: match row.payment_type_id {
             None => None,
             Some(id) => Some(PaymentType {
-                id: stored::id(id)?,
+                id: decode::id(id)?,
                 name: row.payment_type_name.unwrap_or_default(),
                 description: row.payment_type_description,
                 photo: row.payment_type_photo,
@@ -266,14 +266,14 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
         payment_method,
         payment_link: row.payment_link,
         comment: row.comment,
-        reserved_until: row.reserved_until.map(stored::moment),
+        reserved_until: row.reserved_until.map(decode::moment),
         lines,
         payment_open: row.payment_open,
         is_recurring: row.is_recurring,
-        paid_at: row.paid_at.map(stored::moment),
-        captured: stored::money(row.captured)?,
-        refunded: stored::money(row.refunded)?,
-        refunding: stored::money(row.refunding)?,
+        paid_at: row.paid_at.map(decode::moment),
+        captured: decode::money(row.captured)?,
+        refunded: decode::money(row.refunded)?,
+        refunding: decode::money(row.refunding)?,
         refunds,
         tickets: Tickets {
             reference: row
@@ -284,11 +284,11 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
                 .map_err(StoreError::corrupt)?,
             total: tickets::pieces(row.total_tickets.unwrap_or_default())?,
             redeemed: tickets::pieces(row.redeemed_count.unwrap_or_default())?,
-            last_redeemed_at: row.last_redeemed_at.map(stored::moment),
+            last_redeemed_at: row.last_redeemed_at.map(decode::moment),
         },
         version: row.version,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
+        created_at: decode::moment(row.created_at),
+        updated_at: decode::moment(row.updated_at),
     })
 }
 
@@ -300,7 +300,7 @@ fn named<Id: TryFrom<i64, Error = InvalidId>>(
     id: Option<i64>,
     name: Option<String>,
 ) -> Result<Option<Named<Id>>, StoreError> {
-    id.map(|id| Ok(Named { id: stored::id(id)?, name: name.unwrap_or_default() })).transpose()
+    id.map(|id| Ok(Named { id: decode::id(id)?, name: name.unwrap_or_default() })).transpose()
 }
 
 fn place<Id: TryFrom<i64, Error = InvalidId>>(
@@ -308,5 +308,5 @@ fn place<Id: TryFrom<i64, Error = InvalidId>>(
     name: Option<String>,
     address: Option<String>,
 ) -> Result<Option<Place<Id>>, StoreError> {
-    id.map(|id| Ok(Place { id: stored::id(id)?, name: name.unwrap_or_default(), address })).transpose()
+    id.map(|id| Ok(Place { id: decode::id(id)?, name: name.unwrap_or_default(), address })).transpose()
 }

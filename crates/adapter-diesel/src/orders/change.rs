@@ -7,10 +7,10 @@ use kontor_orders::model::{Notice, Order, StockEffect};
 use kontor_orders::{OrderError, OrderRefusal};
 
 use super::history::{self, Entry};
-use super::{assemble, notices, reserved_stock, rework};
+use super::{assemble, notices, replace_lines, reserved_stock};
+use crate::customer_data::is_employee;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
-use crate::people::is_employee;
 use crate::schema::orders;
 use crate::statement::Statement;
 
@@ -66,7 +66,7 @@ pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
         ))
         .execute(connection)?;
     if let Some(rework) = &change.rework {
-        rework::apply(connection, order, rework, &change.stamp)?;
+        replace_lines::apply(connection, order, rework, &change.stamp)?;
         notices::tell(connection, order, Notice::OrderChanged, None, at)?;
     }
     if change.transition.is_some() {

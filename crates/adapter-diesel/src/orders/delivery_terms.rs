@@ -9,9 +9,9 @@ use kontor_orders::ports::{DeliveryOption, DeliverySettings, DeliveryTerms, Pric
 
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::schema::{delivery_subtypes, delivery_types, projects};
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 by_place! {
     struct WayRow {
@@ -37,13 +37,13 @@ fn ways(connection: &mut AnyConnection, project: ProjectId) -> Result<Vec<Delive
     let way = |row: WayRow| {
         let subtype = row.subtype_id.zip(row.subtype_name).zip(row.subtype_price);
         let subtype = subtype.map(|((id, name), price)| {
-            Ok::<_, StoreError>(Priced { id: stored::id(id)?, name, price: stored::money(price)? })
+            Ok::<_, StoreError>(Priced { id: decode::id(id)?, name, price: decode::money(price)? })
         });
         Ok(DeliveryOption {
             delivery_type: Priced {
-                id: stored::id(row.type_id)?,
+                id: decode::id(row.type_id)?,
                 name: row.type_name,
-                price: stored::money(row.type_price)?,
+                price: decode::money(row.type_price)?,
             },
             subtype: subtype.transpose()?,
         })

@@ -9,10 +9,10 @@ use kontor_orders::model::Discount;
 use kontor_orders::ports::PlaceRefused;
 
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::discount_rows::{DiscountRow, status, target, value};
 use crate::schema::{discount_usages, discounts, orders};
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 /// Selects the automatic discounts that may apply to these items, from `FROM` on.
 pub(super) fn automatic(project: i64, items: &[i64]) -> Statement {
@@ -58,19 +58,19 @@ impl TryFrom<DiscountRow> for Discount {
 
     fn try_from(row: DiscountRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             name: row.name,
             code: row.code,
             value: value(row.id, &row.kind, row.value)?,
             target: target(row.id, &row.target, row.target_id)?,
-            minimum_sum: stored::money(row.minimum_sum)?,
-            starts_at: row.starts_at.map(stored::moment),
-            ends_at: row.ends_at.map(stored::moment),
-            usage_limit: stored::optional_count(row.usage_limit)?,
-            customer_limit: stored::optional_count(row.customer_limit)?,
-            used_count: stored::count(row.used_count)?,
+            minimum_sum: decode::money(row.minimum_sum)?,
+            starts_at: row.starts_at.map(decode::moment),
+            ends_at: row.ends_at.map(decode::moment),
+            usage_limit: decode::optional_count(row.usage_limit)?,
+            customer_limit: decode::optional_count(row.customer_limit)?,
+            used_count: decode::count(row.used_count)?,
             status: status(row.id, &row.status)?,
-            version: stored::count(row.version)?,
+            version: decode::count(row.version)?,
         })
     }
 }

@@ -9,10 +9,10 @@ use kontor_kernel::{Money, OrderId, Page, PageRequest, StoreError, Word as _};
 use kontor_orders::model::{OrderEntry, OrderEvent, OrderStatus, PaidEvent};
 
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::schema::{order_events, outbox_events};
 use crate::statement::{Statement, Value, by_place};
-use crate::stored;
 use crate::unreadable;
 
 /// History entry to write.
@@ -46,7 +46,7 @@ pub(super) fn write<R>(connection: &mut AnyConnection, entry: &Entry<'_>, at: Na
 
 /// Returns the statement that writes an entry.
 pub(super) fn line(entry: &Entry<'_>, at: NaiveDateTime) -> Result<Statement, StoreError> {
-    let (actor, actor_id) = stored::actor(entry.actor);
+    let (actor, actor_id) = decode::actor(entry.actor);
     let changes = serde_json::to_string(&entry.changes).map_err(StoreError::corrupt)?;
     Ok(Statement::new(
         "INSERT INTO order_events (project_id, order_id, actor, actor_id, event, status_id, detail, changes, created_at) VALUES ",
@@ -83,20 +83,20 @@ impl TryFrom<EntryRow> for OrderEntry {
     type Error = StoreError;
 
     fn try_from(row: EntryRow) -> Result<Self, StoreError> {
-        let event: OrderEvent = stored::word("order_events", row.id, "event", &row.event)?;
+        let event: OrderEvent = decode::word("order_events", row.id, "event", &row.event)?;
         let status = OrderStatus::from_id(row.status_id);
-        let author = stored::author("order_events", row.id, &row.actor, row.actor_id)?;
+        let author = decode::author("order_events", row.id, &row.actor, row.actor_id)?;
         Ok(Self {
             line: HistoryEntry {
                 id: row.id,
                 action: if event == OrderEvent::Created { HistoryAction::Created } else { HistoryAction::Changed },
                 author,
-                author_name: stored::author_name(author, row.user_name, row.customer_name),
+                author_name: decode::author_name(author, row.user_name, row.customer_name),
                 changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,
-                at: stored::moment(row.created_at),
+                at: decode::moment(row.created_at),
             },
             event,
-            status: status.ok_or_else(|| stored::unknown("order_events", row.id, "status_id", row.status_id))?,
+            status: status.ok_or_else(|| decode::unknown("order_events", row.id, "status_id", row.status_id))?,
             detail: row.detail,
         })
     }
@@ -122,7 +122,7 @@ pub(super) fn page(
     .value(page.offset())
     .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
-    Ok(stored::page(unreadable::rows("order_events", rows, |row| row.id, OrderEntry::try_from)?, total, page)?)
+    Ok(decode::page(unreadable::rows("order_events", rows, |row| row.id, OrderEntry::try_from)?, total, page)?)
 }
 
 /// Adds `order.paid` to the outbox.

@@ -1,11 +1,11 @@
 //! Implementations of the order ports.
 //!
-//! Every transaction locks rows in this order: customer (see `people::customer_locks`), charge, order, items by
+//! Every transaction locks rows in this order: customer (see `customer_data::customer_locks`), charge, order, items by
 //! ascending id (see `locks`), their stock, discount, data shown by storefronts.
 
 mod assemble;
 mod change;
-mod charge_news;
+mod charge_outcome;
 mod delivery_terms;
 mod discounts;
 mod history;
@@ -14,15 +14,15 @@ mod place;
 mod reader;
 mod recurring;
 mod refunds;
+mod replace_lines;
 mod reservations;
 mod reserved_stock;
-mod rework;
 mod snapshot;
 mod tickets;
 mod unconfirmed;
 
 pub(crate) use change::{apply, locked};
-pub(crate) use charge_news::{ChargeNews, FollowUp, hear, waits_for_payment};
+pub(crate) use charge_outcome::{ChargeNews, FollowUp, hear, waits_for_payment};
 pub(crate) use place::place;
 pub(crate) use reader::numbered;
 pub(crate) use recurring::{RecurringLine, RecurringOrder, has_warehouse, place_recurring};

@@ -7,9 +7,9 @@ use kontor_kernel::{Language, Money, OrderId, Word as _};
 use kontor_orders::model::{Notice, NoticeSubject};
 
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::schema::notifications;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 by_place! {
     struct AddresseeRow {
@@ -45,8 +45,8 @@ pub(super) fn tell<R>(
     .sql(" AND o.application_id IS NOT NULL AND o.subscription_id IS NULL AND c.deleted_at IS NULL")
     .rows(connection)?;
     let Some(to) = addressee.into_iter().next() else { return Ok(()) };
-    let language: Language = stored::word("projects", to.project, "language", &to.language)?;
-    let amount = amount.map_or_else(|| stored::money(to.price), Ok)?;
+    let language: Language = decode::word("projects", to.project, "language", &to.language)?;
+    let amount = amount.map_or_else(|| decode::money(to.price), Ok)?;
     let text = notice.text(language, NoticeSubject { order, amount, currency: &to.currency });
     diesel::insert_into(notifications::table)
         .values((

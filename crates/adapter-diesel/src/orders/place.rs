@@ -13,16 +13,16 @@ use super::discounts;
 use super::history::{self, Entry};
 use super::snapshot::SERVICE;
 use super::tickets;
+use crate::customer_data::is_employee;
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::locks::lock_items;
-use crate::people::is_employee;
-use crate::projections::offers;
+use crate::read_models::offers;
 use crate::schema::{discount_usages, nomenclatures};
 use crate::statement::{IdRow, Statement, Value};
 use crate::stock::{self, Cause, Movement, Reason, Reserved};
-use crate::stored;
 
 type Refused = Abort<PlaceRefused>;
 
@@ -63,7 +63,7 @@ pub(crate) fn place(
     let exhausted: Vec<i64> =
         reserved.iter().filter(|movement| movement.left() == 0).map(|movement| movement.item).collect();
     offers::refresh_locked(connection, &exhausted)?;
-    Ok(stored::id(id)?)
+    Ok(decode::id(id)?)
 }
 
 /// Reserves the stock of every line. Items are locked first, as in every stock change, because the data shown by

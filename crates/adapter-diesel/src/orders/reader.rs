@@ -10,10 +10,10 @@ use kontor_orders::ports::OrderReader;
 
 use super::assemble::orders;
 use super::history;
+use crate::customer_data::is_employee;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
-use crate::people::is_employee;
-use crate::projections::search::{MOST, customers_named, number_in};
+use crate::read_models::search::{MOST, customers_named, number_in};
 use crate::records;
 use crate::statement::{IdRow, Statement};
 use crate::unreadable;

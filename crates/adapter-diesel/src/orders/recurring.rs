@@ -9,8 +9,8 @@ use kontor_payments::model::VatCode;
 
 use super::history::{self, Entry};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::statement::{IdRow, Statement, Value};
-use crate::stored;
 
 /// Delivery type of orders without delivery: pickup.
 const NOTHING_DELIVERED: i64 = 1;
@@ -77,7 +77,7 @@ pub(crate) fn place_recurring(
         changes: history::created(status, order.total, Money::ZERO),
     };
     history::write(connection, &entry, at)?;
-    Ok(stored::id(id)?)
+    Ok(decode::id(id)?)
 }
 
 fn insert_line(

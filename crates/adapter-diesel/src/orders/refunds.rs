@@ -16,12 +16,12 @@ use super::history::{self, Entry, figure};
 use super::{notices, tickets};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::locks::lock_items;
-use crate::projections::offers;
+use crate::read_models::offers;
 use crate::schema::{order_refunds, orders};
 use crate::statement::{Statement, Value, by_place};
 use crate::stock::{self, Cause, Movement, Reason};
-use crate::stored;
 
 type Refused = Abort<OrderError>;
 
@@ -56,14 +56,14 @@ pub(super) fn of_orders(
     for row in rows {
         let state = OrderRefundState::from_word(&row.state);
         refunds.entry(row.order_id).or_default().push(OrderRefund {
-            id: stored::id(row.id)?,
-            amount: stored::money(row.amount)?,
-            delivery: stored::money(row.amount - row.of_lines)?,
-            state: state.ok_or_else(|| stored::unknown("order_refunds", row.id, "state", &row.state))?,
+            id: decode::id(row.id)?,
+            amount: decode::money(row.amount)?,
+            delivery: decode::money(row.amount - row.of_lines)?,
+            state: state.ok_or_else(|| decode::unknown("order_refunds", row.id, "state", &row.state))?,
             reason: row.reason,
             restock: row.restock,
-            created_at: stored::moment(row.created_at),
-            settled_at: row.settled_at.map(stored::moment),
+            created_at: decode::moment(row.created_at),
+            settled_at: row.settled_at.map(decode::moment),
         });
     }
     Ok(refunds)
@@ -127,7 +127,7 @@ pub(crate) fn give_back(
     if set_aside == 0 {
         return Err(StoreError::corrupt(format!("order {order} has less money than its lines")).into());
     }
-    let (actor, actor_id) = stored::actor(giving.by);
+    let (actor, actor_id) = decode::actor(giving.by);
     let id: i64 = diesel::insert_into(order_refunds::table)
         .values((
             order_refunds::project_id.eq(giving.project),
@@ -302,11 +302,11 @@ pub(crate) fn apply_refund_outcome(
         .run(connection)?;
     }
     let status =
-        OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", order.get(), "status_id", status))?;
+        OrderStatus::from_id(status).ok_or_else(|| decode::unknown("orders", order.get(), "status_id", status))?;
     let event = if succeeded { OrderEvent::Refunded } else { OrderEvent::RefundFailed };
-    let (pending, back) = (stored::money(refunding)?, stored::money(refunded)?);
-    let amount = stored::money(amount)?;
-    let mut changes = vec![figure("refunding_amount", stored::money(refunding + amount.minor())?, pending)];
+    let (pending, back) = (decode::money(refunding)?, decode::money(refunded)?);
+    let amount = decode::money(amount)?;
+    let mut changes = vec![figure("refunding_amount", decode::money(refunding + amount.minor())?, pending)];
     if succeeded {
         changes.push(figure("refunded_amount", back.saturating_sub(amount), back));
     }

@@ -8,9 +8,9 @@ use kontor_orders::model::{Named, OrderStatus, ReservationRecord, ReservationSta
 use kontor_orders::ports::ReservationReader;
 
 use crate::database::{Abort, Database};
+use crate::decode;
 use crate::listing::{Source, Totals, in_order, unsearched};
 use crate::statement::{Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 by_place! {
@@ -36,23 +36,23 @@ impl TryFrom<LineRow> for ReservationRecord {
 
     fn try_from(row: LineRow) -> Result<Self, StoreError> {
         let warehouse = match (row.warehouse, row.warehouse_name) {
-            (Some(id), Some(name)) => Some(Named { id: stored::id(id)?, name }),
+            (Some(id), Some(name)) => Some(Named { id: decode::id(id)?, name }),
             _ => None,
         };
         let state = ReservationState::from_word(&row.state);
         Ok(Self {
-            id: stored::id(row.id)?,
-            order_id: stored::id(row.order)?,
+            id: decode::id(row.id)?,
+            order_id: decode::id(row.order)?,
             order_status: OrderStatus::from_id(row.status)
-                .ok_or_else(|| stored::unknown("orders", row.order, "status_id", row.status))?,
-            item: Named { id: stored::id(row.item)?, name: row.name },
+                .ok_or_else(|| decode::unknown("orders", row.order, "status_id", row.status))?,
+            item: Named { id: decode::id(row.item)?, name: row.name },
             warehouse,
             quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
-            unit_price: stored::money(row.unit_price)?,
-            total: stored::money(row.total)?,
-            state: state.ok_or_else(|| stored::unknown("reservations", row.id, "state", &row.state))?,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            unit_price: decode::money(row.unit_price)?,
+            total: decode::money(row.total)?,
+            state: state.ok_or_else(|| decode::unknown("reservations", row.id, "state", &row.state))?,
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }

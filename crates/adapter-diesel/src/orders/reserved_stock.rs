@@ -9,7 +9,7 @@ use kontor_orders::model::ReservationState;
 use super::discounts;
 use crate::database::AnyConnection;
 use crate::locks::lock_items;
-use crate::projections::offers;
+use crate::read_models::offers;
 use crate::schema::reservations;
 use crate::stock::{Cause, Reason, enter, give_back, take_out};
 

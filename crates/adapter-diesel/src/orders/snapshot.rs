@@ -18,11 +18,11 @@ use super::discounts::{automatic, used_by};
 use super::unconfirmed;
 use crate::applications::is_paid_online;
 use crate::database::{Abort, AnyConnection, Database, found};
+use crate::decode;
 use crate::discount_rows::{COLUMNS, DiscountRow};
 use crate::receipt_terms::terms;
 use crate::schema::applications;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 type Failed = Abort<StoreError>;
 
@@ -110,7 +110,7 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
         (Some(_), None) => Some(Promo { discount: None, used_by_customer: 0 }),
         (Some(_), Some(discount)) => {
             let used = query.customer.map(|customer| used_by(connection, discount.id.get(), customer.get()));
-            let used_by_customer = stored::count(used.transpose()?.unwrap_or_default())?;
+            let used_by_customer = decode::count(used.transpose()?.unwrap_or_default())?;
             Some(Promo { discount: Some(discount), used_by_customer })
         }
     };
@@ -127,8 +127,8 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
         promo,
         charges_delivery: found.charges_delivery,
         missing,
-        phone: stored::optional_text(found.phone.as_deref())?,
-        email: stored::optional_text(found.email.as_deref())?,
+        phone: decode::optional_text(found.phone.as_deref())?,
+        email: decode::optional_text(found.email.as_deref())?,
         references: match &query.delivery {
             None => References::default(),
             Some(delivery) => references(connection, query.point, delivery, &found)?,
@@ -186,7 +186,7 @@ fn items(
     let mut items = Vec::with_capacity(cards.len());
     for card in cards {
         let kind = match card.kind_id {
-            SERVICE => match stored::optional_money(card.price)? {
+            SERVICE => match decode::optional_money(card.price)? {
                 Some(price) => ItemKind::Service { price },
                 None => ItemKind::Goods { places: Vec::new() },
             },
@@ -194,12 +194,12 @@ fn items(
                 (Some(_), Some(places)) => ItemKind::Goods { places },
                 _ => ItemKind::Goods { places: Vec::new() },
             },
-            other => return Err(stored::unknown("nomenclatures", card.id, "kind_id", other).into()),
+            other => return Err(decode::unknown("nomenclatures", card.id, "kind_id", other).into()),
         };
         let categories = card.category_id.and_then(|leaf| ancestors.get(&leaf).cloned()).unwrap_or_default();
         let pieces_per_pack = u32::try_from(card.pieces_per_pack).map_err(StoreError::corrupt)?;
         items.push(OfferedItem {
-            id: stored::id(card.id)?,
+            id: decode::id(card.id)?,
             name: card.name,
             categories,
             kind,
@@ -232,10 +232,10 @@ fn places(
     let rows: Vec<StockRow> = stock.among(ids).rows(connection)?;
     let mut places: BTreeMap<i64, Vec<WarehouseStock>> = BTreeMap::new();
     for row in rows {
-        let Some(price) = stored::optional_money(row.price)? else { continue };
+        let Some(price) = decode::optional_money(row.price)? else { continue };
         places.entry(row.nomenclature_id).or_default().push(WarehouseStock {
-            inventory: stored::id(row.id)?,
-            warehouse: stored::id(row.warehouse_id)?,
+            inventory: decode::id(row.id)?,
+            warehouse: decode::id(row.warehouse_id)?,
             price,
             available: u32::try_from(row.quantity - row.reserved).map_err(StoreError::corrupt)?,
         });
@@ -256,7 +256,7 @@ fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeM
             .rows(connection)?;
     let mut ancestors: BTreeMap<i64, Vec<CategoryId>> = BTreeMap::new();
     for row in rows {
-        ancestors.entry(row.leaf).or_default().push(stored::id(row.id)?);
+        ancestors.entry(row.leaf).or_default().push(decode::id(row.id)?);
     }
     Ok(ancestors)
 }
@@ -299,22 +299,22 @@ fn references(
             None => None,
             Some(is_active) => Some(TypeReference {
                 name: found.type_name.clone().unwrap_or_default(),
-                price: stored::money(found.type_price.unwrap_or_default())?,
+                price: decode::money(found.type_price.unwrap_or_default())?,
                 is_active,
             }),
         },
         subtype: match found.subtype_of.zip(found.subtype_is_active) {
             None => None,
             Some((type_id, is_active)) => Some(SubtypeReference {
-                type_id: stored::id(type_id)?,
-                price: stored::money(found.subtype_price.unwrap_or_default())?,
+                type_id: decode::id(type_id)?,
+                price: decode::money(found.subtype_price.unwrap_or_default())?,
                 is_active,
             }),
         },
         subtype_param: match found.param_of.zip(found.param_is_active) {
             None => None,
             Some((subtype_id, is_active)) => Some(ParamReference {
-                subtype_id: stored::id(subtype_id)?,
+                subtype_id: decode::id(subtype_id)?,
                 is_active,
                 address: found.param_address.clone(),
             }),

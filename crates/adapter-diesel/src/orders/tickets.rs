@@ -18,9 +18,9 @@ use kontor_orders::tickets::{
 
 use super::history::{self, Entry, figure};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::schema::{order_tickets, orders};
 use crate::statement::{IdRow, Statement, Value, by_place};
-use crate::stored;
 use crate::unreadable;
 
 type Failed = Abort<StoreError>;
@@ -44,7 +44,7 @@ impl TicketStore for Database {
                     .sql(" OFFSET ")
                     .value(page.offset()),
             )?;
-            Ok(stored::page(unreadable::rows("ticket_scans", rows, |row| row.id, StoredScan::try_from)?, total, page)?)
+            Ok(decode::page(unreadable::rows("ticket_scans", rows, |row| row.id, StoredScan::try_from)?, total, page)?)
         })
         .await
     }
@@ -155,15 +155,15 @@ fn order_of(connection: &mut AnyConnection, project: i64, scan: &CheckedScan) ->
     .rows(connection)?;
     let Some(row) = found.into_iter().next() else { return Ok(None) };
     let status = OrderStatus::from_id(row.status);
-    let status = status.ok_or_else(|| stored::unknown("orders", row.id, "status_id", row.status))?;
+    let status = status.ok_or_else(|| decode::unknown("orders", row.id, "status_id", row.status))?;
     let door = TicketOrder {
         status,
-        price: stored::money(row.price)?,
-        placed_at: stored::moment(row.placed_at),
-        paid_at: row.paid_at.map(stored::moment),
-        captured: stored::money(row.captured)?,
-        kept: stored::money(row.kept)?,
-        shop: stored::optional_id(row.shop)?,
+        price: decode::money(row.price)?,
+        placed_at: decode::moment(row.placed_at),
+        paid_at: row.paid_at.map(decode::moment),
+        captured: decode::money(row.captured)?,
+        kept: decode::money(row.kept)?,
+        shop: decode::optional_id(row.shop)?,
         total: pieces(row.total)?,
         redeemed: pieces(row.redeemed)?,
     };
@@ -319,25 +319,25 @@ fn again(known: ScanRow, scan: &CheckedScan) -> Result<ScanAnswer, Failed> {
 }
 
 fn shop(id: Option<i64>, name: Option<String>) -> Result<Option<Named<ShopId>>, StoreError> {
-    id.map(|id| Ok(Named { id: stored::id(id)?, name: name.unwrap_or_default() })).transpose()
+    id.map(|id| Ok(Named { id: decode::id(id)?, name: name.unwrap_or_default() })).transpose()
 }
 
 impl TryFrom<ScanRow> for StoredScan {
     type Error = StoreError;
 
     fn try_from(row: ScanRow) -> Result<Self, StoreError> {
-        let moment = |at: NaiveDateTime| -> DateTime<Utc> { stored::moment(at) };
+        let moment = |at: NaiveDateTime| -> DateTime<Utc> { decode::moment(at) };
         let earlier_shop = shop(row.earlier_shop_id, row.earlier_shop)?;
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             scan_id: ScanId::parse(&row.scan_id).map_err(StoreError::corrupt)?,
-            order: stored::optional_id(row.order_id)?,
+            order: decode::optional_id(row.order_id)?,
             quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
             shop: shop(row.shop_id, row.shop)?,
             at: moment(row.scanned_at),
             received_at: moment(row.created_at),
-            user: stored::id::<UserId>(row.user_id)?,
-            outcome: stored::word("ticket_scans", row.id, "outcome", &row.outcome)?,
+            user: decode::id::<UserId>(row.user_id)?,
+            outcome: decode::word("ticket_scans", row.id, "outcome", &row.outcome)?,
             redeemed: pieces(row.redeemed)?,
             total: pieces(row.total)?,
             earlier: row.earlier_at.map(|at| EarlierScan { at: moment(at), shop: earlier_shop }),

@@ -10,13 +10,13 @@ use kontor_orders::model::OrderEvent;
 use kontor_orders::ports::{ContactSettings, PlaceRefused};
 use kontor_orders::{ContactTerms, HoldHours, Unconfirmed};
 
-use super::charge_news::{Heard, enter, follow, lock};
+use super::charge_outcome::{Heard, enter, follow, lock};
 use super::notices;
+use crate::customer_data::{self, CustomerOf};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::people::{self, CustomerOf};
+use crate::decode;
 use crate::schema::{orders, projects};
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 
 /// Orders per batch.
 const BATCH: i64 = 100;
@@ -32,7 +32,7 @@ by_place! {
 pub(super) fn terms(max_pieces: i64, max_value: i64, hold_hours: i64) -> Result<ContactTerms, StoreError> {
     Ok(ContactTerms {
         max_pieces: u32::try_from(max_pieces).map_err(StoreError::corrupt)?,
-        max_value: stored::money(max_value)?,
+        max_value: decode::money(max_value)?,
         hold_hours: HoldHours::new(hold_hours).map_err(StoreError::corrupt)?,
     })
 }
@@ -68,7 +68,7 @@ pub(crate) fn admit_unconfirmed(
     .row(connection)?;
     let before = Unconfirmed {
         pieces: u64::try_from(reserved.pieces).map_err(StoreError::corrupt)?,
-        value: stored::money(reserved.value)?,
+        value: decode::money(reserved.value)?,
     };
     terms.admit(before.plus(order.unconfirmed())).map_err(|problem| Abort::Refused(PlaceRefused::Contact(problem)))
 }
@@ -86,7 +86,7 @@ fn expired(connection: &mut AnyConnection, at: NaiveDateTime) -> Result<Vec<i64>
 
 /// Cancels an order, unless it was confirmed or canceled in the meantime.
 fn cancel(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
-    people::lock_customer_of(connection, CustomerOf::Order(id.get()))?;
+    customer_data::lock_customer_of(connection, CustomerOf::Order(id.get()))?;
     let order = lock(connection, id)?;
     let until: Option<NaiveDateTime> = orders::table.find(id.get()).select(orders::reserved_until).first(connection)?;
     let Some(step) = order.status.move_when_expired().filter(|_| until.is_some_and(|until| until <= at.naive_utc()))
@@ -117,7 +117,7 @@ impl Database {
     ) -> Result<usize, StoreError> {
         let (mut canceled, mut trouble) = (0, None);
         for id in orders {
-            let order = stored::id(id)?;
+            let order = decode::id(id)?;
             match self.write(move |connection| step(connection, order)).await {
                 Ok(done) => canceled += usize::from(done),
                 Err(error) => trouble = trouble.or(Some(error)),

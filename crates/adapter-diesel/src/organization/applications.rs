@@ -11,9 +11,9 @@ use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Memory, found, on_each};
 use crate::locks::lock_services;
-use crate::projections::offers;
+use crate::read_models::offers;
 use crate::schema::{applications, branches, nomenclatures};
-use crate::{records, stored};
+use crate::{decode, records};
 
 /// Nomenclature kind of services.
 const SERVICE: i64 = 1;
@@ -49,16 +49,16 @@ impl TryFrom<ApplicationRow> for Application {
 
     fn try_from(row: ApplicationRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             details: ApplicationDraft {
-                branch_id: stored::id(row.branch_id)?,
-                name: stored::text(&row.name)?,
-                url: stored::link(row.url.as_deref()),
+                branch_id: decode::id(row.branch_id)?,
+                name: decode::text(&row.name)?,
+                url: decode::link(row.url.as_deref()),
                 wholesale: row.wholesale,
             },
             is_active: row.is_active,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }
@@ -141,7 +141,7 @@ impl ApplicationRepository for Database {
                 .load(connection)?;
             offers::refresh(connection, &services)?;
             Ok(Application {
-                id: stored::id(id)?,
+                id: decode::id(id)?,
                 details: draft.clone(),
                 is_active: true,
                 created_at: at,
@@ -204,8 +204,8 @@ impl ApplicationRepository for Database {
                 .optional())?;
                 let scope = row.map(|(application, project, wholesale)| {
                     Ok::<_, StoreError>(AppScope {
-                        project_id: stored::id(project)?,
-                        application_id: stored::id(application)?,
+                        project_id: decode::id(project)?,
+                        application_id: decode::id(application)?,
                         wholesale,
                     })
                 });

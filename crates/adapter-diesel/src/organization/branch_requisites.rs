@@ -13,7 +13,7 @@ use crate::bank_requisites::{Placed, Requisites};
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{IdRow, Statement};
-use crate::{histories, stored};
+use crate::{decode, histories};
 
 pub(super) const REQUISITES: Requisites = Requisites { table: "branch_bank_requisites", owner: "branch_id" };
 
@@ -62,8 +62,8 @@ impl BranchRequisiteRepository for Database {
         self.read(move |connection| {
             let found = REQUISITES.find::<StoreError>(connection, id.get())?;
             let placed = |placed: Placed| {
-                let owned = (stored::id(placed.owner)?, placed.requisite);
-                Ok::<_, StoreError>(OfProject::new(stored::id(placed.project)?, owned))
+                let owned = (decode::id(placed.owner)?, placed.requisite);
+                Ok::<_, StoreError>(OfProject::new(decode::id(placed.project)?, owned))
             };
             Ok(found.map(placed).transpose()?)
         })

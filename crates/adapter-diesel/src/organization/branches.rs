@@ -9,12 +9,12 @@ use kontor_organization::{BranchError, BranchRefusal};
 use super::branch_requisites::REQUISITES;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, on_reference};
+use crate::decode;
 use crate::integration_links;
 use crate::listing::{Source, containing, in_order, key_contains};
 use crate::records::{self, StoredRecord};
 use crate::schema::branches;
 use crate::statement::Statement;
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -38,16 +38,16 @@ impl TryFrom<BranchRow> for Branch {
 
     fn try_from(row: BranchRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
-            inn: stored::optional_text(row.inn.as_deref())?,
-            kpp: stored::optional_text(row.kpp.as_deref())?,
-            address: stored::optional_text(row.address.as_deref())?,
-            phone: stored::optional_text(row.phone.as_deref())?,
-            email: stored::optional_text(row.email.as_deref())?,
-            version: stored::count(row.version)?,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
+            inn: decode::optional_text(row.inn.as_deref())?,
+            kpp: decode::optional_text(row.kpp.as_deref())?,
+            address: decode::optional_text(row.address.as_deref())?,
+            phone: decode::optional_text(row.phone.as_deref())?,
+            email: decode::optional_text(row.email.as_deref())?,
+            version: decode::count(row.version)?,
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }

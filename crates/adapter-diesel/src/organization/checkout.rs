@@ -10,17 +10,17 @@ use kontor_organization::ports::CheckoutOptionRepository;
 
 use super::payment_types as taken;
 use crate::database::{Abort, Database};
+use crate::decode;
 use crate::schema::{delivery_subtype_params, delivery_subtypes, delivery_types};
-use crate::stored;
 
 type OptionRow = (i64, String, i64, bool);
 
 fn delivery_type((id, name, price, is_active): OptionRow) -> Result<DeliveryType, StoreError> {
-    Ok(DeliveryType { id: stored::id(id)?, name: stored::text(&name)?, price: stored::money(price)?, is_active })
+    Ok(DeliveryType { id: decode::id(id)?, name: decode::text(&name)?, price: decode::money(price)?, is_active })
 }
 
 fn subtype((id, name, price, is_active): OptionRow) -> Result<DeliverySubtype, StoreError> {
-    Ok(DeliverySubtype { id: stored::id(id)?, name: stored::text(&name)?, price: stored::money(price)?, is_active })
+    Ok(DeliverySubtype { id: decode::id(id)?, name: decode::text(&name)?, price: decode::money(price)?, is_active })
 }
 
 const SUBTYPE: (
@@ -96,7 +96,7 @@ impl CheckoutOptionRepository for Database {
                 .load(connection)?;
             rows.into_iter()
                 .map(|(id, name, address, is_active)| {
-                    Ok(DeliverySubtypeParam { id: stored::id(id)?, name: stored::text(&name)?, address, is_active })
+                    Ok(DeliverySubtypeParam { id: decode::id(id)?, name: decode::text(&name)?, address, is_active })
                 })
                 .collect()
         })

@@ -5,9 +5,9 @@ use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
 use kontor_organization::{DepartmentError, DepartmentRefusal};
 
 use crate::database::{Abort, AnyConnection, found, on_reference};
+use crate::decode;
 use crate::records::{self, DeletableRecord, RepositoryRecord, StoredRecord};
 use crate::schema::{branches, departments};
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -25,12 +25,12 @@ struct DepartmentRow {
 fn department((row, branch): (DepartmentRow, Option<String>)) -> Result<Department, StoreError> {
     let branch = row.branch_id.zip(branch);
     Ok(Department {
-        id: stored::id(row.id)?,
-        name: stored::text(&row.name)?,
-        description: stored::optional_text(row.description.as_deref())?,
-        branch: branch.map(|(id, name)| Ok::<_, StoreError>((stored::id(id)?, stored::text(&name)?))).transpose()?,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
+        id: decode::id(row.id)?,
+        name: decode::text(&row.name)?,
+        description: decode::optional_text(row.description.as_deref())?,
+        branch: branch.map(|(id, name)| Ok::<_, StoreError>((decode::id(id)?, decode::text(&name)?))).transpose()?,
+        created_at: decode::moment(row.created_at),
+        updated_at: decode::moment(row.updated_at),
     })
 }
 

@@ -6,24 +6,24 @@ use kontor_organization::model::{Country, Dictionary, DictionaryItem, ProjectInf
 use kontor_organization::ports::DictionaryRepository;
 
 use crate::database::{Abort, Database};
+use crate::decode;
 use crate::schema::{countries, dictionary_items, projects, storage_units};
-use crate::stored;
 
 /// Id, name, picture and time of creation.
 type ItemRow = (i64, String, Option<String>, NaiveDateTime);
 
 fn item((id, name, avatar, created_at): ItemRow) -> Result<DictionaryItem, StoreError> {
-    let (id, name) = (stored::id(id)?, stored::text(&name)?);
-    Ok(DictionaryItem { id, name, avatar, created_at: stored::moment(created_at) })
+    let (id, name) = (decode::id(id)?, decode::text(&name)?);
+    Ok(DictionaryItem { id, name, avatar, created_at: decode::moment(created_at) })
 }
 
 fn country((id, name, photo, created_at): ItemRow) -> Result<Country, StoreError> {
-    let (id, name) = (stored::id(id)?, stored::text(&name)?);
-    Ok(Country { id, name, photo, created_at: stored::moment(created_at) })
+    let (id, name) = (decode::id(id)?, decode::text(&name)?);
+    Ok(Country { id, name, photo, created_at: decode::moment(created_at) })
 }
 
 fn unit((id, name, abbreviation): (i64, String, String)) -> Result<StorageUnit, StoreError> {
-    Ok(StorageUnit { id: stored::id(id)?, name: stored::text(&name)?, abbreviation: stored::text(&abbreviation)? })
+    Ok(StorageUnit { id: decode::id(id)?, name: decode::text(&name)?, abbreviation: decode::text(&abbreviation)? })
 }
 
 /// Columns of an [`ItemRow`].
@@ -96,8 +96,8 @@ impl DictionaryRepository for Database {
                 .optional()?;
             row.map(|(name, currency, zone, language, created_at)| {
                 let time_zone = Zone::parse(&zone).map_err(StoreError::corrupt)?;
-                let language = stored::word("projects", project, "language", &language)?;
-                Ok(ProjectInfo { name, currency, time_zone, language, created_at: stored::moment(created_at) })
+                let language = decode::word("projects", project, "language", &language)?;
+                Ok(ProjectInfo { name, currency, time_zone, language, created_at: decode::moment(created_at) })
             })
             .transpose()
         })

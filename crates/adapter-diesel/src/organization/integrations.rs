@@ -15,7 +15,7 @@ use kontor_organization::{IntegrationError, IntegrationRefusal};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::unreadable;
-use crate::{histories, records, stored};
+use crate::{decode, histories, records};
 
 /// Maximum parameters of one integration per record.
 const MOST_PARAMETERS: i64 = 50;
@@ -37,13 +37,13 @@ impl TryFrom<IntegrationRow> for UsedIntegration {
 
     fn try_from(row: IntegrationRow) -> Result<Self, StoreError> {
         let integration = Integration {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
-            kind: (row.type_id, stored::text(&row.type_name)?),
-            owner: stored::word("integrations", row.id, "owner", &row.owner)?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
+            kind: (row.type_id, decode::text(&row.type_name)?),
+            owner: decode::word("integrations", row.id, "owner", &row.owner)?,
         };
         let is_active = row.is_active.unwrap_or_default();
-        Ok(Self { integration, is_active, updated_at: row.updated_at.map(stored::moment) })
+        Ok(Self { integration, is_active, updated_at: row.updated_at.map(decode::moment) })
     }
 }
 
@@ -169,9 +169,9 @@ impl TryFrom<ParameterRow> for IntegrationParameter {
     type Error = StoreError;
 
     fn try_from(row: ParameterRow) -> Result<Self, StoreError> {
-        let value = (!row.is_secret).then(|| stored::text(&row.value)).transpose()?;
-        let (id, key) = (stored::id(row.id)?, stored::text(&row.key)?);
-        Ok(Self { id, key, value, created_at: stored::moment(row.created_at) })
+        let value = (!row.is_secret).then(|| decode::text(&row.value)).transpose()?;
+        let (id, key) = (decode::id(row.id)?, decode::text(&row.key)?);
+        Ok(Self { id, key, value, created_at: decode::moment(row.created_at) })
     }
 }
 

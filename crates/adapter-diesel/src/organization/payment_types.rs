@@ -11,9 +11,9 @@ use kontor_organization::{ApplicationError, ApplicationRefusal};
 use crate::applications::taken_by;
 use crate::database::invalidation::{Topic, invalidate, keep_valid};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::schema::{application_payment_types, applications, payment_types};
 use crate::statement::Statement;
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, QueryableByName, Selectable)]
@@ -31,8 +31,8 @@ impl TryFrom<TypeRow> for PaymentType {
 
     fn try_from(row: TypeRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
             description: row.description,
             photo: row.photo,
             is_online: row.is_online,

@@ -8,8 +8,8 @@ use kontor_organization::ports::ProjectRepository;
 use crate::collation::sort_key;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{AnyConnection, Database, found};
+use crate::decode;
 use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
-use crate::stored;
 
 /// Currency of new projects, as required by the acquirer.
 const CURRENCY: &str = "RUB";
@@ -51,9 +51,9 @@ impl ProjectRepository for Database {
                 ))
                 .returning(applications::id)
                 .get_result(connection)?;
-            let project_id: ProjectId = stored::id(project)?;
+            let project_id: ProjectId = decode::id(project)?;
             insert_checkout_options(connection, project_id, &plan)?;
-            Ok(ProjectRecords { project_id, branch_id: stored::id(branch)?, application_id: stored::id(application)? })
+            Ok(ProjectRecords { project_id, branch_id: decode::id(branch)?, application_id: decode::id(application)? })
         })
         .await
     }

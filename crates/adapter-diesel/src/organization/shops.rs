@@ -6,8 +6,8 @@ use kontor_organization::model::Shop;
 use kontor_organization::ports::ShopRepository;
 
 use crate::database::{Abort, Database};
+use crate::decode;
 use crate::schema::shops;
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = shops)]
@@ -27,14 +27,14 @@ impl TryFrom<ShopRow> for Shop {
 
     fn try_from(row: ShopRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            name: stored::text(&row.name)?,
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
             address: row.address,
             phone: row.phone,
             photo: row.photo,
             latitude: row.latitude,
             longitude: row.longitude,
-            created_at: stored::moment(row.created_at),
+            created_at: decode::moment(row.created_at),
         })
     }
 }

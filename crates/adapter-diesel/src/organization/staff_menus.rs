@@ -14,8 +14,8 @@ use kontor_organization::{StaffMenuError, StaffMenuRefusal};
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
+use crate::decode;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 /// Maximum menus per project.
@@ -74,19 +74,19 @@ fn menus(connection: &mut AnyConnection, project: ProjectId, user: i64) -> Resul
             .rows(connection)?;
     let mut of_menu: HashMap<i64, Vec<StaffMenuItem>> = HashMap::new();
     for row in items {
-        let (screen_id, name) = (stored::optional_id(row.screen)?, stored::owned(row.name)?);
+        let (screen_id, name) = (decode::optional_id(row.screen)?, decode::owned(row.name)?);
         // An item without a valid link is left out: it has no other use.
-        let Some(url) = stored::link(Some(&row.url)) else { continue };
+        let Some(url) = decode::link(Some(&row.url)) else { continue };
         of_menu.entry(row.menu).or_default().push(StaffMenuItem { screen_id, name, url });
     }
     let menu = |row: MenuRow| {
         Ok(StaffMenu {
-            id: stored::id(row.id)?,
-            name: stored::owned(row.name)?,
+            id: decode::id(row.id)?,
+            name: decode::owned(row.name)?,
             items: of_menu.remove(&row.id).unwrap_or_default(),
             is_project: row.is_project.is_some(),
             is_own: row.is_own.is_some(),
-            created_at: stored::moment(row.created_at),
+            created_at: decode::moment(row.created_at),
         })
     };
     Ok(unreadable::rows("staff_menus", rows, |row| row.id, menu)?)
@@ -94,7 +94,7 @@ fn menus(connection: &mut AnyConnection, project: ProjectId, user: i64) -> Resul
 
 fn screens(connection: &mut AnyConnection) -> Result<Vec<MenuScreen>, Abort<StoreError>> {
     let rows: Vec<NamedRow> = Statement::new("SELECT id, name FROM screens ORDER BY id").rows(connection)?;
-    let screen = |row: NamedRow| Ok(MenuScreen { id: stored::id(row.id)?, name: stored::owned(row.name)? });
+    let screen = |row: NamedRow| Ok(MenuScreen { id: decode::id(row.id)?, name: decode::owned(row.name)? });
     Ok(unreadable::rows("screens", rows, |row| row.id, screen)?)
 }
 
@@ -122,7 +122,7 @@ fn permissions(
         // Permissions defined by a project grant nothing in the service.
         rows.iter().filter_map(|row| row.name.parse().ok()).collect()
     };
-    Ok(Some(OfProject::new(stored::id(found.project)?, granted)))
+    Ok(Some(OfProject::new(decode::id(found.project)?, granted)))
 }
 
 fn insert(
@@ -160,7 +160,7 @@ fn insert(
         .run(connection)?;
     made("menus", id);
     Ok(StaffMenu {
-        id: stored::id(id)?,
+        id: decode::id(id)?,
         name: name.clone(),
         items: items.items().to_vec(),
         is_project: false,

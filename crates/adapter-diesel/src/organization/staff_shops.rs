@@ -18,11 +18,11 @@ use kontor_organization::{ShopError, ShopRefusal};
 use crate::collation::sort_key;
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, found};
+use crate::decode;
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::{branches, shops};
 use crate::statement::{IdRow, Statement, Value, by_place};
-use crate::stored;
 use crate::unreadable;
 use crate::versions::VersionedRecord;
 
@@ -104,10 +104,10 @@ fn times<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<HashMap<i64, 
     .rows(connection)?;
     for row in hours {
         let hours = ShopHours {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             weekday: Weekday::new(row.weekday).map_err(StoreError::corrupt)?,
             interval: interval(&row.opens, &row.closes)?,
-            version: stored::count(row.version)?,
+            version: decode::count(row.version)?,
         };
         found.entry(row.shop).or_default().hours.push(hours);
     }
@@ -115,7 +115,7 @@ fn times<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<HashMap<i64, 
         rows("SELECT shop_id, id, day, name, is_yearly FROM shop_holidays WHERE shop_id", " ORDER BY shop_id, day, id")
             .rows(connection)?;
     for row in holidays {
-        let (id, name) = (stored::id(row.id)?, stored::optional_text(row.name.as_deref())?);
+        let (id, name) = (decode::id(row.id)?, decode::optional_text(row.name.as_deref())?);
         let holiday = ShopHoliday { id, day: day(&row.day)?, name, is_yearly: row.is_yearly };
         found.entry(row.shop).or_default().holidays.push(holiday);
     }
@@ -129,9 +129,9 @@ fn times<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<HashMap<i64, 
         let terms = ExceptionTerms {
             day: day(&row.day)?,
             interval: hours.map(|(opens, closes)| interval(opens, closes)).transpose()?,
-            note: stored::optional_text(row.note.as_deref())?,
+            note: decode::optional_text(row.note.as_deref())?,
         };
-        let exception = ShopException { id: stored::id(row.id)?, terms, version: stored::count(row.version)? };
+        let exception = ShopException { id: decode::id(row.id)?, terms, version: decode::count(row.version)? };
         found.entry(row.shop).or_default().exceptions.push(exception);
     }
     Ok(found)
@@ -144,23 +144,23 @@ fn zone(name: &str) -> Result<Zone, StoreError> {
 fn shop(row: ShopRow, times: OpeningTimes) -> Result<StaffShop, StoreError> {
     let own_zone = row.zone.as_deref().map(zone).transpose()?;
     Ok(StaffShop {
-        id: stored::id(row.id)?,
+        id: decode::id(row.id)?,
         details: ShopDetails {
-            branch_id: stored::id(row.branch_id)?,
-            name: stored::owned(row.name)?,
-            address: stored::owned(row.address)?,
-            phone: stored::optional_text(row.phone.as_deref())?,
-            photo: stored::optional_text(row.photo.as_deref())?,
+            branch_id: decode::id(row.branch_id)?,
+            name: decode::owned(row.name)?,
+            address: decode::owned(row.address)?,
+            phone: decode::optional_text(row.phone.as_deref())?,
+            photo: decode::optional_text(row.photo.as_deref())?,
             latitude: row.latitude.as_deref().map(Latitude::parse).transpose().map_err(StoreError::corrupt)?,
             longitude: row.longitude.as_deref().map(Longitude::parse).transpose().map_err(StoreError::corrupt)?,
             zone: own_zone,
             is_active: row.is_active,
         },
-        branch_name: stored::owned(row.branch_name)?,
+        branch_name: decode::owned(row.branch_name)?,
         times: OpeningTimes { zone: own_zone.map_or_else(|| zone(&row.project_zone), Ok)?, ..times },
-        version: stored::count(row.version)?,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
+        version: decode::count(row.version)?,
+        created_at: decode::moment(row.created_at),
+        updated_at: decode::moment(row.updated_at),
     })
 }
 
@@ -196,7 +196,7 @@ impl RepositoryRecord for StaffShop {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let own = shops::table.filter(shops::project_id.eq(project)).filter(shops::deleted_at.is_null());
         let ids: Vec<i64> = own.order(shops::id).select(shops::id).load(connection)?;
-        Ok(records::within(unreadable::records(connection, Self::TABLE, &ids, load)?, stored::id(project)?))
+        Ok(records::within(unreadable::records(connection, Self::TABLE, &ids, load)?, decode::id(project)?))
     }
 
     fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &ShopDetails) -> Result<i64, Abort<ShopError>> {

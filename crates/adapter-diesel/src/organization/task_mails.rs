@@ -8,10 +8,10 @@ use kontor_organization::model::{TaskLine, TaskMail, TaskNotice, TaskSnapshot, T
 use kontor_organization::ports::TaskMailQueue;
 
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::histories;
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::statement::{Statement, Value, by_place};
-use crate::stored;
 
 /// Queue of employees to be notified of tasks.
 pub(crate) const TASK_MAILS: Queue =
@@ -29,7 +29,7 @@ pub(super) fn add_notifications<R>(
     after: TaskSnapshot,
 ) -> Result<(), Abort<R>> {
     let (by, _) = histories::author(stamp);
-    let mut news = after.news(before, stored::optional_id(by)?);
+    let mut news = after.news(before, decode::optional_id(by)?);
     if news.is_empty() {
         return Ok(());
     }
@@ -107,32 +107,32 @@ fn load(connection: &mut AnyConnection, users: &[i64]) -> QueryResult<Loaded> {
 
 fn line(row: NewsRow) -> Result<(TaskSnapshot, TaskLine), StoreError> {
     let status = TaskStatus::from_id(row.status_id)
-        .ok_or_else(|| stored::unknown("tasks", row.task_id, "status_id", row.status_id))?;
-    let news = stored::word("task_news", row.id, "reason", &row.reason)?;
-    let deadline = row.deadline.map(stored::moment);
-    let (author, responsible) = (stored::optional_id(row.author_id)?, stored::optional_id(row.responsible_id)?);
+        .ok_or_else(|| decode::unknown("tasks", row.task_id, "status_id", row.status_id))?;
+    let news = decode::word("task_news", row.id, "reason", &row.reason)?;
+    let deadline = row.deadline.map(decode::moment);
+    let (author, responsible) = (decode::optional_id(row.author_id)?, decode::optional_id(row.responsible_id)?);
     let line = TaskLine {
-        id: stored::id(row.task_id)?,
-        title: stored::owned(row.title)?,
+        id: decode::id(row.task_id)?,
+        title: decode::owned(row.title)?,
         news,
-        status: stored::owned(row.status_name)?,
+        status: decode::owned(row.status_name)?,
         deadline,
     };
     Ok((TaskSnapshot { status, author, responsible, deadline }, line))
 }
 
 fn mail((row, news): (MailRow, Vec<NewsRow>)) -> Result<TaskMail, StoreError> {
-    let user_id: UserId = stored::id(row.user_id)?;
+    let user_id: UserId = decode::id(row.user_id)?;
     let settles = news.iter().map(|news| news.id).collect();
     let told: Vec<(TaskSnapshot, TaskLine)> = news.into_iter().map(line).collect::<Result<_, StoreError>>()?;
     let told = told.into_iter().filter(|(task, line)| task.still(line.news, user_id)).map(|(_, line)| line);
     Ok(TaskMail {
         user_id,
-        to: stored::optional_text(row.email.as_deref())?,
+        to: decode::optional_text(row.email.as_deref())?,
         lines: TaskLine::merged_by_task(told),
         settles,
         wanted: row.wanted,
-        requested_at: stored::moment(row.requested_at),
+        requested_at: decode::moment(row.requested_at),
         attempts: u32::try_from(row.attempts).map_err(StoreError::corrupt)?,
     })
 }

@@ -8,12 +8,12 @@ use kontor_organization::{TaskError, TaskReference, TaskRefusal};
 use super::task_mails::add_notifications;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::histories;
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::tasks;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 by_place! {
@@ -45,7 +45,7 @@ const TASKS: &str = "SELECT t.id, t.project_id, t.title, t.description, t.status
     LEFT JOIN users a ON a.id = t.author_id LEFT JOIN users r ON r.id = t.responsible_id WHERE t.id";
 
 fn person(id: Option<i64>, name: Option<String>) -> Result<Option<(UserId, String)>, StoreError> {
-    id.zip(name).map(|(id, name)| Ok((stored::id(id)?, name.trim().to_owned()))).transpose()
+    id.zip(name).map(|(id, name)| Ok((decode::id(id)?, name.trim().to_owned()))).transpose()
 }
 
 impl TryFrom<TaskRow> for Task {
@@ -53,21 +53,21 @@ impl TryFrom<TaskRow> for Task {
 
     fn try_from(row: TaskRow) -> Result<Self, StoreError> {
         let status = TaskStatus::from_id(row.status_id)
-            .ok_or_else(|| stored::unknown("tasks", row.id, "status_id", row.status_id))?;
+            .ok_or_else(|| decode::unknown("tasks", row.id, "status_id", row.status_id))?;
         Ok(Self {
-            id: stored::id(row.id)?,
-            title: stored::owned(row.title)?,
-            description: stored::optional_text(row.description.as_deref())?,
-            status: (status, stored::owned(row.status_name)?),
+            id: decode::id(row.id)?,
+            title: decode::owned(row.title)?,
+            description: decode::optional_text(row.description.as_deref())?,
+            status: (status, decode::owned(row.status_name)?),
             author: person(row.author_id, row.author_name)?,
             responsible: person(row.responsible_id, row.responsible_name)?,
-            deadline: row.deadline.map(stored::moment),
-            order_id: stored::optional_id(row.order_id)?,
-            counterparty_id: stored::optional_id(row.counterparty_id)?,
-            closed_at: row.closed_at.map(stored::moment),
-            version: stored::count(row.version)?,
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            deadline: row.deadline.map(decode::moment),
+            order_id: decode::optional_id(row.order_id)?,
+            counterparty_id: decode::optional_id(row.counterparty_id)?,
+            closed_at: row.closed_at.map(decode::moment),
+            version: decode::count(row.version)?,
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }
@@ -119,7 +119,7 @@ impl RepositoryRecord for Task {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let ids = tasks::table.filter(tasks::project_id.eq(project)).order(tasks::id).select(tasks::id);
         let ids: Vec<i64> = ids.load(connection)?;
-        Ok(records::within(unreadable::records(connection, Self::TABLE, &ids, load)?, stored::id(project)?))
+        Ok(records::within(unreadable::records(connection, Self::TABLE, &ids, load)?, decode::id(project)?))
     }
 
     fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &TaskDraft) -> Result<i64, Abort<TaskError>> {
@@ -149,7 +149,7 @@ impl RepositoryRecord for Task {
             ))
             .returning(tasks::id)
             .get_result(connection)?;
-        let standing = TaskSnapshot::drafted(draft, stored::optional_id(author)?);
+        let standing = TaskSnapshot::drafted(draft, decode::optional_id(author)?);
         add_notifications(connection, stamp, id, None, standing)?;
         Ok(id)
     }

@@ -7,8 +7,8 @@ use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge, Prov
 use uuid::Uuid;
 
 use crate::database::{Abort, AnyConnection, on_each};
+use crate::decode;
 use crate::schema::charges;
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = charges)]
@@ -46,21 +46,21 @@ impl TryFrom<ChargeRow> for Charge {
 
     fn try_from(row: ChargeRow) -> Result<Self, StoreError> {
         let charge = Self {
-            id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
-            application_id: stored::optional_id(row.application_id)?,
-            counterparty_id: stored::id(row.counterparty_id)?,
-            state: stored::word("charges", row.id, "state", &row.state)?,
+            id: decode::id(row.id)?,
+            project_id: decode::id(row.project_id)?,
+            application_id: decode::optional_id(row.application_id)?,
+            counterparty_id: decode::id(row.counterparty_id)?,
+            state: decode::word("charges", row.id, "state", &row.state)?,
             provider_id: provider_id(row.provider_payment_id.as_deref())?,
             request: serde_json::from_str(&row.request).map_err(StoreError::corrupt)?,
             confirmation_url: row.confirmation_url,
-            captured: stored::money(row.captured)?,
-            refunded: stored::money(row.refunded)?,
-            refunding: stored::money(row.refunding)?,
+            captured: decode::money(row.captured)?,
+            refunded: decode::money(row.refunded)?,
+            refunding: decode::money(row.refunding)?,
             checks: u32::try_from(row.checks).map_err(StoreError::corrupt)?,
-            asked_at: stored::moment(row.asked_at),
-            settled_at: row.settled_at.map(stored::moment),
-            created_at: stored::moment(row.created_at),
+            asked_at: decode::moment(row.asked_at),
+            settled_at: row.settled_at.map(decode::moment),
+            created_at: decode::moment(row.created_at),
         };
         if charge.purpose() != purpose(&row.purpose, row.purpose_id)? {
             return Err(StoreError::corrupt(format!("the request of charge {} does not match its purpose", charge.id)));
@@ -151,6 +151,6 @@ pub(crate) fn insert(connection: &mut AnyConnection, new: &NewCharge) -> Result<
             .optional()
     })?;
     let Some(id) = id else { return Ok(None) };
-    let id: ChargeId = stored::id(id)?;
+    let id: ChargeId = decode::id(id)?;
     Ok(Some(new.stored_as(id)))
 }

@@ -3,11 +3,11 @@
 //! The effect of a charge outcome on an order or a customer is implemented in `charge_outcomes`. Every transaction
 //! locks rows in this order: customer, refund, charge, purpose of the charge.
 
-mod charge_concerns;
+mod charge_reviews;
 mod charge_rows;
 mod charges;
 mod queues;
-mod receipt_concerns;
+mod receipt_reviews;
 mod receipt_rows;
 mod receipt_settings;
 mod receipts;

@@ -10,8 +10,8 @@ use kontor_payments::model::{
 use super::charge_rows::{provider_id, purpose};
 use super::refund_rows::receipt;
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::schema::{charges, receipts, refunds};
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = receipts)]
@@ -59,20 +59,20 @@ pub(super) fn with_numbers(connection: &mut AnyConnection, ids: &[i64]) -> Query
 
 pub(super) fn read((row, paid, refund): ReceiptWithOrigin) -> Result<FiscalReceipt, StoreError> {
     let count = |number: i32| u32::try_from(number).map_err(StoreError::corrupt);
-    let kind: ReceiptKind = stored::word("receipts", row.id, "kind", &row.kind)?;
+    let kind: ReceiptKind = decode::word("receipts", row.id, "kind", &row.kind)?;
     Ok(FiscalReceipt {
-        id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
+        id: decode::id(row.id)?,
+        project_id: decode::id(row.project_id)?,
         purpose: purpose(&paid.purpose, paid.purpose_id)?,
-        state: stored::word("receipts", row.id, "state", &row.state)?,
-        charge_key: stored::text(&paid.idempotence_key)?,
+        state: decode::word("receipts", row.id, "state", &row.state)?,
+        charge_key: decode::text(&paid.idempotence_key)?,
         tries: count(row.tries)?,
-        key_made_at: stored::moment(row.key_made_at),
-        asked_at: stored::moment(row.asked_at),
+        key_made_at: decode::moment(row.key_made_at),
+        asked_at: decode::moment(row.asked_at),
         provider_id: provider_id(row.provider_receipt_id.as_deref())?,
         checks: count(row.checks)?,
-        overdue_at: row.concern_at.map(stored::moment),
-        created_at: stored::moment(row.created_at),
+        overdue_at: row.concern_at.map(decode::moment),
+        created_at: decode::moment(row.created_at),
         task: task(kind, &row, &paid, refund.as_deref())?,
     })
 }
@@ -125,12 +125,12 @@ pub(super) fn concerns(
     };
     let concern = |(row, kind, number): (ConcernRow, String, i64)| {
         Ok(ReceiptProblemReport {
-            id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
+            id: decode::id(row.id)?,
+            project_id: decode::id(row.project_id)?,
             purpose: purpose(&kind, number)?,
-            kind: stored::word("receipts", row.id, "kind", &row.kind)?,
-            state: stored::word("receipts", row.id, "state", &row.state)?,
-            since: stored::moment(row.created_at),
+            kind: decode::word("receipts", row.id, "kind", &row.kind)?,
+            state: decode::word("receipts", row.id, "state", &row.state)?,
+            since: decode::moment(row.created_at),
             reason: row.reason,
         })
     };

@@ -13,8 +13,8 @@ use kontor_payments::ports::ReceiptStore;
 use super::charge_rows;
 use super::queues::lease_receipt;
 use super::refund_rows;
+use crate::customer_data::delete_receipts_if_deleted;
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::people::delete_receipts_if_deleted;
 use crate::schema::receipts;
 
 /// Charge or refund that a receipt belongs to.

@@ -7,8 +7,8 @@ use kontor_payments::model::{ChargeRequest, Receipt, Refund, RefundRequest};
 
 use super::charge_rows::{provider_id, purpose};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::schema::{charges, refunds};
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = refunds)]
@@ -57,28 +57,28 @@ pub(super) fn read((row, paid): RefundWithCharge) -> Result<Refund, StoreError> 
     let payment = provider_id(paid.provider_payment_id.as_deref())?;
     let asked: ChargeRequest = serde_json::from_str(&paid.request).map_err(StoreError::corrupt)?;
     Ok(Refund {
-        id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
-        charge_id: stored::id(row.charge_id)?,
+        id: decode::id(row.id)?,
+        project_id: decode::id(row.project_id)?,
+        charge_id: decode::id(row.charge_id)?,
         purpose: purpose(&paid.purpose, paid.purpose_id)?,
-        state: stored::word("refunds", row.id, "state", &row.state)?,
+        state: decode::word("refunds", row.id, "state", &row.state)?,
         request: RefundRequest {
             payment: payment
                 .ok_or_else(|| StoreError::corrupt(format!("refund {} has no payment to refund", row.id)))?,
-            key: stored::text(&row.idempotence_key)?,
-            amount: stored::money(row.amount)?,
+            key: decode::text(&row.idempotence_key)?,
+            amount: decode::money(row.amount)?,
             whole: row.amount == paid.captured,
             currency: asked.currency,
             description: row.description,
             receipt: receipt(row.receipt.as_deref())?,
         },
-        key_made_at: stored::moment(row.key_made_at),
-        asked_at: stored::moment(row.asked_at),
+        key_made_at: decode::moment(row.key_made_at),
+        asked_at: decode::moment(row.asked_at),
         tries: count(row.tries)?,
         provider_id: provider_id(row.provider_refund_id.as_deref())?,
         checks: count(row.checks)?,
-        settled_at: row.settled_at.map(stored::moment),
-        created_at: stored::moment(row.created_at),
+        settled_at: row.settled_at.map(decode::moment),
+        created_at: decode::moment(row.created_at),
     })
 }
 

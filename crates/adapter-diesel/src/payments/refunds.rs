@@ -12,9 +12,9 @@ use uuid::Uuid;
 use super::receipts::{self, About};
 use super::refund_rows::{Key, load};
 use crate::database::{Abort, AnyConnection, on_each};
+use crate::decode;
 use crate::schema::{charges, refunds};
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 
 /// Stores a refund whose money is reserved. Returns `None` if there is one with this key.
 pub(super) fn insert_refund(
@@ -106,7 +106,7 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<R
             .select(charges::captured - charges::refunded - charges::refunding)
             .first(connection)
             .optional()?;
-        let left = left.map(stored::money).transpose()?;
+        let left = left.map(decode::money).transpose()?;
         return Ok(left.map_or(RefundStored::NoCharge, |left| RefundStored::Exceeds { left }));
     };
     let next_check_at = new.next_check_at.naive_utc();
@@ -248,7 +248,7 @@ pub(crate) fn insert_outside(
     if let Some(told) = known.receipt {
         receipts::follow(connection, &About { project, charge: charge_id, refund: Some(id) }, told, at)?;
     }
-    Ok(stored::id(id)?)
+    Ok(decode::id(id)?)
 }
 
 /// Returns `true` if a refund with this identifier of the acquirer is stored.

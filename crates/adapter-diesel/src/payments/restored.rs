@@ -9,8 +9,8 @@ use ring::digest;
 use uuid::Uuid;
 
 use crate::database::{Abort, AnyConnection, Database, GenerationFile};
+use crate::decode;
 use crate::statement::{IdRow, Statement, Value, by_place};
-use crate::stored;
 
 by_place! {
     struct InstallationRow {
@@ -68,7 +68,7 @@ pub(crate) fn mark(
     period: u32,
     number: u32,
 ) -> Result<MarkedAttempt, Abort<StoreError>> {
-    let installation: Uuid = stored::text(&installation(connection)?.name)?;
+    let installation: Uuid = decode::text(&installation(connection)?.name)?;
     let MadeRow { made_at } =
         Statement::new("SELECT created_at FROM subscriptions WHERE id = ").value(subscription.get()).row(connection)?;
     let renewal = Renewal { installation, subscription, period, number };
@@ -87,7 +87,7 @@ pub(crate) fn mark(
     .rows(connection)?;
     for row in known {
         let of_row = Renewal { number: u32::try_from(row.number).map_err(StoreError::corrupt)?, ..renewal };
-        let its_key: Uuid = stored::text(&row.key)?;
+        let its_key: Uuid = decode::text(&row.key)?;
         let is_same = key(of_row, made_at) == its_key;
         if is_same && (!row.is_canceled || its_key == own) {
             let payment = ProviderId::parse(&row.payment).map_err(StoreError::corrupt)?;
@@ -132,7 +132,7 @@ fn compare(
     payments: Vec<GatewayPayment>,
     at: DateTime<Utc>,
 ) -> Result<PaymentComparison, Abort<StoreError>> {
-    let own: Uuid = stored::text(&installation(connection)?.name)?;
+    let own: Uuid = decode::text(&installation(connection)?.name)?;
     let mut compared = PaymentComparison::default();
     for payment in payments {
         let known: Option<IdRow> = Statement::new("SELECT id FROM charges WHERE provider_payment_id = ")

@@ -10,8 +10,8 @@ use kontor_payments::model::{
 use kontor_payments::ports::SavedMethodStore;
 
 use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
+use crate::decode;
 use crate::schema::saved_payment_methods as table;
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -33,15 +33,15 @@ impl TryFrom<Row> for SavedMethod {
 
     fn try_from(row: Row) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            counterparty_id: stored::id(row.counterparty_id)?,
-            application_id: stored::id(row.application_id)?,
+            id: decode::id(row.id)?,
+            counterparty_id: decode::id(row.counterparty_id)?,
+            application_id: decode::id(row.application_id)?,
             method: PaymentMethod::parse(&row.method).map_err(StoreError::corrupt)?,
             card_type: row.card_type,
             card_last_4: row.card_last_4,
             title: row.title,
             is_active: row.is_active,
-            created_at: stored::moment(row.created_at),
+            created_at: decode::moment(row.created_at),
         })
     }
 }
@@ -124,7 +124,7 @@ pub(crate) fn chargeable_method(
     let Some((provider, application, method)) = row else { return Ok(None) };
     let provider_id = ProviderId::parse(&provider).map_err(StoreError::corrupt)?;
     let method = PaymentMethod::parse(&method).map_err(StoreError::corrupt)?;
-    Ok(Some((MethodReference { id, provider_id }, stored::id(application)?, method)))
+    Ok(Some((MethodReference { id, provider_id }, decode::id(application)?, method)))
 }
 
 /// Returns the id of the customer's active method with this identifier of the acquirer.

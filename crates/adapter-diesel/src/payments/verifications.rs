@@ -9,10 +9,10 @@ use kontor_payments::ports::{Started, VerificationStore};
 use kontor_payments::verification::{NewVerification, Verification};
 
 use super::charge_rows::{ChargeRow, insert};
+use crate::customer_data::lock_customer;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::people::lock_customer;
+use crate::decode;
 use crate::schema::{charges, verifications};
-use crate::stored;
 
 #[diesel::dsl::auto_type]
 fn with_charges() -> _ {
@@ -24,7 +24,7 @@ fn with_charges() -> _ {
 type Row = (i64, NaiveDateTime, ChargeRow);
 
 fn read((id, expires_at, charge): Row) -> Result<Verification, StoreError> {
-    Ok(Verification { id: stored::id(id)?, charge: Charge::try_from(charge)?, expires_at: stored::moment(expires_at) })
+    Ok(Verification { id: decode::id(id)?, charge: Charge::try_from(charge)?, expires_at: decode::moment(expires_at) })
 }
 
 /// Returns the open verification of a customer, else the last valid one.
@@ -63,7 +63,7 @@ fn start(connection: &mut AnyConnection, new: &NewVerification) -> Result<Starte
         ))
         .returning(verifications::id)
         .get_result(connection)?;
-    let number: VerificationId = stored::id(id)?;
+    let number: VerificationId = decode::id(id)?;
     if let Some(charge) = insert(connection, &new.charge(number))? {
         return Ok(Started::New(Verification { id: number, charge, expires_at: new.expires_at() }));
     }

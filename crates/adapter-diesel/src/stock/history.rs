@@ -7,9 +7,9 @@ use kontor_kernel::history::{FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError, Word as _};
 
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::statement::{Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 by_place! {
@@ -47,7 +47,7 @@ fn figure(field: &str, change: i64, after: i64, is_new: bool) -> Option<FieldCha
 
 fn price(before: Option<i64>, after: Option<i64>) -> Result<Option<FieldChange>, StoreError> {
     let Some(after) = after else { return Ok(None) };
-    let text = |minor: i64| stored::money(minor).map(|price| price.to_string());
+    let text = |minor: i64| decode::money(minor).map(|price| price.to_string());
     let (old, new) = (before.map(text).transpose()?, Some(text(after)?));
     Ok(Some(FieldChange { field: "price".to_owned(), old, new }))
 }
@@ -55,9 +55,9 @@ fn price(before: Option<i64>, after: Option<i64>) -> Result<Option<FieldChange>,
 fn source(row: &MovementRow) -> Result<Option<StockSource>, StoreError> {
     match (row.source.as_deref(), row.source_id) {
         (None, None) => Ok(None),
-        (Some("order"), Some(id)) => Ok(Some(StockSource::Order(stored::id(id)?))),
-        (Some("job"), Some(id)) => Ok(Some(StockSource::Job(stored::id(id)?))),
-        (kind, _) => Err(stored::unknown("stock_movements", row.id, "source", kind.unwrap_or_default())),
+        (Some("order"), Some(id)) => Ok(Some(StockSource::Order(decode::id(id)?))),
+        (Some("job"), Some(id)) => Ok(Some(StockSource::Job(decode::id(id)?))),
+        (kind, _) => Err(decode::unknown("stock_movements", row.id, "source", kind.unwrap_or_default())),
     }
 }
 
@@ -66,11 +66,11 @@ impl TryFrom<MovementRow> for StockEntry {
 
     fn try_from(row: MovementRow) -> Result<Self, StoreError> {
         let reason = StockReason::from_word(&row.reason);
-        let reason = reason.ok_or_else(|| stored::unknown("stock_movements", row.id, "reason", &row.reason))?;
+        let reason = reason.ok_or_else(|| decode::unknown("stock_movements", row.id, "reason", &row.reason))?;
         let is_new = matches!(reason, StockReason::Opening | StockReason::Creation)
             || reason == StockReason::Upload && row.is_first;
         let source = source(&row)?;
-        let author = stored::author("stock_movements", row.id, &row.actor, row.actor_id)?;
+        let author = decode::author("stock_movements", row.id, &row.actor, row.actor_id)?;
         let changes = [
             figure("quantity", row.quantity, row.quantity_after, is_new),
             figure("reserved", row.reserved, row.reserved_after, false),
@@ -80,9 +80,9 @@ impl TryFrom<MovementRow> for StockEntry {
             id: row.id,
             action: if is_new { HistoryAction::Created } else { HistoryAction::Changed },
             author,
-            author_name: stored::author_name(author, row.user_name, row.customer_name),
+            author_name: decode::author_name(author, row.user_name, row.customer_name),
             changes: changes.into_iter().flatten().collect(),
-            at: stored::moment(row.created_at),
+            at: decode::moment(row.created_at),
         };
         Ok(Self { line, reason, source })
     }
@@ -116,5 +116,5 @@ pub(crate) fn history(
     .value(page.offset())
     .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
-    Ok(stored::page(unreadable::rows("stock_movements", rows, |row| row.id, StockEntry::try_from)?, count, page)?)
+    Ok(decode::page(unreadable::rows("stock_movements", rows, |row| row.id, StockEntry::try_from)?, count, page)?)
 }

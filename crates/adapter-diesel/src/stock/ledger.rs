@@ -9,8 +9,8 @@ use kontor_kernel::{JobId, Stamp, Word as _};
 use super::ROWS;
 use crate::database::AnyConnection;
 use crate::database::invalidation::{Topic, invalidate};
+use crate::decode;
 use crate::statement::{Statement, Value};
-use crate::stored;
 
 /// Record that movements belong to, by its id.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ impl Cause {
 
     /// Returns the values of [`CAUSE`].
     pub(super) fn values(&self) -> [Value; 6] {
-        let (actor, actor_id) = stored::actor(self.by);
+        let (actor, actor_id) = decode::actor(self.by);
         let (source, number) = self.source.as_ref().map(Source::stored).unzip();
         let number = number.unwrap_or(Value::Int(None));
         [self.reason.word().into(), source.into(), number, actor.into(), actor_id.into(), self.at.into()]

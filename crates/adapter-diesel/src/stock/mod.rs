@@ -9,7 +9,7 @@ mod history;
 mod ledger;
 mod levels;
 mod reserve;
-mod retirement;
+mod warehouse_deletion;
 
 pub(crate) use correction::correct;
 pub(crate) use history::history;
@@ -17,7 +17,7 @@ pub(crate) use kontor_catalog::model::StockReason as Reason;
 pub(crate) use ledger::{Cause, Movement, enter, entries};
 pub(crate) use levels::{NewStock, StockLevels, create, set};
 pub(crate) use reserve::{Reserved, give_back, put_back, reserve, take_out};
-pub(crate) use retirement::{lock_warehouses, retire};
+pub(crate) use warehouse_deletion::{lock_warehouses, retire};
 
 /// Rows per statement, well below the maximum number of bound values.
 const ROWS: usize = 500;

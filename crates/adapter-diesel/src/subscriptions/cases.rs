@@ -12,8 +12,8 @@ use kontor_subscriptions::{PlanStanding, SubscriptionCase};
 
 use super::rows::{PAYMENT_COLUMNS, PaymentRow, SUBSCRIPTION_COLUMNS, SubscriptionRow};
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 
 /// Selection of subscriptions.
 pub(crate) enum Selection {
@@ -102,7 +102,7 @@ by_place! {
 fn by_owner(rows: Vec<MomentRow>) -> HashMap<i64, Vec<DateTime<Utc>>> {
     let mut moments: HashMap<i64, Vec<DateTime<Utc>>> = HashMap::new();
     for row in rows {
-        moments.entry(row.of).or_default().push(stored::moment(row.at));
+        moments.entry(row.of).or_default().push(decode::moment(row.at));
     }
     moments
 }
@@ -186,7 +186,7 @@ pub(crate) fn cases(
             policy,
             plan,
             application_active: row.application_is_active,
-            application_since: row.application_since.map(stored::moment),
+            application_since: row.application_since.map(decode::moment),
             method_active: row.method_is_active,
             attempts: attempts.remove(&row.id).unwrap_or_default(),
             method_tries: subscription

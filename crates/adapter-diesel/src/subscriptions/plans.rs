@@ -6,8 +6,8 @@ use kontor_kernel::{AppScope, StoreError};
 use kontor_subscriptions::model::{PlanChoice, PlanOffer};
 
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 by_place! {
     struct OfferRow {
@@ -42,10 +42,10 @@ pub(crate) fn plan(
     let Some(row) = row else { return Ok(None) };
     let months = row.months.ok_or_else(|| StoreError::corrupt("a plan has no billing period"))?;
     Ok(Some(PlanOffer {
-        plan: stored::id(row.plan)?,
+        plan: decode::id(row.plan)?,
         slug: row.slug,
         name: row.name,
-        amount: stored::money(row.amount)?,
+        amount: decode::money(row.amount)?,
         currency: row.currency,
         billing_months: u8::try_from(months).map_err(StoreError::corrupt)?,
     }))

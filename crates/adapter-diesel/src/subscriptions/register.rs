@@ -15,10 +15,10 @@ use kontor_subscriptions::{ConsentedTerms, SubscriptionCase, Terms};
 use super::cases::{Selection, cases};
 use super::rows::{PAYMENT_COLUMNS, PaymentRow};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::listing::{Source, Totals, in_order, unsearched};
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 use crate::unreadable;
 
 type Failed = Abort<StoreError>;
@@ -77,8 +77,8 @@ fn records(connection: &mut AnyConnection, ids: &[i64], now: DateTime<Utc>) -> R
             application,
             application_active: case.application_active,
             plan: Named { id: one.terms.plan, name: names.plan },
-            parked_at: names.parked_at.map(stored::moment),
-            updated_at: stored::moment(names.updated_at),
+            parked_at: names.parked_at.map(decode::moment),
+            updated_at: decode::moment(names.updated_at),
             version: names.version,
             view,
         })
@@ -107,18 +107,18 @@ impl TryFrom<EntryRow> for SubscriptionEntry {
 
     fn try_from(row: EntryRow) -> Result<Self, StoreError> {
         const TABLE: &str = "subscription_events";
-        let author = stored::author(TABLE, row.id, &row.actor, row.actor_id)?;
+        let author = decode::author(TABLE, row.id, &row.actor, row.actor_id)?;
         Ok(Self {
             line: HistoryEntry {
                 id: row.id,
                 action: HistoryAction::Changed,
                 author,
-                author_name: stored::author_name(author, row.user_name, row.customer_name),
+                author_name: decode::author_name(author, row.user_name, row.customer_name),
                 changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,
-                at: stored::moment(row.created_at),
+                at: decode::moment(row.created_at),
             },
-            event: stored::word(TABLE, row.id, "event", &row.event)?,
-            status: stored::word(TABLE, row.id, "status", &row.status)?,
+            event: decode::word(TABLE, row.id, "event", &row.event)?,
+            status: decode::word(TABLE, row.id, "status", &row.status)?,
         })
     }
 }
@@ -145,17 +145,17 @@ impl TryFrom<ConsentRow> for ConsentedTerms {
     fn try_from(row: ConsentRow) -> Result<Self, StoreError> {
         Ok(Self {
             terms: Terms {
-                plan: stored::id(row.plan)?,
+                plan: decode::id(row.plan)?,
                 plan_slug: row.slug,
-                amount: stored::money(row.amount)?,
+                amount: decode::money(row.amount)?,
                 currency: row.currency,
                 billing_months: u8::try_from(row.months).map_err(StoreError::corrupt)?,
-                method: stored::optional_id(row.method)?,
+                method: decode::optional_id(row.method)?,
             },
             text_version: row.text_version,
-            at: stored::moment(row.created_at),
+            at: decode::moment(row.created_at),
             address: row.address,
-            application: stored::optional_id(row.application)?,
+            application: decode::optional_id(row.application)?,
         })
     }
 }
@@ -181,7 +181,7 @@ pub(crate) fn consents(
     .sql(" ORDER BY id DESC");
     let rows: Vec<ConsentRow> = asked(own, page).rows(connection)?;
     let consents = unreadable::rows("subscription_consents", rows, |row| row.id, ConsentedTerms::try_from)?;
-    Ok(stored::page(consents, total, page)?)
+    Ok(decode::page(consents, total, page)?)
 }
 
 fn asked(statement: Statement, page: PageRequest) -> Statement {
@@ -225,7 +225,7 @@ impl SubscriptionReader for Database {
             let own = Statement::new(PAYMENT_COLUMNS).sql(" WHERE a.subscription_id = ").value(id.get());
             let rows: Vec<PaymentRow> = asked(own.sql(" ORDER BY a.id DESC"), page).rows(connection)?;
             let attempts = unreadable::rows("subscription_payments", rows, |row| row.id, Attempt::try_from)?;
-            Ok::<_, Failed>(stored::page(attempts, total, page)?)
+            Ok::<_, Failed>(decode::page(attempts, total, page)?)
         })
         .await
     }
@@ -243,7 +243,7 @@ impl SubscriptionReader for Database {
             let rows: Vec<EntryRow> =
                 asked(own, page).sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC")).rows(connection)?;
             let entries = unreadable::rows("subscription_events", rows, |row| row.id, SubscriptionEntry::try_from)?;
-            Ok::<_, Failed>(stored::page(entries, total, page)?)
+            Ok::<_, Failed>(decode::page(entries, total, page)?)
         })
         .await
     }
@@ -255,7 +255,7 @@ impl SubscriptionReader for Database {
     async fn parked(&self) -> Result<u64, StoreError> {
         self.read(|connection| {
             let count = Statement::new("SELECT count(*) FROM subscriptions WHERE parked_at IS NOT NULL");
-            Ok::<_, Failed>(stored::count(count.row::<IdRow>(connection)?.id)?)
+            Ok::<_, Failed>(decode::count(count.row::<IdRow>(connection)?.id)?)
         })
         .await
     }

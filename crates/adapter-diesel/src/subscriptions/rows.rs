@@ -7,8 +7,8 @@ use kontor_subscriptions::model::{Attempt, Subscription};
 use kontor_subscriptions::{Period, Terms};
 
 use super::schedule;
+use crate::decode;
 use crate::statement::by_place;
-use crate::stored;
 
 by_place! {
     /// Columns of [`SUBSCRIPTION_COLUMNS`].
@@ -78,11 +78,11 @@ impl TryFrom<&SubscriptionRow> for Subscription {
     type Error = StoreError;
 
     fn try_from(row: &SubscriptionRow) -> Result<Self, StoreError> {
-        let method = stored::optional_id(row.method)?;
+        let method = decode::optional_id(row.method)?;
         let terms = Terms {
-            plan: stored::id(row.plan)?,
+            plan: decode::id(row.plan)?,
             plan_slug: row.slug.clone(),
-            amount: stored::money(row.amount)?,
+            amount: decode::money(row.amount)?,
             currency: row.currency.clone(),
             billing_months: months(row.months)?,
             method,
@@ -90,9 +90,9 @@ impl TryFrom<&SubscriptionRow> for Subscription {
         let next = (row.next_plan, &row.next_slug, row.next_amount, &row.next_currency, row.next_months);
         let next_terms = match next {
             (Some(plan), Some(slug), Some(amount), Some(currency), Some(length)) => Some(Terms {
-                plan: stored::id(plan)?,
+                plan: decode::id(plan)?,
                 plan_slug: slug.clone(),
-                amount: stored::money(amount)?,
+                amount: decode::money(amount)?,
                 currency: currency.clone(),
                 billing_months: months(length)?,
                 method,
@@ -102,38 +102,38 @@ impl TryFrom<&SubscriptionRow> for Subscription {
         let period = match (row.period_number, row.period_start, row.period_end) {
             (Some(number), Some(start), Some(end)) => Some(Period {
                 number: u32::try_from(number).map_err(StoreError::corrupt)?,
-                start: stored::moment(start),
-                end: stored::moment(end),
+                start: decode::moment(start),
+                end: decode::moment(end),
             }),
             _ => None,
         };
-        let parked = row.parked.as_deref().map(|word| stored::word("subscriptions", row.id, "parked", word));
+        let parked = row.parked.as_deref().map(|word| decode::word("subscriptions", row.id, "parked", word));
         let told = match (row.told_period, row.told_of.as_deref()) {
             (Some(period), Some(of)) => Some((
                 u32::try_from(period).map_err(StoreError::corrupt)?,
-                stored::word("subscriptions", row.id, "told_of", of)?,
+                decode::word("subscriptions", row.id, "told_of", of)?,
             )),
             _ => None,
         };
         let missed = row.missed.as_deref().map(serde_json::from_str).transpose().map_err(StoreError::corrupt)?;
         Ok(Self {
-            id: stored::id(row.id)?,
-            project_id: stored::id(row.project)?,
-            application_id: stored::optional_id(row.application)?,
-            counterparty_id: stored::id(row.counterparty)?,
-            status: stored::word("subscriptions", row.id, "status", &row.status)?,
+            id: decode::id(row.id)?,
+            project_id: decode::id(row.project)?,
+            application_id: decode::optional_id(row.application)?,
+            counterparty_id: decode::id(row.counterparty)?,
+            status: decode::word("subscriptions", row.id, "status", &row.status)?,
             terms,
             next_terms,
             schedule: row.schedule.as_deref().map(schedule::from_text).transpose()?,
             period,
             unpaid: row.unpaid.map(u32::try_from).transpose().map_err(StoreError::corrupt)?,
-            next_charge_at: row.next_charge_at.map(stored::moment),
-            wake_at: row.wake_at.map(stored::moment),
-            canceled_at: row.canceled_at.map(stored::moment),
+            next_charge_at: row.next_charge_at.map(decode::moment),
+            wake_at: row.wake_at.map(decode::moment),
+            canceled_at: row.canceled_at.map(decode::moment),
             told,
             missed: missed.unwrap_or_default(),
             parked: parked.transpose()?,
-            created_at: stored::moment(row.created_at),
+            created_at: decode::moment(row.created_at),
         })
     }
 }
@@ -171,20 +171,20 @@ impl TryFrom<PaymentRow> for Attempt {
         let number = |number: i64| u32::try_from(number).map_err(StoreError::corrupt);
         let months = row.months.map(u8::try_from).transpose().map_err(StoreError::corrupt)?;
         Ok(Self {
-            id: stored::id(row.id)?,
+            id: decode::id(row.id)?,
             period: number(row.period)?,
             number: number(row.number)?,
-            origin: stored::word("subscription_payments", row.id, "origin", &row.origin)?,
+            origin: decode::word("subscription_payments", row.id, "origin", &row.origin)?,
             planned: row.planned,
-            state: stored::word("subscription_payments", row.id, "state", &row.state)?,
-            order: stored::id(row.order)?,
-            amount: stored::money(row.amount)?,
+            state: decode::word("subscription_payments", row.id, "state", &row.state)?,
+            order: decode::id(row.order)?,
+            amount: decode::money(row.amount)?,
             currency: row.currency,
-            method: stored::optional_id(row.method)?,
-            plan: stored::optional_id(row.plan)?.zip(months),
+            method: decode::optional_id(row.method)?,
+            plan: decode::optional_id(row.plan)?.zip(months),
             reason: row.reason,
-            started_at: stored::moment(row.started_at),
-            ended_at: row.ended_at.map(stored::moment),
+            started_at: decode::moment(row.started_at),
+            ended_at: row.ended_at.map(decode::moment),
         })
     }
 }

@@ -19,8 +19,8 @@ use kontor_subscriptions::{
 use super::cases::{Selection, cases};
 use super::schedule;
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::statement::{IdRow, Statement, Value, by_place};
-use crate::stored;
 
 fn moment(at: Option<DateTime<Utc>>) -> Value {
     at.map(|at| at.naive_utc()).into()
@@ -53,7 +53,7 @@ pub(crate) fn insert(
     );
     let statement = row.into_iter().fold(statement, |statement, value| statement.sql(", ").value(value));
     let IdRow { id } = statement.sql(") RETURNING id").row(connection)?;
-    Ok(stored::id(id)?)
+    Ok(decode::id(id)?)
 }
 
 /// Stores a consent. Returns its id.
@@ -317,7 +317,7 @@ fn enter(
         .filter(|((_, old), (_, new))| old != new)
         .map(|((field, old), (_, new))| FieldChange { field: field.to_owned(), old, new })
         .collect();
-    let (actor, actor_id) = stored::actor(since.author);
+    let (actor, actor_id) = decode::actor(since.author);
     let row: [Value; 8] = [
         change.subscription.project_id.get().into(),
         change.subscription.id.get().into(),
@@ -372,7 +372,7 @@ pub(crate) fn notify(
     let Some(AddresseeRow { application: Some(application), order, language, plan }) = rows.into_iter().next() else {
         return Ok(());
     };
-    let language: Language = stored::word("projects", subscription.project_id, "language", &language)?;
+    let language: Language = decode::word("projects", subscription.project_id, "language", &language)?;
     let due_now = notice == SubscriptionNotice::SubscriptionChargeAhead;
     let subject = SubscriptionSubject {
         plan: plan.as_deref().unwrap_or(&agreed.plan_slug),
@@ -381,7 +381,7 @@ pub(crate) fn notify(
         currency: &agreed.currency,
         paid_until: subscription.period.map(|period| period.end),
         // A subscription that starts in this transaction has nothing planned after it.
-        next_charge_at: subscription.next_charge_at.or(due_now.then(|| stored::moment(at))),
+        next_charge_at: subscription.next_charge_at.or(due_now.then(|| decode::moment(at))),
         zone,
     };
     let (title, body) = notice.text(language, subject);

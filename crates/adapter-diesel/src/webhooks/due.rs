@@ -10,9 +10,9 @@ use kontor_webhooks::model::{CircuitBreaker, MOST_PER_PROJECT, WaitingEndpoint, 
 
 use super::queue::DELIVERIES;
 use crate::database::{Abort, AnyConnection};
+use crate::decode;
 use crate::lease::{Key as _, LeaseRequest};
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 
 /// Endpoints with waiting deliveries, found with one index step each.
 const ENDPOINTS: &str = "WITH RECURSIVE waiting (webhook_id) AS (\
@@ -103,7 +103,7 @@ pub(super) fn look(
         Ok(WaitingEndpoint {
             webhook: row.id,
             project: row.project,
-            since: stored::moment(row.since),
+            since: decode::moment(row.since),
             circuit: circuit(row.hangs, None)?,
             running: by_endpoint.get(&row.id).copied().unwrap_or_default(),
         })
@@ -163,7 +163,7 @@ pub(super) fn take(
 
 fn circuit(hangs: i32, paused_until: Option<NaiveDateTime>) -> Result<CircuitBreaker, StoreError> {
     let hangs = u32::try_from(hangs).map_err(StoreError::corrupt)?;
-    Ok(CircuitBreaker::restore(hangs, paused_until.map(stored::moment)))
+    Ok(CircuitBreaker::restore(hangs, paused_until.map(decode::moment)))
 }
 
 /// Stores the state of the circuit breaker, unless a concurrent attempt has stored it already.

@@ -11,7 +11,7 @@ use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, keep_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{applications, webhooks};
-use crate::{records, stored};
+use crate::{decode, records};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = webhooks)]
@@ -30,15 +30,15 @@ impl TryFrom<WebhookRow> for Webhook {
 
     fn try_from(row: WebhookRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: stored::id(row.id)?,
-            application_id: stored::id(row.application_id)?,
+            id: decode::id(row.id)?,
+            application_id: decode::id(row.application_id)?,
             details: WebhookDraft {
-                name: stored::optional_text(row.name.as_deref())?,
+                name: decode::optional_text(row.name.as_deref())?,
                 url: EndpointUrl::parse(&row.url).map_err(StoreError::corrupt)?,
                 is_active: row.is_active,
             },
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
         })
     }
 }
@@ -123,7 +123,7 @@ impl WebhookRepository for Database {
                 .get_result(connection)?;
             made("webhooks", id);
             Ok(Webhook {
-                id: stored::id(id)?,
+                id: decode::id(id)?,
                 application_id: new.application_id,
                 details: new.details.clone(),
                 created_at: new.at,

@@ -6,8 +6,8 @@ use kontor_webhooks::model::{Delivery, DeliveryState, Pending};
 use kontor_webhooks::ports::DeliveryLog;
 
 use crate::database::{Abort, Database};
+use crate::decode;
 use crate::schema::{outbox_events, webhook_deliveries, webhooks};
-use crate::stored;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -30,19 +30,19 @@ type LoggedRow = (DeliveryRow, String, String);
 
 fn delivery((row, event_id, topic): LoggedRow) -> Result<Delivery, StoreError> {
     let attempts = u32::try_from(row.attempts).map_err(StoreError::corrupt)?;
-    let (next, delivered) = (row.next_attempt_at.map(stored::moment), row.delivered_at.map(stored::moment));
+    let (next, delivered) = (row.next_attempt_at.map(decode::moment), row.delivered_at.map(decode::moment));
     let state = DeliveryState::restore(&row.status, attempts, next, delivered)
         .map_err(|error| StoreError::corrupt(format!("webhook_deliveries {}: {error}", row.id)))?;
     Ok(Delivery {
-        id: stored::id(row.id)?,
-        webhook_id: stored::id(row.webhook_id)?,
-        event_id: stored::text(&event_id)?,
-        delivery_id: stored::text(&row.delivery_id)?,
+        id: decode::id(row.id)?,
+        webhook_id: decode::id(row.webhook_id)?,
+        event_id: decode::text(&event_id)?,
+        delivery_id: decode::text(&row.delivery_id)?,
         event: topic,
         state,
         response_status: row.response_status.map(u16::try_from).transpose().map_err(StoreError::corrupt)?,
         last_error: row.last_error,
-        created_at: stored::moment(row.created_at),
+        created_at: decode::moment(row.created_at),
     })
 }
 
@@ -60,7 +60,7 @@ impl DeliveryLog for Database {
                 .limit(page.limit())
                 .select((DeliveryRow::as_select(), outbox_events::event_id, outbox_events::topic))
                 .load(connection)?;
-            Ok(stored::page(unreadable::rows("webhook_deliveries", rows, |row| row.0.id, delivery)?, total, page)?)
+            Ok(decode::page(unreadable::rows("webhook_deliveries", rows, |row| row.0.id, delivery)?, total, page)?)
         })
         .await
     }

@@ -16,9 +16,9 @@ use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Leas
 use super::due;
 use super::log::stored_attempts;
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
+use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::schema::{outbox_events, webhook_deliveries, webhooks};
-use crate::stored;
 
 #[derive(Insertable)]
 #[diesel(table_name = webhook_deliveries)]
@@ -99,23 +99,23 @@ fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, Le
 
 fn leased(row: LeasedRow) -> Result<LeasedDelivery, StoreError> {
     let attempts = u32::try_from(row.attempts).map_err(StoreError::corrupt)?;
-    let next = row.next_attempt_at.map(stored::moment);
+    let next = row.next_attempt_at.map(decode::moment);
     let state = DeliveryState::restore("pending", attempts, next, None).map_err(StoreError::corrupt)?;
     let DeliveryState::Pending(pending) = state else {
         return Err(StoreError::corrupt("a leased delivery is not pending"));
     };
     let hangs = u32::try_from(row.hangs).map_err(StoreError::corrupt)?;
     Ok(LeasedDelivery {
-        id: stored::id(row.id)?,
+        id: decode::id(row.id)?,
         pending,
-        webhook_id: stored::id(row.webhook_id)?,
-        circuit: CircuitBreaker::restore(hangs, row.paused_until.map(stored::moment)),
+        webhook_id: decode::id(row.webhook_id)?,
+        circuit: CircuitBreaker::restore(hangs, row.paused_until.map(decode::moment)),
         url: row.url,
         sealed_secret: row.sealed_secret,
         message: Message {
             event: row.topic,
-            event_id: stored::text(&row.event_id)?,
-            delivery_id: stored::text(&row.delivery_id)?,
+            event_id: decode::text(&row.event_id)?,
+            delivery_id: decode::text(&row.delivery_id)?,
             body: row.body,
         },
     })
@@ -263,8 +263,8 @@ impl DeliveryQueue for Database {
                 .optional()?;
             let due = due::oldest(connection, now.naive_utc())?;
             Ok::<_, Abort<StoreError>>(Backlog {
-                oldest_event: event.map(stored::moment),
-                oldest_due: due.map(stored::moment),
+                oldest_event: event.map(decode::moment),
+                oldest_due: due.map(decode::moment),
             })
         })
         .await

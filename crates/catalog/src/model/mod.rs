@@ -5,9 +5,9 @@ mod brand;
 mod card;
 mod category;
 mod discount;
+mod fuzzy;
 mod inventory;
 mod movement;
-mod near;
 mod nomenclature;
 mod period;
 mod photo;
@@ -20,8 +20,8 @@ mod search;
 mod share_link;
 mod subscription;
 mod tag;
-mod typed_words;
 mod warehouse;
+mod word_variants;
 
 pub use brand::{Brand, BrandChange, BrandDraft};
 pub use card::{Card, CardChange, CardRefusal, Packaging};
@@ -30,10 +30,10 @@ pub use discount::{
     Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountKind, DiscountState, DiscountStats, DiscountTerms,
     DiscountUsage, PromoTerms, StatusRefusal, TargetChange, TargetKind, TermsRefusal,
 };
+pub use fuzzy::NearQuery;
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
 pub use kontor_kernel::MoveDirection;
 pub use movement::{StockEntry, StockReason, StockSource};
-pub use near::NearQuery;
 pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
 pub use period::{EndsBeforeStart, Period, Phase};
 pub use photo::{Gallery, GalleryError, PhotoUrl, PhotoUrlError};

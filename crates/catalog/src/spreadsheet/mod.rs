@@ -19,6 +19,7 @@ mod cell_list;
 mod column_map;
 mod columns;
 mod decision;
+mod dictionary_words;
 mod export;
 mod import_columns;
 mod layout;
@@ -30,7 +31,6 @@ mod service;
 mod sheet;
 mod stock_sheet;
 mod tag_names;
-mod trade_words;
 mod vocabulary;
 
 pub use card_export::{CardExport, ExportFailed, TextTooLong};

@@ -4,7 +4,7 @@ use kontor_kernel::{
     BrandId, CategoryId, CountryId, InvalidId, Line, Name, NomenclatureTypeId, StorageUnitId, TagId, TextError, VatId,
 };
 
-use super::trade_words::DictionarySynonyms;
+use super::dictionary_words::DictionarySynonyms;
 use crate::model::Reference;
 
 /// Path of a category from its root down: `Kitchen / Mugs`.

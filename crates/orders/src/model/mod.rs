@@ -4,7 +4,6 @@ mod cart;
 mod delivery;
 mod discount;
 mod history;
-mod moves;
 mod notice_text;
 mod order;
 mod payment;
@@ -12,6 +11,7 @@ mod reservation;
 mod status;
 #[cfg(test)]
 pub(crate) mod testing;
+mod transitions;
 
 pub use cart::{Cart, CartLine, CartRefused, LineProblem, LineRefused};
 pub(crate) use delivery::needs_address;
@@ -23,10 +23,6 @@ pub use discount::{Discount, Promo, PromoProblem};
 pub use history::{OrderEntry, OrderEvent};
 pub use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, InvalidPromoCode, PromoCode};
 pub use kontor_payments::model::PaymentMethod;
-pub use moves::{
-    AfterCharge, ChargeOutcome, MOVES, MoneyCondition, MoveBy, Notice, StockEffect, Transition, TransitionContext,
-    TransitionRefused,
-};
 pub use notice_text::{NoticeSubject, NoticeText};
 pub use order::{
     Customer, DeliveryOptionRef, Named, Order, OrderLine, OrderRefund, OrderRefundState, PaymentState, PaymentType,
@@ -35,3 +31,7 @@ pub use order::{
 pub use payment::{PaidEvent, PreparedPayment};
 pub use reservation::ReservationRecord;
 pub use status::OrderStatus;
+pub use transitions::{
+    AfterCharge, ChargeOutcome, MOVES, MoneyCondition, MoveBy, Notice, StockEffect, Transition, TransitionContext,
+    TransitionRefused,
+};

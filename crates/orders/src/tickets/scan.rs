@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{AccessDenied, OrderId, Quantity, SecretString, ShopId, Stamp, StoreError, TicketScanId, UserId};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::judge::TicketTerms;
 use super::model::TicketReference;
+use super::validation::TicketTerms;
 use crate::model::Named;
 
 /// Permanent identifier of a scan, chosen by the scanner: 1 to 64 visible ASCII characters.

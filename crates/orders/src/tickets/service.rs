@@ -5,9 +5,9 @@ use kontor_kernel::{
     Clock, CustomerScope, OrderId, Page, PageRequest, Permission, Resource, SecretString, Staff, Stamp, StoreError,
 };
 
-use super::judge::{TicketOrder, TicketTerms};
 use super::scan::{CheckedScan, Scan, ScanAnswer, ScanBatch, ScanRefused, StoredScan};
 use super::token::TicketTokens;
+use super::validation::{TicketOrder, TicketTerms};
 use crate::OrderError;
 use crate::model::Order;
 use crate::ports::{OrderReader, TicketStore};

@@ -14,7 +14,7 @@ mod staff_menu;
 mod staff_shop;
 mod suggestion;
 mod task;
-mod task_news;
+mod task_notices;
 
 pub use application::{AppToken, Application, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchChange, BranchDraft};
@@ -40,7 +40,7 @@ pub use suggestion::{
 };
 
 pub use task::{Task, TaskChange, TaskDraft, TaskLinks, TaskStatus};
-pub use task_news::{TaskLine, TaskMail, TaskNotice, TaskSnapshot};
+pub use task_notices::{TaskLine, TaskMail, TaskNotice, TaskSnapshot};
 
 #[cfg(test)]
 mod tests {

@@ -4,10 +4,10 @@
 //! request is repeated under the same key until its outcome is known. A new key is created only if the acquirer
 //! certainly refunded nothing.
 
-mod outside;
+mod external;
 mod service;
 #[cfg(test)]
 mod tests;
 
-pub use outside::{ComparedRefunds, RefundNotificationResult};
+pub use external::{ComparedRefunds, RefundNotificationResult};
 pub use service::{ReconciledRefunds, RefundService};

@@ -18,15 +18,15 @@ use super::order::{self, BindingOrder, PaymentOrder, RefundOrder};
 use super::receipt::ReceiptOrder;
 use super::refusal::Refusal;
 use super::{idempotence, listing};
+use crate::fault_middleware;
 use crate::faults::{Fault, Service};
-use crate::gate;
-use crate::world::World;
+use crate::state::World;
 
 /// Registers the routes under `/v3`.
 pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::scope("/v3")
-            .wrap(from_fn(gate::acquirer))
+            .wrap(from_fn(fault_middleware::acquirer))
             .service(resource("/payments").route(web::get().to(list_payments)).route(web::post().to(create_payment)))
             .service(resource("/payments/{id}").route(web::get().to(show_payment)))
             .service(resource("/payments/{id}/capture").route(web::post().to(capture)))
@@ -64,7 +64,7 @@ async fn create_payment(call: HttpRequest, world: Data<World>, body: Bytes) -> H
     world.acquirer.charges.note(&call, &body, world.now(), &outcome);
     news.sent().await;
     let instead = match fault {
-        Some(fault) => gate::instead(Service::Acquirer, fault, &world).await,
+        Some(fault) => fault_middleware::instead(Service::Acquirer, fault, &world).await,
         None => None,
     };
     instead.unwrap_or_else(|| answer(&world, result))

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::refusal::Refusal;
 use crate::faults::FaultKind;
-use crate::world::{World, lock, moment};
+use crate::state::{World, lock, moment};
 
 /// Outcome of a request.
 pub struct Outcome<'a> {

@@ -17,8 +17,8 @@ use super::refusal::Refusal;
 use super::script::{Ending, Script, Step};
 use super::{amount::Amount, view};
 use crate::bounded::Bounded;
-use crate::chance::IdGenerator;
 use crate::faults::FaultKind;
+use crate::ids::IdGenerator;
 
 /// The one shop the acquirer serves.
 pub struct Shop {

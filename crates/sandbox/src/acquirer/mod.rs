@@ -38,9 +38,9 @@ pub use receipt::Registration;
 pub use refund::RefundStatus;
 pub use script::{Ending, Script, Step};
 
-use crate::chance::IdGenerator;
 use crate::config::SandboxConfig;
-use crate::world::{World, lock};
+use crate::ids::IdGenerator;
+use crate::state::{World, lock};
 use charge_log::ChargeLog;
 use notifications::{Job, News, Notifier};
 use refusal::Refusal;

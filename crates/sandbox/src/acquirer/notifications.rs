@@ -14,7 +14,7 @@ use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use super::ledger::Event;
 use crate::config::SandboxConfig;
 use crate::faults::{FaultKind, Faults, Service};
-use crate::world::{World, lock, moment};
+use crate::state::{World, lock, moment};
 
 /// Pauses before the redeliveries, in seconds.
 const REDELIVERIES: [u64; 7] = [10, 42, 84, 168, 672, 5_376, 86_016];

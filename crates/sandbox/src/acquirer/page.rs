@@ -13,7 +13,7 @@ use super::method::{Kind, Standing};
 use super::order::is_web_url;
 use super::payer::{Act, ActError, Means};
 use super::payment::{Canceled, Confirmation, Status};
-use crate::world::World;
+use crate::state::World;
 
 /// Registers `/pay/{id}`, which confirms a payment, and `/bind/{id}`, which confirms a payment method.
 pub fn routes(config: &mut ServiceConfig) {

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::chance::IdGenerator;
+use crate::ids::IdGenerator;
 
 /// An error response of the acquirer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::method::{Method, SavedMethod, Standing};
 use super::payment::{Confirmation, Payment, Status};
 use super::receipt::{About, Receipt, Registration};
 use super::refund::{Refund, RefundStatus};
-use crate::world::moment;
+use crate::state::moment;
 
 /// An object under construction. Absent fields are left out, as the provider does.
 struct Fields(Map<String, Value>);

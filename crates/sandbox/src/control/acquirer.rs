@@ -12,7 +12,7 @@ use crate::acquirer::{
     Act, ActError, Canceled, CardNumber, Ending, Kind, Ledger, Means, Object, RefundStatus, Registration, SavedMethod,
     Script, Step, Verdict,
 };
-use crate::world::World;
+use crate::state::World;
 
 const USUAL_PAGE: usize = 1_000;
 const OUTCOMES: [&str; 3] = ["succeed", "decline", "expire"];

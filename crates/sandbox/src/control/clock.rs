@@ -8,7 +8,7 @@ use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use serde_json::json;
 
 use super::input::{Input, Wrong};
-use crate::world::{World, moment};
+use crate::state::{World, moment};
 
 /// Largest advance, in seconds: ten years. It is enough for a demo and safe for calendar arithmetic.
 pub const FARTHEST: u64 = 10 * 366 * 24 * 3_600;
@@ -88,7 +88,7 @@ impl Goal {
             }
             Self::To(moment) if moment < now => Err(Wrong::field(
                 "advance_to",
-                format!("must not be before the current time, {}", crate::world::moment(now)),
+                format!("must not be before the current time, {}", crate::state::moment(now)),
             )),
             Self::To(moment) if moment - now > farthest => {
                 Err(Wrong::field("advance_to", format!("must be at most {FARTHEST} seconds away")))

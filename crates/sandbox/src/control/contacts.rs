@@ -5,7 +5,7 @@ use actix_web::web::{Bytes, Data};
 
 use super::input::{Input, Wrong, required};
 use crate::messenger::share_contact;
-use crate::world::World;
+use crate::state::World;
 
 const SOMEBODY: u64 = 67_890;
 

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::input::{Input, Wrong, required};
 use crate::faults::{FaultKind, Plan, Service};
-use crate::world::World;
+use crate::state::World;
 
 const MOST_TIMES: u64 = 1_000_000;
 pub const LONGEST_DELAY: u64 = 40_000;

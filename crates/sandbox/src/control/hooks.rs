@@ -6,7 +6,7 @@ use actix_web::web::{Bytes, Data, Path};
 use serde_json::json;
 
 use super::input::{Input, Wrong};
-use crate::world::World;
+use crate::state::World;
 
 /// `POST /control/hooks`
 pub async fn open(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {

@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Query};
 use serde_json::json;
 
-use crate::world::World;
+use crate::state::World;
 
 const MOST: usize = 1_000;
 

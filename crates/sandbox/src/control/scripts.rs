@@ -12,7 +12,7 @@ use super::faults::LONGEST_DELAY;
 use super::input::{Input, Wrong, required};
 use crate::acquirer::{Canceled, DECLINE_REASONS, Ending, Party, Script, Step, Verdict, decline_reason};
 use crate::faults::{Fault, FaultKind};
-use crate::world::World;
+use crate::state::World;
 
 const MOST_STEPS: usize = 1_000;
 const FIELDS: [&str; 10] = [

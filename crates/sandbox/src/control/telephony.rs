@@ -7,8 +7,8 @@ use actix_web::web::{Bytes, Data, Path, Query};
 use serde_json::json;
 
 use super::input::{Input, Wrong, required};
+use crate::state::World;
 use crate::telephony::CheckStatus;
-use crate::world::World;
 
 const MOST: usize = 1_000;
 

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::session::{LARGEST_MESSAGE, Session, Step};
 use crate::faults::{Fault, FaultKind, Service};
 use crate::messages::{Channel, Message, find_code, recipient};
-use crate::world::World;
+use crate::state::World;
 
 const IDLE: Duration = Duration::from_mins(5);
 const LONGEST_LINE: u64 = 8_192;

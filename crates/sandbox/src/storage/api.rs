@@ -12,8 +12,8 @@ use kontor_html::escape;
 
 use super::signature::{self, SignatureError};
 use super::{Refusal, Storage, etag};
-use crate::gate;
-use crate::world::World;
+use crate::fault_middleware;
+use crate::state::World;
 
 const LARGEST_BODY: usize = 64 * 1024 * 1024;
 const WHEN: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
@@ -23,7 +23,7 @@ pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::resource("/s3/{bucket}/{key:.+}")
             .app_data(PayloadConfig::new(LARGEST_BODY))
-            .wrap(from_fn(gate::storage))
+            .wrap(from_fn(fault_middleware::storage))
             .default_service(web::to(serve)),
     );
 }

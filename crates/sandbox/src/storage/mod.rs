@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 pub use self::api::{denied, internal_error, routes};
 use crate::config::SandboxConfig;
-use crate::world::lock;
+use crate::state::lock;
 
 /// Maximum size of all objects and parts together, in bytes.
 const MOST_BYTES: usize = 512 * 1024 * 1024;

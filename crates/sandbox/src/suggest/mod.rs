@@ -11,8 +11,8 @@ use actix_web::web::{self, Bytes, Data, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::{Value, json};
 
-use crate::gate;
-use crate::world::World;
+use crate::fault_middleware;
+use crate::state::World;
 
 use records::{Record, addresses, banks, parties};
 
@@ -28,7 +28,7 @@ static PARTIES: LazyLock<Vec<Record>> = LazyLock::new(parties);
 pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::resource("/suggestions/api/4_1/rs/{method}/{kind}")
-            .wrap(from_fn(gate::suggest))
+            .wrap(from_fn(fault_middleware::suggest))
             .route(web::post().to(suggest))
             .default_service(web::to(wrong_method)),
     );

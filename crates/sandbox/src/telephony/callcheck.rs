@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Parameters, Refusal, get_and_post, routed};
 use crate::bounded::Bounded;
 use crate::messages::recipient;
-use crate::world::{World, lock};
+use crate::state::{World, lock};
 
 const LIFETIME: TimeDelta = TimeDelta::minutes(5);
 const MOST_REFUSALS: usize = 1_000;

@@ -1,7 +1,7 @@
 //! Actions of customers, staff and workers.
 
 pub mod customers;
+pub mod foreign_records;
 pub mod members;
 pub mod staff;
-pub mod strangers;
 pub mod workers;

@@ -1,12 +1,12 @@
 //! `kontor demo`: a complete shop with one command.
 
-mod desk;
+mod client;
+mod landing_text;
 mod restore;
 mod seed;
 mod sheet;
 mod tour;
 mod travel;
-mod welcome;
 
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -25,7 +25,7 @@ use crate::adapters::SystemClock;
 use crate::config::{Config, Development, Flags, Layers, SmtpTls};
 use crate::service::instance::{DemoParts, Instance};
 use crate::service::landing::LandingMarkup;
-use crate::service::turns::Turns;
+use crate::service::time_lock::Turns;
 use crate::service::wiring::Surroundings;
 
 use travel::Traveller;
@@ -175,7 +175,7 @@ impl Demo {
         };
         write(&made_path, &made)?;
         write(&path, &file)?;
-        welcome.say(welcome::welcome(&file));
+        welcome.say(landing_text::welcome(&file));
         Ok(Self { file, instance, sandbox })
     }
 

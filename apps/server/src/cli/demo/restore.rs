@@ -12,7 +12,7 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::desk::Desk;
+use super::client::Desk;
 use super::sheet::{self, Row};
 use crate::cli::Failure;
 

@@ -11,7 +11,7 @@ use kontor_organization::ports::ProjectRepository as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::desk::{Desk, at};
+use super::client::{Desk, at};
 use super::restore::{MadeRecords, Restoration};
 use super::{DemoCustomer, DemoFile, DemoStaff, DemoWebhook};
 use crate::cli::{Failure, project};

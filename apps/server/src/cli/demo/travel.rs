@@ -13,7 +13,7 @@ use kontor_subscriptions::{Forecast, SubscriptionScheduler, forecast};
 use serde_json::{Value, json};
 
 use crate::config::Development;
-use crate::service::turns::Turns;
+use crate::service::time_lock::Turns;
 use crate::service::wiring::Surroundings;
 
 /// Maximum number of charges in the result; there may be more.

@@ -11,9 +11,9 @@
 //! record ([`recovery`]).
 
 mod answer;
-mod desk;
 mod key;
 pub mod recovery;
+mod store;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,9 +31,9 @@ use kontor_adapter_diesel::{IdempotentRequest, KeyClaim};
 use tokio::time::Instant;
 
 use self::answer::capture;
-pub use self::desk::Desk;
-use self::desk::{ExecutionGuard, Turn, end_of};
 use self::key::{PresentedKey, presented};
+pub use self::store::Desk;
+use self::store::{ExecutionGuard, Turn, end_of};
 use super::body::unreadable;
 use super::policy::{Endpoint, Policy, Repeatability};
 use super::retry_after::whole_seconds;

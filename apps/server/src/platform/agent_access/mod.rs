@@ -1,7 +1,7 @@
 //! Access requests of programs without credentials: a program requests access, an employee decides, the program gets
 //! its token.
 
-mod asker;
+mod requester;
 mod reviewer;
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::http::{ApiError, NamedError, NextAction};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    asker::routes(config);
+    requester::routes(config);
     reviewer::routes(config);
 }
 

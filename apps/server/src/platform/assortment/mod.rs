@@ -1,6 +1,6 @@
 //! Categories and brands that an application shows.
 
-mod one;
+mod entry;
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
@@ -23,7 +23,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(assign_category)
         .service(list_application_brands)
         .service(assign_brand);
-    one::routes(config);
+    entry::routes(config);
 }
 
 /// Converts a refusal to an error. `field` is the field that contains the id of the category or brand.

@@ -1,7 +1,7 @@
 //! System-wide dictionaries, and other lists that staff select from.
 
+mod countries;
 mod items;
-mod places;
 mod settings;
 mod units;
 
@@ -19,7 +19,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     items::routes(config);
     below(config, "/api/storage_units", units::routes);
     below(config, "/api/settings", settings::routes);
-    config.service(places::list_countries).service(list_delivery_types);
+    config.service(countries::list_countries).service(list_delivery_types);
 }
 
 list!(StaffDeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_types_count });

@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::supervision::Supervisor;
-use super::turns::Turns;
+use super::time_lock::Turns;
 use duties::DUTIES;
 
 /// Dependencies of a worker.

@@ -8,8 +8,8 @@ use kontor_kernel::StoreError;
 use super::answers::{forget, insert, last_expired_number};
 use super::request::{KeyClaim, KeyOwner, Named, forgotten};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::statement::{Statement, Value, by_place};
-use crate::stored;
 
 /// Stored idempotency key.
 #[derive(Debug, Clone)]
@@ -57,9 +57,9 @@ impl From<KeyRow> for StoredKey {
             fingerprint: row.fingerprint,
             record: row.resource.zip(row.resource_id),
             process: row.lease_owner,
-            leased_until: stored::moment(row.leased_until),
+            leased_until: decode::moment(row.leased_until),
             answer: row.answer,
-            expires_at: stored::moment(row.expires_at),
+            expires_at: decode::moment(row.expires_at),
         }
     }
 }

@@ -7,8 +7,8 @@ use kontor_payments::model::ChargeProblem;
 
 use super::charge_rows::{provider_id, purpose};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::schema::charges;
-use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = charges)]
@@ -38,11 +38,11 @@ fn concerns(
     };
     let concern = |row: ConcernRow| {
         Ok(ChargeProblem {
-            id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
+            id: decode::id(row.id)?,
+            project_id: decode::id(row.project_id)?,
             purpose: purpose(&row.purpose, row.purpose_id)?,
             provider_id: provider_id(row.provider_payment_id.as_deref())?,
-            since: stored::moment(row.concern_at.unwrap_or_default()),
+            since: decode::moment(row.concern_at.unwrap_or_default()),
             why: row.contradiction.unwrap_or_default(),
         })
     };

@@ -7,7 +7,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_payments::model::GatewayStatus;
 
 use crate::invariants::{CAPTURED, DELIVERED, REFUNDS};
-use crate::outside::{Outside, lock};
+use crate::providers::{Outside, lock};
 
 type Compared = Result<(), (&'static str, String)>;
 

@@ -10,15 +10,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::acquirer::Acquirer;
 use crate::acquirer::notifications::Job;
-use crate::chance::IdGenerator;
 use crate::config::SandboxConfig;
 use crate::faults::Faults;
-use crate::hooks::Hooks;
+use crate::ids::IdGenerator;
 use crate::messages::Messages;
 use crate::storage::Storage;
 use crate::telephony::Checks;
-use crate::telephony::pushes::{Push, Pushes};
+use crate::telephony::callbacks::{Push, Pushes};
 use crate::time_travel::Traveller;
+use crate::webhook_receiver::Hooks;
 
 /// State that the services of one sandbox share.
 pub struct World {

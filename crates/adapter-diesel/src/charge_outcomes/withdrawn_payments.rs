@@ -5,10 +5,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{OrderId, StoreError};
 use kontor_payments::model::ChargePurpose;
 
+use crate::customer_data::{self, CustomerOf};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::orders::{self, ChargeNews};
 use crate::payments::{self, Key};
-use crate::people::{self, CustomerOf};
 use crate::statement::{IdRow, Statement};
 
 /// Time in which staff may still request another payment.
@@ -33,7 +33,7 @@ fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i
 /// Cancels an order as if its payment had failed, unless another payment has been requested. Locks the customer before
 /// the order, as in every transaction.
 fn give_up(connection: &mut AnyConnection, order: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
-    people::lock_customer_of(connection, CustomerOf::Order(order.get()))?;
+    customer_data::lock_customer_of(connection, CustomerOf::Order(order.get()))?;
     if !orders::waits_for_payment(connection, order)?
         || payments::load(connection, &Key::Open(ChargePurpose::Order(order)))?.is_some()
     {

@@ -12,11 +12,11 @@ use uuid::Uuid;
 
 use super::refunds::to_storage;
 use super::{contradicted, recurring};
+use crate::customer_data::{CustomerOf, lock_customer_of};
 use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection};
 use crate::orders::{self, RefundChannel, RefundContext};
 use crate::payments::{self, Key};
-use crate::people::{CustomerOf, lock_customer_of};
 
 /// Reason shown to customers and staff.
 const REASON: &str = "Refunded at the acquirer.";

@@ -9,8 +9,8 @@ use actix_web::{Error, HttpMessage as _, HttpResponse};
 use futures_util::stream;
 
 use crate::faults::{Fault, FaultKind, Service};
-use crate::world::World;
-use crate::{acquirer, hooks, storage as bucket, suggest, telephony};
+use crate::state::World;
+use crate::{acquirer, storage as bucket, suggest, telephony, webhook_receiver};
 
 /// Applies faults to calls of the acquirer.
 pub async fn acquirer<B: MessageBody + 'static>(
@@ -126,7 +126,7 @@ fn refusal(service: Service, world: &World) -> HttpResponse {
     match service {
         Service::Acquirer => acquirer::forbidden(world),
         Service::Telephony => telephony::unavailable(),
-        Service::Webhook => hooks::refusal(),
+        Service::Webhook => webhook_receiver::refusal(),
         Service::Suggest => suggest::limit_spent(),
         Service::Storage => bucket::denied(),
         Service::Mail => HttpResponse::Forbidden().finish(),

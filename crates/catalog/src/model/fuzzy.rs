@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kontor_kernel::Line;
 
 use super::search::{SearchQuery, SearchTerm, SearchText, SearchWord, forgiving, pieces};
-use super::typed_words::root;
+use super::word_variants::root;
 
 /// Least letters of a word of a text that may have one typo, and two. The typed word may lack as many letters as it has typos.
 const ONE_TYPO: usize = 5;

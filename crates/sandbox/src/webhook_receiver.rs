@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::answers;
 use crate::bounded::Bounded;
+use crate::fault_middleware;
 use crate::faults::{Fault, FaultKind};
-use crate::gate;
-use crate::world::{World, lock, moment};
+use crate::state::{World, lock, moment};
 
 const MOST_HOOKS: usize = 1_000;
 
@@ -93,7 +93,7 @@ impl Hooks {
 pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::resource("/hooks/{id}")
-            .wrap(from_fn(gate::webhook))
+            .wrap(from_fn(fault_middleware::webhook))
             .route(web::post().to(receive))
             .default_service(web::to(answers::wrong_method)),
     );

@@ -19,7 +19,7 @@ use kontor_webhooks::model::{DeliveryRequest, SendFailure, SendOutcome};
 use kontor_webhooks::ports::{Signer, WebhookSender};
 use uuid::Uuid;
 
-use crate::turns::Turns;
+use crate::scheduler::Turns;
 
 /// All outside services.
 pub struct Outside {

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::callcheck::CheckStatus;
 use crate::faults::{FaultKind, Service};
-use crate::world::{World, lock};
+use crate::state::{World, lock};
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// The provider repeats for days. The sandbox gives up sooner.

@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::receipt_rows::concerns;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::decode;
 use crate::schema::{charges, receipts};
-use crate::stored;
 
 impl Database {
     /// Returns the receipts that require an operator: canceled or overdue. Of one project or of all, up to the given
@@ -68,12 +68,12 @@ fn ask_again(connection: &mut AnyConnection, id: i64, at: NaiveDateTime) -> Resu
         .first(connection)
         .optional()?;
     let Some((kind, body, tries, charge)) = found else { return Ok(false) };
-    let kind: ReceiptKind = stored::word("receipts", id, "kind", &kind)?;
+    let kind: ReceiptKind = decode::word("receipts", id, "kind", &kind)?;
     let (state, key) = match kind {
         ReceiptKind::Payment | ReceiptKind::Refund => (ReceiptState::Pending, None),
         ReceiptKind::HandOver if body.is_none() => return Ok(false),
         ReceiptKind::HandOver => {
-            let (charge, next): (Uuid, _) = (stored::text(&charge)?, u32::try_from(tries + 1));
+            let (charge, next): (Uuid, _) = (decode::text(&charge)?, u32::try_from(tries + 1));
             (ReceiptState::Due, Some(HandOverRequest::key(charge, next.map_err(StoreError::corrupt)?)))
         }
     };

@@ -10,8 +10,8 @@ use super::found::MOST;
 use super::terms::{Grams, conditions_by_grams, document, expression};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, in_turns};
+use crate::decode;
 use crate::statement::{IdRow, Statement, by_place};
-use crate::stored;
 
 by_place! {
     struct CustomerRow {
@@ -97,7 +97,7 @@ fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(),
     Statement::new("DELETE FROM counterparty_search WHERE rowid").among(&ids).run(connection)?;
     let mut grams = Vec::with_capacity(entries.len());
     for (row, text) in entries.iter().filter(|(_, text)| !text.words().is_empty()) {
-        grams.push((row.id, document(stored::id(row.project_id)?, text, Grams::OfNames)));
+        grams.push((row.id, document(decode::id(row.project_id)?, text, Grams::OfNames)));
     }
     if grams.is_empty() {
         return Ok(());

@@ -15,7 +15,7 @@ use super::tickets;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
 use crate::locks::lock_items;
-use crate::projections::offers;
+use crate::read_models::offers;
 use crate::schema::orders;
 use crate::statement::{IdRow, Statement, Value};
 use crate::stock::{self, Cause, Movement, Reason, Reserved};

@@ -7,8 +7,8 @@ use kontor_kernel::{Line, ProjectId, StoreError};
 
 use super::terms::{Grams, conditions, document, expression};
 use crate::database::{Abort, AnyConnection, in_turns};
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 by_place! {
     struct PageRow {
@@ -64,7 +64,7 @@ pub(crate) fn refill_pages(connection: &mut AnyConnection) -> Result<(), Abort<S
         let ids: Vec<i64> = pages.iter().map(|page| page.id).collect();
         for page in pages {
             let text = SearchText::of_line(&page.search_text);
-            note_page(connection, stored::id(page.project_id)?, page.id, &text)?;
+            note_page(connection, decode::id(page.project_id)?, page.id, &text)?;
         }
         Statement::new("UPDATE pages SET searched_version = version WHERE id").among(&ids).run(connection)?;
         Ok(ids.len())

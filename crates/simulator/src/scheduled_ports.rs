@@ -35,7 +35,7 @@ use kontor_subscriptions::{ConsentedTerms, MethodChange, MethodChangeBegun, NewM
 use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery};
 use uuid::Uuid;
 
-use crate::turns::Turns;
+use crate::scheduler::Turns;
 
 pub struct ScheduledStorage {
     pub database: Database,

@@ -14,7 +14,7 @@ pub(crate) const CLOSED: &str = "closed";
 /// Closes sessions. A session ends at the time of the customer's last activity.
 macro_rules! close {
     ($connection:expr, $which:expr) => {{
-        use $crate::people::sessions::{ACTIVE, CLOSED};
+        use $crate::customer_data::sessions::{ACTIVE, CLOSED};
         diesel::update(client_sessions::table.filter(client_sessions::status.eq(ACTIVE)).filter($which))
             .set((
                 client_sessions::status.eq(CLOSED),

@@ -12,8 +12,8 @@ use super::history::{self, Entry, figure};
 use super::{notices, reserved_stock};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Driver};
+use crate::decode;
 use crate::schema::orders;
-use crate::stored;
 
 /// Outcome or state of a charge.
 pub(crate) enum ChargeNews<'a> {
@@ -115,8 +115,8 @@ pub(crate) fn hear(
                         let event = PaidEvent {
                             event_id: *event_id,
                             order_id: order.id,
-                            application_id: stored::id(application)?,
-                            project_id: stored::id(order.project)?,
+                            application_id: decode::id(application)?,
+                            project_id: decode::id(order.project)?,
                             amount: *amount,
                             currency: (*currency).to_owned(),
                             paid_at: at,

@@ -9,12 +9,12 @@ use kontor_kernel::{CounterpartyId, Stamp, Word};
 use kontor_payments::model::ChargeState;
 
 use super::{notifications, parts};
-use crate::database::{Abort, AnyConnection, found};
-use crate::histories;
-use crate::people::{
+use crate::customer_data::{
     delete_logins, delete_receipts, delete_remarks, delete_ticket_codes, end_subscriptions, lock_customer_exclusively,
 };
-use crate::projections::search::index_customer;
+use crate::database::{Abort, AnyConnection, found};
+use crate::histories;
+use crate::read_models::search::index_customer;
 use crate::records::StoredRecord as _;
 use crate::schema::{charges, counterparties, favourites, saved_payment_methods, search_requests};
 use crate::statement::Statement;

@@ -8,8 +8,8 @@ use kontor_kernel::{Line, Name, ProjectId, StoreError};
 use super::terms::{Grams, document};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, in_turns};
+use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::stored;
 
 const ROWS: usize = 200;
 
@@ -68,10 +68,10 @@ pub(crate) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result
         }
         let mut entries: Vec<(ProjectId, i64, SearchText, Vec<u8>)> = Vec::with_capacity(rows.len());
         for row in rows {
-            let name: Name = stored::owned(row.name)?;
-            let article: Option<Line<100>> = row.article.map(stored::owned).transpose()?;
+            let name: Name = decode::owned(row.name)?;
+            let article: Option<Line<100>> = row.article.map(decode::owned).transpose()?;
             entries.push((
-                stored::id(row.project_id)?,
+                decode::id(row.project_id)?,
                 row.id,
                 SearchText::of(&name, article.as_ref()),
                 sort_key(&name),
@@ -131,8 +131,8 @@ pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(
         .rows(connection)?;
     let mut off = Vec::new();
     for row in rows {
-        let name: Name = stored::owned(row.name)?;
-        let article: Option<Line<100>> = row.article.map(stored::owned).transpose()?;
+        let name: Name = decode::owned(row.name)?;
+        let article: Option<Line<100>> = row.article.map(decode::owned).transpose()?;
         let text = SearchText::of(&name, article.as_ref());
         let is_right = row.is_listed
             && row.search_text.as_deref() == Some(text.line().as_str())
