@@ -111,7 +111,7 @@ fn stop_on_signal() -> CancellationToken {
         match process::ended().await {
             Ok(()) => signal.cancel(),
             Err(error) => {
-                eprintln!("kontor: cannot listen for signals, so the import cannot be canceled here: {error}")
+                eprintln!("kontor: cannot listen for signals, so the import cannot be canceled here: {error}");
             }
         }
     });

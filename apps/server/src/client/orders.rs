@@ -17,7 +17,7 @@ use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::cart_record::{ProductLine, Products};
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::limits::PRECALCULATE;
 use crate::http::order_record::OrderRecord;
 use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};

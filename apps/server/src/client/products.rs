@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::favourites;
 use super::product_facets::FacetsRecord;
 use super::queries::ProductQuery;
-use crate::http::envelope::{Answer, answer, entry};
+use crate::http::envelope::{Answer, answer, one};
 use crate::http::paging::paginated;
 use crate::http::records::StorageUnitRecord;
 use crate::http::response_cache::{SortedByViews, ViewCountShown, Viewed};

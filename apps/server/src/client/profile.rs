@@ -16,7 +16,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::products::ProductRecord;
 use crate::config::Config;
 use crate::http::customer_record::{CustomerType, ManagerRecord};
-use crate::http::envelope::{Answer, answer, entry};
+use crate::http::envelope::{Answer, answer, one};
 use crate::http::file_contents::avatar;
 use crate::http::records::{Message, Picture};
 use crate::http::wire::{self, InputErrors, Patch};

@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{Answer, answer, entry, list};
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::records::{Picture, picture};
 use crate::http::{CallingApp, PathId};
 

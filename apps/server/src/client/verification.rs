@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::entry;
+use crate::http::envelope::one;
 use crate::http::limits::VERIFICATION_CUSTOMER;
 use crate::http::records::Message;
 use crate::http::{ApiError, BearerCustomer, Throttle};

@@ -39,7 +39,7 @@ macro_rules! one {
         }
     };
 }
-pub(crate) use entry;
+pub(crate) use one;
 
 /// Envelope of a list of records with their count:
 /// - `list!(BrandList { brands: [BrandRecord], brands_count });` for a complete list, from a `Vec`;

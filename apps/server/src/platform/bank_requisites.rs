@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::suggestions::count;
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::wire::{self, InputErrors, NonNullPatch, Patch};
 use crate::http::{ApiError, SignedInStaff, Throttle};
 

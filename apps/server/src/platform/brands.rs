@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{Answer, Created, answer, created, entry, list};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::routes::below;
 use crate::http::wire::{self, InputErrors, NonNullPatch, Patch, PhotoRecord};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};

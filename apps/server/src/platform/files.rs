@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::config::Config;
 use crate::http::blocking::blocking;
-use crate::http::envelope::{Answer, Created, answer, created, entry};
+use crate::http::envelope::{Answer, Created, answer, created, one};
 use crate::http::records::Message;
 use crate::http::upload::{Parts, Upload};
 use crate::http::{ApiError, PathId, SignedInStaff, file_contents};

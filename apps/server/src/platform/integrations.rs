@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{Answer, answer, entry, list};
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, PathId, SignedInStaff};
 

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::PermissionRecord;
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::records::Message;
 use crate::http::routes::below;
 use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};

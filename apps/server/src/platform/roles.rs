@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::PermissionRecord;
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::records::Message;
 use crate::http::wire::{self, InputErrors, NonNullPatch, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};

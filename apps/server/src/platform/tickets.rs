@@ -10,7 +10,7 @@ use kontor_orders::tickets::{Scan, ScanAnswer, ScanOutcome, ScanRefused, StoredS
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{Answer, answer, entry, list};
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::limits::{REDEEM, REDEEM_BATCH};
 use crate::http::named::NamedErrorBody;
 use crate::http::wire::{self, InputErrors, NamedRecord};

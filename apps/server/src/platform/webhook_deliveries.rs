@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use crate::http::envelope::{Answer, answer, entry, list};
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::paging::{PageNumber, PageSize, page_of};
 use crate::http::wire::InputErrors;
 use crate::http::{ApiError, Query, SignedInStaff, ThreeIds, TwoIds};

@@ -15,7 +15,7 @@ use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::{SchemaFormat, Type};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{Answer, Created, answer, created, entry, list};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::wire::{self, In, InputErrors, NonNullPatch, Patch, Scalar, WireValue};
 use crate::http::{ApiError, Body, PathId, SignedInStaff, TwoIds};
 

@@ -94,8 +94,8 @@ async fn until(is_stored: impl AsyncFn() -> bool) {
         assert!(Instant::now() < until, "an answer is never stored");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // A stored response stays in memory until its process continues, which takes long on a busy machine.
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    // A stored response stays in memory a little longer.
+    tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
 /// Leaves the keys as a process does that dies after the commit and before the response is stored, with 30 seconds of

@@ -13,7 +13,7 @@ use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::{JobId, OfProject, ProjectId, StoreError, Word as _};
 
 use super::job_order::take_next;
-use super::job_steps::decode as count;
+use super::job_steps::stored as count;
 use super::jobs::{next_number, require_room};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};

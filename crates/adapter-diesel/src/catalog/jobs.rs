@@ -15,7 +15,7 @@ use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError, 
 
 use super::import_columns;
 use super::job_order::take_next;
-use super::job_steps::{self, decode as count, held_by};
+use super::job_steps::{self, held_by, stored as count};
 use super::{exports, lock_row};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;

@@ -7,7 +7,7 @@ use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::history::Author;
 use kontor_kernel::{CounterpartyId, Email, FileId, Name, OfProject, Phone, ProjectId, Stamp, StoreError};
 
-use super::deletion::{Stays, deletion};
+use super::deletion::{Stays, leave};
 use super::profile;
 use crate::customer_data::{READY, avatar_key};
 use crate::database::Database;

@@ -7,7 +7,7 @@ use kontor_customers::ports::StaffCustomerRepository;
 use kontor_customers::{CustomerReference, StaffCustomerError, StaffCustomerRefusal};
 use kontor_kernel::{CounterpartyId, Listing, OfProject, Page, ProjectId, RecordError, Stamp, StoreError, UserId};
 
-use super::deletion::{Stays, deletion};
+use super::deletion::{Stays, leave};
 use super::sign_in::{Changed, is_login_of_another, remove_former_logins};
 use super::staff_records::load;
 use crate::customer_data::is_employee;

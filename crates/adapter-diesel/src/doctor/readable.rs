@@ -35,27 +35,27 @@ const fn stored<T: StoredRecord>() -> (&'static str, Read) {
 }
 
 const TABLES: [(&str, Read); 19] = [
-    decode::<Nomenclature>(),
-    decode::<Category>(),
-    decode::<Brand>(),
-    decode::<Tag>(),
-    decode::<Warehouse>(),
-    decode::<Discount>(),
+    stored::<Nomenclature>(),
+    stored::<Category>(),
+    stored::<Brand>(),
+    stored::<Tag>(),
+    stored::<Warehouse>(),
+    stored::<Discount>(),
     ("inventories", |connection, ids| catalog::inventories(connection, ids).map(|_| Vec::new())),
-    decode::<StaffCustomer>(),
+    stored::<StaffCustomer>(),
     ("orders", |connection, ids| orders::numbered(connection, ids).map(|_| Vec::new())),
     ("subscriptions", |connection, ids| {
         cases(connection, &Selection::These(ids.to_vec()), DateTime::UNIX_EPOCH).map(|_| Vec::new())
     }),
     ("users", auth::try_to_read),
-    decode::<Branch>(),
-    decode::<Department>(),
-    decode::<StaffShop>(),
-    decode::<Task>(),
-    decode::<Page>(),
-    decode::<Block>(),
-    decode::<MenuItem>(),
-    decode::<StoredFile>(),
+    stored::<Branch>(),
+    stored::<Department>(),
+    stored::<StaffShop>(),
+    stored::<Task>(),
+    stored::<Page>(),
+    stored::<Block>(),
+    stored::<MenuItem>(),
+    stored::<StoredFile>(),
 ];
 
 by_place! {

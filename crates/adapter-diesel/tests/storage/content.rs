@@ -15,7 +15,7 @@ use kontor_kernel::{
     RecordRepository, Stamp,
 };
 
-use crate::auth::customer_data;
+use crate::auth::people;
 use crate::fixtures;
 
 const AT: DateTime<Utc> = DateTime::UNIX_EPOCH;

@@ -12,7 +12,7 @@ use kontor_customers::CustomerError;
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{CounterpartyId, Edit, FileId, OfProject, ProjectId, RecordError, Stamp, UserId};
 
-use crate::auth::customer_data;
+use crate::auth::people;
 use crate::fixtures;
 
 fn noon() -> DateTime<Utc> {

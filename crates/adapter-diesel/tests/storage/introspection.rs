@@ -11,7 +11,7 @@ use kontor_auth::ports::IntrospectionClients;
 use kontor_kernel::{ApplicationId, TokenId};
 use uuid::Uuid;
 
-use crate::auth::customer_data;
+use crate::auth::people;
 use crate::fixtures;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;

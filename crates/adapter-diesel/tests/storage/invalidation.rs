@@ -12,7 +12,7 @@ use kontor_organization::ApplicationError;
 use kontor_organization::ports::ApplicationRepository;
 use uuid::Uuid;
 
-use crate::auth::customer_data;
+use crate::auth::people;
 use crate::fixtures;
 
 const CLIENT: Uuid = Uuid::from_u128(7);

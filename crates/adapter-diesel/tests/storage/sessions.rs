@@ -10,7 +10,7 @@ use kontor_auth::ports::{ClientSessions, SessionStart, TokenRepository};
 use kontor_auth::{Heartbeat, Heartbeats};
 use kontor_kernel::{AppScope, ApplicationId, CounterpartyId, CustomerScope, FixedClock, ProjectId, TokenId};
 
-use crate::auth::customer_data;
+use crate::auth::people;
 use crate::fixtures;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;

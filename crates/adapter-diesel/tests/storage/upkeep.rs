@@ -5,7 +5,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::upkeep::{BATCH, SWEPT_TABLES, SweptTable};
 use kontor_adapter_diesel::{Database, database_tests};
 
-use crate::auth::customer_data;
+use crate::auth::people;
 use crate::fixtures;
 
 fn swept(table: &str) -> &'static SweptTable {

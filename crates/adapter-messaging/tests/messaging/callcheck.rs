@@ -8,7 +8,7 @@ use kontor_auth::ports::{CallCheckError, CallNotification, CallNotificationParse
 use kontor_kernel::Phone;
 use serde_json::json;
 
-use crate::support::{Outside, external};
+use crate::support::{Outside, outside};
 
 const KEY: &str = "sandbox-api-id";
 

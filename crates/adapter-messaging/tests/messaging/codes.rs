@@ -16,7 +16,7 @@ use kontor_organization::ports::TaskMailSender;
 
 use tokio::io::AsyncWriteExt as _;
 
-use crate::support::{Outside, external};
+use crate::support::{Outside, outside};
 
 fn calls(outside: &Outside, api_id: &str) -> FlashCalls {
     FlashCalls::new(CallSettings { base_url: outside.sandbox.url().to_owned(), api_id: api_id.into() }).unwrap()

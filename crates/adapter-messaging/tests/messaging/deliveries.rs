@@ -7,7 +7,7 @@ use kontor_adapter_messaging::HttpWebhookSender;
 use kontor_webhooks::model::{SendFailure, SendOutcome};
 use kontor_webhooks::ports::WebhookSender;
 
-use crate::support::{BODY, Receiver, external, loopback, request};
+use crate::support::{BODY, Receiver, loopback, outside, request};
 
 fn sender() -> HttpWebhookSender {
     HttpWebhookSender::new(loopback()).unwrap()

@@ -14,4 +14,4 @@ pub use scan::{
 };
 pub use service::TicketService;
 pub use token::TicketTokens;
-pub use validation::{TicketOrder, TicketTerms, validation};
+pub use validation::{TicketOrder, TicketTerms, judge};

@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::{CARD, KEY, Outside, SHOP, assert_refused, client, external, id, order, outside_with, read};
+use crate::support::{CARD, KEY, Outside, SHOP, assert_refused, client, id, order, outside, outside_with, read};
 
 const BAD: StatusCode = StatusCode::BAD_REQUEST;
 

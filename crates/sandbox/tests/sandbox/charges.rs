@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Outside, assert_refused, external, id, order};
+use crate::support::{Answer, Outside, assert_refused, id, order, outside};
 
 /// A saved card, with helpers to charge it.
 struct Saved {

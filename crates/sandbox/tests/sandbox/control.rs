@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{external, id, outside_with, read, start_of_time};
+use crate::support::{id, outside, outside_with, read, start_of_time};
 
 #[tokio::test]
 async fn a_hook_answers_as_told_and_keeps_the_exact_text() {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::{Outside, assert_refused, external, order, read};
+use crate::support::{Outside, assert_refused, order, outside, read};
 
 async fn payments(outside: &Outside) -> usize {
     outside.get("/control/payments").await.1["payments"].as_array().unwrap().len()

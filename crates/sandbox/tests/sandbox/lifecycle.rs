@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::support::{external, id, order, outside_with};
+use crate::support::{id, order, outside, outside_with};
 
 #[tokio::test]
 async fn a_stopped_sandbox_leaves_its_ports_at_once() {

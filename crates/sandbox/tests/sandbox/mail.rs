@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use crate::support::{Outside, external};
+use crate::support::{Outside, outside};
 
 struct Client(BufReader<TcpStream>);
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Outside, external, id};
+use crate::support::{Outside, id, outside};
 
 /// Sends the acquirer's notifications to a hook of the same sandbox.
 async fn listening(outside: &Outside, hook: Value) -> String {

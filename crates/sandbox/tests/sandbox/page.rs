@@ -3,7 +3,7 @@
 use reqwest::Response;
 use serde_json::{Value, json};
 
-use crate::support::{Outside, external, id};
+use crate::support::{Outside, id, outside};
 
 async fn show(outside: &Outside, payment: &Value) -> (u16, String) {
     let response =

@@ -4,7 +4,7 @@ use std::io::{Write as _, stderr};
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{KEY, SHOP, external};
+use crate::support::{KEY, SHOP, outside};
 
 /// Runs a script that drives the sandbox through a third-party client, if that is installed.
 async fn works_unchanged(module: &str, script: &str, arguments: &[&str]) {

@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::{Outside, assert_refused, external, id, order};
+use crate::support::{Outside, assert_refused, id, order, outside};
 
 fn receipt(price: &str) -> Value {
     let amount = json!({ "value": price, "currency": "RUB" });

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Outside, external, read};
+use crate::support::{Answer, Outside, outside, read};
 
 const ADDRESS: &str = "/suggestions/api/4_1/rs/suggest/address";
 

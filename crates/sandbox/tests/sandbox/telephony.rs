@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Outside, external, read};
+use crate::support::{Outside, outside, read};
 
 const ID: (&str, &str) = ("api_id", "sandbox-api-id");
 

@@ -8,7 +8,7 @@ use kontor_kernel::{AdjustableClock, Clock as _};
 use kontor_sandbox::{Outside as Happening, TimeTravel};
 use serde_json::{Value, json};
 
-use crate::support::{Outside, external, id, order};
+use crate::support::{Outside, id, order, outside};
 
 /// Advances from event to event of the sandbox.
 struct Walker {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{Answer, answer, entry};
+use crate::http::envelope::{Answer, answer, one};
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::http::{ApiError, CallingApp};
 

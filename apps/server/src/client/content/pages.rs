@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::query::PagesQuery;
-use crate::http::envelope::{Answer, answer, entry, list};
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::page_record::PageTagRecord;
 use crate::http::paging::paginated;
 use crate::http::records::{Picture, picture};

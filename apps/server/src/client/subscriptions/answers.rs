@@ -4,7 +4,7 @@ use kontor_subscriptions::model::SubscriptionView;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::entry;
+use crate::http::envelope::one;
 use crate::http::subscription_record::SubscriptionRecord;
 
 one!(pub(super) OneSubscription { data: SubscriptionRecord });

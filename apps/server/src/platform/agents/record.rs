@@ -6,7 +6,7 @@ use kontor_kernel::listing::Sort;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::wire::NamedRecord;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 

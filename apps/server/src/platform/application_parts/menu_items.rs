@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{Answer, Created, answer, created, entry};
+use crate::http::envelope::{Answer, Created, answer, created, one};
 use crate::http::records::Message;
 use crate::http::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
 use crate::http::{Body, PathId, SignedInStaff, TwoIds};

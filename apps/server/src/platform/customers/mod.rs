@@ -56,7 +56,7 @@ impl From<StaffCustomerRefusal> for ApiError {
         for reference in references {
             match reference {
                 CustomerReference::Manager => {
-                    violations.add("manager_id", "must be the id of an employee of the project")
+                    violations.add("manager_id", "must be the id of an employee of the project");
                 }
                 CustomerReference::Phone => violations.add("phone_1", "is already taken"),
                 CustomerReference::Email => violations.add("email", "is already taken"),

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::config::Config;
 use crate::http::customer_record::{CustomerType, ManagerRecord};
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::file_contents::avatar;
 use crate::http::history::HistoryRecord;
 use crate::http::records::Picture;

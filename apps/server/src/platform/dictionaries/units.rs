@@ -5,7 +5,7 @@ use actix_web::web::{Data, Path};
 use kontor_organization::DictionaryService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{Answer, answer, entry, list};
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::records::StorageUnitRecord;
 use crate::http::{PathId, SignedInStaff};
 

@@ -6,7 +6,7 @@ use kontor_kernel::{DiscountTarget, Page, Quantity, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::paging::Pagination;
 use crate::http::resource_page::{ListAddress, PageLinks, PageMeta};
 use crate::http::wire::NamedRecord;

@@ -7,7 +7,7 @@ use kontor_kernel::{UserId, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::import_rows::HeaderRecord;
 
 #[derive(Serialize, ToSchema)]

@@ -7,7 +7,7 @@ use kontor_kernel::{BrandId, CategoryId, NomenclatureTypeId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::records::StorageUnitRecord;
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::table::{Cell, Column, Filter, Table, list_params};

@@ -5,7 +5,7 @@ use kontor_content::model::{Page, PageTag};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::page_record::PageTagRecord;
 use crate::http::wire::{NamedRecord, PhotoRecord};
 

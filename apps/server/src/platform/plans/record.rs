@@ -5,7 +5,7 @@ use kontor_catalog::model::{BillingPeriod, CatalogPlan, PlanAssignment};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::wire::{NamedRecord, PhotoRecord};
 
 #[derive(Serialize, ToSchema)]

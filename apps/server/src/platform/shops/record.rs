@@ -5,7 +5,7 @@ use kontor_organization::model::{ShopException, ShopHoliday, ShopHours, StaffSho
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::wire::{NamedRecord, PhotoRecord};
 
 /// Shop with the time for which its status is computed.

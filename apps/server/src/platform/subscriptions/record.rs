@@ -7,7 +7,7 @@ use kontor_subscriptions::model::{Attempt, SubscriptionEntry, SubscriptionRecord
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{entry, list};
+use crate::http::envelope::{list, one};
 use crate::http::history::HistoryRecord;
 use crate::http::subscription_record::{self as shared, ConsentRecord, SubscriptionPaymentRecord};
 use crate::http::wire::NamedRecord;

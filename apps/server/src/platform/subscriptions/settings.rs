@@ -9,7 +9,7 @@ use kontor_subscriptions::{Bounds, DunningPolicy, DunningTerms, InvalidDunningPo
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::{Answer, answer, entry};
+use crate::http::envelope::{Answer, answer, one};
 use crate::http::wire::{self, InputErrors, NonNullPatch};
 use crate::http::{Body, SignedInStaff};
 

@@ -13,7 +13,7 @@ use kontor_webhooks::model::SendOutcome;
 use kontor_webhooks::ports::DeliveryQueue;
 
 use super::scenarios;
-use crate::auth::customer_data;
+use crate::auth::people;
 use crate::catalog::records::{application, branch, name, system};
 use crate::{files, fixtures, webhooks};
 

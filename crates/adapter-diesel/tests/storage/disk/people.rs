@@ -11,7 +11,7 @@ use kontor_kernel::{Name, RecordRepository, Stamp, UserId};
 use kontor_organization::model::{Task, TaskDraft, TaskLinks, TaskStatus};
 
 use super::scenarios;
-use crate::auth::customer_data;
+use crate::auth::people;
 use crate::staff::employee;
 use crate::{callback, fixtures, idempotency, login, task_mails};
 
