@@ -180,6 +180,9 @@ fn list_of(category: i64) -> String {
     format!("products?category_id[]={category}&per_page={PER_PAGE}")
 }
 
+/// A list to which more parameters can be added.
+type List = (&'static str, fn(&Stand, &str) -> Target);
+
 type Kind = (&'static str, Goal, fn(&Stand) -> Result<Target, Failure>);
 
 /// Returns the series of the item with two letters swapped, and its model.
@@ -239,7 +242,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
         let figure = format!("{name}: p95 at {} items", sizes.large);
         report.add(Figure::plain(figure, time, "ms", Goal::AtMost(SEARCH)).alone(&sample));
     }
-    let lists: [(&str, fn(&Stand, &str) -> Target); 2] = [
+    let lists: [List; 2] = [
         ("a category", |at, more| at.per_category(|id| format!("{}{more}", list_of(id)))),
         ("a search", |at, more| at.searches_with(misspelt, more)),
     ];
