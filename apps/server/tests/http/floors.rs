@@ -211,7 +211,7 @@ fn wrong_lines_are_found() {
         assert_eq!(faults_of(lines), Vec::<String>::new(), "{lines:?}");
     }
     let wrong: [(&[(&str, &str)], &str); 9] = [
-        (&[("base", "use crate::entry::Thing;")], "runs up"),
+        (&[("base", "use crate::one::Thing;")], "runs up"),
         (&[("base::inner", "fn f() { super::super::entry::call() }")], "runs up"),
         (&[("base", "use crate::Thing;"), ("", "pub use top::Thing;")], "runs up"),
         (&[("one", "use crate::{base, other::Thing};")], "runs across"),
