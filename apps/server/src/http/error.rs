@@ -238,6 +238,6 @@ mod tests {
         assert_eq!(status, 503);
         assert!(message.contains("may have been stored") && !message.contains("server closed"), "{message}");
         let (status, message) = told(StoreError::Unavailable("gone".to_owned()));
-        assert_eq!((status, message.contains("try again later")), (503, true));
+        assert_eq!((status, message.contains("Try again later")), (503, true));
     }
 }

@@ -212,7 +212,7 @@ fn wrong_lines_are_found() {
     }
     let wrong: [(&[(&str, &str)], &str); 9] = [
         (&[("base", "use crate::one::Thing;")], "runs up"),
-        (&[("base::inner", "fn f() { super::super::entry::call() }")], "runs up"),
+        (&[("base::inner", "fn f() { super::super::one::call() }")], "runs up"),
         (&[("base", "use crate::Thing;"), ("", "pub use top::Thing;")], "runs up"),
         (&[("one", "use crate::{base, other::Thing};")], "runs across"),
         (&[("one", "fn f() -> crate::other::Thing { loop {} }")], "runs across"),

@@ -234,7 +234,7 @@ async fn an_exchange_needs_the_call() {
     }
     assert!(matches!(refused(Bench::with(AttemptState::Expired, true)).await, CallbackLoginError::Expired));
     for (outcome, expected) in [
-        (ExchangeOutcome::NotVerified, "the attempt is over"),
+        (ExchangeOutcome::NotVerified, "the attempt has ended"),
         (ExchangeOutcome::SeveralCustomers, "several customers have this phone"),
     ] {
         let mut bench = Bench::with(AttemptState::Verified, false);
