@@ -205,9 +205,7 @@ fn kinds() -> [Kind; 14] {
     [
         ("list of a category", flat, |at| Ok(at.per_category(list_of))),
         ("list of everything", flat, |at| Ok(at.target(vec![at.get("products?per_page=20")]))),
-        ("list by price", flat, |at| {
-            Ok(at.per_category(|id| format!("products?category_id[]={id}&per_page={PER_PAGE}&order_by=price_asc")))
-        }),
+        ("list by price", flat, |at| Ok(at.per_category(|id| format!("{}&order_by=price_asc", list_of(id))))),
         ("card", flat, Stand::cards),
         ("prices of everything", flat, |at| Ok(at.target(vec![at.get("prices")]))),
         ("prices of a category", flat, |at| Ok(at.per_category(|id| format!("prices?category_id[]={id}")))),

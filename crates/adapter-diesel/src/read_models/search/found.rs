@@ -170,7 +170,7 @@ impl Search {
             .value(last);
         let mut ids = exact;
         ids.extend(Self::ids(begins, connection)?);
-        let leading = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        let leading = count_of(&ids);
         let mut known = None;
         if leading < last {
             let skipped = (first - leading).max(0);
@@ -218,7 +218,7 @@ impl Search {
             );
             let ranked = ranked.then(by_number(connection, RANKED, 0)).sql(")");
             let rows: Vec<NamedRow> = ranked.rows(connection)?;
-            let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+            let count = count_of(&rows);
             let rank = |row: NamedRow| (self.query.relevance(&row.name, &SearchText::of_line(&row.line)), row.id);
             let mut ranked: Vec<_> = rows.into_iter().map(rank).collect();
             ranked.sort_unstable();
@@ -228,13 +228,13 @@ impl Search {
                 return Ok((ids, Some(count)));
             }
         }
-        let missing = wanted - i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        let missing = wanted - count_of(&ids);
         if missing == 0 {
             return Ok((ids, None));
         }
         let begin = skipped.max(RANKED);
         let last = Self::ids(by_number(connection, missing, begin), connection)?;
-        let count = i64::try_from(last.len()).unwrap_or(i64::MAX);
+        let count = count_of(&last);
         ids.extend(last);
         // A page that is not full ends the list.
         let is_end = count < missing && (count > 0 || begin == RANKED);
@@ -245,7 +245,7 @@ impl Search {
     /// requested order.
     fn nearly(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
         let near = self.near(connection)?;
-        let total = i64::try_from(near.len()).unwrap_or(i64::MAX);
+        let total = count_of(&near);
         let (first, last) = bounds(page);
         let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
         let ids = near.get(place(first)..place(last)).unwrap_or_default().to_vec();
@@ -339,6 +339,10 @@ impl Search {
         };
         Ok(Some(Statement::new("SELECT ").then(end("")).sql(" AS lowest, ").then(end(" DESC")).sql(" AS highest")))
     }
+}
+
+fn count_of<T>(items: &[T]) -> i64 {
+    i64::try_from(items.len()).unwrap_or(i64::MAX)
 }
 
 /// Returns the positions of a page, none beyond [`MOST`].
