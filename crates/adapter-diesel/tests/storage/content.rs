@@ -5,13 +5,13 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_content::model::{
-    Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageChange, PageDraft, PageFilter, PageOrder,
-    PageQueryText, PartCode, PlaceDraft, Slug, TagName, TagNames,
+    Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageDraft, PageFilter, PageOrder, PageQueryText, PartCode,
+    PlaceDraft, Slug, TagName, TagNames,
 };
 use kontor_content::ports::{BlockKey, PageReader, PartReader, PartRepository};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{
-    AppScope, ApplicationId, BlockTypeId, Edit, Line, ListedRepository, Listing, Name, PageRequest, ProjectId,
+    AppScope, ApplicationId, BlockTypeId, Line, ListedRepository, Listing, Name, PageRequest, ProjectId,
     RecordRepository, Stamp,
 };
 
