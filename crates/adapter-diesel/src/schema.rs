@@ -1237,7 +1237,6 @@ diesel::table! {
         version -> BigInt,
         created_at -> Timestamp,
         updated_at -> Timestamp,
-        searched_version -> Nullable<BigInt>,
     }
 }
 

@@ -6,15 +6,13 @@ use kontor_kernel::StoreError;
 use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
 #[cfg(feature = "test-support")]
 use crate::database::{InvalidatingWrites, Topic, VersionedTable};
-use crate::read_models::name_keys::fill_name_keys;
-use crate::read_models::promo_codes::fill_promo_codes;
-use crate::read_models::search::{fill_customers, fill_missing, index_texts, refill_pages};
+use crate::read_models::search::{fill_customers, fill_missing, index_texts};
 use crate::read_models::sort_keys::fill_sort_keys;
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
               storefront_offers, histories, counterparties",
-    fills: &[fill_missing, fill_name_keys, fill_promo_codes, fill_sort_keys, fill_customers, refill_pages, index_texts],
+    fills: &[fill_missing, fill_sort_keys, fill_customers, index_texts],
     #[cfg(feature = "test-support")]
     invalidating: INVALIDATING,
     #[cfg(feature = "test-support")]
@@ -102,7 +100,7 @@ const VERSIONED: &[VersionedTable] = &[
     versioned("inventories", &["deleted_at", "reserved", "updated_at"]),
     versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
     versioned("orders", &[]),
-    versioned("pages", &["search_text", "searched_version", "sort_key", "views_count"]),
+    versioned("pages", &["search_text", "sort_key", "views_count"]),
     versioned("permissions", &[]),
     versioned("roles", &[]),
     versioned("shop_exceptions", &[]),

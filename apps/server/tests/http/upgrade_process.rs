@@ -96,4 +96,15 @@ database_tests! {
         site.run(&["migrate"]);
         site.serve().await.kill();
     }
+
+    async fn a_database_of_an_older_release_is_refused(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        site.execute(&["UPDATE __diesel_schema_migrations SET version = '0114' WHERE version = '1001'"]).await;
+        for command in ["serve", "worker", "doctor", "migrate"] {
+            let refused = site.command(&[command]).output().unwrap();
+            let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert_eq!(refused.status.code(), Some(1), "{command}: {told}");
+            assert!(told.contains("older release") && told.contains("start with an empty database"), "{command}: {told}");
+        }
+    }
 }

@@ -138,7 +138,7 @@ impl TryFrom<JobRow> for Job {
                 skipped: decode::count(row.skipped_count)?,
                 problems: decode::count(row.problems_count)?,
             },
-            ignored_columns: read_ignored(&row.ignored_columns)?,
+            ignored_columns: serde_json::from_str(&row.ignored_columns).map_err(StoreError::corrupt)?,
             layout: row.layout.as_deref().map(import_columns::layout).transpose()?,
             failure: row.failure,
             user_id: decode::optional_id(row.user_id)?,
@@ -153,21 +153,8 @@ fn import_kind(row: &JobRow) -> Result<ImportKind, StoreError> {
     decode::word("jobs", row.id, "kind", &row.kind)
 }
 
-/// Ignored headers of a job that its sender configured. An older version expects a list: it cannot decode such a job
-/// and parks it, so it never imports the file in another way.
-#[derive(serde::Serialize, serde::Deserialize)]
-struct Chosen {
-    ignored: Vec<String>,
-}
-
-fn ignored_text(ignored: Vec<String>, is_chosen: bool) -> Result<String, StoreError> {
-    let text = if is_chosen { serde_json::to_string(&Chosen { ignored }) } else { serde_json::to_string(&ignored) };
-    text.map_err(StoreError::corrupt)
-}
-
-fn read_ignored(text: &str) -> Result<Vec<String>, StoreError> {
-    let chosen: Result<Chosen, _> = serde_json::from_str(text);
-    chosen.map(|chosen| chosen.ignored).or_else(|_| serde_json::from_str(text)).map_err(StoreError::corrupt)
+fn ignored_text(ignored: &[String]) -> Result<String, StoreError> {
+    serde_json::to_string(ignored).map_err(StoreError::corrupt)
 }
 
 fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<JobRow>> {
@@ -267,7 +254,7 @@ impl JobRepository for Database {
         self.write(move |connection| {
             require_room(connection, project, most)?;
             let reading = import_columns::reading_text(&job.reading)?;
-            let ignored = ignored_text(Vec::new(), reading.is_some())?;
+            let ignored = ignored_text(&[])?;
             let row = NewJobRow {
                 dry_run: job.options.dry_run,
                 partial: job.options.mode == ImportMode::Partial,
@@ -384,11 +371,9 @@ impl JobRepository for Database {
     async fn checked(&self, held: JobLease, done: PassResult) -> Result<bool, StoreError> {
         let layout = import_columns::layout_text(&done.layout)?;
         self.write(move |connection| {
-            let chosen: Option<Option<String>> = held_by!(held).select(jobs::reading).first(connection).optional()?;
-            let is_chosen = chosen.flatten().is_some();
             let known = (
                 jobs::total_rows.eq(Some(count(done.total_rows)?)),
-                jobs::ignored_columns.eq(ignored_text(done.layout.ignored(), is_chosen)?),
+                jobs::ignored_columns.eq(ignored_text(&done.layout.ignored())?),
                 jobs::layout.eq(Some(&layout)),
                 jobs::leased_until.eq(Some(done.until.naive_utc())),
             );

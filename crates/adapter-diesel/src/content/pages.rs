@@ -157,7 +157,6 @@ fn clear_other_fallbacks(connection: &mut AnyConnection, stamp: &Stamp, but: Opt
         .set((
             pages::is_fallback.eq(false),
             pages::version.eq(pages::version + 1),
-            pages::searched_version.eq(pages::searched_version + 1),
             pages::updated_at.eq(stamp.at.naive_utc()),
         ))
         .execute(connection)?;
@@ -247,7 +246,6 @@ impl RepositoryRecord for Page {
                     pages::is_fallback.eq(content.is_fallback),
                     pages::author_id.eq(author),
                     pages::search_text.eq(text.line()),
-                    pages::searched_version.eq(1),
                     pages::version.eq(1),
                     pages::created_at.eq(stamp.at.naive_utc()),
                     pages::updated_at.eq(stamp.at.naive_utc()),
@@ -303,11 +301,7 @@ impl RepositoryRecord for Page {
                 pages::content.eq(content.html.as_deref()),
                 pages::is_active.eq(content.is_active),
                 pages::is_fallback.eq(content.is_fallback),
-                // A page that is not indexed yet is not added to the index by an unrelated change.
-                text.is_none().then(|| pages::searched_version.eq(pages::searched_version + 1)),
-                text.map(|text| {
-                    (pages::search_text.eq(text.line()), pages::searched_version.eq((pages::version + 1).nullable()))
-                }),
+                text.map(|text| pages::search_text.eq(text.line())),
                 change.page_type_id.as_set().map(|id| pages::page_type_id.eq(id.map(PageTypeId::get))),
                 pages::version.eq(pages::version + 1),
                 pages::updated_at.eq(stamp.at.naive_utc()),

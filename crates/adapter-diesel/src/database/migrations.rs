@@ -20,6 +20,9 @@ use crate::statement::{Statement, by_place};
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
+/// Version of the first migration. Databases of older histories lack it.
+const FIRST: &str = "1001";
+
 fn tree(connection: &AnyConnection) -> EmbeddedMigrations {
     if connection.is_postgres() { POSTGRES } else { SQLITE }
 }
@@ -57,13 +60,14 @@ fn patiently<T>(
 }
 
 impl Database {
-    /// Applies missing migrations, then fills in derived columns of existing records. Returns the versions that this
-    /// call applied, in order. Several processes may call it at once: each migration is applied by one of them.
+    /// Applies missing migrations, then fills in derived columns that they cleared. Returns the versions that this
+    /// call applied, in order. Rejects a database of an older history. Several processes may call it at once: each
+    /// migration is applied by one of them.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
             patiently(connection, |connection| {
                 let mut applied = Vec::new();
-                for version in missing(connection)? {
+                for version in missing(connection)?.into_keys() {
                     if claim_and_apply(connection, &version).map_err(conclude)? {
                         applied.push(version);
                     }
@@ -94,38 +98,29 @@ impl Database {
         })
     }
 
-    /// Compares the migrations of the database with those of this binary.
+    /// Compares the migrations of the database with those of this binary. Rejects a database of an older history.
     pub fn migration_state(&self) -> Result<MigrationState, StoreError> {
         self.with_connection(|connection| {
-            let tree = tree(connection);
-            on_each!(connection, concrete => compared(concrete, &tree).map_err(failed))
+            let Compared { missing, unknown } = compared(connection).map_err(failed)?.of_this_history()?;
+            Ok(MigrationState { missing: missing.into_values().collect(), unknown })
         })
     }
 }
 
-/// Returns the versions that the database lacks, in order. Creates the table of versions if needed. If several
-/// processes create it at once, PostgreSQL lets one succeed and rejects the others.
-fn missing(connection: &mut AnyConnection) -> Result<Vec<String>, StoreError> {
+/// Returns the migrations that the database lacks, as names by version. Creates the table of versions if needed. If
+/// several processes create it at once, PostgreSQL lets one succeed and rejects the others.
+fn missing(connection: &mut AnyConnection) -> Result<BTreeMap<String, String>, StoreError> {
     const MOST: u32 = 10;
     let mut tries = 1;
     loop {
-        let tree = tree(connection);
-        match on_each!(&mut *connection, concrete => unapplied(concrete, tree)) {
+        match compared(connection) {
             Err(_) if tries < MOST => {
                 tries += 1;
                 std::thread::sleep(Duration::from_millis(50));
             }
-            outcome => return outcome.map_err(failed),
+            outcome => return Ok(outcome.map_err(failed)?.of_this_history()?.missing),
         }
     }
-}
-
-fn unapplied<DB: Backend>(
-    connection: &mut impl MigrationHarness<DB>,
-    tree: EmbeddedMigrations,
-) -> diesel::migration::Result<Vec<String>> {
-    let pending = connection.pending_migrations(tree)?;
-    Ok(pending.iter().map(|migration| migration.name().version().to_string()).collect())
 }
 
 /// Applies a migration, unless another process does. The version is inserted first: its key makes a second process wait
@@ -182,17 +177,40 @@ pub struct MigrationState {
     pub unknown: Vec<String>,
 }
 
-fn compared<DB: Backend>(
+/// Migrations of the database beside those of this binary.
+struct Compared {
+    /// Names of those that the database lacks, by version.
+    missing: BTreeMap<String, String>,
+    /// Versions that this binary does not know, in order.
+    unknown: Vec<String>,
+}
+
+impl Compared {
+    /// Rejects a database that was migrated without the first migration of this binary.
+    fn of_this_history(self) -> Result<Self, StoreError> {
+        match (self.missing.get(FIRST), self.unknown.last()) {
+            (Some(first), Some(newest)) => Err(StoreError::Failed(format!(
+                "the database belongs to an older release: it has migration {newest} but not {first}, and cannot be \
+                 migrated; export its data with that release, or start with an empty database"
+            ))),
+            _ => Ok(self),
+        }
+    }
+}
+
+fn compared(connection: &mut AnyConnection) -> diesel::migration::Result<Compared> {
+    let tree = tree(connection);
+    on_each!(connection, concrete => compared_on(concrete, &tree))
+}
+
+fn compared_on<DB: Backend>(
     connection: &mut impl MigrationHarness<DB>,
     tree: &EmbeddedMigrations,
-) -> diesel::migration::Result<MigrationState> {
+) -> diesel::migration::Result<Compared> {
     let known = MigrationSource::<DB>::migrations(tree)?;
-    let known: BTreeMap<String, String> =
+    let mut missing: BTreeMap<String, String> =
         known.iter().map(|known| (known.name().version().to_string(), known.name().to_string())).collect();
     let applied: BTreeSet<String> = connection.applied_migrations()?.iter().map(ToString::to_string).collect();
-    let missing = known.iter().filter(|(version, _)| !applied.contains(*version));
-    Ok(MigrationState {
-        missing: missing.map(|(_, name)| name.clone()).collect(),
-        unknown: applied.iter().filter(|version| !known.contains_key(*version)).cloned().collect(),
-    })
+    let unknown = applied.into_iter().filter(|version| missing.remove(version).is_none()).collect();
+    Ok(Compared { missing, unknown })
 }

@@ -1,9 +1,7 @@
 //! Read models of the catalog, updated in the transactions that change it: offers of applications, their counts, and
 //! the search index of items and customers.
 
-pub(crate) mod name_keys;
 pub(crate) mod offer_counts;
 pub(crate) mod offers;
-pub(crate) mod promo_codes;
 pub(crate) mod search;
 pub(crate) mod sort_keys;

@@ -1,4 +1,4 @@
-//! Sort keys of names that were stored before the keys existed.
+//! Sort keys of names, where a migration cleared them.
 
 use diesel::sql_types::{BigInt, Text};
 

@@ -94,7 +94,7 @@ database_tests! {
             assert_eq!(found, NAMES, "list {place}");
         }
 
-        // Older rows get their keys by migrating.
+        // `migrate` fills in keys that a migration cleared.
         for table in ["nomenclatures", "storefront_offers", "categories", "brands", "warehouses"] {
             house.run(format!("UPDATE {table} SET sort_key = NULL")).await;
         }

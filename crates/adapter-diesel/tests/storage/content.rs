@@ -1,17 +1,17 @@
 //! Content shown by an application: number of statements.
 
 use chrono::{DateTime, Utc};
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_content::model::{
-    Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageChange, PageDraft, PageFilter, PageOrder,
-    PageQueryText, PartCode, PlaceDraft, Slug, TagName, TagNames,
+    Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageDraft, PageFilter, PageOrder, PageQueryText, PartCode,
+    PlaceDraft, Slug, TagName, TagNames,
 };
 use kontor_content::ports::{BlockKey, PageReader, PartReader, PartRepository};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{
-    AppScope, ApplicationId, BlockTypeId, Edit, Line, ListedRepository, Listing, Name, PageRequest, ProjectId,
+    AppScope, ApplicationId, BlockTypeId, Line, ListedRepository, Listing, Name, PageRequest, ProjectId,
     RecordRepository, Stamp,
 };
 
@@ -206,57 +206,5 @@ database_tests! {
             }
         }
         assert!(hits > 200, "{hits} queries find something");
-    }
-
-    async fn pages_of_before_are_found_by_words_of_every_length(db: TestDatabase) {
-        const QUERIES: [&str; 5] = ["ол за", "сто", "стол", "толик", "столики закат"];
-        let (app, database) = (app(&db).await, &db.database);
-        for _ in 0..201 {
-            let stamp = Stamp::of_system(app.project_id, AT);
-            RecordRepository::<Page>::insert(database, stamp, page("Столики на закате", &[])).await.unwrap();
-        }
-        while database.revert(1).unwrap()[0] != "0073" {}
-        if db.kind == Kind::Sqlite {
-            // Empties the index, to show that it is written again.
-            db.run_outside_transaction("INSERT INTO page_search (page_search) VALUES ('delete-all')").unwrap();
-        }
-        database.migrate().unwrap();
-        for query in QUERIES {
-            let expected = if query == QUERIES[0] { 0 } else { 201 };
-            assert_eq!(found(database, app, query).await, expected, "{query}");
-        }
-        if db.kind == Kind::Sqlite {
-            // An older process changes a page after that: it increments the version without the index.
-            let emptied = "INSERT INTO page_search (page_search) VALUES ('delete-all');";
-            db.run_outside_transaction(&format!("{emptied} UPDATE pages SET version = version + 1 WHERE id <= 7")).unwrap();
-            database.migrate().unwrap();
-            assert_eq!(found(database, app, "стол").await, 7, "what was not in the index");
-            database.migrate().unwrap();
-            assert_eq!(found(database, app, "стол").await, 7, "and nothing else");
-        }
-    }
-
-    async fn a_change_leaves_a_page_as_far_in_the_index_as_it_was(db: TestDatabase) {
-        let (app, database) = (app(&db).await, &db.database);
-        let stamp = || Stamp::of_system(app.project_id, AT);
-        let searched = async || {
-            let version = "SELECT CASE WHEN searched_version = version THEN version ELSE 0 END AS value FROM pages WHERE id = 1";
-            fixtures::number(&db, version).await
-        };
-        let kept = RecordRepository::<Page>::insert(database, stamp(), page("Столики", &[])).await.unwrap();
-        let rename = |title: &str| PageChange { title: Edit::Set(name(title)), ..PageChange::default() };
-        let hide = || PageChange { is_active: Edit::Set(false), ..PageChange::default() };
-        assert_eq!(searched().await, 1);
-        for (change, version) in [(rename("Диваны"), 2), (hide(), 3)] {
-            RecordRepository::<Page>::update(database, stamp(), kept.id, change).await.unwrap();
-            assert_eq!(searched().await, version);
-        }
-        let instead = PageDraft { is_fallback: true, ..page("Instead", &[]) };
-        RecordRepository::<Page>::insert(database, stamp(), instead).await.unwrap();
-        db.run_outside_transaction("UPDATE pages SET version = 9 WHERE id = 1").unwrap();
-        RecordRepository::<Page>::update(database, stamp(), kept.id, hide()).await.unwrap();
-        assert_eq!(searched().await, 0, "not by a change of something else");
-        RecordRepository::<Page>::update(database, stamp(), kept.id, rename("Столы")).await.unwrap();
-        assert_eq!(searched().await, 11);
     }
 }

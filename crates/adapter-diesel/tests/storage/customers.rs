@@ -95,7 +95,7 @@ database_tests! {
         assert!(told.clone().all(|change| change.field == "is_company" || change.old.is_none() && change.new.is_none()), "{told:?}");
     }
 
-    async fn who_was_stored_before_is_found_after_a_migration(db: TestDatabase) {
+    async fn customers_without_search_text_are_found_after_a_migration(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         fixtures::run(&db, format!(
             "INSERT INTO counterparties (id, project_id, is_company, name, deleted_at, created_at, updated_at) VALUES

@@ -4,10 +4,9 @@ use kontor_adapter_diesel::database_tests;
 use kontor_catalog::bulk::{JobState, NewJob, RunOutcome};
 use kontor_catalog::spreadsheet::ports::ColumnMaps;
 use kontor_catalog::spreadsheet::{ColumnMap, ImportKind, ReadOptions};
-use kontor_kernel::JobId;
 
 use crate::fixtures;
-use crate::jobs::{DRY, STRICT, Yard, at, new_job};
+use crate::jobs::{STRICT, Yard, at, new_job};
 
 database_tests! {
     async fn a_job_is_read_as_its_sender_chose(db: TestDatabase) {
@@ -25,23 +24,6 @@ database_tests! {
         let layout = job.layout.unwrap();
         assert_eq!((layout.sheet, layout.header_row, layout.columns.len()), (None, 2, 4));
         assert_eq!(layout.columns[0].column.as_deref(), Some("article"));
-    }
-
-    /// An older process expects a list of ignored headers, and parks jobs that it cannot decode.
-    async fn an_older_process_cannot_read_what_it_would_import_in_another_way(db: TestDatabase) {
-        let yard = Yard::open(&db).await;
-        let ignored = async |id: JobId| {
-            yard.house.number(format!("SELECT count(*) AS number FROM jobs WHERE id = {id} AND ignored_columns LIKE '[%'")).await
-        };
-        let keep = ReadOptions { keep_empty: true, ..ReadOptions::default() };
-        for (reading, is_list) in [(ReadOptions::default(), 1), (keep, 0)] {
-            let job = NewJob { reading, ..new_job(ImportKind::Nomenclatures, DRY, "article;name\nA;Mug\n") };
-            let id = yard.jobs().insert(yard.house.project, job, 20, at()).await.unwrap().id;
-            assert_eq!(ignored(id).await, is_list, "before it is worked on");
-            let leased = yard.take("one").await.unwrap();
-            yard.work(leased, |_| true).await.unwrap();
-            assert_eq!(ignored(id).await, is_list, "afterwards");
-        }
     }
 
     async fn saved_columns_belong_to_a_project_and_a_kind(db: TestDatabase) {

@@ -54,8 +54,6 @@ mod tls;
 mod transactions;
 mod unknown_words;
 mod unreadable;
-mod upgrade;
-mod upgrade_payments;
 mod upkeep;
 mod versions;
 mod webhook_shares;

@@ -293,7 +293,7 @@ database_tests! {
         assert_eq!(NomenclatureId::new(found(&db, project, "КРЕСЛО").await[0]).unwrap(), item.id);
     }
 
-    async fn cards_of_before_are_filled_in_by_migrating(db: TestDatabase) {
+    async fn search_texts_that_are_missing_are_filled_in_by_migrating(db: TestDatabase) {
         let house = StockFixture::open(&db).await;
         let category = house.category("Everything", None).await;
         let mug = house.item(Item { article: Some("M-1"), ..Item::goods("Кружка", category) }).await;

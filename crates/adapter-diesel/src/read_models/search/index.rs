@@ -145,7 +145,7 @@ pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(
     Ok(off)
 }
 
-/// Fills in missing values of older items. Each batch is one transaction; the next run continues with the rest.
+/// Fills in values that a migration cleared. Each batch is one transaction; the next run continues with the rest.
 pub(crate) fn fill_missing(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
     in_turns(connection, |connection| {
         let missing =

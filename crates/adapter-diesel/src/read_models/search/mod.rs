@@ -15,6 +15,6 @@ pub(crate) use customers::{customers_found, customers_named, fill_customers, ind
 pub(crate) use found::{MOST, Search};
 pub(crate) use index::{PLACE, fill_missing, off, refill};
 pub(crate) use index::{put, put_anew};
-pub(crate) use pages::{forget_page, note_page, page_text, pages_found, pages_to_find, refill_pages};
+pub(crate) use pages::{forget_page, note_page, page_text, pages_found, pages_to_find};
 pub(crate) use terms::items_found;
 pub(crate) use trigrams::index_texts;

@@ -1,22 +1,12 @@
 //! Search index of content pages, updated in the transactions that write them.
 
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{SearchQuery, SearchText};
-use kontor_kernel::{Line, ProjectId, StoreError};
+use kontor_kernel::{Line, ProjectId};
 
 use super::terms::{Grams, conditions, document, expression};
-use crate::database::{Abort, AnyConnection, in_turns};
-use crate::decode;
-use crate::statement::{Statement, by_place};
-
-by_place! {
-    struct PageRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        search_text: String as Text,
-    }
-}
+use crate::database::AnyConnection;
+use crate::statement::Statement;
 
 /// Returns the search text of a page, as stored in its column.
 pub(crate) fn page_text<'a>(texts: impl IntoIterator<Item = &'a str>) -> SearchText {
@@ -49,26 +39,6 @@ pub(crate) fn forget_page(connection: &mut AnyConnection, page: i64) -> QueryRes
         Statement::new("DELETE FROM page_search WHERE rowid = ").value(page).run(connection)?;
     }
     Ok(())
-}
-
-/// Rewrites index entries of an older version, which used shorter tokens. Each batch is one transaction; the next run
-/// continues with the rest.
-pub(crate) fn refill_pages(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
-    if connection.is_postgres() {
-        return Ok(());
-    }
-    let unsearched = "SELECT id, project_id, search_text FROM pages WHERE searched_version IS DISTINCT FROM version \
-                      ORDER BY id LIMIT 200";
-    in_turns(connection, |connection| {
-        let pages: Vec<PageRow> = Statement::new(unsearched).rows(connection)?;
-        let ids: Vec<i64> = pages.iter().map(|page| page.id).collect();
-        for page in pages {
-            let text = SearchText::of_line(&page.search_text);
-            note_page(connection, decode::id(page.project_id)?, page.id, &text)?;
-        }
-        Statement::new("UPDATE pages SET searched_version = version WHERE id").among(&ids).run(connection)?;
-        Ok(ids.len())
-    })
 }
 
 /// Table expression of pages for the lookup of matches.

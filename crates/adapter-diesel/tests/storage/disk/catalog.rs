@@ -114,11 +114,11 @@ scenarios! {
         run.steps_of(12, "correct", async || db.database.correct(None, NOON).await).await;
     }
 
-    async fn migrated_from_an_older_file(db, run) {
+    async fn migrated_from_an_earlier_version(db, run) {
         let counter = Counter::open(db).await;
         let vase = counter.goods("Vase", 9, 100).await;
         counter.placed(&counter.command(&[(vase, 1)])).await;
-        db.database.revert(3).unwrap();
+        db.database.revert(1).unwrap();
         run.begin_mending(db);
         run.steps_of(40, "migrate", async || db.database.migrate()).await;
     }

@@ -161,28 +161,4 @@ database_tests! {
         };
         assert!(db.database.write_and_invalidate_all(step).await.is_err());
     }
-
-    async fn a_pair_of_before_goes_on_and_no_other_comes(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        let anna = club.counter.customer;
-        let first = club.subscribed(anna, club.gold).await;
-        club.service.cancel(anna, first).await.unwrap();
-        let second = club.subscribed(anna, club.gold).await;
-        while db.database.revert(1).unwrap()[0] != "0080" {}
-        let live = "status = 'active', canceled_at = NULL, wake_at = period_end, next_charge_at = period_end";
-        club.counter.house.run(format!("UPDATE subscriptions SET {live} WHERE id = {first}")).await;
-        db.database.migrate().unwrap();
-        assert_eq!(club.pairs().await, 1);
-        assert_eq!(club.counter.count(&format!("subscription_claims WHERE subscription_id = {first}")).await, 1);
-        club.counter.acquirer.mood(AcquirerMode::Paid);
-        club.go_to("2026-04-01T12:00:00Z");
-        assert_eq!(club.tick().await, 2, "neither is left alone by the rule");
-        is_taken(club.check_out(anna, &[club.gold]).await);
-        club.service.cancel(anna, first).await.unwrap();
-        is_taken(club.resumes(anna, first).await);
-        club.service.cancel(anna, second).await.unwrap();
-        club.resumes(anna, second).await.unwrap();
-        is_taken(club.resumes(anna, first).await);
-        assert_eq!(club.pairs().await, 0);
-    }
 }

@@ -1,4 +1,0 @@
-DROP TABLE workers;
-DROP TABLE webhook_deliveries;
-DROP TABLE webhooks;
-DROP TABLE outbox_events;

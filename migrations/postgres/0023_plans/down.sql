@@ -1,2 +1,0 @@
-DROP INDEX nomenclatures_plans;
-DROP TABLE subscription_nomenclatures;

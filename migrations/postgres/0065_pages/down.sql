@@ -1,3 +1,0 @@
-DROP TABLE page_tag_links;
-DROP TABLE page_tags;
-DROP TABLE pages;

@@ -1,2 +1,0 @@
-DROP TABLE menu_items;
-DROP TABLE blocks;

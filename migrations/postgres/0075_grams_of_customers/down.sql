@@ -1,2 +1,0 @@
-DROP INDEX counterparties_by_grams;
-DROP FUNCTION kontor_grams;

@@ -1,1 +1,0 @@
-ALTER TABLE subscriptions DROP COLUMN work_attempts;

@@ -1,2 +1,0 @@
-DROP TABLE known_renewals;
-DROP TABLE installation;

@@ -1,1 +1,0 @@
-DROP INDEX webhooks_by_project;

@@ -1,0 +1,12 @@
+DROP TABLE change_marks;
+DROP TABLE idempotency_answers;
+DROP TABLE idempotency_keys;
+DROP TABLE installation;
+DROP TABLE workers;
+DROP TABLE exports;
+DROP TABLE import_columns;
+DROP TABLE job_errors;
+DROP TABLE jobs;
+DROP TABLE webhook_deliveries;
+DROP TABLE webhooks;
+DROP TABLE outbox_events;

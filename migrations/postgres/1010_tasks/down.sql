@@ -1,0 +1,3 @@
+DROP TABLE task_mails;
+DROP TABLE task_news;
+DROP TABLE tasks;

@@ -1,9 +1,0 @@
-DROP TABLE one_time_codes;
-DROP TABLE access_tokens;
-DROP TABLE login_contacts;
-DROP TABLE counterparties;
-DROP TABLE users;
-DROP TABLE role_permissions;
-DROP TABLE roles;
-DROP TABLE permissions;
-DROP TABLE screens;

@@ -1,2 +1,0 @@
-DROP TABLE callback_phones;
-DROP TABLE callback_attempts;

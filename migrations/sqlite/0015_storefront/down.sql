@@ -1,3 +1,0 @@
-DROP TABLE slides;
-DROP TABLE search_requests;
-DROP TABLE favourites;

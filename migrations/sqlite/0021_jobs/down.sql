@@ -1,2 +1,0 @@
-DROP TABLE job_errors;
-DROP TABLE jobs;

@@ -1,2 +1,0 @@
--- There is nothing to take back.
-SELECT 1;

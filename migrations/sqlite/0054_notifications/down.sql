@@ -1,2 +1,0 @@
-DROP TABLE notifications;
-ALTER TABLE projects DROP COLUMN language;

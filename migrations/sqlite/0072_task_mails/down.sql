@@ -1,2 +1,0 @@
-DROP TABLE task_mails;
-DROP TABLE task_news;

@@ -1,3 +1,0 @@
-DROP INDEX pages_found;
-DROP INDEX pages_unsearched;
-ALTER TABLE pages DROP COLUMN searched_version;

@@ -1,1 +1,0 @@
--- PostgreSQL gets the index of customers that SQLite has.

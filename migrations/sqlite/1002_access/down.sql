@@ -1,0 +1,15 @@
+DROP TABLE staff_menu_uses;
+DROP TABLE staff_menu_items;
+DROP TABLE staff_menus;
+DROP TABLE agent_access_requests;
+DROP TABLE application_miniapps;
+DROP TABLE introspection_clients;
+DROP TABLE access_tokens;
+DROP TABLE sign_in_addresses;
+DROP TABLE password_requests;
+DROP TABLE temporary_passwords;
+DROP TABLE users;
+DROP TABLE role_permissions;
+DROP TABLE roles;
+DROP TABLE permissions;
+DROP TABLE screens;

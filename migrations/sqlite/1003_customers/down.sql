@@ -1,0 +1,11 @@
+DROP TABLE histories;
+DROP TABLE client_sessions;
+DROP TABLE callback_phones;
+DROP TABLE callback_attempts;
+DROP TABLE phone_change_codes;
+DROP TABLE one_time_codes;
+DROP TABLE login_contacts;
+DROP TABLE counterparty_bank_requisites;
+DROP TABLE counterparty_contacts;
+DROP TABLE counterparty_search;
+DROP TABLE counterparties;

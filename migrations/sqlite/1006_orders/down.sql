@@ -1,0 +1,9 @@
+DROP TABLE notifications;
+DROP TABLE ticket_scans;
+DROP TABLE order_tickets;
+DROP TABLE order_refund_lines;
+DROP TABLE order_refunds;
+DROP TABLE discount_usages;
+DROP TABLE order_events;
+DROP TABLE reservations;
+DROP TABLE orders;
