@@ -16,7 +16,7 @@ fn field(name: impl Into<String>, old: Option<impl Display>, new: Option<impl Di
 }
 
 /// Field that every order has.
-fn figure(name: &str, old: impl Display, new: impl Display) -> Option<FieldChange> {
+pub(crate) fn figure(name: &str, old: impl Display, new: impl Display) -> Option<FieldChange> {
     field(name, Some(old), Some(new))
 }
 

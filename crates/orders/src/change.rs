@@ -9,7 +9,7 @@ use kontor_kernel::{
     ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Line, Money, Name, NomenclatureId, OrderId,
     PaymentTypeId, Phone, ProjectId, Quantity, ReservationId, Stamp, UserId, WarehouseId, Word as _,
 };
-use kontor_payments::model::{NewCharge, RefundIntent, VatCode};
+use kontor_payments::model::{NewCharge, Receipt, RefundIntent, VatCode};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::placement::{ContactTerms, Unconfirmed};
 use crate::pricing::{LinePrice, Pricing};
-use crate::refund::DecidedRefund;
+use crate::refund::{DecidedRefund, RefundRefused, receipt_of};
 use crate::tickets::TicketReference;
 
 /// Comment by staff: 1 to 65,535 characters.
@@ -424,6 +424,14 @@ impl OrderedRefund {
     /// Refund request for the acquirer; `None` if no money is refunded.
     pub fn intent(&self, order: OrderId) -> Option<RefundIntent> {
         RefundIntent::new(self.key, self.decided.amount, format!("Refund of order {order}")).ok()
+    }
+
+    /// The same with the receipt of the refund, if the payment had the receipt `paid`.
+    pub fn request(&self, order: &Order, paid: Option<&Receipt>) -> Result<Option<RefundIntent>, RefundRefused> {
+        let (Some(intent), Some(paid)) = (self.intent(order.id), paid) else { return Ok(self.intent(order.id)) };
+        let receipt = receipt_of(order, &self.decided, paid).map_err(RefundRefused::NoReceipt)?;
+        let Some(receipt) = receipt else { return Ok(Some(intent)) };
+        intent.with_receipt(receipt).map(Some).map_err(RefundRefused::NoReceipt)
     }
 }
 

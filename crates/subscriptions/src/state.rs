@@ -119,6 +119,17 @@ pub enum PlanStanding {
     Ends,
 }
 
+impl PlanStanding {
+    /// Returns the state of a plan. `renews` states that the project renews subscriptions of withdrawn plans.
+    pub fn of(is_offered: bool, renews: bool) -> Self {
+        match (is_offered, renews) {
+            (true, _) => Self::Available,
+            (false, true) => Self::Renews,
+            (false, false) => Self::Ends,
+        }
+    }
+}
+
 /// Facts that decide, besides the state, about a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]

@@ -4,6 +4,8 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, Money, NomenclatureId, SavedMethodId};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
+use crate::model::PlanOffer;
+
 /// Terms of a charge: amount, plan, period and method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
@@ -19,6 +21,13 @@ pub struct Terms {
     pub billing_months: u8,
     /// Saved method; `None` while the method of a first payment is not saved yet.
     pub method: Option<SavedMethodId>,
+}
+
+impl Terms {
+    /// Returns `true` if the plan is offered with the same price and length.
+    pub fn are_offered(&self, offer: &PlanOffer) -> bool {
+        (offer.amount, &offer.currency, offer.billing_months) == (self.amount, &self.currency, self.billing_months)
+    }
 }
 
 /// Record of a consent.

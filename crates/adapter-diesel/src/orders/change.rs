@@ -6,11 +6,11 @@ use kontor_orders::change::OrderUpdate;
 use kontor_orders::model::{Notice, Order, StockEffect};
 use kontor_orders::{OrderError, OrderRefusal};
 
-use super::history::{self, Entry};
-use super::{assemble, notices, replace_lines, reserved_stock};
+use super::{assemble, history, notices, replace_lines, reserved_stock};
 use crate::customer_data::is_employee;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
+use crate::order_history::{self, Entry};
 use crate::schema::orders;
 use crate::statement::Statement;
 
@@ -38,7 +38,7 @@ struct Columns {
 
 /// Writes a change of a locked order; `before` is its state before the change. Refunded lines are written first, so
 /// that their stock is not released twice.
-pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &OrderUpdate) -> Result<(), Refused> {
+pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &OrderUpdate) -> Result<(), Refused> {
     let (order, project, at) = (before.id, change.stamp.project_id.get(), change.stamp.at.naive_utc());
     if let Some(manager) = change.manager.as_filled()
         && !is_employee(connection, change.stamp.project_id, *manager)?
@@ -96,5 +96,5 @@ pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
         detail: detail.as_deref(),
         changes: change.changes(before),
     };
-    history::write(connection, &entry, at)
+    order_history::write(connection, &entry, at)
 }

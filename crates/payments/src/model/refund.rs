@@ -5,7 +5,9 @@ use kontor_kernel::{ChargeId, Money, ProjectId, RefundId};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
-use super::{ChargePurpose, GatewayRefund, GatewayStatus, PaymentMismatch, ProviderId, Receipt, ReceiptProblem};
+use super::{
+    Charge, ChargePurpose, GatewayRefund, GatewayStatus, PaymentMismatch, ProviderId, Receipt, ReceiptProblem,
+};
 
 /// State of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
@@ -49,6 +51,13 @@ impl RefundIntent {
     /// Creates a refund under a permanent key. The description is shown to the payer, at most 250 characters.
     pub fn new(key: Uuid, amount: Money, description: String) -> Result<Self, NothingToRefund> {
         if amount.is_zero() { Err(NothingToRefund) } else { Ok(Self { key, amount, description, receipt: None }) }
+    }
+
+    /// Converts a refund that was made at the acquirer, outside the service. `left` is the amount of the charge that is
+    /// not refunded, read under its lock. `None` if the refund cannot be one of this charge: staff must check it.
+    pub fn outside(key: Uuid, refund: &GatewayRefund, charge: &Charge, left: Money) -> Option<Self> {
+        let fits = refund.currency == charge.request.currency && refund.amount <= left;
+        Self::new(key, refund.amount, "Refunded at the acquirer.".to_owned()).ok().filter(|_| fits)
     }
 
     /// Adds the receipt of a partial refund. A refund of the whole payment needs none: the acquirer uses the
