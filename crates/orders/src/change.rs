@@ -14,8 +14,8 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use crate::model::{
-    Address, Delivery, DeliveryCharge, Order, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, PromoProblem,
-    Transition,
+    Address, Delivery, DeliveryCharge, Notice, Order, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment,
+    PromoProblem, Transition,
 };
 use crate::placement::{ContactTerms, Unconfirmed};
 use crate::pricing::{LinePrice, Pricing};
@@ -421,6 +421,13 @@ pub struct OrderedRefund {
 }
 
 impl OrderedRefund {
+    /// Notice to the customer about a new refund: requested at the acquirer, or made already. `None` if no money is
+    /// refunded.
+    pub fn notice(&self, is_requested: bool) -> Option<Notice> {
+        let notice = if is_requested { Notice::OrderRefundRequested } else { Notice::OrderRefunded };
+        (!self.decided.amount.is_zero()).then_some(notice)
+    }
+
     /// Refund request for the acquirer; `None` if no money is refunded.
     pub fn intent(&self, order: OrderId) -> Option<RefundIntent> {
         RefundIntent::new(self.key, self.decided.amount, format!("Refund of order {order}")).ok()
@@ -561,7 +568,10 @@ mod tests {
         };
         let expected = RefundIntent::new(Uuid::from_u128(5), money(100), "Refund of order 7".to_owned()).ok();
         assert_eq!(refund.intent(OrderId::new(7).unwrap()), expected);
+        assert_eq!(refund.notice(true), Some(Notice::OrderRefundRequested));
+        assert_eq!(refund.notice(false), Some(Notice::OrderRefunded));
         let decided = DecidedRefund { amount: Money::ZERO, ..refund.decided.clone() };
-        assert_eq!(OrderedRefund { decided, ..refund }.intent(OrderId::new(7).unwrap()), None);
+        let nothing = OrderedRefund { decided, ..refund };
+        assert_eq!((nothing.intent(OrderId::new(7).unwrap()), nothing.notice(true)), (None, None));
     }
 }

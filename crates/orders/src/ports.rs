@@ -108,6 +108,9 @@ pub trait OrderStore: Send + Sync {
     /// Locks an order, calls `decide` with its current state, and commits the result or nothing: status, stock,
     /// promo use, details, history, event and refund. Returns the charge that was stored with it.
     ///
+    /// - Notices and history entry are those of the [`OrderUpdate`].
+    /// - Any change confirms an order from the contact form: its hold time ends. An order whose stock is released
+    ///   has no payment link any more.
     /// - The money of a refund is reserved on the order: refunded amounts, including those in progress and
     ///   requested, never exceed the received amount.
     /// - The refund is requested by [`OrderedRefund::request`](crate::change::OrderedRefund::request), and reserved on

@@ -167,6 +167,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_withdrawn_plan_renews_only_if_the_project_says_so() {
+        let standings = [(true, true), (true, false), (false, true), (false, false)];
+        let found = standings.map(|(is_offered, renews)| PlanStanding::of(is_offered, renews));
+        let expected = [PlanStanding::Available, PlanStanding::Available, PlanStanding::Renews, PlanStanding::Ends];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
     fn the_words_of_stored_rows_and_of_the_contract_stay_as_they_are() {
         let words: Vec<_> = SubscriptionStatus::VARIANTS.iter().map(|status| status.word()).collect();
         assert_eq!(words, ["active", "charging", "past_due", "canceled"]);

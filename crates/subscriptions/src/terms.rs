@@ -171,6 +171,16 @@ mod tests {
     }
 
     #[test]
+    fn terms_are_offered_if_price_and_length_are_the_same() {
+        let Terms { plan, plan_slug: slug, amount, currency, billing_months, .. } = terms();
+        let offer = PlanOffer { plan, slug, name: "Monthly".to_owned(), amount, currency, billing_months };
+        assert!(terms().are_offered(&offer));
+        assert!(!terms().are_offered(&PlanOffer { amount: Money::ZERO, ..offer.clone() }));
+        assert!(!terms().are_offered(&PlanOffer { currency: "BYN".to_owned(), ..offer.clone() }));
+        assert!(!terms().are_offered(&PlanOffer { billing_months: 2, ..offer }));
+    }
+
+    #[test]
     fn new_terms_apply_from_the_next_period() {
         let mut consents = Consents::new(consent("499.00"));
         assert_eq!(consents.agree(0, consent("1.00")), Err(TooEarly));

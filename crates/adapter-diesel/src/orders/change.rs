@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use kontor_kernel::{OfProject, OrderId};
 use kontor_orders::change::OrderUpdate;
-use kontor_orders::model::{Notice, Order, StockEffect};
+use kontor_orders::model::{Order, StockEffect};
 use kontor_orders::{OrderError, OrderRefusal};
 
 use super::{assemble, history, notices, replace_lines, reserved_stock};
@@ -67,7 +67,6 @@ pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
         .execute(connection)?;
     if let Some(rework) = &change.rework {
         replace_lines::apply(connection, order, rework, &change.stamp)?;
-        notices::tell(connection, order, Notice::OrderChanged, None, at)?;
     }
     if change.transition.is_some() {
         invalidate(Topic::Storefront, project);
@@ -80,19 +79,16 @@ pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
     if let Some(event) = change.captured.as_ref().and_then(|captured| captured.event.as_ref()) {
         history::announce_paid(connection, event)?;
     }
-    let notice = change.transition.map(|step| step.notice).or(change.captured.as_ref().map(|_| Notice::OrderPaid));
-    if let Some(notice) = notice {
-        let amount = change.captured.as_ref().map(|captured| captured.amount);
+    for (notice, amount) in change.notices() {
         notices::tell(connection, order, notice, amount, at)?;
     }
-    let returned = change.refund.as_ref().map(|refund| refund.decided.amount.to_string());
-    let detail = returned.or_else(|| change.by_hand.as_ref().map(ToString::to_string));
+    let detail = change.detail();
     let entry = Entry {
         project,
         order: order.get().into(),
         actor: change.stamp.author,
         event: change.event(),
-        status: change.transition.map_or(before.status, |step| step.to),
+        status: change.status(before),
         detail: detail.as_deref(),
         changes: change.changes(before),
     };

@@ -8,7 +8,7 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{OrderId, RefundId, StoreError, Word};
 use kontor_orders::change::OrderedRefund;
-use kontor_orders::model::{Notice, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
+use kontor_orders::model::{OrderRefund, OrderRefundState, OrderStatus, ReservationState};
 use kontor_orders::refund::{OutsideRefund, RefundRefused, ReturnEffect, ReturnedLine, SettledRefund};
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::model::Charge;
@@ -155,12 +155,7 @@ pub(super) fn give_back(
             .once()
             .run(connection)?;
     }
-    // A refund without money needs no notice.
-    if !refund.decided.amount.is_zero() {
-        let notice = match way {
-            RefundChannel::Asked(_) => Notice::OrderRefundRequested,
-            RefundChannel::Gone(_) | RefundChannel::ByHand => Notice::OrderRefunded,
-        };
+    if let Some(notice) = refund.notice(matches!(way, RefundChannel::Asked(_))) {
         notices::tell(connection, giving.order, notice, Some(refund.decided.amount), at)?;
     }
     Ok(())

@@ -165,3 +165,26 @@ fn a_saved_method_is_charged_from_now_on() {
     never.subscription.status = Canceled;
     assert_eq!(method_saved(&never, method, consent, now()), None);
 }
+
+#[test]
+fn only_a_planned_attempt_fails_without_a_contact_for_its_receipt() {
+    let first = NewAttempt::first(&active(now()).subscription.terms);
+    assert_eq!((first.period, first.number, first.is_repeatable()), (1, 1, false));
+    assert_eq!(first.without_receipt_contact(), None);
+    let planned = NewAttempt { planned: true, origin: crate::ChargeOrigin::Renewal, ..first };
+    assert!(planned.is_repeatable());
+    let failed = planned.without_receipt_contact().unwrap();
+    assert_eq!(outcome(&failed, false), Some((PaymentStanding::Failed, Some("receipt_contact_missing"))));
+}
+
+#[test]
+fn a_deleted_method_stops_only_what_it_pays() {
+    let case = active(now());
+    let (own, other) = (case.subscription.terms.method.unwrap(), SavedMethodId::new(8).unwrap());
+    assert_eq!(case.without_method(other, now()), None);
+    assert_eq!(case.without_method(own, now()).unwrap().stopped_method, Some(own));
+    let mut never = begun(now());
+    never.subscription.status = Canceled;
+    never.attempts.clear();
+    assert_eq!(never.without_method(own, now()).map(|change| change.subscription.status), Some(Canceled));
+}
