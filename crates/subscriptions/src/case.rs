@@ -218,8 +218,7 @@ impl SubscriptionCase {
         Some(self.after(event, occasion, now))
     }
 
-    /// Returns the change after the customer deleted a method. `None` if another one is charged, or the subscription
-    /// was never activated and has nothing planned.
+    /// Returns the change after the customer deleted a method. `None` if another one is charged.
     pub fn without_method(&self, method: SavedMethodId, now: DateTime<Utc>) -> Option<SubscriptionChange> {
         let is_charged = self.subscription.terms.method == Some(method);
         is_charged.then(|| self.after(SubscriptionEvent::DeleteMethod, &EventContext::default(), now).ok()).flatten()
