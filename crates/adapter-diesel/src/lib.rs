@@ -33,6 +33,7 @@ mod integration_links;
 mod lease;
 mod listing;
 mod locks;
+mod order_history;
 mod orders;
 mod organization;
 mod payments;

@@ -8,7 +8,7 @@ use kontor_kernel::history::FieldChange;
 use kontor_kernel::{Edit, Money, NomenclatureId};
 
 use crate::change::{LineChangeSet, OrderUpdate, OrderedRefund, PromoEffect};
-use crate::model::{Order, OrderEvent, OrderLine};
+use crate::model::{Notice, Order, OrderEvent, OrderLine, OrderStatus};
 
 fn field(name: impl Into<String>, old: Option<impl Display>, new: Option<impl Display>) -> Option<FieldChange> {
     let (old, new) = (old.map(|value| value.to_string()), new.map(|value| value.to_string()));
@@ -16,7 +16,7 @@ fn field(name: impl Into<String>, old: Option<impl Display>, new: Option<impl Di
 }
 
 /// Field that every order has.
-fn figure(name: &str, old: impl Display, new: impl Display) -> Option<FieldChange> {
+pub(crate) fn figure(name: &str, old: impl Display, new: impl Display) -> Option<FieldChange> {
     field(name, Some(old), Some(new))
 }
 
@@ -100,6 +100,26 @@ impl OrderUpdate {
             Self { transition: Some(_), .. } => OrderEvent::StatusChanged,
             _ => OrderEvent::Changed,
         }
+    }
+
+    /// Status of `order` after the update.
+    pub fn status(&self, order: &Order) -> OrderStatus {
+        self.transition.map_or(order.status, |step| step.to)
+    }
+
+    /// Detail of the history entry: the refunded amount, or the payment taken by an employee.
+    pub fn detail(&self) -> Option<String> {
+        let refunded = self.refund.as_ref().map(|refund| refund.decided.amount.to_string());
+        refunded.or_else(|| self.by_hand.as_ref().map(ToString::to_string))
+    }
+
+    /// Notices to the customer, each with the amount that has arrived. Without one, the notice is about the price of
+    /// the order after the update.
+    pub fn notices(&self) -> Vec<(Notice, Option<Money>)> {
+        let captured = self.captured.as_ref().map(|captured| captured.amount);
+        let of_lines = self.rework.as_ref().map(|_| (Notice::OrderChanged, None));
+        let of_status = self.transition.map(|step| step.notice).or(captured.map(|_| Notice::OrderPaid));
+        of_lines.into_iter().chain(of_status.map(|notice| (notice, captured))).collect()
     }
 
     /// Fields of `order` that the update changes. `order` is the state before.

@@ -9,17 +9,17 @@ use kontor_kernel::{
     ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Line, Money, Name, NomenclatureId, OrderId,
     PaymentTypeId, Phone, ProjectId, Quantity, ReservationId, Stamp, UserId, WarehouseId, Word as _,
 };
-use kontor_payments::model::{NewCharge, RefundIntent, VatCode};
+use kontor_payments::model::{NewCharge, Receipt, RefundIntent, VatCode};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use crate::model::{
-    Address, Delivery, DeliveryCharge, Order, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, PromoProblem,
-    Transition,
+    Address, Delivery, DeliveryCharge, Notice, Order, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment,
+    PromoProblem, Transition,
 };
 use crate::placement::{ContactTerms, Unconfirmed};
 use crate::pricing::{LinePrice, Pricing};
-use crate::refund::DecidedRefund;
+use crate::refund::{DecidedRefund, RefundRefused, receipt_of};
 use crate::tickets::TicketReference;
 
 /// Comment by staff: 1 to 65,535 characters.
@@ -421,9 +421,24 @@ pub struct OrderedRefund {
 }
 
 impl OrderedRefund {
+    /// Notice to the customer about a new refund: requested at the acquirer, or made already. `None` if no money is
+    /// refunded.
+    pub fn notice(&self, is_requested: bool) -> Option<Notice> {
+        let notice = if is_requested { Notice::OrderRefundRequested } else { Notice::OrderRefunded };
+        (!self.decided.amount.is_zero()).then_some(notice)
+    }
+
     /// Refund request for the acquirer; `None` if no money is refunded.
     pub fn intent(&self, order: OrderId) -> Option<RefundIntent> {
         RefundIntent::new(self.key, self.decided.amount, format!("Refund of order {order}")).ok()
+    }
+
+    /// The same with the receipt of the refund, if the payment had the receipt `paid`.
+    pub fn request(&self, order: &Order, paid: Option<&Receipt>) -> Result<Option<RefundIntent>, RefundRefused> {
+        let (Some(intent), Some(paid)) = (self.intent(order.id), paid) else { return Ok(self.intent(order.id)) };
+        let receipt = receipt_of(order, &self.decided, paid).map_err(RefundRefused::NoReceipt)?;
+        let Some(receipt) = receipt else { return Ok(Some(intent)) };
+        intent.with_receipt(receipt).map(Some).map_err(RefundRefused::NoReceipt)
     }
 }
 
@@ -553,7 +568,10 @@ mod tests {
         };
         let expected = RefundIntent::new(Uuid::from_u128(5), money(100), "Refund of order 7".to_owned()).ok();
         assert_eq!(refund.intent(OrderId::new(7).unwrap()), expected);
+        assert_eq!(refund.notice(true), Some(Notice::OrderRefundRequested));
+        assert_eq!(refund.notice(false), Some(Notice::OrderRefunded));
         let decided = DecidedRefund { amount: Money::ZERO, ..refund.decided.clone() };
-        assert_eq!(OrderedRefund { decided, ..refund }.intent(OrderId::new(7).unwrap()), None);
+        let nothing = OrderedRefund { decided, ..refund };
+        assert_eq!((nothing.intent(OrderId::new(7).unwrap()), nothing.notice(true)), (None, None));
     }
 }

@@ -21,6 +21,11 @@
 //! [`ports::ReservationReader`], [`ports::TicketStore`], [`ports::ContactSettings`],
 //! [`ports::DeliverySettings`]; and [`kontor_payments::ports`] for orders that are paid online.
 //!
+//! **For implementations of the ports**: the commit that records the outcome of a charge
+//! ([`ChargeStore::record`](kontor_payments::ports::ChargeStore::record)) calls [`charge_outcome::decide`] with the
+//! locked order and writes the [`OrderEffects`](charge_outcome::OrderEffects). A withdrawn payment cancels nothing, and
+//! money for a canceled order is refunded: implementations do not decide this themselves.
+//!
 //! **Features**: `mocks` adds a mock of every port, and enables `mocks` of `kontor-payments`.
 //!
 //! Pricing is a pure function:
@@ -122,6 +127,7 @@
 
 pub mod audit;
 pub mod change;
+pub mod charge_outcome;
 mod error;
 mod lifecycle;
 pub mod lines;

@@ -96,6 +96,9 @@ pub enum PlaceRefused {
 pub type Decision = Box<dyn Fn(OfProject<Order>) -> Result<OrderUpdate, OrderError> + Send + Sync>;
 
 /// Writes orders.
+///
+/// Outcomes of charges reach orders by [`ChargeStore`](kontor_payments::ports::ChargeStore): its implementation must
+/// call [`charge_outcome::decide`](crate::charge_outcome::decide).
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OrderStore: Send + Sync {
@@ -105,8 +108,14 @@ pub trait OrderStore: Send + Sync {
     /// Locks an order, calls `decide` with its current state, and commits the result or nothing: status, stock,
     /// promo use, details, history, event and refund. Returns the charge that was stored with it.
     ///
+    /// - Notices and history entry are those of the [`OrderUpdate`].
+    /// - Any change confirms an order from the contact form: its hold time ends. An order whose stock is released
+    ///   has no payment link any more.
     /// - The money of a refund is reserved on the order: refunded amounts, including those in progress and
     ///   requested, never exceed the received amount.
+    /// - The refund is requested by [`OrderedRefund::request`](crate::change::OrderedRefund::request), and reserved on
+    ///   the charge as by [`RefundStore::store`](kontor_payments::ports::RefundStore::store). A refund of a period that
+    ///   a subscription paid ends it: see `kontor_subscriptions::charge_outcome::refunded`.
     /// - A missing order and a manager who is not an employee of the project are refused.
     /// - Changed lines are stored with their stock, totals and discounts, with the same guards as a new order:
     ///   [`LinesRefused::Stale`](crate::lines::LinesRefused::Stale) if their data has changed.

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::model::{
-    ChargeFailure, ChargeState, GatewayMethod, ProviderId, ReceiptState, RefundIntent, RefundState, Registration,
+    Charge, ChargeFailure, ChargeState, GatewayMethod, ProviderId, ReceiptState, RefundIntent, RefundState,
+    Registration,
 };
 
 /// Result of writing a change.
@@ -88,6 +89,17 @@ impl ChargeChange {
             Self::Succeeded { .. } | Self::Failed { .. } => None,
         }
     }
+}
+
+/// Update of a charge as its commit writes it. The domain of the purpose decides its effect on the purpose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedChange<'a> {
+    /// Charge after the update.
+    pub charge: Charge,
+    /// Update.
+    pub change: &'a ChargeChange,
+    /// `true` if the charge already had the reason of the update.
+    pub repeated: bool,
 }
 
 /// Update of an open refund.

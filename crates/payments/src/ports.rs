@@ -139,11 +139,20 @@ pub trait ChargeStore: Send + Sync {
 
     /// Commits an update of an open charge with all consequences for its purpose, the due refund and the method
     /// to save. Returns [`Change::Stale`] and writes nothing if its outcome is already known.
+    ///
+    /// The implementation decides nothing about the purpose. In the same commit, it locks what the charge pays,
+    /// calls the domain with a [`RecordedChange`](crate::change::RecordedChange) and writes the result:
+    /// - an order: `kontor_orders::charge_outcome::decide`
+    /// - periods of subscriptions, which are paid by orders, after the order:
+    ///   `kontor_subscriptions::charge_outcome::decide`
+    /// - a new method of a subscription: `kontor_subscriptions::charge_outcome::method_saved`
+    /// - a verification: with the money, the customer is verified.
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError>;
 
     /// Commits that the acquirer contradicts the known outcome of a charge, with the consequences for its
     /// purpose; staff must check it. The outcome stays. A problem already recorded for the charge is not
-    /// recorded again.
+    /// recorded again. The consequences are decided by the functions `contradicted` of the modules that
+    /// [`ChargeStore::record`] names.
     async fn contradicted(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
 }
 
@@ -198,8 +207,9 @@ pub trait RefundStore: Send + Sync {
     /// Returns the refunds of the charge with this payment, oldest first; `None` if there is no such charge.
     async fn of_payment(&self, payment: &ProviderId) -> Result<Option<Vec<Refund>>, StoreError>;
 
-    /// Commits a refund that was made at the acquirer, outside the service, under the given key. Under
-    /// concurrent calls, the acquirer's identifier is recorded once. Refunded amounts, including those in
+    /// Commits a refund that was made at the acquirer, outside the service, under the given key.
+    /// [`RefundIntent::outside`](crate::model::RefundIntent::outside) decides about the charge, and
+    /// `kontor_orders::refund::outside_refund` about its order. Under concurrent calls, the acquirer's identifier is recorded once. Refunded amounts, including those in
     /// progress, never exceed the received amount.
     async fn record_outside(
         &self,
@@ -219,7 +229,8 @@ pub trait RefundStore: Send + Sync {
     /// [`RefundStore::record`].
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError>;
 
-    /// Commits an update of an open refund, for the attempt with this key. Returns [`Change::Stale`] and writes
+    /// Commits an update of an open refund, for the attempt with this key, and its effect on the order of the charge:
+    /// `kontor_orders::refund::SettledRefund`. Returns [`Change::Stale`] and writes
     /// nothing if its outcome is already known, or another key is in use.
     async fn record(
         &self,

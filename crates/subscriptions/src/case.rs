@@ -218,6 +218,12 @@ impl SubscriptionCase {
         Some(self.after(event, occasion, now))
     }
 
+    /// Returns the change after the customer deleted a method. `None` if another one is charged.
+    pub fn without_method(&self, method: SavedMethodId, now: DateTime<Utc>) -> Option<SubscriptionChange> {
+        let is_charged = self.subscription.terms.method == Some(method);
+        is_charged.then(|| self.after(SubscriptionEvent::DeleteMethod, &EventContext::default(), now).ok()).flatten()
+    }
+
     /// Returns a change that only plans the next step.
     fn replanned(&self, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
         let mut change = self.unmoved(event, now);
@@ -500,4 +506,4 @@ fn ended(event: SubscriptionEvent, occasion: &EventContext) -> Option<AttemptEnd
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

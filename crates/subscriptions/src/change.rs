@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::SavedMethodId;
 
 use crate::effect::SubscriptionNotice;
-use crate::model::{NewAttempt, Subscription};
+use crate::model::{AttemptState, NewAttempt, Subscription};
 use crate::state::{SubscriptionEvent, SubscriptionStatus};
 use crate::terms::ConsentedTerms;
 
@@ -43,4 +43,15 @@ pub struct SubscriptionChange {
     pub notices: Vec<SubscriptionNotice>,
     /// Time of the change.
     pub at: DateTime<Utc>,
+}
+
+impl SubscriptionChange {
+    /// State of the open attempt after the change; `None` if it has ended or does not change.
+    pub fn open_attempt(&self) -> Option<AttemptState> {
+        match self.event {
+            SubscriptionEvent::ChargeUnknown => Some(AttemptState::NeedsReconciliation),
+            SubscriptionEvent::ChargePending => Some(AttemptState::Processing),
+            _ => None,
+        }
+    }
 }

@@ -24,6 +24,11 @@
 //! attempt per subscription, and one attempt per subscription, period and number. The commit that stores an attempt
 //! calls [`next_try`] again, with all attempts of the method locked.
 //!
+//! **For implementations of the ports**: the commit that records the outcome of a charge
+//! ([`ChargeStore::record`](kontor_payments::ports::ChargeStore::record)) calls the functions of [`charge_outcome`] with
+//! the locked subscriptions and writes the [`SubscriptionChange`](change::SubscriptionChange)s. Implementations do not
+//! decide themselves about periods, attempts and late money.
+//!
 //! **Features**: `mocks` adds a mock of every port except [`ports::SubscriptionForecastReader`].
 //!
 //! A backend that only checks access needs [`grants_access`] alone; `apps/examples` has two such backends.
@@ -122,6 +127,7 @@ mod access;
 mod bounds;
 mod case;
 pub mod change;
+pub mod charge_outcome;
 mod checkout;
 mod condition;
 mod decline;

@@ -136,6 +136,9 @@ pub struct CommitResult {
 }
 
 /// Stores subscriptions.
+///
+/// Outcomes of charges reach subscriptions by [`ChargeStore`](kontor_payments::ports::ChargeStore): its implementation
+/// must call the functions of [`charge_outcome`](crate::charge_outcome).
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SubscriptionStore: Send + Sync {
@@ -203,7 +206,8 @@ pub trait SubscriptionStore: Send + Sync {
         decide: Decision,
     ) -> Result<CommitResult, SubscriptionError>;
 
-    /// Deactivates a method of the customer in the application and ends its planned attempts, in one commit.
+    /// Deactivates a method of the customer in the application and ends its planned attempts, in one commit:
+    /// [`SubscriptionCase::without_method`] decides about each subscription.
     /// Returns when no request with the method is in transit. `false` if they have no such method.
     async fn delete_method(
         &self,
@@ -284,7 +288,8 @@ pub trait SubscriptionReader: Send + Sync {
 }
 
 /// Stores method changes; their charges are in [`ChargeStore`](kontor_payments::ports::ChargeStore). The commit
-/// that saves the method also sets it on the subscription.
+/// that saves the method also sets it on the subscription: [`method_saved`](crate::charge_outcome::method_saved)
+/// decides.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait MethodChangeStore: Send + Sync {

@@ -119,6 +119,17 @@ pub enum PlanStanding {
     Ends,
 }
 
+impl PlanStanding {
+    /// Returns the state of a plan. `renews` states that the project renews subscriptions of withdrawn plans.
+    pub fn of(is_offered: bool, renews: bool) -> Self {
+        match (is_offered, renews) {
+            (true, _) => Self::Available,
+            (false, true) => Self::Renews,
+            (false, false) => Self::Ends,
+        }
+    }
+}
+
 /// Facts that decide, besides the state, about a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]
@@ -154,6 +165,14 @@ mod tests {
     use kontor_kernel::Word;
 
     use super::*;
+
+    #[test]
+    fn a_withdrawn_plan_renews_only_if_the_project_says_so() {
+        let standings = [(true, true), (true, false), (false, true), (false, false)];
+        let found = standings.map(|(is_offered, renews)| PlanStanding::of(is_offered, renews));
+        let expected = [PlanStanding::Available, PlanStanding::Available, PlanStanding::Renews, PlanStanding::Ends];
+        assert_eq!(found, expected);
+    }
 
     #[test]
     fn the_words_of_stored_rows_and_of_the_contract_stay_as_they_are() {

@@ -4,6 +4,8 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, Money, NomenclatureId, SavedMethodId};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
+use crate::model::PlanOffer;
+
 /// Terms of a charge: amount, plan, period and method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
@@ -19,6 +21,13 @@ pub struct Terms {
     pub billing_months: u8,
     /// Saved method; `None` while the method of a first payment is not saved yet.
     pub method: Option<SavedMethodId>,
+}
+
+impl Terms {
+    /// Returns `true` if the plan is offered with the same price and length.
+    pub fn are_offered(&self, offer: &PlanOffer) -> bool {
+        (offer.amount, &offer.currency, offer.billing_months) == (self.amount, &self.currency, self.billing_months)
+    }
 }
 
 /// Record of a consent.
@@ -159,6 +168,16 @@ mod tests {
         assert_eq!(needs_consent(&Terms { method: None, ..terms() }, &terms()), []);
         let words: Vec<_> = TermsDifference::VARIANTS.iter().map(|difference| difference.word()).collect();
         assert_eq!(words, ["plan", "price", "period", "method"]);
+    }
+
+    #[test]
+    fn terms_are_offered_if_price_and_length_are_the_same() {
+        let Terms { plan, plan_slug: slug, amount, currency, billing_months, .. } = terms();
+        let offer = PlanOffer { plan, slug, name: "Monthly".to_owned(), amount, currency, billing_months };
+        assert!(terms().are_offered(&offer));
+        assert!(!terms().are_offered(&PlanOffer { amount: Money::ZERO, ..offer.clone() }));
+        assert!(!terms().are_offered(&PlanOffer { currency: "BYN".to_owned(), ..offer.clone() }));
+        assert!(!terms().are_offered(&PlanOffer { billing_months: 2, ..offer }));
     }
 
     #[test]

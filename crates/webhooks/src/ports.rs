@@ -31,7 +31,8 @@ pub trait WebhookRepository: Send + Sync {
     /// [`WebhookRefusal::TooMany`](crate::WebhookRefusal::TooMany), also under concurrent calls.
     async fn insert(&self, webhook: NewWebhook) -> Result<Webhook, WebhookError>;
 
-    /// Changes the fields set in `change` and returns the result.
+    /// Changes the fields set in `change` and returns the result. If it
+    /// [resets](WebhookChange::resets_circuit) the circuit breaker, that is stored in its default state.
     async fn update(
         &self,
         application: ApplicationId,
@@ -78,7 +79,8 @@ pub trait DeliveryLog: Send + Sync {
     /// Returns a delivery of the webhook.
     async fn find(&self, webhook: WebhookId, delivery: DeliveryId) -> Result<Option<Delivery>, StoreError>;
 
-    /// Makes a delivery pending again. `false` if it is no longer in the state `from`.
+    /// Makes a delivery pending again, and ends the pause of its endpoint. `false` if it is no longer in the state
+    /// `from`; then nothing is written.
     async fn requeue(
         &self,
         delivery: DeliveryId,
@@ -99,7 +101,8 @@ pub trait DeliveryQueue: Send + Sync {
 
     /// Leases due deliveries, shared as [`allocate_slots`](crate::model::allocate_slots) does. Only deliveries
     /// of active webhooks are leased whose endpoint is not paused and that have no running lease. No two callers
-    /// get the same delivery, and all callers together get no more of an endpoint than its [`CircuitBreaker`] allows.
+    /// get the same delivery. All callers together get no more of an endpoint and a project than
+    /// [`free_slots`](crate::model::free_slots) allows, counted while the endpoints are locked.
     /// Unreadable rows are put aside and do not block others.
     async fn lease(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<LeasedDelivery>, StoreError>;
 

@@ -8,9 +8,8 @@ use kontor_auth::model::{
 use kontor_auth::ports::{CallbackAttempts, ClaimError, QueryPurpose};
 use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
-use super::accounts::{Newcomer, bind, create, lock_bound_customer, owner};
 use super::{Holder, insert_token};
-use crate::customer_data::lock_customer;
+use crate::customer_data::{Newcomer, bind, create, lock_bound_customer, lock_customer, owner};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode;
 use crate::schema::{callback_attempts, callback_phones};

@@ -4,8 +4,8 @@ use kontor_auth::model::{CodeRedemption, ContactOwner, NewCode, RedeemOutcome};
 use kontor_auth::ports::CodeRepository;
 use kontor_kernel::{Contact, ProjectId, StoreError};
 
-use super::accounts::{bound, owner};
 use super::{Holder, insert_token};
+use crate::customer_data::{bound, owner};
 use crate::database::{Abort, Database, on_each};
 use crate::decode;
 use crate::schema::one_time_codes;

@@ -22,7 +22,6 @@ mod staff;
 mod tokens;
 mod uses;
 
-pub(crate) use accounts::{BindError, Newcomer, find_or_bind};
 pub(crate) use directory::try_to_read;
 pub(crate) use passwords::REQUESTS as PASSWORD_REQUESTS;
 

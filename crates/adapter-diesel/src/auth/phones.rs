@@ -7,8 +7,9 @@ use kontor_auth::ports::PhoneRepository;
 use kontor_kernel::history::{Author, FieldChange};
 use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, Resource, Stamp, StoreError};
 
-use super::accounts::{bind, bound, owner};
-use crate::customer_data::{contacts, delete_login_contacts, lock_customer, lock_customer_exclusively};
+use crate::customer_data::{
+    bind, bound, contacts, delete_login_contacts, lock_customer, lock_customer_exclusively, owner,
+};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::histories;
 use crate::read_models::search::index_customer;

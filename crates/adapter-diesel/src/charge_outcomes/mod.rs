@@ -1,109 +1,113 @@
-//! Charges together with their purposes. A charge is stored with its order, and its outcome is committed with
-//! everything that follows from it. This module depends on the payment and order modules, which do not depend on each
-//! other.
+//! The step that hands the outcome of a charge or a refund to orders and subscriptions, in the commit of the outcome.
+//!
+//! Orders are paid by charges, and periods of subscriptions are paid by orders. The modules of both domains do not use
+//! each other. The domain crates decide the effects (`kontor_orders::charge_outcome`,
+//! `kontor_subscriptions::charge_outcome`), and the modules of the domains write them.
 
-mod changes;
 mod external_refunds;
-mod forecasts;
-mod method_changes;
-mod recurring;
 mod refund_store;
-mod refunds;
-mod subscriptions;
-mod withdrawn_payments;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ChargeId, Contact, CounterpartyId, OrderId, StoreError};
-use kontor_orders::OrderError;
-use kontor_orders::change::{Orderer, PlacedOrder};
-use kontor_orders::ports::{Decision, OrderStore, PlaceRefused, Placed};
-use kontor_payments::change::{Change, ChargeChange};
-use kontor_payments::model::{Charge, ChargeFailure, ChargePurpose, NewCharge, ProviderId};
+use kontor_kernel::history::Author;
+use kontor_kernel::{ChargeId, OrderId, StoreError};
+use kontor_payments::change::{Change, ChargeChange, RecordedChange};
+use kontor_payments::model::{Charge, ChargePurpose, NewCharge, ProviderId};
 use kontor_payments::ports::{ChargeStore, ChargeStored};
 use uuid::Uuid;
 
-use crate::auth::{self, BindError, Newcomer};
 use crate::customer_data::{self, CustomerOf};
 use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::orders::{self, ChargeNews, FollowUp};
-use crate::payments::{self, Key, Known};
+use crate::payments::{self, ChargeConsequences, Key};
+use crate::{orders, subscriptions};
 
-/// Commits the new state of a charge, with the effects on its purpose.
-fn record(
+impl ChargeConsequences for AnyConnection {
+    fn record_charge(
+        &mut self,
+        id: ChargeId,
+        change: &ChargeChange,
+        at: DateTime<Utc>,
+    ) -> Result<Change, Abort<StoreError>> {
+        if matches!(change, ChargeChange::Succeeded { .. } | ChargeChange::Failed { .. }) {
+            customer_data::lock_customer_of(self, CustomerOf::Charge(id.get()))?;
+        }
+        // The result of a request with an idempotency key is stored after this or was stored before it.
+        prepares();
+        let Some(recorded) = payments::record(self, id.get(), change, at)? else { return Ok(Change::Stale) };
+        let purpose = recorded.charge.purpose();
+        if let ChargeChange::Suspicious { why, .. } = change {
+            tracing::error!(%purpose, %why, "a payment does not match its charge");
+        }
+        match purpose {
+            ChargePurpose::Order(order) => hand_to_order(self, order, &recorded, at)?,
+            ChargePurpose::Verification(_) => {
+                if matches!(change, ChargeChange::Succeeded { .. }) {
+                    customer_data::mark_verified(self, recorded.charge.counterparty_id.get(), at.naive_utc())?;
+                }
+            }
+            ChargePurpose::MethodBinding(binding) => subscriptions::save_method(self, binding, &recorded, at)?,
+            // Only the saved method follows: subscriptions are paid by orders.
+            ChargePurpose::Subscription(_) => {}
+        }
+        Ok(Change::Done)
+    }
+
+    fn refund_periods(
+        &mut self,
+        charge: Option<ChargeId>,
+        ends: bool,
+        author: Author,
+        at: DateTime<Utc>,
+    ) -> Result<bool, Abort<StoreError>> {
+        subscriptions::refund_periods(self, charge, ends, author, at)
+    }
+}
+
+/// Hands an update of a charge to its order, and then to the subscriptions whose periods the order pays.
+fn hand_to_order(
     connection: &mut AnyConnection,
-    id: i64,
-    change: &ChargeChange,
+    order: OrderId,
+    recorded: &RecordedChange<'_>,
     at: DateTime<Utc>,
-) -> Result<Change, Abort<StoreError>> {
-    if matches!(change, ChargeChange::Succeeded { .. } | ChargeChange::Failed { .. }) {
-        customer_data::lock_customer_of(connection, CustomerOf::Charge(id))?;
+) -> Result<(), Abort<StoreError>> {
+    let effect = orders::apply_charge(connection, order, recorded, at)?;
+    review(connection, &recorded.charge, effect.review, at)?;
+    if subscriptions::apply_charge(connection, recorded, effect.returns_money, at)? {
+        let kept = orders::refund_late_money(connection, order, recorded, at)?;
+        review(connection, &recorded.charge, kept, at)?;
     }
-    // The result of a request with an idempotency key is stored after this or was stored before it.
-    prepares();
-    let Some(known) = payments::record(connection, id, change, at)? else { return Ok(Change::Stale) };
-    let purpose = known.charge.purpose();
-    if let ChargeChange::Suspicious { why, .. } = change {
-        tracing::error!(%purpose, %why, "a payment does not match its charge");
-    }
-    match purpose {
-        ChargePurpose::Order(order) => {
-            let follows =
-                for_order(change, &known).map(|news| orders::hear(connection, order, &news, at)).transpose()?;
-            let unwanted = follows == Some(FollowUp::Refund);
-            if unwanted {
-                refunds::refund_canceled_order(connection, order, change, &known, at)?;
-            }
-            if follows == Some(FollowUp::People) {
-                contradicted(connection, id, "a payment arrived for an order that expected no payment", at)?;
-            }
-            recurring::hear(connection, order, change, &known, unwanted, at)?;
-        }
-        ChargePurpose::Verification(_) => {
-            if matches!(change, ChargeChange::Succeeded { .. }) {
-                customer_data::mark_verified(connection, known.charge.counterparty_id.get(), at.naive_utc())?;
-            }
-        }
-        ChargePurpose::MethodBinding(binding) => method_changes::hear(connection, binding, change, &known, at)?,
-        // Only the saved method follows: subscriptions are paid by orders.
-        ChargePurpose::Subscription(_) => {}
-    }
-    Ok(Change::Done)
+    Ok(())
+}
+
+/// Commits that staff must check the money of a charge, if there is a reason. `kontor doctor` reports it.
+fn review(
+    connection: &mut AnyConnection,
+    charge: &Charge,
+    why: Option<String>,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let Some(why) = why else { return Ok(()) };
+    tracing::error!(purpose = %charge.purpose(), %why, "a payment needs review; see `kontor payment --help`");
+    contradicted(connection, charge.id, &why, at)
 }
 
 /// Commits that an outcome is doubtful, once per charge.
 fn contradicted(
     connection: &mut AnyConnection,
-    id: i64,
+    id: ChargeId,
     why: &str,
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
-    customer_data::lock_customer_of(connection, CustomerOf::Charge(id))?;
+    customer_data::lock_customer_of(connection, CustomerOf::Charge(id.get()))?;
     // Webhooks have no idempotency key.
     prepares();
-    let Some(charge) = payments::contradict(connection, id, why, at.naive_utc())? else { return Ok(()) };
+    let Some(charge) = payments::contradict(connection, id.get(), why, at.naive_utc())? else { return Ok(()) };
     if let ChargePurpose::Order(order) = charge.purpose() {
-        let follows = orders::hear(connection, order, &ChargeNews::Suspicious { why }, at)?;
-        debug_assert_eq!(follows, FollowUp::Nothing);
-        recurring::contradicted(connection, charge.id, at)?;
+        orders::apply_doubt(connection, order, why, at)?;
+        subscriptions::apply_doubt(connection, charge.id, at)?;
     }
     Ok(())
-}
-
-/// Converts the change of a charge into the outcome for its order.
-fn for_order<'a>(change: &'a ChargeChange, known: &'a Known) -> Option<ChargeNews<'a>> {
-    match change {
-        ChargeChange::Pending { confirmation_url, .. } => confirmation_url.as_deref().map(ChargeNews::Link),
-        ChargeChange::Succeeded { event_id, .. } => {
-            let request = &known.charge.request;
-            Some(ChargeNews::Succeeded { event_id: *event_id, amount: request.amount, currency: &request.currency })
-        }
-        ChargeChange::Failed { failure: ChargeFailure::Withdrawn, .. } => Some(ChargeNews::Withdrawn),
-        ChargeChange::Failed { reason, .. } => Some(ChargeNews::Failed { reason }),
-        ChargeChange::Suspicious { why, .. } => (!known.repeated).then_some(ChargeNews::Suspicious { why }),
-        ChargeChange::Postponed { .. } => None,
-    }
 }
 
 fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
@@ -156,57 +160,11 @@ impl ChargeStore for Database {
     }
 
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError> {
-        self.write(move |connection| record(connection, id.get(), &change, at)).await
+        self.write(move |connection| connection.record_charge(id, &change, at)).await
     }
 
     async fn contradicted(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
         let why = why.to_owned();
-        self.write(move |connection| contradicted(connection, id.get(), &why, at)).await
-    }
-}
-
-/// Returns the customer of an order and prevents their deletion.
-fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<CounterpartyId, Abort<PlaceRefused>> {
-    match &order.orderer {
-        Orderer::Customer(id) if customer_data::lock_customer(connection, id.get())? => Ok(*id),
-        Orderer::Customer(_) => Err(Abort::Refused(PlaceRefused::CustomerGone)),
-        Orderer::Contact(person) => {
-            let named = Newcomer {
-                first: Some(&person.first_name),
-                last: Some(&person.last_name),
-                middle: person.middle_name.as_deref(),
-            };
-            let phone = Contact::Phone(person.phone.clone());
-            let found = auth::find_or_bind(connection, order.project_id, &phone, &named, order.at.naive_utc());
-            // A call that loses the race for a new phone finds it bound on the next attempt.
-            found.map_err(|abort| {
-                abort.map(|lost| match lost {
-                    BindError::Lost => PlaceRefused::Stale,
-                    BindError::Store(error) => PlaceRefused::Store(error),
-                })
-            })
-        }
-    }
-}
-
-/// Stores the charge in the transaction of its order. Its key is known even if the call that follows fails.
-fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, Abort<PlaceRefused>> {
-    let customer = orderer(connection, order)?;
-    orders::admit_unconfirmed(connection, order)?;
-    let order_id = orders::place(connection, order, customer)?;
-    let Some(new) = order.charge(order_id, customer) else { return Ok(Placed { order_id, charge: None }) };
-    let charge = payments::insert(connection, &new).map_err(Abort::into_store)?;
-    let clash = || StoreError::corrupt("the key of a charge is already in use");
-    Ok(Placed { order_id, charge: Some(charge.ok_or_else(clash)?) })
-}
-
-#[async_trait]
-impl OrderStore for Database {
-    async fn place(&self, order: PlacedOrder) -> Result<Placed, PlaceRefused> {
-        self.write(move |connection| place(connection, &order)).await
-    }
-
-    async fn change(&self, id: OrderId, decide: Decision) -> Result<Option<Charge>, OrderError> {
-        self.write(move |connection| changes::change(connection, id, &decide)).await
+        self.write(move |connection| contradicted(connection, id, &why, at)).await
     }
 }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ChargeId, RefundId, StoreError};
+use kontor_orders::model::OrderRefundState;
 use kontor_payments::change::{Change, RefundChange};
 use kontor_payments::model::{ChargePurpose, GatewayRefund, NewRefund, ProviderId, Refund};
 use kontor_payments::ports::{ExternalRefundStored, RefundStore, RefundStored};
@@ -27,14 +28,14 @@ fn record(
         lock_customer_of(connection, CustomerOf::Refund(id.get()))?;
     }
     let recorded = payments::record_refund(connection, id.get(), key, change, at)?;
-    let succeeded = match (recorded, change) {
-        (Change::Done, RefundChange::Succeeded { .. }) => true,
-        (Change::Done, RefundChange::Failed { .. }) => false,
+    let state = match (recorded, change) {
+        (Change::Done, RefundChange::Succeeded { .. }) => OrderRefundState::Succeeded,
+        (Change::Done, RefundChange::Failed { .. }) => OrderRefundState::Failed,
         _ => return Ok(recorded),
     };
     let refund = payments::load_refund(connection, id)?;
     if let Some(Refund { purpose: ChargePurpose::Order(order), .. }) = refund {
-        orders::apply_refund_outcome(connection, order, id, succeeded, at)?;
+        orders::apply_refund_outcome(connection, order, id, state, at)?;
     }
     Ok(recorded)
 }

@@ -2,6 +2,7 @@
 //! persons.
 
 mod avatars;
+mod contact_owners;
 mod customer_locks;
 mod employees;
 mod forget;
@@ -12,6 +13,7 @@ mod subscriptions;
 mod tickets;
 
 pub(crate) use avatars::{READY, avatar_key, is_avatar};
+pub(crate) use contact_owners::{BindError, Newcomer, bind, bound, create, find_or_bind, lock_bound_customer, owner};
 pub(crate) use customer_locks::{
     CustomerOf, lock_customer, lock_customer_exclusively, lock_customer_of, mark_verified,
 };

@@ -3,14 +3,14 @@
 use diesel::prelude::*;
 use kontor_kernel::{OfProject, OrderId};
 use kontor_orders::change::OrderUpdate;
-use kontor_orders::model::{Notice, Order, StockEffect};
+use kontor_orders::model::{Order, StockEffect};
 use kontor_orders::{OrderError, OrderRefusal};
 
-use super::history::{self, Entry};
-use super::{assemble, notices, replace_lines, reserved_stock};
+use super::{assemble, history, notices, replace_lines, reserved_stock};
 use crate::customer_data::is_employee;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
+use crate::order_history::{self, Entry};
 use crate::schema::orders;
 use crate::statement::Statement;
 
@@ -38,7 +38,7 @@ struct Columns {
 
 /// Writes a change of a locked order; `before` is its state before the change. Refunded lines are written first, so
 /// that their stock is not released twice.
-pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &OrderUpdate) -> Result<(), Refused> {
+pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &OrderUpdate) -> Result<(), Refused> {
     let (order, project, at) = (before.id, change.stamp.project_id.get(), change.stamp.at.naive_utc());
     if let Some(manager) = change.manager.as_filled()
         && !is_employee(connection, change.stamp.project_id, *manager)?
@@ -67,7 +67,6 @@ pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
         .execute(connection)?;
     if let Some(rework) = &change.rework {
         replace_lines::apply(connection, order, rework, &change.stamp)?;
-        notices::tell(connection, order, Notice::OrderChanged, None, at)?;
     }
     if change.transition.is_some() {
         invalidate(Topic::Storefront, project);
@@ -80,21 +79,18 @@ pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
     if let Some(event) = change.captured.as_ref().and_then(|captured| captured.event.as_ref()) {
         history::announce_paid(connection, event)?;
     }
-    let notice = change.transition.map(|step| step.notice).or(change.captured.as_ref().map(|_| Notice::OrderPaid));
-    if let Some(notice) = notice {
-        let amount = change.captured.as_ref().map(|captured| captured.amount);
+    for (notice, amount) in change.notices() {
         notices::tell(connection, order, notice, amount, at)?;
     }
-    let returned = change.refund.as_ref().map(|refund| refund.decided.amount.to_string());
-    let detail = returned.or_else(|| change.by_hand.as_ref().map(ToString::to_string));
+    let detail = change.detail();
     let entry = Entry {
         project,
         order: order.get().into(),
         actor: change.stamp.author,
         event: change.event(),
-        status: change.transition.map_or(before.status, |step| step.to),
+        status: change.status(before),
         detail: detail.as_deref(),
         changes: change.changes(before),
     };
-    history::write(connection, &entry, at)
+    order_history::write(connection, &entry, at)
 }

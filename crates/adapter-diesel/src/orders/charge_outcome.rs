@@ -1,61 +1,35 @@
-//! Outcomes of charges applied to orders. The domain decides the status; the statement that changes the order has the
-//! guard.
+//! Effects of charges on orders: `kontor_orders::charge_outcome` decides them under the lock of the order.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
-use kontor_kernel::{Money, OrderId, StoreError};
-use kontor_orders::model::{AfterCharge, ChargeOutcome, OrderEvent, OrderStatus, PaidEvent, StockEffect, Transition};
-use uuid::Uuid;
+use kontor_kernel::{OrderId, StoreError};
+use kontor_orders::change::Captured;
+use kontor_orders::charge_outcome::{self, LateRefund, LockedOrder, OrderEffects, not_refunded};
+use kontor_orders::model::{OrderStatus, StockEffect, Transition};
+use kontor_orders::refund::RefundRefused;
+use kontor_orders::{OrderError, OrderRefusal};
+use kontor_payments::change::{ChargeChange, RecordedChange};
+use kontor_payments::model::Charge;
 
-use super::history::{self, Entry, figure};
-use super::{notices, reserved_stock};
+use super::change::locked;
+use super::refunds::RefundContext;
+use super::requested_refunds::request_refund;
+use super::{history, notices, reserved_stock, to_storage};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Driver};
 use crate::decode;
 use crate::schema::orders;
 
-/// Outcome or state of a charge.
-pub(crate) enum ChargeNews<'a> {
-    /// Payment page for the customer.
-    Link(&'a str),
-    /// The money was captured.
-    Succeeded {
-        /// Identifier of the event that follows.
-        event_id: Uuid,
-        /// Captured amount.
-        amount: Money,
-        /// Currency code, three letters.
-        currency: &'a str,
-    },
-    /// The charge failed for good.
-    Failed {
-        /// Reason for the failure.
-        reason: &'a str,
-    },
-    /// The service withdrew the charge because another amount has to be paid.
-    Withdrawn,
-    /// The acquirer reports a payment that differs from the requested one, for the first time.
-    Suspicious {
-        /// The differing fields.
-        why: &'a str,
-    },
-}
-
-/// An order whose row is locked.
-pub(super) struct Locked {
-    pub id: OrderId,
-    project: i64,
-    application: Option<i64>,
-    pub status: OrderStatus,
-}
+type Failed = Abort<StoreError>;
 
 #[diesel::dsl::auto_type]
 fn one(order: i64) -> _ {
     orders::table.filter(orders::id.eq(order)).select((orders::project_id, orders::application_id, orders::status_id))
 }
 
-pub(super) fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked, Abort<StoreError>> {
+/// Locks an order until the transaction ends.
+pub(super) fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<LockedOrder, Failed> {
     let (project, application, status): (i64, Option<i64>, i64) = match connection.driver() {
         Driver::Postgres(pg) => one(id.get()).for_no_key_update().get_result(pg)?,
         // SQLite has one writer.
@@ -63,138 +37,149 @@ pub(super) fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked
     };
     let status =
         OrderStatus::from_id(status).ok_or_else(|| StoreError::corrupt(format!("order {id} has status {status}")))?;
-    Ok(Locked { id, project, application, status })
+    let (project_id, application_id) = (decode::id(project)?, decode::optional_id(application)?);
+    Ok(LockedOrder { id, project_id, application_id, status })
 }
 
-/// Locks an order until the transaction ends. Returns `true` if it waits for its payment.
-pub(crate) fn waits_for_payment(connection: &mut AnyConnection, order: OrderId) -> Result<bool, Abort<StoreError>> {
-    Ok(lock(connection, order)?.status == OrderStatus::WaitingForPayment)
+/// Effect of a charge on an order, for the other records that depend on the charge.
+#[derive(Default)]
+#[must_use = "staff must check the money"]
+pub(crate) struct ChargeEffect {
+    /// `true` if the money does not pay the order.
+    pub returns_money: bool,
+    /// Reason why staff must check the charge.
+    pub review: Option<String>,
 }
 
-/// Action required beyond the order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "money may be kept that belongs to the customer"]
-pub(crate) enum FollowUp {
-    /// No action.
-    Nothing,
-    /// Refund the money: the order is canceled.
-    Refund,
-    /// Employees check the payment: the order did not wait for it.
-    People,
-}
-
-pub(crate) fn hear(
+/// Applies an update of a charge to its order.
+pub(crate) fn apply_charge(
     connection: &mut AnyConnection,
-    order: OrderId,
-    news: &ChargeNews<'_>,
+    id: OrderId,
+    recorded: &RecordedChange<'_>,
     at: DateTime<Utc>,
-) -> Result<FollowUp, Abort<StoreError>> {
-    let order = lock(connection, order)?;
-    match news {
-        ChargeNews::Link(url) => {
-            let waits = orders::table
-                .filter(orders::id.eq(order.id.get()))
-                .filter(orders::status_id.eq(OrderStatus::WaitingForPayment.id()));
-            diesel::update(waits)
-                .set((
-                    orders::payment_link.eq(url),
-                    orders::version.eq(orders::version + 1),
-                    orders::updated_at.eq(at.naive_utc()),
-                ))
-                .execute(connection)?;
-        }
-        ChargeNews::Suspicious { why } => {
-            enter(connection, &order, Heard::of(OrderEvent::PaymentSuspicious, &order).with(why), at)?;
-        }
-        ChargeNews::Succeeded { event_id, amount, currency } => {
-            match order.status.after_charge(ChargeOutcome::Succeeded) {
-                AfterCharge::Moves(step) => {
-                    follow(connection, &order, step, at)?;
-                    capture(connection, &order, *amount, at)?;
-                    if let Some(application) = order.application {
-                        let event = PaidEvent {
-                            event_id: *event_id,
-                            order_id: order.id,
-                            application_id: decode::id(application)?,
-                            project_id: decode::id(order.project)?,
-                            amount: *amount,
-                            currency: (*currency).to_owned(),
-                            paid_at: at,
-                        };
-                        history::announce_paid(connection, &event)?;
-                    }
-                    notices::tell(connection, order.id, step.notice, Some(*amount), at.naive_utc())?;
-                    let paid = Heard::of(OrderEvent::Paid, &order);
-                    enter(connection, &order, Heard { to: step.to, captured: Some(*amount), ..paid }, at)?;
-                }
-                AfterCharge::Returns => {
-                    capture(connection, &order, *amount, at)?;
-                    let late = Heard::of(OrderEvent::PaidAfterCancellation, &order);
-                    let amount_text = amount.to_string();
-                    enter(connection, &order, Heard { captured: Some(*amount), ..late.with(&amount_text) }, at)?;
-                    return Ok(FollowUp::Refund);
-                }
-                AfterCharge::Unexpected => {
-                    // No transition moves an order away while its charge is open. Should it ever happen, the money must
-                    // be visible.
-                    tracing::error!(order = %order.id, "a payment arrived for an order that expects no payment");
-                    capture(connection, &order, *amount, at)?;
-                    let odd = Heard::of(OrderEvent::PaidOutOfTurn, &order).with("the payment was not expected");
-                    enter(connection, &order, Heard { captured: Some(*amount), ..odd }, at)?;
-                    return Ok(FollowUp::People);
-                }
-                AfterCharge::Stays => {}
-            }
-        }
-        ChargeNews::Withdrawn => {
-            let row = orders::table.find(order.id.get());
-            diesel::update(row)
-                .set((
-                    orders::payment_link.eq(None::<String>),
-                    orders::version.eq(orders::version + 1),
-                    orders::updated_at.eq(at.naive_utc()),
-                ))
-                .execute(connection)?;
-            enter(connection, &order, Heard::of(OrderEvent::PaymentWithdrawn, &order), at)?;
-        }
-        ChargeNews::Failed { reason } => match order.status.after_charge(ChargeOutcome::Failed) {
-            AfterCharge::Moves(step) => {
-                follow(connection, &order, step, at)?;
-                notices::tell(connection, order.id, step.notice, None, at.naive_utc())?;
-                let failed = Heard::of(OrderEvent::PaymentFailed, &order).with(reason);
-                enter(connection, &order, Heard { to: step.to, ..failed }, at)?;
-            }
-            AfterCharge::Stays | AfterCharge::Returns | AfterCharge::Unexpected => {}
-        },
+) -> Result<ChargeEffect, Failed> {
+    if !charge_outcome::is_relevant(recorded) {
+        return Ok(ChargeEffect::default());
     }
-    Ok(FollowUp::Nothing)
+    let order = lock(connection, id)?;
+    let whole = || locked(connection, id).map_err(to_storage);
+    let effects = charge_outcome::decide(&order, recorded, at, whole)?;
+    write(connection, &order, &effects, at)?;
+    let unpaid = match &effects.refund {
+        Some(late) => refund(connection, id, &recorded.charge, late, at)?,
+        None => None,
+    };
+    Ok(ChargeEffect { returns_money: effects.returns_money, review: effects.review.or(unpaid) })
+}
+
+/// Applies a doubt about a charge to its order.
+pub(crate) fn apply_doubt(
+    connection: &mut AnyConnection,
+    id: OrderId,
+    why: &str,
+    at: DateTime<Utc>,
+) -> Result<(), Failed> {
+    let order = lock(connection, id)?;
+    write(connection, &order, &charge_outcome::contradicted(&order, why), at)
+}
+
+/// Refunds the money of a charge because the subscription that its order pays is canceled. Returns the reason for a
+/// review if it cannot be refunded. The caller has locked the order.
+pub(crate) fn refund_late_money(
+    connection: &mut AnyConnection,
+    id: OrderId,
+    recorded: &RecordedChange<'_>,
+    at: DateTime<Utc>,
+) -> Result<Option<String>, Failed> {
+    let ChargeChange::Succeeded { event_id, .. } = recorded.change else { return Ok(None) };
+    let order = locked(connection, id).map_err(to_storage)?;
+    match charge_outcome::late_refund(order, &recorded.charge, *event_id, at) {
+        Ok(Some(late)) => refund(connection, id, &recorded.charge, &late, at),
+        Ok(None) => Ok(None),
+        Err(why) => Ok(Some(why)),
+    }
+}
+
+/// Stores the refund of late money. Returns the reason for a review if the charge has less money left.
+fn refund(
+    connection: &mut AnyConnection,
+    id: OrderId,
+    charge: &Charge,
+    late: &LateRefund,
+    at: DateTime<Utc>,
+) -> Result<Option<String>, Failed> {
+    let project = charge.project_id.get();
+    let giving = RefundContext { project, order: id, by: Author::System, at: at.naive_utc() };
+    match request_refund(connection, giving, &late.refund, Some((charge.id, late.request.clone())), at) {
+        // It is refused before any write.
+        Err(Abort::Refused(OrderError::Refused(OrderRefusal::Refund(refused @ RefundRefused::ExceedsPaid { .. })))) => {
+            Ok(Some(not_refunded(refused)))
+        }
+        stored => stored.map(|()| None).map_err(to_storage),
+    }
+}
+
+/// Writes the effects on a locked order, except the refund and the review.
+pub(super) fn write(
+    connection: &mut AnyConnection,
+    order: &LockedOrder,
+    effects: &OrderEffects,
+    at: DateTime<Utc>,
+) -> Result<(), Failed> {
+    let moment = at.naive_utc();
+    if let Some(step) = effects.transition {
+        follow(connection, order, step, at)?;
+    }
+    if let Some(link) = effects.payment_link.as_set() {
+        diesel::update(orders::table.find(order.id.get()))
+            .set((
+                orders::payment_link.eq(link.as_deref()),
+                orders::version.eq(orders::version + 1),
+                orders::updated_at.eq(moment),
+            ))
+            .execute(connection)?;
+    }
+    if let Some(captured) = &effects.captured {
+        capture(connection, order, captured, at)?;
+    }
+    if let Some(notice) = effects.notice {
+        let amount = effects.captured.as_ref().map(|captured| captured.amount);
+        notices::tell(connection, order.id, notice, amount, moment)?;
+    }
+    match &effects.entry {
+        Some(entry) => history::enter(connection, order.project_id.get(), order.id, entry, moment),
+        None => Ok(()),
+    }
 }
 
 fn capture(
     connection: &mut AnyConnection,
-    order: &Locked,
-    amount: Money,
+    order: &LockedOrder,
+    captured: &Captured,
     at: DateTime<Utc>,
-) -> Result<(), Abort<StoreError>> {
+) -> Result<(), Failed> {
     diesel::update(orders::table.find(order.id.get()))
         .set((
-            orders::captured.eq(amount.minor()),
+            orders::captured.eq(captured.amount.minor()),
             orders::paid_at.eq(at.naive_utc()),
             orders::version.eq(orders::version + 1),
             orders::updated_at.eq(at.naive_utc()),
         ))
         .execute(connection)?;
+    if let Some(event) = &captured.event {
+        history::announce_paid(connection, event)?;
+    }
     Ok(())
 }
 
 /// Changes the status of the order and its stock.
-pub(super) fn follow(
+fn follow(
     connection: &mut AnyConnection,
-    order: &Locked,
+    order: &LockedOrder,
     step: Transition,
     at: DateTime<Utc>,
-) -> Result<(), Abort<StoreError>> {
-    let (id, moment) = (order.id.get(), at.naive_utc());
+) -> Result<(), Failed> {
+    let (id, project, moment) = (order.id.get(), order.project_id.get(), at.naive_utc());
     let moved = diesel::update(orders::table.filter(orders::id.eq(id)).filter(orders::status_id.eq(step.from.id())))
         .set((
             orders::status_id.eq(step.to.id()),
@@ -210,52 +195,13 @@ pub(super) fn follow(
     match step.stock {
         StockEffect::Keep => {}
         StockEffect::Release => {
-            invalidate(Topic::Storefront, order.project);
+            invalidate(Topic::Storefront, project);
             reserved_stock::release(connection, id, Author::System, moment)?;
         }
         StockEffect::Sell => {
-            invalidate(Topic::Storefront, order.project);
+            invalidate(Topic::Storefront, project);
             reserved_stock::sell(connection, id, Author::System, moment)?;
         }
     }
     Ok(())
-}
-
-/// Details of an outcome for the history entry.
-pub(super) struct Heard<'a> {
-    pub event: OrderEvent,
-    /// Status that the outcome leads to.
-    pub to: OrderStatus,
-    pub detail: Option<&'a str>,
-    pub captured: Option<Money>,
-}
-
-impl<'a> Heard<'a> {
-    pub fn of(event: OrderEvent, order: &Locked) -> Self {
-        Self { event, to: order.status, detail: None, captured: None }
-    }
-
-    fn with(self, detail: &'a str) -> Self {
-        Self { detail: Some(detail), ..self }
-    }
-}
-
-pub(super) fn enter(
-    connection: &mut AnyConnection,
-    order: &Locked,
-    heard: Heard<'_>,
-    at: DateTime<Utc>,
-) -> Result<(), Abort<StoreError>> {
-    let moved = (heard.to != order.status).then(|| figure("status_id", order.status.id(), heard.to.id()));
-    let captured = heard.captured.map(|amount| figure("captured_amount", Money::ZERO, amount));
-    let entry = Entry {
-        project: order.project,
-        order: order.id.get().into(),
-        actor: Author::System,
-        event: heard.event,
-        status: heard.to,
-        detail: heard.detail,
-        changes: moved.into_iter().chain(captured).collect(),
-    };
-    history::write(connection, &entry, at.naive_utc())
 }

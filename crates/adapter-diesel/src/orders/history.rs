@@ -1,68 +1,21 @@
-//! History entries of orders, and the events published about them.
+//! The history of an order, and the events published about it.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
-use kontor_kernel::history::{Author, FieldChange, HistoryAction, HistoryEntry};
-use kontor_kernel::{Money, OrderId, Page, PageRequest, StoreError, Word as _};
+use kontor_kernel::history::{Author, HistoryAction, HistoryEntry};
+use kontor_kernel::{OrderId, Page, PageRequest, StoreError};
+use kontor_orders::charge_outcome::EffectEntry;
 use kontor_orders::model::{OrderEntry, OrderEvent, OrderStatus, PaidEvent};
 
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
+use crate::order_history::{self, Entry};
 use crate::schema::{order_events, outbox_events};
-use crate::statement::{Statement, Value, by_place};
+use crate::statement::{Statement, by_place};
 use crate::unreadable;
-
-/// History entry to write.
-pub(super) struct Entry<'a> {
-    pub project: i64,
-    pub order: Value,
-    pub actor: Author,
-    pub event: OrderEvent,
-    pub status: OrderStatus,
-    pub detail: Option<&'a str>,
-    pub changes: Vec<FieldChange>,
-}
-
-/// Returns the change of an order field by an outcome.
-pub(super) fn figure(field: &str, old: impl ToString, new: impl ToString) -> FieldChange {
-    FieldChange { field: field.to_owned(), old: Some(old.to_string()), new: Some(new.to_string()) }
-}
-
-/// Returns the fields of the first history entry: those that can change later.
-pub(super) fn created(status: OrderStatus, final_price: Money, delivery_price: Money) -> Vec<FieldChange> {
-    let field = |name: &str, value: String| FieldChange { field: name.to_owned(), old: None, new: Some(value) };
-    let delivery = (!delivery_price.is_zero()).then(|| field("delivery_price", delivery_price.to_string()));
-    let always = [field("status_id", status.id().to_string()), field("final_price", final_price.to_string())];
-    always.into_iter().chain(delivery).collect()
-}
-
-pub(super) fn write<R>(connection: &mut AnyConnection, entry: &Entry<'_>, at: NaiveDateTime) -> Result<(), Abort<R>> {
-    line(entry, at)?.run(connection)?;
-    Ok(())
-}
-
-/// Returns the statement that writes an entry.
-pub(super) fn line(entry: &Entry<'_>, at: NaiveDateTime) -> Result<Statement, StoreError> {
-    let (actor, actor_id) = decode::actor(entry.actor);
-    let changes = serde_json::to_string(&entry.changes).map_err(StoreError::corrupt)?;
-    Ok(Statement::new(
-        "INSERT INTO order_events (project_id, order_id, actor, actor_id, event, status_id, detail, changes, created_at) VALUES ",
-    )
-    .tuple([
-        entry.project.into(),
-        entry.order.clone(),
-        actor.into(),
-        actor_id.into(),
-        entry.event.word().into(),
-        entry.status.id().into(),
-        entry.detail.into(),
-        changes.into(),
-        at.into(),
-    ]))
-}
 
 by_place! {
     struct EntryRow {
@@ -123,6 +76,19 @@ pub(super) fn page(
     .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
     Ok(decode::page(unreadable::rows("order_events", rows, |row| row.id, OrderEntry::try_from)?, total, page)?)
+}
+
+/// Adds the entry of an effect that the service itself causes.
+pub(super) fn enter(
+    connection: &mut AnyConnection,
+    project: i64,
+    order: OrderId,
+    entry: &EffectEntry,
+    at: NaiveDateTime,
+) -> Result<(), Abort<StoreError>> {
+    let (order, detail, changes) = (order.get().into(), entry.detail.as_deref(), entry.changes.clone());
+    let (actor, event, status) = (Author::System, entry.event, entry.status);
+    order_history::write(connection, &Entry { project, order, actor, event, status, detail, changes }, at)
 }
 
 /// Adds `order.paid` to the outbox.

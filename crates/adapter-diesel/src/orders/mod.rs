@@ -12,19 +12,32 @@ mod history;
 mod notices;
 mod place;
 mod reader;
-mod recurring;
 mod refunds;
 mod replace_lines;
+mod requested_refunds;
 mod reservations;
 mod reserved_stock;
 mod snapshot;
+mod store;
 mod tickets;
 mod unconfirmed;
+mod unpaid;
 
-pub(crate) use change::{apply, locked};
-pub(crate) use charge_outcome::{ChargeNews, FollowUp, hear, waits_for_payment};
-pub(crate) use place::place;
+pub(crate) use change::locked;
+pub(crate) use charge_outcome::{apply_charge, apply_doubt, refund_late_money};
 pub(crate) use reader::numbered;
-pub(crate) use recurring::{RecurringLine, RecurringOrder, has_warehouse, place_recurring};
-pub(crate) use refunds::{RefundChannel, RefundContext, add_outside_refund_entry, apply_refund_outcome, give_back};
-pub(crate) use unconfirmed::admit_unconfirmed;
+pub(crate) use refunds::{add_outside_refund, apply_refund_outcome};
+
+use kontor_kernel::StoreError;
+use kontor_orders::OrderError;
+
+use crate::database::Abort;
+
+/// Converts a refusal into a storage error, because no caller could receive the refusal.
+pub(crate) fn to_storage(abort: Abort<OrderError>) -> Abort<StoreError> {
+    match abort {
+        Abort::Refused(OrderError::Store(error)) | Abort::Store(error) => Abort::Store(error),
+        Abort::Refused(refused) => Abort::Store(StoreError::corrupt(refused)),
+        Abort::Query(error) => Abort::Query(error),
+    }
+}

@@ -10,7 +10,6 @@ use kontor_orders::model::{OrderEvent, PaymentMethod, ReservationState};
 use kontor_orders::ports::PlaceRefused;
 
 use super::discounts;
-use super::history::{self, Entry};
 use super::snapshot::SERVICE;
 use super::tickets;
 use crate::customer_data::is_employee;
@@ -19,6 +18,7 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::locks::lock_items;
+use crate::order_history::{self, Entry};
 use crate::read_models::offers;
 use crate::schema::{discount_usages, nomenclatures};
 use crate::statement::{IdRow, Statement, Value};
@@ -29,7 +29,7 @@ type Refused = Abort<PlaceRefused>;
 /// Stores an order and its reservations. Its charge is stored in the same transaction.
 ///
 /// The caller has locked the customer.
-pub(crate) fn place(
+pub(super) fn place(
     connection: &mut AnyConnection,
     order: &PlacedOrder,
     customer: CounterpartyId,
@@ -143,7 +143,7 @@ fn store(
         event: OrderEvent::Created,
         status: order.status,
         detail: None,
-        changes: history::created(order.status, order.final_price, order.delivery_charge.price),
+        changes: order_history::created(order.status, order.final_price, order.delivery_charge.price),
     };
     if connection.is_postgres() && order.lines.len() <= AT_ONCE {
         let mut all = Statement::new("WITH placed AS (")
@@ -151,7 +151,7 @@ fn store(
             .sql("), held AS (")
             .then(line_rows(project, &PLACED, &order.lines, at))
             .sql("), told AS (")
-            .then(history::line(&entry(PLACED), at)?);
+            .then(order_history::line(&entry(PLACED), at)?);
         if !reserved.is_empty() {
             all = all.sql("), moved AS (").then(stock::entries(reserved, &cause(PLACED)));
         }
@@ -161,7 +161,7 @@ fn store(
     let id = placed.row::<IdRow>(connection)?.id;
     insert_lines(connection, project, id, &order.lines, at)?;
     stock::enter(connection, reserved, &cause(id.into()))?;
-    history::write(connection, &entry(id.into()), at)?;
+    order_history::write(connection, &entry(id.into()), at)?;
     Ok(id)
 }
 

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use chrono::NaiveDateTime;
+use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
-use kontor_kernel::{Money, OrderId, RefundId, StoreError, Word};
+use kontor_kernel::{OrderId, RefundId, StoreError, Word};
 use kontor_orders::change::OrderedRefund;
-use kontor_orders::model::{Notice, Order, OrderEvent, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
-use kontor_orders::refund::{RefundRefused, ReturnEffect, ReturnedLine};
+use kontor_orders::model::{OrderRefund, OrderRefundState, OrderStatus, ReservationState};
+use kontor_orders::refund::{OutsideRefund, RefundRefused, ReturnEffect, ReturnedLine, SettledRefund};
 use kontor_orders::{OrderError, OrderRefusal};
+use kontor_payments::model::Charge;
 
-use super::history::{self, Entry, figure};
-use super::{notices, tickets};
+use super::history::enter;
+use super::{notices, tickets, to_storage};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
@@ -71,7 +72,7 @@ pub(super) fn of_orders(
 
 /// Author, project and time of a refund.
 #[derive(Clone, Copy)]
-pub(crate) struct RefundContext {
+pub(super) struct RefundContext {
     pub project: i64,
     pub order: OrderId,
     pub by: Author,
@@ -80,7 +81,7 @@ pub(crate) struct RefundContext {
 
 /// Way in which the money is refunded.
 #[derive(Clone, Copy)]
-pub(crate) enum RefundChannel {
+pub(super) enum RefundChannel {
     /// The acquirer is requested to make this refund.
     Asked(RefundId),
     /// The acquirer has made this refund already.
@@ -99,7 +100,7 @@ impl RefundChannel {
 }
 
 /// Stores a refund of lines and counts its money as pending or refunded. The caller has locked the order.
-pub(crate) fn give_back(
+pub(super) fn give_back(
     connection: &mut AnyConnection,
     giving: RefundContext,
     refund: &OrderedRefund,
@@ -154,36 +155,25 @@ pub(crate) fn give_back(
             .once()
             .run(connection)?;
     }
-    // A refund without money needs no notice.
-    if !refund.decided.amount.is_zero() {
-        let notice = match way {
-            RefundChannel::Asked(_) => Notice::OrderRefundRequested,
-            RefundChannel::Gone(_) | RefundChannel::ByHand => Notice::OrderRefunded,
-        };
+    if let Some(notice) = refund.notice(matches!(way, RefundChannel::Asked(_))) {
         notices::tell(connection, giving.order, notice, Some(refund.decided.amount), at)?;
     }
     Ok(())
 }
 
-/// Adds a history entry for a refund made at the acquirer, outside the service.
-pub(crate) fn add_outside_refund_entry(
+/// Stores a refund that was made at the acquirer, outside the service. The caller has locked the order.
+pub(crate) fn add_outside_refund(
     connection: &mut AnyConnection,
-    before: &Order,
-    giving: RefundContext,
-    amount: Money,
+    charge: &Charge,
+    order: OrderId,
+    made: &OutsideRefund,
+    stored: RefundId,
+    at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
-    let after = before.refunded.checked_add(amount).unwrap_or(Money::MAX);
-    let detail = format!("{amount}, made at the acquirer");
-    let entry = Entry {
-        project: giving.project,
-        order: giving.order.get().into(),
-        actor: giving.by,
-        event: OrderEvent::Refunded,
-        status: before.status,
-        detail: Some(&detail),
-        changes: vec![figure("refunded_amount", before.refunded, after)],
-    };
-    history::write(connection, &entry, giving.at)
+    let (project, at) = (charge.project_id.get(), at.naive_utc());
+    let giving = RefundContext { project, order, by: Author::System, at };
+    give_back(connection, giving, &made.refund, RefundChannel::Gone(stored)).map_err(to_storage)?;
+    enter(connection, project, order, &made.entry, at)
 }
 
 by_place! {
@@ -263,10 +253,9 @@ pub(crate) fn apply_refund_outcome(
     connection: &mut AnyConnection,
     order: OrderId,
     refund: RefundId,
-    succeeded: bool,
+    state: OrderRefundState,
     at: NaiveDateTime,
 ) -> Result<(), Abort<StoreError>> {
-    let state = if succeeded { OrderRefundState::Succeeded } else { OrderRefundState::Failed };
     let known: Option<(i64, i64)> = diesel::update(
         order_refunds::table
             .filter(order_refunds::refund_id.eq(refund.get()))
@@ -277,7 +266,7 @@ pub(crate) fn apply_refund_outcome(
     .get_result(connection)
     .optional()?;
     let Some((id, amount)) = known else { return Ok(()) };
-    let gone = if succeeded { amount } else { 0 };
+    let gone = if state == OrderRefundState::Succeeded { amount } else { 0 };
     let (project, status, refunding, refunded): (i64, i64, i64, i64) = diesel::update(orders::table.find(order.get()))
         .set((
             orders::refunding.eq(orders::refunding - amount),
@@ -287,7 +276,7 @@ pub(crate) fn apply_refund_outcome(
         ))
         .returning((orders::project_id, orders::status_id, orders::refunding, orders::refunded))
         .get_result(connection)?;
-    if !succeeded {
+    if state == OrderRefundState::Failed {
         Statement::new(
             "UPDATE reservations SET refunded_amount = refunded_amount - (SELECT l.amount FROM order_refund_lines l \
              WHERE l.order_refund_id = ",
@@ -303,17 +292,15 @@ pub(crate) fn apply_refund_outcome(
     }
     let status =
         OrderStatus::from_id(status).ok_or_else(|| decode::unknown("orders", order.get(), "status_id", status))?;
-    let event = if succeeded { OrderEvent::Refunded } else { OrderEvent::RefundFailed };
-    let (pending, back) = (decode::money(refunding)?, decode::money(refunded)?);
-    let amount = decode::money(amount)?;
-    let mut changes = vec![figure("refunding_amount", decode::money(refunding + amount.minor())?, pending)];
-    if succeeded {
-        changes.push(figure("refunded_amount", back.saturating_sub(amount), back));
+    let settled = SettledRefund {
+        amount: decode::money(amount)?,
+        state,
+        status,
+        refunding: decode::money(refunding)?,
+        refunded: decode::money(refunded)?,
+    };
+    if let Some(notice) = settled.notice() {
+        notices::tell(connection, order, notice, Some(settled.amount), at)?;
     }
-    if succeeded {
-        notices::tell(connection, order, Notice::OrderRefunded, Some(amount), at)?;
-    }
-    let detail = amount.to_string();
-    let (actor, detail) = (Author::System, Some(&*detail));
-    history::write(connection, &Entry { project, order: order.get().into(), actor, event, status, detail, changes }, at)
+    enter(connection, project, order, &settled.entry(), at)
 }

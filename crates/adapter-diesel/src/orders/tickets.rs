@@ -16,9 +16,9 @@ use kontor_orders::tickets::{
     CheckedScan, EarlierScan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, StoredScan, TicketOrder, judge,
 };
 
-use super::history::{self, Entry, figure};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
+use crate::order_history::{self, Entry, figure};
 use crate::schema::{order_tickets, orders};
 use crate::statement::{IdRow, Statement, Value, by_place};
 use crate::unreadable;
@@ -265,7 +265,7 @@ fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &CheckedScan, 
         detail: Some(&detail),
         changes: vec![figure("redeemed_count", order.door.redeemed, i64::from(order.door.redeemed) + entering)],
     };
-    history::write(connection, &entry, now)
+    order_history::write(connection, &entry, now)
 }
 
 by_place! {

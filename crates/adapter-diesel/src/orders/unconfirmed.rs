@@ -6,12 +6,11 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_kernel::{OrderId, ProjectId, StoreError};
 use kontor_orders::change::{Orderer, PlacedOrder};
-use kontor_orders::model::OrderEvent;
+use kontor_orders::charge_outcome::hold_ended;
 use kontor_orders::ports::{ContactSettings, PlaceRefused};
 use kontor_orders::{ContactTerms, HoldHours, Unconfirmed};
 
-use super::charge_outcome::{Heard, enter, follow, lock};
-use super::notices;
+use super::charge_outcome::{lock, write};
 use crate::customer_data::{self, CustomerOf};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
@@ -40,10 +39,7 @@ pub(super) fn terms(max_pieces: i64, max_value: i64, hold_hours: i64) -> Result<
 /// Refuses an order from the contact form if the unconfirmed orders of its phone would exceed the terms. Requests with
 /// the same phone run one after the other: each locks the contact, which is bound by now. The caller has locked the
 /// customer.
-pub(crate) fn admit_unconfirmed(
-    connection: &mut AnyConnection,
-    order: &PlacedOrder,
-) -> Result<(), Abort<PlaceRefused>> {
+pub(super) fn admit(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Abort<PlaceRefused>> {
     let (Some(terms), Orderer::Contact(person)) = (order.contact, &order.orderer) else { return Ok(()) };
     let (project, phone) = (order.project_id.get(), person.phone.as_str());
     if connection.is_postgres() {
@@ -89,15 +85,9 @@ fn cancel(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Res
     customer_data::lock_customer_of(connection, CustomerOf::Order(id.get()))?;
     let order = lock(connection, id)?;
     let until: Option<NaiveDateTime> = orders::table.find(id.get()).select(orders::reserved_until).first(connection)?;
-    let Some(step) = order.status.move_when_expired().filter(|_| until.is_some_and(|until| until <= at.naive_utc()))
-    else {
-        return Ok(false);
-    };
-    follow(connection, &order, step, at)?;
-    notices::tell(connection, id, step.notice, None, at.naive_utc())?;
-    let expired = Heard { to: step.to, ..Heard::of(OrderEvent::Expired, &order) };
-    enter(connection, &order, expired, at)?;
-    Ok(true)
+    let effects = hold_ended(&order, until.map(decode::moment), at);
+    write(connection, &order, &effects, at)?;
+    Ok(!effects.is_nothing())
 }
 
 impl Database {

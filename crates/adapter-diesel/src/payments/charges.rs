@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::{ChargeId, StoreError, Word};
-use kontor_payments::change::ChargeChange;
+use kontor_payments::change::{ChargeChange, RecordedChange};
 use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge};
 use kontor_payments::ports::ChargeStored;
 
@@ -85,22 +85,14 @@ struct Returned {
     updated_at: NaiveDateTime,
 }
 
-/// A charge after a change.
-pub(crate) struct Known {
-    /// Current state.
-    pub charge: Charge,
-    /// `true` if the previous change had the same reason.
-    pub repeated: bool,
-}
-
 /// Writes a change of a charge, with the refund that is due and the method to be saved. Returns `None` if its outcome
 /// was known before: duplicate, late and reordered notifications change nothing.
-pub(crate) fn record(
+pub(crate) fn record<'a>(
     connection: &mut AnyConnection,
     id: i64,
-    change: &ChargeChange,
+    change: &'a ChargeChange,
     at: DateTime<Utc>,
-) -> Result<Option<Known>, Abort<StoreError>> {
+) -> Result<Option<RecordedChange<'a>>, Abort<StoreError>> {
     let moment = at.naive_utc();
     let reason = charges::table.find(id).select(charges::reason);
     let before: Option<Option<String>> = match connection.driver() {
@@ -129,22 +121,22 @@ pub(crate) fn record(
         return Ok(None);
     }
     let row: ChargeRow = charges::table.find(id).select(ChargeRow::as_select()).first(connection)?;
-    let known = Charge::try_from(row)?;
+    let charge = Charge::try_from(row)?;
     if let ChargeChange::Succeeded { refund, method, receipt, .. } = change {
         if let Some(told) = receipt {
-            let about = About { project: known.project_id.get(), charge: id, refund: None };
+            let about = About { project: charge.project_id.get(), charge: id, refund: None };
             receipts::follow(connection, &about, *told, moment)?;
         }
         if let Some(order) = refund {
             let set_aside = charges::refunding.eq(charges::refunding + order.amount().minor());
             diesel::update(charges::table.find(id)).set(set_aside).execute(connection)?;
-            insert_refund(connection, known.project_id.get(), id, order, moment, moment)?;
+            insert_refund(connection, charge.project_id.get(), id, order, moment, moment)?;
         }
         if let Some(method) = method {
-            saved_methods::save(connection, &known, method, moment)?;
+            saved_methods::save(connection, &charge, method, moment)?;
         }
     }
-    Ok(Some(Known { charge: known, repeated }))
+    Ok(Some(RecordedChange { charge, change, repeated }))
 }
 
 /// Marks a charge for review by an operator, with the reason. Returns `None` if the same was noted before or the charge

@@ -6,6 +6,7 @@
 mod charge_reviews;
 mod charge_rows;
 mod charges;
+mod consequences;
 mod queues;
 mod receipt_reviews;
 mod receipt_rows;
@@ -18,7 +19,8 @@ mod saved_methods;
 mod verifications;
 
 pub(crate) use charge_rows::{Key, insert, load};
-pub(crate) use charges::{Known, contradict, departs, is_sending, lock_paid, lock_refundable, record, store};
+pub(crate) use charges::{contradict, departs, is_sending, lock_paid, lock_refundable, record, store};
+pub(crate) use consequences::ChargeConsequences;
 pub(crate) use queues::{CHARGES, RECEIPTS, REFUNDS, lease_charge, lease_refund};
 pub(crate) use receipts::hand_over;
 pub(crate) use refunds::{

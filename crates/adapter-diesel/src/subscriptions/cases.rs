@@ -176,11 +176,7 @@ pub(crate) fn cases(
     let assemble = |(row, subscription): (&SubscriptionRow, Subscription)| {
         let policy = row.policy.as_deref().map(serde_json::from_str).transpose().map_err(StoreError::corrupt)?;
         let policy: kontor_subscriptions::model::SubscriptionPolicy = policy.unwrap_or_default();
-        let plan = match (row.plan_is_offered, policy.withdrawn_plans_renew) {
-            (true, _) => PlanStanding::Available,
-            (false, true) => PlanStanding::Renews,
-            (false, false) => PlanStanding::Ends,
-        };
+        let plan = PlanStanding::of(row.plan_is_offered, policy.withdrawn_plans_renew);
         Ok(SubscriptionCase {
             zone: Zone::parse(&row.zone).map_err(StoreError::corrupt)?,
             policy,

@@ -1,19 +1,22 @@
-//! Rows of subscriptions: the data that decisions need, and the writes of a decision.
+//! Implementations of the subscription ports.
 //!
-//! Orders and charges of their payments belong to `charge_outcomes`. Every transaction locks rows in this order:
+//! An attempt is stored with its order (`period_orders`) and its charge. Every transaction locks rows in this order:
 //! customer, charge, order, subscription.
 
+mod attempts;
 mod cases;
+mod charge_outcome;
 mod claims;
+mod forecasts;
+mod method_changes;
+mod period_orders;
 mod plans;
 mod register;
 mod rows;
 mod schedule;
+mod store;
 mod write;
 
-pub(crate) use cases::{Selection, cases, is_seen_by, lock, seen_by, view};
-pub(crate) use claims::{claim, is_claimed};
-pub(crate) use plans::plan;
-pub(crate) use register::consents;
-pub(crate) use rows::{PAYMENT_COLUMNS, PaymentRow};
-pub(crate) use write::{ChangeContext, NewPayment, consent, first, insert, insert_payment, put_off, write};
+pub(crate) use cases::{Selection, cases};
+pub(crate) use charge_outcome::{apply_charge, apply_doubt, refund_periods};
+pub(crate) use method_changes::save_method;

@@ -1,13 +1,13 @@
-//! A plan as an application offers it now.
+//! A plan as an application offers it now, and the warehouse that every sale needs.
 
-use diesel::result::OptionalExtension as _;
+use diesel::result::{OptionalExtension as _, QueryResult};
 use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use kontor_kernel::{AppScope, StoreError};
 use kontor_subscriptions::model::{PlanChoice, PlanOffer};
 
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
-use crate::statement::{Statement, by_place};
+use crate::statement::{IdRow, Statement, by_place};
 
 by_place! {
     struct OfferRow {
@@ -20,7 +20,7 @@ by_place! {
     }
 }
 
-pub(crate) fn plan(
+pub(super) fn plan(
     connection: &mut AnyConnection,
     app: AppScope,
     choice: &PlanChoice,
@@ -49,4 +49,13 @@ pub(crate) fn plan(
         currency: row.currency,
         billing_months: u8::try_from(months).map_err(StoreError::corrupt)?,
     }))
+}
+
+/// Returns `true` if the application has a warehouse. Every sale needs one.
+pub(super) fn has_warehouse(connection: &mut AnyConnection, application: i64) -> QueryResult<bool> {
+    let any = Statement::new("SELECT warehouse_id AS id FROM warehouse_applications WHERE application_id = ")
+        .value(application)
+        .sql(" LIMIT 1");
+    let found: Option<IdRow> = any.row(connection).optional()?;
+    Ok(found.is_some_and(|row| row.id > 0))
 }

@@ -9,11 +9,10 @@ use kontor_kernel::{
     Zone,
 };
 use kontor_subscriptions::change::{AttemptEnd, SubscriptionChange};
-use kontor_subscriptions::model::{NewAttempt, Subscription};
+use kontor_subscriptions::model::{AttemptState, NewAttempt, Subscription};
 use kontor_subscriptions::ports::LeasedSubscription;
 use kontor_subscriptions::{
-    ChargeOrigin, ConsentedTerms, Park, SubscriptionEvent, SubscriptionNotice, SubscriptionStatus, SubscriptionSubject,
-    Terms,
+    ConsentedTerms, Park, SubscriptionCase, SubscriptionNotice, SubscriptionStatus, SubscriptionSubject, Terms,
 };
 
 use super::cases::{Selection, cases};
@@ -27,7 +26,7 @@ fn moment(at: Option<DateTime<Utc>>) -> Value {
 }
 
 /// Stores a subscription whose first charge is open.
-pub(crate) fn insert(
+pub(super) fn insert(
     connection: &mut AnyConnection,
     customer: CustomerScope,
     terms: &Terms,
@@ -57,7 +56,7 @@ pub(crate) fn insert(
 }
 
 /// Stores a consent. Returns its id.
-pub(crate) fn consent(
+pub(super) fn consent(
     connection: &mut AnyConnection,
     subscription: SubscriptionId,
     consent: &ConsentedTerms,
@@ -85,7 +84,7 @@ pub(crate) fn consent(
 }
 
 /// Data of an attempt besides its terms.
-pub(crate) struct NewPayment {
+pub(super) struct NewPayment {
     pub project: i64,
     pub subscription: SubscriptionId,
     pub order: OrderId,
@@ -94,7 +93,7 @@ pub(crate) struct NewPayment {
 }
 
 /// Stores an attempt whose order and charge are stored.
-pub(crate) fn insert_payment(
+pub(super) fn insert_payment(
     connection: &mut AnyConnection,
     new: &NewPayment,
     attempt: &NewAttempt,
@@ -124,15 +123,22 @@ pub(crate) fn insert_payment(
 }
 
 /// State that a change was decided on, and its author.
-pub(crate) struct ChangeContext<'a> {
+pub(super) struct ChangeContext<'a> {
     pub before: &'a Subscription,
     pub author: Author,
     pub zone: Zone,
 }
 
+impl<'a> ChangeContext<'a> {
+    /// Creates the context of a change by this author.
+    pub fn new(case: &'a SubscriptionCase, author: Author) -> Self {
+        Self { before: &case.subscription, author, zone: case.zone }
+    }
+}
+
 /// Writes the change of a subscription whose row is locked: its state, the end of its open attempt, the consent, a
 /// history entry and the customer's notification.
-pub(crate) fn write(
+pub(super) fn write(
     connection: &mut AnyConnection,
     since: &ChangeContext<'_>,
     change: &SubscriptionChange,
@@ -150,11 +156,9 @@ pub(crate) fn write(
             .value(method.get())
             .run(connection)?;
     }
-    match change.event {
-        SubscriptionEvent::ChargeUnknown => doubt(connection, id, "needs_reconciliation")?,
-        SubscriptionEvent::ChargePending => doubt(connection, id, "processing")?,
-        _ => 0,
-    };
+    if let Some(state) = change.open_attempt() {
+        set_open_state(connection, id, state)?;
+    }
     enter(connection, since, change)?;
     for notice in &change.notices {
         notify(connection, &change.subscription, *notice, since.zone, at)?;
@@ -241,7 +245,7 @@ fn end_open(
 
 /// Postpones a leased subscription, or parks it without a next time. A subscription that was changed or leased since
 /// stays as it is.
-pub(crate) fn put_off(
+pub(super) fn put_off(
     connection: &mut AnyConnection,
     leased: LeasedSubscription,
     again: Option<DateTime<Utc>>,
@@ -348,7 +352,7 @@ by_place! {
 
 /// Notifies the customer, with the order of the last payment. A subscription without an application has no channel for
 /// it.
-pub(crate) fn notify(
+pub(super) fn notify(
     connection: &mut AnyConnection,
     subscription: &Subscription,
     notice: SubscriptionNotice,
@@ -406,17 +410,16 @@ pub(crate) fn notify(
     Ok(())
 }
 
-/// Stores that it became unknown, or known, if the acquirer has the open charge.
-fn doubt(connection: &mut AnyConnection, subscription: SubscriptionId, state: &'static str) -> QueryResult<usize> {
+/// Stores the state of the open attempt.
+fn set_open_state(
+    connection: &mut AnyConnection,
+    subscription: SubscriptionId,
+    state: AttemptState,
+) -> QueryResult<usize> {
     Statement::new("UPDATE subscription_payments SET state = ")
-        .value(state)
+        .value(state.word())
         .sql(" WHERE subscription_id = ")
         .value(subscription.get())
         .sql(" AND state IN ('processing', 'needs_reconciliation')")
         .run(connection)
-}
-
-/// Returns the first attempt of a subscription, with terms that were just consented to.
-pub(crate) fn first(terms: &Terms) -> NewAttempt {
-    NewAttempt { period: 1, number: 1, origin: ChargeOrigin::First, planned: false, terms: terms.clone() }
 }

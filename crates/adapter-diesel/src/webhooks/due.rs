@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Integer, Timestamp};
 use kontor_kernel::{StoreError, WebhookId};
-use kontor_webhooks::model::{CircuitBreaker, MOST_PER_PROJECT, WaitingEndpoint, allocate_slots};
+use kontor_webhooks::model::{CircuitBreaker, WaitingEndpoint, allocate_slots, free_slots};
 
 use super::queue::DELIVERIES;
 use crate::database::{Abort, AnyConnection};
@@ -151,7 +151,7 @@ pub(super) fn take(
         let circuit = circuit(endpoint.hangs, endpoint.paused_until)?;
         let sent = by_endpoint.remove(&endpoint.id).unwrap_or_default();
         let of_project = by_project.entry(endpoint.project).or_insert(0);
-        let room = circuit.free_slots(sent, request.now.and_utc()).min(MOST_PER_PROJECT.saturating_sub(*of_project));
+        let room = free_slots(circuit, sent, *of_project, request.now.and_utc());
         let wanted = due.iter().filter(|due| due.webhook == endpoint.id).flat_map(|due| &due.deliveries);
         let before = deliveries.len();
         deliveries.extend(wanted.take(room).copied());
@@ -195,6 +195,8 @@ pub(super) fn oldest(connection: &mut AnyConnection, now: NaiveDateTime) -> Quer
 
 #[cfg(test)]
 mod tests {
+    use kontor_webhooks::model::MOST_PER_PROJECT;
+
     use super::*;
     use crate::testing::{Kind, TestDatabase};
 

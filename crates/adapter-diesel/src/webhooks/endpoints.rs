@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{ApplicationId, Edit, OfProject, StoreError, WebhookId};
+use kontor_kernel::{ApplicationId, OfProject, StoreError, WebhookId};
 use kontor_webhooks::model::{EndpointUrl, Webhook, WebhookChange, WebhookDraft};
 use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
 use kontor_webhooks::{WebhookError, WebhookRefusal};
@@ -150,8 +150,7 @@ impl WebhookRepository for Database {
                     webhooks::updated_at.eq(at.naive_utc()),
                 ))
                 .execute(connection)?;
-            // A changed address or an endpoint that is switched on starts without recorded timeouts.
-            if change.url != Edit::Keep || change.is_active == Edit::Set(true) {
+            if change.resets_circuit() {
                 diesel::update(one!(application, webhook))
                     .set((webhooks::hangs.eq(0), webhooks::paused_until.eq(None::<NaiveDateTime>)))
                     .execute(connection)?;

@@ -40,6 +40,8 @@ fn details_are_told_from_what_to_what() {
         ["status_id 1 22", "captured_amount 0.00 4.50", "manager_id 3 4", "comment old -", "address - Lenina 1"];
     assert_eq!(told(&update, &order), expected);
     assert_eq!((update.event(), update.is_nothing(&order)), (OrderEvent::StatusChanged, false));
+    assert_eq!((update.status(&order), update.detail()), (OrderStatus::Paid, None));
+    assert_eq!(update.notices(), [(Notice::OrderPaid, Some(order.final_price))]);
 }
 
 #[test]
@@ -49,6 +51,7 @@ fn unchanged_values_give_an_empty_update() {
     let same = OrderUpdate { comment, manager: Edit::Set(None), ..update() };
     assert!(same.is_nothing(&order));
     assert!(update().is_nothing(&order));
+    assert_eq!((update().notices(), update().status(&order)), (vec![], OrderStatus::Created));
     let other = OrderUpdate { comment: Edit::Set(Some(Prose::parse("new").unwrap())), ..update() };
     assert!(!other.is_nothing(&order));
 }
@@ -59,7 +62,9 @@ fn money_taken_by_hand_is_paid() {
         Some(crate::change::ManualPayment { method: crate::change::ManualPaymentMethod::Cash, receipt: None });
     let captured = Some(Captured { amount: Money::from_minor(450).unwrap(), event: None });
     let update = OrderUpdate { captured, by_hand, ..update() };
-    assert_eq!(update.event(), OrderEvent::Paid);
+    assert_eq!((update.event(), update.detail().as_deref()), (OrderEvent::Paid, Some("cash")));
+    // An issued order stays issued, and the customer still gets the notice.
+    assert_eq!(update.notices(), [(Notice::OrderPaid, Money::from_minor(450).ok())]);
     assert_eq!(told(&update, &an_order(OrderStatus::Issued)), ["captured_amount 0.00 4.50"]);
 }
 
@@ -115,7 +120,7 @@ fn other_lines_tell_their_pieces_prices_and_totals() {
         "final_price 4.50 16.00",
     ];
     assert_eq!(told(&update, &order), expected);
-    assert_eq!(update.event(), OrderEvent::LinesChanged);
+    assert_eq!((update.event(), update.notices()), (OrderEvent::LinesChanged, vec![(Notice::OrderChanged, None)]));
 }
 
 #[test]
@@ -132,7 +137,7 @@ fn a_refund_tells_its_money_and_its_pieces() {
     assert_eq!(told(&update, &by_hand), ["refunded_amount 0.00 4.50", "reservations.1.refunded_quantity 0 1"]);
     let online = Order { payment_method: Some(PaymentMethod::Sbp), ..by_hand };
     assert_eq!(told(&update, &online), ["refunding_amount 0.00 4.50", "reservations.1.refunded_quantity 0 1"]);
-    assert_eq!(update.event(), OrderEvent::RefundRequested);
+    assert_eq!((update.event(), update.detail().as_deref()), (OrderEvent::RefundRequested, Some("4.50")));
 }
 
 #[test]

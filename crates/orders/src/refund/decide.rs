@@ -73,7 +73,7 @@ pub fn remaining_refund(order: &Order) -> Result<Option<DecidedRefund>, RefundRe
 }
 
 /// Refund that was made outside the service. The goods and the status stay.
-pub fn external_refund(order: &Order, amount: Money) -> Result<DecidedRefund, RefundRefused> {
+pub(super) fn external_refund(order: &Order, amount: Money) -> Result<DecidedRefund, RefundRefused> {
     finish_money(order, amount).map(|decided| DecidedRefund { transition: None, ..decided })
 }
 

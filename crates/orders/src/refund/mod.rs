@@ -2,13 +2,15 @@
 
 mod decide;
 mod model;
+mod outcome;
 mod receipt;
 #[cfg(test)]
 mod tests;
 
-pub use decide::{decide, external_refund, remaining_refund};
+pub use decide::{decide, remaining_refund};
 pub(crate) use decide::{finish, money_of, returned};
 pub use model::{
     DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, RefundScope, ReturnEffect, ReturnedLine,
 };
+pub use outcome::{OutsideRefund, SettledRefund, outside_refund};
 pub use receipt::receipt_of;

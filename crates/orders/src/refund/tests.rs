@@ -1,9 +1,15 @@
 use kontor_kernel::{Line, Money, Quantity, ReservationId};
+use kontor_payments::model::RefundIntent;
 use proptest::prelude::*;
+use uuid::Uuid;
 
+use super::decide::external_refund;
 use super::*;
+use crate::charge_outcome::EffectEntry;
 use crate::model::testing::{a_line, an_order};
-use crate::model::{DeliveryCharge, Order, OrderLine, OrderStatus, ReservationState};
+use crate::model::{
+    DeliveryCharge, Notice, Order, OrderEvent, OrderLine, OrderRefundState, OrderStatus, ReservationState,
+};
 use crate::tickets::Tickets;
 
 fn money(minor: i64) -> Money {
@@ -188,6 +194,45 @@ fn lines_leave_the_delivery_unless_it_is_asked_for() {
     assert_eq!(parts(&remaining_refund(&order).unwrap().unwrap()), (1_300, 300));
     assert_eq!(parts(&external_refund(&order, money(130)).unwrap()), (130, 30));
     assert_eq!(decide(&order, &command(&[], Some(1_301))), Err(RefundRefused::ExceedsPaid { left: money(1_300) }));
+}
+
+#[test]
+fn a_refund_made_at_the_acquirer_returns_money_alone() {
+    let order = Order { refunded: money(100), ..paid(vec![line(1, 2, 1_000)]) };
+    let made = |minor| RefundIntent::new(Uuid::from_u128(5), money(minor), "Refunded at the acquirer.".to_owned());
+    let OutsideRefund { refund, entry } = outside_refund(&order, &made(300).unwrap()).unwrap();
+    assert_eq!((refund.key, refund.reason.as_str()), (Uuid::from_u128(5), "Refunded at the acquirer."));
+    assert_eq!((refund.decided.amount, refund.decided.transition), (money(300), None));
+    assert!(!refund.restock && !refund.ends_period && refund.decided.lines.iter().all(|line| line.quantity == 0));
+    assert_eq!((entry.event, entry.status), (OrderEvent::Refunded, OrderStatus::Paid));
+    assert_eq!(entry.detail.as_deref(), Some("3.00, made at the acquirer"));
+    assert_eq!(changes(&entry), [("refunded_amount", "1.00", "4.00")]);
+    let refused = outside_refund(&order, &made(901).unwrap()).unwrap_err();
+    assert_eq!(refused, RefundRefused::ExceedsPaid { left: money(900) });
+}
+
+#[test]
+fn the_outcome_of_a_refund_is_in_the_history() {
+    let settled = |state, refunded| SettledRefund {
+        amount: money(300),
+        state,
+        status: OrderStatus::Paid,
+        refunding: money(50),
+        refunded: money(refunded),
+    };
+    let gone = settled(OrderRefundState::Succeeded, 400);
+    assert_eq!((gone.notice(), gone.entry().event), (Some(Notice::OrderRefunded), OrderEvent::Refunded));
+    let expected = [("refunding_amount", "3.50", "0.50"), ("refunded_amount", "1.00", "4.00")];
+    assert_eq!(changes(&gone.entry()), expected);
+    let failed = settled(OrderRefundState::Failed, 100);
+    assert_eq!((failed.notice(), failed.entry().event), (None, OrderEvent::RefundFailed));
+    assert_eq!(changes(&failed.entry()), [("refunding_amount", "3.50", "0.50")]);
+    assert_eq!(failed.entry().detail.as_deref(), Some("3.00"));
+}
+
+fn changes(entry: &EffectEntry) -> Vec<(&str, &str, &str)> {
+    let value = |value: &Option<String>| value.as_deref().unwrap();
+    entry.changes.iter().map(|change| (&*change.field, value(&change.old), value(&change.new))).collect()
 }
 
 #[test]

@@ -5,7 +5,9 @@ use kontor_kernel::{ChargeId, Money, ProjectId, RefundId};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
-use super::{ChargePurpose, GatewayRefund, GatewayStatus, PaymentMismatch, ProviderId, Receipt, ReceiptProblem};
+use super::{
+    Charge, ChargePurpose, GatewayRefund, GatewayStatus, PaymentMismatch, ProviderId, Receipt, ReceiptProblem,
+};
 
 /// State of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
@@ -49,6 +51,13 @@ impl RefundIntent {
     /// Creates a refund under a permanent key. The description is shown to the payer, at most 250 characters.
     pub fn new(key: Uuid, amount: Money, description: String) -> Result<Self, NothingToRefund> {
         if amount.is_zero() { Err(NothingToRefund) } else { Ok(Self { key, amount, description, receipt: None }) }
+    }
+
+    /// Converts a refund that was made at the acquirer, outside the service. `left` is the amount of the charge that is
+    /// not refunded, read under its lock. `None` if the refund cannot be one of this charge: staff must check it.
+    pub fn outside(key: Uuid, refund: &GatewayRefund, charge: &Charge, left: Money) -> Option<Self> {
+        let fits = refund.currency == charge.request.currency && refund.amount <= left;
+        Self::new(key, refund.amount, "Refunded at the acquirer.".to_owned()).ok().filter(|_| fits)
     }
 
     /// Adds the receipt of a partial refund. A refund of the whole payment needs none: the acquirer uses the
@@ -214,6 +223,41 @@ mod tests {
             |request: &RefundRequest| [&own, &others, &by_hand, &canceled].map(|refund| request.is_met_by(refund));
         assert_eq!(met(&request), [true, false, false, false]);
         assert_eq!(met(&whole), [true, true, true, false]);
+    }
+
+    #[test]
+    fn a_refund_made_outside_fits_its_charge_or_is_doubtful() {
+        use super::super::{ChargeRequest, NewCharge, PaymentMethod};
+
+        let money = |minor| Money::from_minor(minor).unwrap();
+        let at = DateTime::UNIX_EPOCH;
+        let request = ChargeRequest {
+            renewal: None,
+            purpose: ChargePurpose::Order(kontor_kernel::OrderId::new(7).unwrap()),
+            key: Uuid::from_u128(5),
+            amount: money(1_000),
+            currency: "RUB".to_owned(),
+            method: PaymentMethod::Sbp,
+            description: "Order 7".to_owned(),
+            return_url: String::new(),
+            save_method: false,
+            saved_method: None,
+            receipt: None,
+        };
+        let (project_id, counterparty_id) =
+            (ProjectId::new(1).unwrap(), kontor_kernel::CounterpartyId::new(3).unwrap());
+        let new = NewCharge { project_id, application_id: None, counterparty_id, request, next_check_at: at, at };
+        let charge = new.stored_as(ChargeId::new(2).unwrap());
+        let outside =
+            |refund: &GatewayRefund, left| RefundIntent::outside(Uuid::from_u128(9), refund, &charge, money(left));
+        let intent = outside(&shown(None), 100).unwrap();
+        assert_eq!(
+            (intent.key(), intent.amount(), intent.description()),
+            (Uuid::from_u128(9), money(100), "Refunded at the acquirer.")
+        );
+        assert_eq!(outside(&shown(None), 99), None);
+        assert_eq!(outside(&GatewayRefund { currency: "BYN".to_owned(), ..shown(None) }, 100), None);
+        assert_eq!(outside(&GatewayRefund { amount: Money::ZERO, ..shown(None) }, 100), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::terms::Terms;
 
 mod staff;
 
-fn at(text: &str) -> DateTime<Utc> {
+pub fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
@@ -27,7 +27,7 @@ fn terms() -> Terms {
 }
 
 /// A subscription whose first charge is open.
-fn begun(now: DateTime<Utc>) -> SubscriptionCase {
+pub fn begun(now: DateTime<Utc>) -> SubscriptionCase {
     let subscription = Subscription {
         id: SubscriptionId::new(1).unwrap(),
         project_id: ProjectId::new(1).unwrap(),
@@ -47,7 +47,7 @@ fn begun(now: DateTime<Utc>) -> SubscriptionCase {
         parked: None,
         created_at: now,
     };
-    let first = NewAttempt { period: 1, number: 1, origin: ChargeOrigin::First, planned: false, terms: terms() };
+    let first = NewAttempt::first(&terms());
     let mut case = SubscriptionCase {
         subscription,
         zone: Zone::default(),
@@ -106,7 +106,7 @@ fn told(case: &SubscriptionCase, reason: Option<&str>, now: DateTime<Utc>) -> Su
     written(case, &case.heard(standing, &occasion, now).unwrap().unwrap())
 }
 
-fn active(now: DateTime<Utc>) -> SubscriptionCase {
+pub fn active(now: DateTime<Utc>) -> SubscriptionCase {
     told(&begun(now), None, now)
 }
 

@@ -2,6 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, NomenclatureId, OrderId, SavedMethodId, SubscriptionPaymentId};
+use kontor_payments::change::ChargeChange;
+use kontor_payments::model::ChargeFailure;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use crate::retry::PaymentStanding;
@@ -87,4 +89,24 @@ pub struct NewAttempt {
     pub planned: bool,
     /// Consented terms.
     pub terms: Terms,
+}
+
+impl NewAttempt {
+    /// Creates the first attempt of a subscription, with the terms just consented to.
+    pub fn first(terms: &Terms) -> Self {
+        Self { period: 1, number: 1, origin: ChargeOrigin::First, planned: false, terms: terms.clone() }
+    }
+
+    /// Returns `true` if a worker may repeat the request under the same key. A first payment is requested by the
+    /// customer and never repeated for them.
+    pub fn is_repeatable(&self) -> bool {
+        self.origin != ChargeOrigin::First
+    }
+
+    /// Outcome of an attempt that needs a receipt of a customer without a contact for it. A planned attempt fails
+    /// without a call of the acquirer. A requested one is refused: `None`.
+    pub fn without_receipt_contact(&self) -> Option<ChargeChange> {
+        let (failure, reason) = (ChargeFailure::Refused, "receipt_contact_missing".to_owned());
+        self.planned.then_some(ChargeChange::Failed { provider_id: None, failure, reason })
+    }
 }

@@ -18,5 +18,5 @@ pub use delivery::{
 pub use event::PublicEvent;
 pub use outbound::{EndpointUrl, OutboundPolicy, UrlError, UrlRefusal};
 pub use request::{DeliveryRequest, Message};
-pub use slots::{MOST_PER_PROJECT, WaitingEndpoint, allocate_slots};
+pub use slots::{MOST_PER_PROJECT, WaitingEndpoint, allocate_slots, free_slots};
 pub use webhook::{IssuedWebhook, Webhook, WebhookChange, WebhookDraft, WebhookSecret};

@@ -22,6 +22,12 @@ pub struct WaitingEndpoint {
     pub running: usize,
 }
 
+/// Returns the number of attempts that may begin at an endpoint, with the attempts in progress at it and in its
+/// project.
+pub fn free_slots(circuit: CircuitBreaker, running: usize, of_project: usize, now: DateTime<Utc>) -> usize {
+    circuit.free_slots(running, now).min(MOST_PER_PROJECT.saturating_sub(of_project))
+}
+
 /// Shares free slots among endpoints. Each slot goes to the project, and in it to the endpoint, with the fewest
 /// attempts in progress. Among equals the one that has waited longest wins. Returns how many deliveries each
 /// endpoint may take; there may be fewer. `running` counts the attempts in progress by project.
@@ -36,8 +42,7 @@ pub fn allocate_slots(
         let next = shares
             .iter_mut()
             .filter(|(endpoint, share)| {
-                endpoint.circuit.free_slots(endpoint.running + share, endpoint.since) > 0
-                    && of_project(endpoint) < MOST_PER_PROJECT
+                free_slots(endpoint.circuit, endpoint.running + share, of_project(endpoint), endpoint.since) > 0
             })
             .min_by_key(|(endpoint, share)| (of_project(endpoint), endpoint.running + *share, endpoint.since));
         let Some((endpoint, share)) = next else { break };
@@ -75,6 +80,14 @@ mod tests {
         let many: Vec<_> = (1..=9).map(|webhook| waiting(webhook, 10)).collect();
         let shares = allocate_slots(&many, BTreeMap::from([(10, 1)]), 64);
         assert_eq!(shares.iter().map(|(_, share)| share).sum::<usize>(), MOST_PER_PROJECT - 1);
+    }
+
+    #[test]
+    fn the_smaller_of_both_rooms_counts() {
+        let room =
+            |running, of_project| free_slots(CircuitBreaker::default(), running, of_project, DateTime::UNIX_EPOCH);
+        assert_eq!((room(0, 0), room(0, MOST_PER_PROJECT - 1), room(1, 9)), (MOST_PER_ENDPOINT, 1, 7));
+        assert_eq!((room(MOST_PER_ENDPOINT, 0), room(0, MOST_PER_PROJECT + 1)), (0, 0));
     }
 
     #[test]

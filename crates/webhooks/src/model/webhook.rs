@@ -49,6 +49,13 @@ pub struct WebhookChange {
     pub is_active: Edit<bool>,
 }
 
+impl WebhookChange {
+    /// Returns `true` if the circuit breaker starts anew: the address changes, or the endpoint is switched on.
+    pub fn resets_circuit(&self) -> bool {
+        self.url != Edit::Keep || self.is_active == Edit::Set(true)
+    }
+}
+
 /// Signing key of one webhook: `whsec_` and 43 random letters and digits (256 bits). The key of the MAC is the
 /// bytes of the whole text as shown.
 pub struct WebhookSecret(SecretString);
@@ -94,6 +101,15 @@ pub struct IssuedWebhook {
 mod tests {
     use super::*;
     use kontor_kernel::testing::{CountingRandom, PlainCipher};
+
+    #[test]
+    fn an_endpoint_starts_anew_with_another_address_or_when_it_is_switched_on() {
+        let url = Edit::Set(EndpointUrl::parse("https://shop.example").unwrap());
+        assert!(WebhookChange { url, ..WebhookChange::default() }.resets_circuit());
+        for (is_active, resets) in [(Edit::Set(true), true), (Edit::Set(false), false), (Edit::Keep, false)] {
+            assert_eq!(WebhookChange { is_active, ..WebhookChange::default() }.resets_circuit(), resets);
+        }
+    }
 
     #[test]
     fn a_secret_has_a_prefix_and_43_letters_and_survives_sealing() {

@@ -15,20 +15,22 @@ use kontor_subscriptions::ports::{
     CheckoutStored, CommitContext, CommitResult, Decision, LeasedSubscription, NewSubscriptions, SubscriptionSelector,
     SubscriptionStore, Unfinished,
 };
-use kontor_subscriptions::{ConsentedTerms, EventContext, SubscriptionError, SubscriptionEvent, SubscriptionRefusal};
+use kontor_subscriptions::{ConsentedTerms, SubscriptionError, SubscriptionRefusal};
 
-use super::recurring::{AttemptError, Payer, attempt};
+use super::attempts::{AttemptError, Payer, attempt};
+use super::cases::{Selection, cases, is_seen_by, lock, seen_by, view};
+use super::charge_outcome;
+use super::claims::{claim, is_claimed};
+use super::plans::{has_warehouse, plan};
+use super::register::consents;
+use super::rows::{PAYMENT_COLUMNS, PaymentRow};
+use super::write::{ChangeContext, consent, insert, put_off, write};
 use crate::customer_data::lock_customer_exclusively;
 use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
-use crate::orders::has_warehouse;
 use crate::payments::{self, Key};
 use crate::statement::{IdRow, Statement, by_place};
-use crate::subscriptions::{
-    ChangeContext, PAYMENT_COLUMNS, PaymentRow, Selection, cases, claim, consent, consents, first, insert, is_claimed,
-    is_seen_by, lock, plan, put_off, seen_by, view, write,
-};
 use crate::unreadable;
 
 type Failed = Abort<StoreError>;
@@ -76,11 +78,7 @@ fn is_offered(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<
     for consent in &new.consents {
         let terms = &consent.terms;
         let offer = plan(connection, new.customer.app, &PlanChoice::Item(terms.plan))?;
-        let same = offer.is_some_and(|offer| {
-            (offer.amount, offer.currency, offer.billing_months)
-                == (terms.amount, terms.currency.clone(), terms.billing_months)
-        });
-        if !same {
+        if !offer.is_some_and(|offer| terms.are_offered(&offer)) {
             return Ok(false);
         }
     }
@@ -119,7 +117,7 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Check
         let id = insert(connection, customer, &agreed.terms, new.at.naive_utc()).map_err(Abort::into_store)?;
         consent(connection, id, agreed)?;
         claim(connection, customer.counterparty_id, id, &[agreed.terms.plan].into(), AttemptError::Subscribed)?;
-        attempts.push((id, first(&agreed.terms)));
+        attempts.push((id, NewAttempt::first(&agreed.terms)));
     }
     let payer = Payer {
         project: app.project_id,
@@ -193,8 +191,7 @@ fn change(
         let newly = &change.subscription.claims() - &case.subscription.claims();
         let customer = case.subscription.counterparty_id;
         claim(connection, customer, id, &newly, SubscriptionRefusal::AlreadySubscribed)?;
-        let since = ChangeContext { before: &case.subscription, author: with.author, zone: case.zone };
-        write(connection, &since, &change).map_err(Abort::into_store)?;
+        write(connection, &ChangeContext::new(&case, with.author), &change).map_err(Abort::into_store)?;
         if let Some(next) = &change.attempt {
             let payer = Payer {
                 project: decode::id(owner.project)?,
@@ -233,13 +230,11 @@ fn delete_method(
         .sql(" ORDER BY id")
         .rows(connection)?;
     for IdRow { id } in charged_by {
-        let found = cases(connection, &Selection::Locked(decode::id(id)?), at)?.into_iter().next();
+        let Some(case) = charge_outcome::lock(connection, id, at)? else { continue };
         // Another method may have been chosen while this transaction waited for the subscription: it stays.
-        let Some(case) = found.filter(|case| case.subscription.terms.method == Some(method)) else { continue };
-        // A subscription that was never activated has nothing planned.
-        let Ok(change) = case.after(SubscriptionEvent::DeleteMethod, &EventContext::default(), at) else { continue };
+        let Some(change) = case.without_method(method, at) else { continue };
         let author = Author::Customer(customer.counterparty_id);
-        write(connection, &ChangeContext { before: &case.subscription, author, zone: case.zone }, &change)?;
+        write(connection, &ChangeContext::new(&case, author), &change)?;
     }
     Ok(true)
 }

@@ -1,18 +1,16 @@
 //! Orders that wait for a payment although none is requested any more. It was canceled for a change of lines that never
 //! followed, or by the merchant at the acquirer.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use kontor_kernel::{OrderId, StoreError};
+use kontor_orders::charge_outcome::{PAYMENT_PATIENCE, payment_missing};
 use kontor_payments::model::ChargePurpose;
 
-use crate::customer_data::{self, CustomerOf};
+use super::charge_outcome::{lock, write};
+use crate::customer_data::{CustomerOf, lock_customer_of};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::orders::{self, ChargeNews};
 use crate::payments::{self, Key};
 use crate::statement::{IdRow, Statement};
-
-/// Time in which staff may still request another payment.
-const PATIENCE: TimeDelta = TimeDelta::minutes(15);
 
 /// Orders per batch.
 const BATCH: i64 = 100;
@@ -30,24 +28,21 @@ fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-/// Cancels an order as if its payment had failed, unless another payment has been requested. Locks the customer before
-/// the order, as in every transaction.
-fn give_up(connection: &mut AnyConnection, order: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
-    customer_data::lock_customer_of(connection, CustomerOf::Order(order.get()))?;
-    if !orders::waits_for_payment(connection, order)?
-        || payments::load(connection, &Key::Open(ChargePurpose::Order(order)))?.is_some()
-    {
-        return Ok(false);
-    }
-    let news = ChargeNews::Failed { reason: "the payment was canceled and no new payment was requested" };
-    Ok(orders::hear(connection, order, &news, at)? == orders::FollowUp::Nothing)
+/// Cancels an order if it still waits for a payment. Locks the customer before the order, as in every transaction.
+fn give_up(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
+    lock_customer_of(connection, CustomerOf::Order(id.get()))?;
+    let order = lock(connection, id)?;
+    let payment_open = payments::load(connection, &Key::Open(ChargePurpose::Order(id)))?.is_some();
+    let effects = payment_missing(&order, payment_open);
+    write(connection, &order, &effects, at)?;
+    Ok(!effects.is_nothing())
 }
 
 impl Database {
-    /// Cancels orders that have waited for 15 minutes without a requested payment, and releases their stock. Each order
-    /// is one transaction. Returns the number of canceled orders.
+    /// Cancels orders that have waited for [`PAYMENT_PATIENCE`] without a requested payment, and releases their stock.
+    /// Each order is one transaction. Returns the number of canceled orders.
     pub async fn cancel_unpaid_orders(&self, at: DateTime<Utc>) -> Result<usize, StoreError> {
-        let found = self.read(move |connection| waiting(connection, at - PATIENCE)).await?;
+        let found = self.read(move |connection| waiting(connection, at - PAYMENT_PATIENCE)).await?;
         self.cancel_each(found, move |connection, order| give_up(connection, order, at)).await
     }
 }

@@ -8,10 +8,11 @@ use kontor_subscriptions::SubscriptionCase;
 use kontor_subscriptions::model::Attempt;
 use kontor_subscriptions::ports::{SubscriptionForecastReader, WakePlace};
 
+use super::cases::{Selection, cases};
+use super::rows::{PAYMENT_COLUMNS, PaymentRow};
 use crate::database::{Abort, Database};
 use crate::decode;
 use crate::statement::{Statement, by_place};
-use crate::subscriptions::{PAYMENT_COLUMNS, PaymentRow, Selection, cases};
 
 type Failed = Abort<StoreError>;
 

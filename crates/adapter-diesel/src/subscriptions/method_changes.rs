@@ -6,19 +6,19 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{CustomerScope, MethodBindingId, StoreError, SubscriptionId};
-use kontor_payments::change::ChargeChange;
+use kontor_payments::change::{ChargeChange, RecordedChange};
+use kontor_subscriptions::charge_outcome::{MethodConsent, method_saved};
 use kontor_subscriptions::ports::MethodChangeStore;
-use kontor_subscriptions::{
-    ConsentedTerms, EventContext, MethodChange, MethodChangeBegun, MethodChangeStatus, NewMethodChange,
-    SubscriptionEvent, Terms,
-};
+use kontor_subscriptions::{MethodChange, MethodChangeBegun, MethodChangeStatus, NewMethodChange};
 
+use super::cases::{Selection, cases, is_seen_by};
+use super::charge_outcome::lock;
+use super::write::{ChangeContext, write};
 use crate::customer_data::lock_customer_exclusively;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
-use crate::payments::{self, Key, Known};
+use crate::payments::{self, Key};
 use crate::statement::{IdRow, Statement, by_place};
-use crate::subscriptions::{ChangeContext, Selection, cases, is_seen_by, write};
 
 type Failed = Abort<StoreError>;
 
@@ -105,17 +105,15 @@ by_place! {
     }
 }
 
-/// Applies a saved method: the subscription is charged with it from now on. A subscription that is no longer charged
-/// keeps its method.
-pub(super) fn hear(
+/// Applies the outcome of the charge of a method change to its subscription.
+pub(crate) fn save_method(
     connection: &mut AnyConnection,
     binding: MethodBindingId,
-    change: &ChargeChange,
-    known: &Known,
+    recorded: &RecordedChange<'_>,
     at: DateTime<Utc>,
 ) -> Result<(), Failed> {
-    let ChargeChange::Succeeded { method: Some(method), .. } = change else { return Ok(()) };
-    let customer = known.charge.counterparty_id;
+    let ChargeChange::Succeeded { method: Some(method), .. } = recorded.change else { return Ok(()) };
+    let customer = recorded.charge.counterparty_id;
     let Some(saved) = payments::saved_as(connection, customer.get(), &method.provider_id)? else { return Ok(()) };
     Statement::new("UPDATE method_bindings SET saved_method_id = ")
         .value(saved)
@@ -128,20 +126,15 @@ pub(super) fn hear(
             .row(connection)
             .optional()?;
     let Some(agreed) = agreed else { return Ok(()) };
-    let found = cases(connection, &Selection::Locked(decode::id(agreed.subscription)?), at)?.into_iter().next();
-    let Some(case) = found else { return Ok(()) };
-    let present = case.subscription.next_terms.as_ref().unwrap_or(&case.subscription.terms);
-    let consent = ConsentedTerms {
-        terms: Terms { method: Some(decode::id(saved)?), ..present.clone() },
+    let Some(case) = lock(connection, agreed.subscription, at)? else { return Ok(()) };
+    let consent = MethodConsent {
         text_version: agreed.text_version,
-        at: decode::moment(agreed.created_at),
         address: agreed.address,
-        application: known.charge.application_id,
+        application: recorded.charge.application_id,
+        at: decode::moment(agreed.created_at),
     };
-    let occasion = EventContext { consent: Some(consent), ..EventContext::default() };
-    let Ok(followed) = case.after(SubscriptionEvent::ChangeMethod, &occasion, at) else { return Ok(()) };
-    let since = ChangeContext { before: &case.subscription, author: Author::Customer(customer), zone: case.zone };
-    write(connection, &since, &followed)
+    let Some(change) = method_saved(&case, decode::id(saved)?, consent, at) else { return Ok(()) };
+    write(connection, &ChangeContext::new(&case, Author::Customer(customer)), &change)
 }
 
 #[async_trait]

@@ -7,9 +7,9 @@ use kontor_kernel::{Money, NomenclatureId, OrderId, StoreError, SubscriptionId, 
 use kontor_orders::model::{OrderEvent, OrderStatus, PaymentMethod, ReservationState};
 use kontor_payments::model::VatCode;
 
-use super::history::{self, Entry};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
+use crate::order_history::{self, Entry};
 use crate::statement::{IdRow, Statement, Value};
 
 /// Delivery type of orders without delivery: pickup.
@@ -17,7 +17,7 @@ const NOTHING_DELIVERED: i64 = 1;
 
 /// A plan that is paid for one period.
 #[derive(Debug, Clone)]
-pub(crate) struct RecurringLine {
+pub(super) struct PeriodLine {
     pub item: NomenclatureId,
     pub name: String,
     pub amount: Money,
@@ -26,22 +26,19 @@ pub(crate) struct RecurringLine {
 }
 
 /// Order that waits for the payment of a period.
-pub(crate) struct RecurringOrder<'a> {
+pub(super) struct PeriodOrder<'a> {
     pub project: i64,
     pub application: Option<i64>,
     pub customer: i64,
     pub subscription: SubscriptionId,
-    pub lines: &'a [RecurringLine],
+    pub lines: &'a [PeriodLine],
     pub total: Money,
     pub method: PaymentMethod,
     pub author: Author,
     pub at: DateTime<Utc>,
 }
 
-pub(crate) fn place_recurring(
-    connection: &mut AnyConnection,
-    order: &RecurringOrder<'_>,
-) -> Result<OrderId, Abort<StoreError>> {
+pub(super) fn place(connection: &mut AnyConnection, order: &PeriodOrder<'_>) -> Result<OrderId, Abort<StoreError>> {
     let (at, status) = (order.at.naive_utc(), OrderStatus::WaitingForPayment);
     let row: [Value; 12] = [
         order.project.into(),
@@ -74,17 +71,17 @@ pub(crate) fn place_recurring(
         event: OrderEvent::Created,
         status,
         detail: None,
-        changes: history::created(status, order.total, Money::ZERO),
+        changes: order_history::created(status, order.total, Money::ZERO),
     };
-    history::write(connection, &entry, at)?;
+    order_history::write(connection, &entry, at)?;
     Ok(decode::id(id)?)
 }
 
 fn insert_line(
     connection: &mut AnyConnection,
-    order: &RecurringOrder<'_>,
+    order: &PeriodOrder<'_>,
     id: i64,
-    line: &RecurringLine,
+    line: &PeriodLine,
 ) -> QueryResult<usize> {
     let at = order.at.naive_utc();
     let row: [Value; 10] = [
@@ -104,13 +101,4 @@ fn insert_line(
          nomenclature_id, name, unit_price, total, vat_code, state, created_at, updated_at) VALUES (1, 0, 0, FALSE",
     );
     row.into_iter().fold(insert, |insert, value| insert.sql(", ").value(value)).sql(")").run(connection)
-}
-
-/// Returns `true` if the application has a warehouse. Every sale needs one.
-pub(crate) fn has_warehouse(connection: &mut AnyConnection, application: i64) -> QueryResult<bool> {
-    let any = Statement::new("SELECT warehouse_id AS id FROM warehouse_applications WHERE application_id = ")
-        .value(application)
-        .sql(" LIMIT 1");
-    let found: Option<IdRow> = any.row(connection).optional()?;
-    Ok(found.is_some_and(|row| row.id > 0))
 }

@@ -1,0 +1,208 @@
+//! Charge attempts of subscriptions, with their orders and charges.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use kontor_kernel::history::Author;
+use kontor_kernel::{
+    ApplicationId, CounterpartyId, Email, Money, OrderId, Phone, ProjectId, Quantity, StoreError, SubscriptionId,
+};
+use kontor_payments::model::{
+    Charge, ChargePurpose, ChargeRequest, ChargeState, NewCharge, PaymentMode, PaymentSubject, Receipt, ReceiptContact,
+    ReceiptItem, VatCode,
+};
+use kontor_subscriptions::model::NewAttempt;
+use kontor_subscriptions::ports::ChargeTerms;
+
+use super::period_orders::{PeriodLine, PeriodOrder, place};
+use super::write::{NewPayment, insert_payment};
+use crate::database::{Abort, AnyConnection};
+use crate::decode;
+use crate::payments::{self, ChargeConsequences as _, Key};
+use crate::receipt_terms;
+use crate::statement::{Statement, by_place};
+
+/// Reason why no attempt can be made.
+pub(super) enum AttemptError {
+    /// The saved method belongs to another customer or is no longer active.
+    MethodGone,
+    /// Receipts are required, and the customer has no contact for them.
+    NoContact,
+    /// Another subscription of the customer has claimed the plan in the meantime.
+    Subscribed,
+    /// The database was restored from a backup, and was not yet compared with the acquirer.
+    Restored,
+    /// The storage failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for AttemptError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Customer, application and author of an attempt.
+#[derive(Clone, Copy)]
+pub(super) struct Payer {
+    pub project: ProjectId,
+    pub application: Option<ApplicationId>,
+    pub customer: CounterpartyId,
+    pub author: Author,
+}
+
+by_place! {
+    struct ContactRow {
+        phone: Option<String> as Nullable<Text>,
+        email: Option<String> as Nullable<Text>,
+        tax_system: Option<i32> as Nullable<Integer>,
+        default_vat: Option<i32> as Nullable<Integer>,
+    }
+}
+
+by_place! {
+    struct ItemRow {
+        id: i64 as BigInt,
+        name: String as Text,
+        vat: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+/// Amount to pay, and its receipt.
+struct Bill {
+    lines: Vec<PeriodLine>,
+    total: Money,
+    receipt: Option<Receipt>,
+    /// `true` if a receipt is required and the customer has no contact for it.
+    lacks_contact: bool,
+}
+
+/// Returns the total of the attempts' periods, according to the consented terms.
+fn bill(
+    connection: &mut AnyConnection,
+    payer: Payer,
+    attempts: &[(SubscriptionId, NewAttempt)],
+) -> Result<Bill, Abort<AttemptError>> {
+    let items: Vec<i64> = attempts.iter().map(|(_, attempt)| attempt.terms.plan.get()).collect();
+    let cards: Vec<ItemRow> =
+        Statement::new("SELECT id, name, vat_id FROM nomenclatures WHERE id").among(&items).rows(connection)?;
+    let ContactRow { phone, email, tax_system, default_vat } = Statement::new(
+        "SELECT c.phone_1, c.email, t.tax_system_code, t.default_vat_code FROM counterparties c \
+         LEFT JOIN receipt_settings t ON t.project_id = c.project_id WHERE c.id = ",
+    )
+    .value(payer.customer.get())
+    .row(connection)?;
+    let terms = default_vat.map(|vat| receipt_terms::terms(tax_system, vat)).transpose()?;
+    let (mut lines, mut total) = (Vec::with_capacity(attempts.len()), Money::ZERO);
+    for (_, attempt) in attempts {
+        let (item, amount) = (attempt.terms.plan, attempt.terms.amount);
+        let card = cards.iter().find(|card| card.id == item.get());
+        let card = card.ok_or_else(|| StoreError::corrupt(format!("plan {item} was not found")))?;
+        let vat = terms.map(|terms| card.vat.and_then(VatCode::of_dictionary).unwrap_or(terms.default_vat));
+        total = total.checked_add(amount).ok_or_else(|| StoreError::corrupt("the sum of plans is too large"))?;
+        lines.push(PeriodLine { item, name: card.name.clone(), amount, vat });
+    }
+    let Some(terms) = terms else { return Ok(Bill { lines, total, receipt: None, lacks_contact: false }) };
+    let phone = decode::optional_text::<Phone>(phone.as_deref())?.map(ReceiptContact::Phone);
+    let email = decode::optional_text::<Email>(email.as_deref())?.map(ReceiptContact::Email);
+    let Some(contact) = phone.or(email) else { return Ok(Bill { lines, total, receipt: None, lacks_contact: true }) };
+    let item = |line: &PeriodLine| ReceiptItem {
+        name: line.name.clone(),
+        quantity: Quantity::ONE,
+        total: line.amount,
+        vat: line.vat.unwrap_or(terms.default_vat),
+        subject: PaymentSubject::Service,
+        mode: PaymentMode::FullPayment,
+    };
+    let items: Vec<ReceiptItem> = lines.iter().map(item).collect();
+    let receipt = Receipt::new(contact, terms.tax_system, &items, total).map_err(StoreError::corrupt)?;
+    Ok(Bill { lines, total, receipt: Some(receipt), lacks_contact: false })
+}
+
+/// Stores the attempts with their order and their charge: one payment for all their periods. Without a contact for the
+/// receipt, a planned attempt fails in this transaction, and a requested one is refused.
+pub(super) fn attempt(
+    connection: &mut AnyConnection,
+    payer: Payer,
+    attempts: &[(SubscriptionId, NewAttempt)],
+    terms: &ChargeTerms,
+    at: DateTime<Utc>,
+) -> Result<(OrderId, Charge), Abort<AttemptError>> {
+    let Some((first, one)) = attempts.first() else {
+        return Err(StoreError::corrupt("a charge attempt has no subscription").into());
+    };
+    let saved = match one.terms.method {
+        None => None,
+        Some(id) => {
+            let found = payments::chargeable_method(connection, payer.customer.get(), id).map_err(Abort::into_store)?;
+            Some(found.ok_or(Abort::Refused(AttemptError::MethodGone))?)
+        }
+    };
+    let Bill { lines, total, receipt, lacks_contact } = bill(connection, payer, attempts)?;
+    let failed = lacks_contact.then(|| one.without_receipt_contact().ok_or(Abort::Refused(AttemptError::NoContact)));
+    let failed = failed.transpose()?;
+    let method = saved.as_ref().map_or(terms.pays_by, |(_, _, method)| *method);
+    let order = PeriodOrder {
+        project: payer.project.get(),
+        application: payer.application.map(ApplicationId::get),
+        customer: payer.customer.get(),
+        subscription: *first,
+        lines: &lines,
+        total,
+        method,
+        author: payer.author,
+        at,
+    };
+    let order = place(connection, &order).map_err(Abort::into_store)?;
+    // A failed attempt sends no charge.
+    let marked = if one.is_repeatable() && failed.is_none() {
+        Some(payments::mark(connection, *first, one.period, one.number).map_err(Abort::into_store)?)
+    } else {
+        None
+    };
+    let request = ChargeRequest {
+        purpose: ChargePurpose::Order(order),
+        key: marked.as_ref().map_or(terms.key, |marked| marked.key),
+        renewal: marked.as_ref().map(|marked| marked.renewal),
+        amount: total,
+        currency: one.terms.currency.clone(),
+        method,
+        description: format!("Subscription {first}, order {order}"),
+        return_url: terms.return_url.replace("{order_id}", &order.to_string()),
+        save_method: saved.is_none(),
+        saved_method: saved.map(|(reference, _, _)| reference),
+        receipt,
+    };
+    let new = NewCharge {
+        project_id: payer.project,
+        application_id: payer.application,
+        counterparty_id: payer.customer,
+        request,
+        next_check_at: terms.next_check_at,
+        at,
+    };
+    let charge = payments::insert(connection, &new).map_err(Abort::into_store)?;
+    let mut charge = charge.ok_or_else(|| StoreError::corrupt("the key of a charge is already in use"))?;
+    if let Some(payment) = marked.and_then(|marked| marked.payment) {
+        payments::adopt(connection, charge.id.get(), &payment)?;
+        charge = Charge { state: ChargeState::Pending, provider_id: Some(payment), ..charge };
+    }
+    for (subscription, attempt) in attempts {
+        let new = NewPayment {
+            project: payer.project.get(),
+            subscription: *subscription,
+            order,
+            charge: charge.id,
+            at: at.naive_utc(),
+        };
+        insert_payment(connection, &new, attempt)?;
+    }
+    let Some(failed) = failed else {
+        if !payments::count_charge(connection)? {
+            return Err(Abort::Refused(AttemptError::Restored));
+        }
+        return Ok((order, charge));
+    };
+    connection.record_charge(charge.id, &failed, at).map_err(Abort::into_store)?;
+    let charge = payments::load(connection, &Key::Id(charge.id.get())).map_err(Abort::into_store)?;
+    Ok((order, charge.ok_or_else(|| StoreError::corrupt("a charge was not found"))?))
+}
