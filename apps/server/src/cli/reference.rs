@@ -54,27 +54,32 @@ pub fn pages() -> Result<[(&'static str, String); 6], Failure> {
     ])
 }
 
-const COMMANDS: &str = "Every command also has `--config <FILE>` (configuration file instead of `./kontor.toml`) and \
-                        `--help`. `--database` is\nthe address of the database, `--json` prints JSON. \
-                        [Install](../operations/install.md) shows the commands in use.";
-const SETTINGS: &str = "Keys of `kontor.toml`, with their defaults as TOML. The environment variable of a key is \
-                        `KONTOR_` and the key in upper case.\n[Configuration](../operations/configuration.md) \
-                        explains the sources and groups of settings.";
-const ERRORS: &str = "Errors with a code have the body `{message, error: {code, message, next_action, \
-                      retry_after_seconds, request_id}}`. `message` is the\ncode, and for an invalid App Token its \
-                      fixed text. Other errors have `{message}`; a `422` adds `errors`, messages by dotted path.\n\n\
-                      | `next_action` | meaning |\n|---|---|\n\
-                      | `fix_input` | Correct the request. |\n\
-                      | `contact_support` | Stop. Show `request_id` to the support. |\n\
-                      | `restart` | Read the current state and begin again. |\n\
-                      | `poll` | Send the same request again after `retry_after_seconds`. |\n\
-                      | `wait` | Wait, then try again. |";
-const EVENTS: &str = "[Webhooks](../guides/webhooks.md) shows how to receive and verify a delivery.";
-const LIMITS: &str = "All other requests are unlimited. `multiplies`: the setting `code_limit_factor` multiplies the \
-                      limit.\n[Configuration](../operations/configuration.md#limits) explains the settings.";
-const PERMISSIONS: &str = "A request needs all permissions of its operation. `edit` includes `create`. Operations \
-                           that need several permissions name the\nothers in brackets. Jobs are read with the \
-                           permissions for their records. Permissions that a project defines itself open\nnothing here.";
+const COMMANDS: &str = "\
+Every command also has `--config <FILE>` (configuration file instead of `./kontor.toml`) and `--help`. `--database` is the address
+of the database, `--json` prints JSON. [Install](../operations/install.md#commands) shows the commands in use.";
+const SETTINGS: &str = "\
+Keys of `kontor.toml` with their defaults as TOML. The environment variable of a key is `KONTOR_` and the key in upper case.
+[Configuration](../operations/configuration.md) explains the sources and groups of settings.";
+const ERRORS: &str = "\
+Errors with a code have the body `{message, error: {code, message, next_action, retry_after_seconds, request_id}}`. `message` is
+the code, and for an invalid App Token its fixed text. Other errors have `{message}`; a `422` adds `errors`, messages by dotted
+path.
+
+| `next_action` | meaning |
+|---|---|
+| `fix_input` | Correct the request. |
+| `contact_support` | Stop. Show `request_id` to the support. |
+| `restart` | Read the current state and begin again. |
+| `poll` | Send the same request again after `retry_after_seconds`. |
+| `wait` | Wait, then try again. |";
+const EVENTS: &str = "\
+[Webhooks](../guides/webhooks.md) shows how to receive and verify a delivery.";
+const LIMITS: &str = "\
+All other requests are unlimited. `multiplies`: the setting `code_limit_factor` multiplies the limit.
+[Configuration](../operations/configuration.md#limits) explains the settings.";
+const PERMISSIONS: &str = "\
+A request needs all permissions of its operation; others than the one of the row are in brackets. `edit` includes `create`. Jobs
+are read with the permissions for their records. Permissions that a project defines itself open nothing here.";
 
 /// Builds a table. Bars in cells are escaped, line breaks become spaces.
 fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
@@ -134,12 +139,12 @@ fn commands() -> String {
 fn describe(name: &str, command: &clap::Command, lines: &mut Vec<String>) {
     let (common, own): (Vec<&Arg>, Vec<&Arg>) =
         command.get_arguments().partition(|option| ["database", "json"].contains(&option.get_id().as_str()));
-    let common: String = common.iter().map(|option| format!(" [--{}]", option.get_id())).collect();
-    lines.push(format!("- `{name}{common}`: {}", sentence(command.get_about())));
+    let common: Vec<String> = common.iter().map(|option| format!(" [--{}]", option.get_id())).collect();
+    lines.push(format!("- `{name}{}`: {}", common.concat(), sentence(command.get_about())));
     for option in own {
-        let value = option.get_value_names().and_then(<[_]>::first).map(|name| format!("<{name}>"));
-        let value = value.filter(|_| option.get_action().takes_values());
         let flag = option.get_long().map(|long| format!("--{long}"));
+        let value = option.get_value_names().and_then(<[_]>::first).filter(|_| option.get_action().takes_values());
+        let value = value.map(|name| format!("<{name}>"));
         let usage = [flag, value].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let required = if option.is_required_set() { " (required)" } else { "" };
         let default = option.get_default_values().first().map(|value| format!(" Default: `{}`.", value.display()));
