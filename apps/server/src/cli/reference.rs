@@ -171,9 +171,9 @@ fn limits() -> String {
     let operation = |name: &str| if name.contains('/') { code(name) } else { name.to_owned() };
     table(
         ["operation", "limit", "counted by", "setting"],
-        TABLE.iter().map(|row| {
-            [operation(row.operation), row.words(), row.subject.to_owned(), row.setting().to_owned()]
-        }),
+        TABLE
+            .iter()
+            .map(|row| [operation(row.operation), row.words(), row.subject.to_owned(), row.setting().to_owned()]),
     )
 }
 
