@@ -86,10 +86,11 @@ lint:
     cargo clippy --workspace --all-targets --all-features -- -D warnings
     cargo deny check bans licenses sources
 
-# Pins the API description anew.
+# Writes the pages made from code: the API description and docs/reference.
 openapi:
-    cargo test -p kontor --no-run
+    cargo test --workspace --test http --no-run
     target/debug/kontor openapi --out docs/openapi.json
+    target/debug/kontor reference --out docs/reference
 
 # The API documentation of every crate.
 docs:

@@ -33,8 +33,8 @@ const LATER: Decline = Decline { class: DeclineClass::Later, more_tries: None, s
 const LATER_WITH_MONEY: Decline = Decline { salary_day_helps: true, ..LATER };
 const UNKNOWN: Decline = Decline { more_tries: Some(1), ..LATER };
 
-/// Reasons of the acquirer (`cancellation_details.reason`) and their rules. `docs/guides/subscriptions.md` shows the
-/// same table; a test compares them.
+/// Reasons of the acquirer (`cancellation_details.reason`) and their rules. A test compares
+/// `docs/reference/subscription-states.md`.
 const REASONS: &[(&str, Decline)] = &[
     ("card_expired", NEVER_AGAIN),
     ("permission_revoked", NEVER_AGAIN),
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    const DOCS: &str = include_str!("../../../docs/guides/subscriptions.md");
+    const DOCS: &str = include_str!("../../../docs/reference/subscription-states.md");
 
     fn told(reason: &str, decline: Decline) -> String {
         let tries = decline.more_tries.map_or("as planned".to_owned(), |tries| tries.to_string());
@@ -96,7 +96,7 @@ mod tests {
         let expected: Vec<_> = known.chain([told("any other, or none", UNKNOWN)]).collect();
         let rows = DOCS.lines().skip_while(|line| !line.starts_with("| Reason | Class |")).skip(2);
         let shown: Vec<_> = rows.take_while(|line| line.starts_with('|')).collect();
-        assert_eq!(shown, expected, "docs/guides/subscriptions.md should have\n{}", expected.join("\n"));
+        assert_eq!(shown, expected, "docs/reference/subscription-states.md should have\n{}", expected.join("\n"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! **Owns** the periods of a subscription, its states and its table of moves, the meaning of declines, the
 //! dunning plan, consents, the bounds on charges, and the access rule. Decisions are values and pure functions
-//! ([`SubscriptionCase`] combines them). `docs/guides/subscriptions.md` shows the tables.
+//! ([`SubscriptionCase`] combines them). `docs/reference/subscription-states.md` shows the tables.
 //!
 //! **Invariants**
 //! - A period is computed from the start of the first one and its number: periods have no gaps, and the billing

@@ -52,7 +52,7 @@ const fn row(
     Move { from, event, condition, to, effects, notice }
 }
 
-/// Every move; all others are refused. `docs/guides/subscriptions.md` shows the same table; a test compares them.
+/// Every move; all others are refused. A test compares `docs/reference/subscription-states.md`.
 pub const MOVES: &[Move] = &[
     row(Active, ChargeStarted, Chargeable, Charging, &[StartAttempt], None),
     row(Active, ChargeStarted, Collects, Charging, &[StartAttempt], None),

@@ -20,6 +20,7 @@ mod process;
 pub mod project;
 mod receipt;
 mod reconcile;
+pub mod reference;
 mod sandbox;
 mod tag;
 mod user;
@@ -138,7 +139,6 @@ enum Command {
         #[command(subcommand)]
         command: tag::TagCommand,
     },
-
     /// Import a spreadsheet.
     Import {
         #[command(subcommand)]
@@ -155,6 +155,15 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         /// Fail if docs/openapi.json (or FILE) differs.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Print the pages of the documentation that are made from the code.
+    Reference {
+        /// Write them to a folder instead.
+        #[arg(long, value_name = "FOLDER")]
+        out: Option<PathBuf>,
+        /// Fail if a page in docs/reference (or FOLDER) differs.
         #[arg(long)]
         check: bool,
     },
@@ -207,6 +216,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Import { command } => bulk::import(|database| load(None, database), command),
         Command::Export { command } => export::export(|database| load(None, database), command),
         Command::Openapi { out, check } => openapi::run(out, check),
+        Command::Reference { out, check } => reference::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {
             print!("{}", load(None, None)?.masked()?);

@@ -13,6 +13,7 @@ use kontor_adapter_limits::RedisUrl;
 use kontor_kernel::{ExposeSecret, Line, Money, SecretString};
 use kontor_payments::verification::VerificationTerms;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub use self::layers::Layers;
 use self::layers::{list, shown};
@@ -79,55 +80,63 @@ const YOOKASSA: [&str; 7] = [
 
 /// All settings. Names are the keys of `kontor.toml`; environment variables are in upper case with the prefix
 /// `KONTOR_`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// `development` or `production`.
+    /// `development` or `production`. `production` refuses unsafe settings.
+    #[schema(value_type = String)]
     pub env: Environment,
-    /// Address to listen on.
+    /// Address of the API. It must be a loopback address with the development key.
+    #[schema(value_type = String)]
     pub bind: SocketAddr,
-    /// Address of `/metrics` and `/docs/`, or `main` for `bind`. Empty means `main` in development and `127.0.0.1:9464`
-    /// in production.
+    /// Address of `/metrics` and `/docs/`; `main` for that of the API. Empty means `main` in development and
+    /// `127.0.0.1:9464` in production.
     pub monitoring_bind: String,
-    /// Public URL of the service, without a path.
+    /// Public URL of the service, without a path. Employees approve agents at `/agent-access/` below it.
     pub public_url: String,
     /// `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`.
     #[serde(with = "shown")]
+    #[schema(value_type = String)]
     pub database_url: SecretString,
-    /// Number of connections for reading; on PostgreSQL for everything.
+    /// SQLite: number of connections for reading. PostgreSQL: size of the pool.
     pub database_connections: u32,
-    /// Use prepared statements on PostgreSQL; `false` behind a connection pool in transaction mode.
+    /// Prepared statements on PostgreSQL; `false` behind a connection pool in transaction mode.
     pub database_prepared_statements: bool,
     /// Number of HTTP worker threads; `0` is one per core.
     pub http_workers: usize,
-    /// Key for encrypting secrets and hashing codes: at least 32 characters.
+    /// Key for encrypting secrets and hashing codes, at least 32 characters (`openssl rand -hex 32`). Production
+    /// requires a random one.
     #[serde(with = "shown")]
+    #[schema(value_type = String)]
     pub secret_key: SecretString,
     /// Redis for rate limits that several processes share: `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`, `rediss://` for
     /// TLS or `unix:///PATH`. Empty means the memory of each process.
     #[serde(with = "shown")]
+    #[schema(value_type = String)]
     pub redis_url: SecretString,
-    /// Maximum time that a request waits for Redis, in milliseconds. After it the limits in memory apply.
+    /// Maximum time that a request waits for Redis, 1 to 10000 milliseconds. After it the limits in memory apply.
     pub redis_timeout_ms: u32,
-    /// Factor for every rate limit of one-time codes, temporary passwords and calls; `1` in production.
+    /// Factor for every rate limit of one-time codes, temporary passwords and calls, 1 to 100; `1` in production.
     pub code_limit_factor: u32,
-    /// Maximum number of codes by call and SMS, and of checks by a call, per project and hour: each costs money.
+    /// Maximum number of codes by call and SMS, and of checks by a call, per project and hour, 1 to 1000000. Each costs
+    /// money.
     pub phone_codes_per_hour: u32,
-    /// Maximum number of writes of a logged-in customer per minute.
+    /// Maximum number of writes of a logged-in customer per minute, 1 to 1000000.
     pub customer_writes_per_minute: u32,
     /// Proxies whose `X-Forwarded-For` header is trusted: addresses or CIDR ranges, separated by commas.
     #[serde(deserialize_with = "list")]
     pub trusted_proxies: Vec<String>,
-    /// Origins that may call the client surface from a browser, separated by commas; `*` is any.
+    /// Origins that may call the client surface from a browser, separated by commas; `*` is any. The platform surface
+    /// allows no other origin.
     #[serde(deserialize_with = "list")]
     pub cors_origins: Vec<String>,
-    /// Maximum size of the response cache for storefronts, in megabytes; `0` disables it.
+    /// Maximum size of the response cache, in MiB; `0` disables it.
     pub answers_memory_mb: u32,
     /// Maximum size of a JSON body, in bytes.
     pub body_limit: usize,
-    /// Maximum time for receiving a JSON body, in seconds. A body that stops is rejected after 10 seconds.
+    /// Maximum time for receiving a JSON body, 1 to 3600 seconds. A body that stops is rejected after 10 seconds.
     pub body_seconds: u32,
-    /// Maximum memory of request bodies, over all connections, in megabytes.
+    /// Maximum memory of JSON bodies over all connections, in MiB; at least `body_limit`.
     pub body_memory_mb: u32,
     /// Maximum size of an uploaded file, in bytes, except for imports.
     pub upload_limit: u64,
@@ -137,73 +146,80 @@ pub struct Config {
     pub import_inline_bytes: u64,
     /// Maximum number of rows of an import that is processed within the request; larger imports become jobs.
     pub import_inline_rows: u32,
-    /// Folder for files of jobs; empty for a folder beside the SQLite database, or `kontor-imports`.
+    /// Folder for files of imports and exports; empty for a folder beside the SQLite database (`<database>.imports`),
+    /// or `kontor-imports`.
     pub import_folder: String,
     /// Minimum log level (`info`), optionally with levels of single targets (`info,kontor::request=debug`).
     pub log: String,
-    /// `json` or `text`.
+    /// Format of the log on standard error: `json` or `text`.
     pub log_format: String,
-    /// Lifetime of an employee's token, in hours.
+    /// Lifetime of new tokens of employees, in hours.
     pub staff_token_hours: u32,
-    /// Lifetime of a customer's token, in hours.
+    /// Lifetime of new tokens of customers, in hours.
     pub customer_token_hours: u32,
-    /// Retention of finished records, in days: sessions of customers, sent events, ended deliveries.
+    /// Retention of finished records, in days: sessions of customers, sent events, ended deliveries, jobs.
     pub retention_days: u32,
     /// URL of the acquirer's API, up to `/v3`.
     pub acquirer_url: String,
-    /// Shop id at the acquirer.
+    /// Shop id at the acquirer. Do not change it while payments are open.
     pub acquirer_shop_id: String,
     /// Secret key of the shop at the acquirer.
     #[serde(with = "shown")]
+    #[schema(value_type = String)]
     pub acquirer_secret_key: SecretString,
-    /// URL that the payer returns to; `{order_id}` is replaced.
+    /// URL that payers return to; `{order_id}` is replaced.
     pub acquirer_return_url: String,
     /// Addresses or CIDR ranges from which the acquirer sends notifications, separated by commas. Other addresses have
     /// a low rate limit.
     #[serde(deserialize_with = "list")]
     pub acquirer_addresses: Vec<String>,
-    /// Amount of a verification by payment, in roubles; it is refunded.
+    /// Amount of an SBP verification by payment, in roubles; it is refunded.
     pub verification_amount: String,
     /// URL that the customer returns to after a verification.
     pub verification_return_url: String,
-    /// Version of the text of consent to recurring charges that customers are shown. It is stored with every consent.
+    /// Version of the text of consent to recurring charges, 1 to 64 characters. It is stored with every consent; change
+    /// it with the text.
     pub subscription_consent_version: String,
-    /// Maximum number of subscriptions that a worker charges per second. The acquirer must accept it in addition to all
-    /// other calls.
+    /// Maximum number of subscriptions that a worker charges per second, 1 to 1000000. The acquirer must accept it in
+    /// addition to all other calls.
     pub subscription_charges_per_second: u32,
-    /// URL of the API for calls and SMS.
+    /// URL of the API for calls and SMS (SMS.RU).
     pub telephony_url: String,
     /// Key of the telephony account.
     #[serde(with = "shown")]
+    #[schema(value_type = String)]
     pub telephony_api_id: SecretString,
-    /// URL of the API for suggestions, up to `/rs`.
+    /// URL of the API for suggestions, up to `/rs` (DaData).
     pub suggest_url: String,
-    /// Key of the account for suggestions; empty for none.
+    /// Key of the account for suggestions. Without it suggestions are answered with `503`.
     #[serde(with = "shown")]
+    #[schema(value_type = String)]
     pub suggest_api_key: SecretString,
-    /// Transport of codes to phones: `call` or `sms`.
+    /// Transport of codes to phones: `call` (the caller's number ends in the code) or `sms`.
+    #[schema(value_type = String)]
     pub phone_codes: PhoneCodes,
-    /// Maximum age of a contact signed by a messenger, in seconds.
+    /// Maximum age of a contact signed by a messenger, in seconds. It needs a correct system clock.
     pub miniapp_contact_seconds: u32,
     /// Host of the mail server.
     pub smtp_host: String,
     /// Port of the mail server.
     pub smtp_port: u16,
-    /// `none`, `starttls` or `tls`.
+    /// TLS of the connection to the mail server: `none`, `starttls` or `tls`.
+    #[schema(value_type = String)]
     pub smtp_tls: SmtpTls,
     /// Account at the mail server; empty for none.
     pub smtp_user: String,
     /// Password of the account at the mail server.
     #[serde(with = "shown")]
+    #[schema(value_type = String)]
     pub smtp_password: SecretString,
     /// Sender of e-mails.
     pub smtp_from: String,
-    /// Allow webhooks to internal addresses and over plain http: only for development.
+    /// Webhooks to internal addresses and over plain http: only for development.
     pub webhook_allow_internal: bool,
     /// Maximum size of a file for `POST /api/files`, in bytes; never more than `upload_limit`.
     pub files_limit: u64,
-    /// Folder for file contents; empty for `kontor-files` beside the database file, or in the working folder without a
-    /// database file.
+    /// Folder for file contents; empty for `kontor-files` beside the SQLite database, or in the working folder.
     pub files_folder: String,
     /// Bucket for file contents in S3 or a compatible service; empty for the folder.
     pub files_s3_bucket: String,
@@ -215,6 +231,7 @@ pub struct Config {
     pub files_s3_access_key: String,
     /// Secret access key of the bucket.
     #[serde(with = "shown")]
+    #[schema(value_type = String)]
     pub files_s3_secret_key: SecretString,
 }
 

@@ -1,4 +1,4 @@
-//! Table of all rate limits. Handlers name their rules from here; docs/operations/configuration.md shows the same rows.
+//! Table of all rate limits. Handlers name their rules from here; docs/reference/limits.md shows the same rows.
 
 use std::time::Duration;
 

@@ -14,6 +14,7 @@ pub mod delivery_option;
 pub mod dry_run;
 pub mod envelope;
 pub mod error;
+pub mod error_codes;
 pub mod failures;
 pub mod file_contents;
 pub mod history;

@@ -9,6 +9,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::error_codes::is_listed;
+
 /// Next action of a client. The contract has exactly these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -47,8 +49,9 @@ pub struct NamedError {
 }
 
 impl NamedError {
-    /// Creates a refusal without a time to wait and without wrong fields.
+    /// Creates a refusal without a time to wait and without wrong fields. Its code is a row of `ERROR_CODES`.
     pub fn new(status: StatusCode, code: &'static str, next_action: NextAction, message: impl Into<String>) -> Self {
+        debug_assert!(is_listed(status.as_u16(), code, next_action), "{status} {code} is missing from ERROR_CODES");
         let message = message.into();
         let (retry_after_seconds, errors, fixed_message, told) = (None, None, None, None);
         Self { status, code, message, next_action, retry_after_seconds, errors, fixed_message, told }

@@ -19,25 +19,32 @@ pub struct OrderPaidEvent {
     id: Uuid,
     /// `order.paid`
     event: String,
+    /// Time of the payment.
     created_at: DateTime<Utc>,
+    /// Data of the event.
     data: OrderPaidData,
 }
 
 /// Data of `order.paid`. It is no proof: read the order again before granting anything.
 #[derive(Serialize, ToSchema)]
 pub struct OrderPaidData {
+    /// Id of the order.
     #[schema(minimum = 1)]
     order_id: i64,
+    /// Id of the application that owns the webhook.
     #[schema(minimum = 1)]
     application_id: i64,
+    /// Id of the project.
     #[schema(minimum = 1)]
     project_id: i64,
+    /// Status of the order: always `22`, paid.
     #[schema(minimum = 1)]
     status_id: i64,
-    /// Decimal number with two places.
+    /// Amount paid, a decimal number with two places.
     amount: String,
     /// Currency code of three letters.
     currency: String,
+    /// Time of the payment, as in `created_at`.
     paid_at: DateTime<Utc>,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kontor::adapters::SystemRandom;
 use kontor::config::Config;
-use kontor::http::limits::{Limit, LimitSettings, OF_CODES, TABLE};
+use kontor::http::limits::{LimitSettings, OF_CODES, TABLE};
 use kontor::openapi::{description, pinned_text};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -17,22 +17,6 @@ use serde_json::{Value, json};
 
 use crate::outside::Outside;
 use crate::support::{Answer, Project, TestServer, send, sources};
-
-#[test]
-fn the_documented_table_is_the_table_of_the_server() {
-    let text = include_str!("../../../../docs/operations/configuration.md");
-    let section = text.split("\n## ").find(|section| section.starts_with("Limits\n")).unwrap();
-    let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
-    let documented: Vec<String> = rows.take_while(|line| line.starts_with('|')).map(str::to_owned).collect();
-    let row = |limit: &Limit| {
-        let operation = limit.operation;
-        let operation = if operation.contains('/') { format!("`{operation}`") } else { operation.to_owned() };
-        let setting = limit.setting();
-        let space = if setting.is_empty() { "" } else { " " };
-        format!("| {operation} | {} | {} |{space}{setting} |", limit.words(), limit.subject)
-    };
-    assert_eq!(documented, TABLE.iter().map(row).collect::<Vec<_>>());
-}
 
 #[test]
 fn every_rule_has_a_name_of_its_own() {

@@ -114,6 +114,7 @@ mod preconditions;
 mod process;
 mod receipts;
 mod redaction;
+mod reference;
 mod resized_pictures;
 mod response_cache;
 mod restore;

@@ -114,7 +114,7 @@ const fn refunded(from: OrderStatus) -> Transition {
     Transition { from, to: Canceled, by, money, stock, pays: false, notice: Notice::OrderCanceled }
 }
 
-/// Every allowed move; all others are refused. `docs/guides/orders.md` shows the same table; a test compares them.
+/// Every allowed move; all others are refused. A test compares `docs/reference/order-states.md`.
 pub const MOVES: &[Transition] = &[
     staff(Created, InProcessing),
     staff(Created, ReadyForPickup),

@@ -9,7 +9,7 @@ use crate::state::{ChargeOrigin, MethodStanding, OpenCharge, PlanStanding};
 
 mod walks;
 
-const DOCS: &str = include_str!("../../../../docs/guides/subscriptions.md");
+const DOCS: &str = include_str!("../../../../docs/reference/subscription-states.md");
 
 /// Rows of a table in the docs, cell by cell.
 fn documented(head: &str) -> Vec<Vec<String>> {
@@ -37,7 +37,7 @@ const CONDITIONS: &str = "| Condition | Holds when |";
 fn the_docs_show_the_same_table() {
     let expected: Vec<Vec<String>> = MOVES.iter().map(told).collect();
     let lines = expected.iter().map(|cells| format!("| {} |", cells.join(" | "))).collect::<Vec<_>>().join("\n");
-    assert_eq!(documented(TABLE), expected, "docs/guides/subscriptions.md should have\n{lines}");
+    assert_eq!(documented(TABLE), expected, "docs/reference/subscription-states.md should have\n{lines}");
 }
 
 /// Evaluates a condition in the words of the docs.

@@ -53,7 +53,7 @@ curl -s -w '\n' "$API/api/orders/$ID/request-refund" -H "Authorization: Bearer $
 sleep 2
 curl -s "$API/api/orders/$ID" -H "Authorization: Bearer $STAFF" | grep -o '"refunds":\[[^]]*\]'
 
-# 9. Subscribe to a plan, pay, and advance the clock by a month: two payments. docs/guides/subscriptions.md continues here ("Try it").
+# 9. Subscribe to a plan, pay, and advance the clock by a month: two payments. docs/guides/subscriptions.sh continues here.
 CUSTOMER="Authorization: Bearer $TOKEN"; CLUB="$API/api/counterparty/subscriptions"
 PLAN=$(curl -s "$API/api/counterparty/subscription-plans" -H "$APP" -H "$CUSTOMER" | grep -o '"nomenclature_id":[0-9]*' | head -n 1 | grep -o '[0-9]*')
 curl -s -w '\n' "$CLUB/checkout" -H "$APP" -H "$CUSTOMER" -H "$JSON" -d '{{"nomenclature_id":'$PLAN',"autopay_consent":true}}'

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const DOCS: &str = include_str!("../../../../../docs/guides/orders.md");
+const DOCS: &str = include_str!("../../../../../docs/reference/order-states.md");
 
 /// Rows of the table in the docs, cell by cell.
 fn documented() -> Vec<Vec<String>> {
@@ -29,7 +29,7 @@ fn told(step: Transition) -> Vec<String> {
 fn the_docs_show_the_same_table() {
     let expected: Vec<Vec<String>> = MOVES.iter().copied().map(told).collect();
     let lines = expected.iter().map(|cells| format!("| {} |", cells.join(" | "))).collect::<Vec<_>>().join("\n");
-    assert_eq!(documented(), expected, "docs/guides/orders.md should have\n{lines}");
+    assert_eq!(documented(), expected, "docs/reference/order-states.md should have\n{lines}");
 }
 
 #[test]
