@@ -10,11 +10,7 @@
 pub mod adapters;
 mod callbacks;
 pub mod cli;
-mod client;
 pub mod config;
-pub mod http;
-mod platform;
 mod service;
-pub mod table;
 
 pub use service::{instance, openapi, openapi_examples, policies, wiring};

@@ -4,7 +4,6 @@ mod clock;
 mod html;
 mod password;
 mod random;
-mod response_cipher;
 mod service_key;
 mod uploads;
 
@@ -12,6 +11,5 @@ pub use clock::SystemClock;
 pub use html::HtmlAllowList;
 pub use password::Argon2Passwords;
 pub use random::SystemRandom;
-pub use response_cipher::ResponseCipher;
 pub use service_key::ServiceKey;
 pub use uploads::FolderUploads;

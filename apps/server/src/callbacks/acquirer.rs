@@ -11,9 +11,9 @@ use kontor_payments::{ChargeService, NotificationResult, RefundNotificationResul
 use serde::Deserialize;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::limits::{ACQUIRER_NOTIFICATIONS, ACQUIRER_STRANGER, ACQUIRER_STRANGERS};
-use crate::http::records::Message;
-use crate::http::{ApiError, ClientIp, Throttle};
+use kontor_web::limits::{ACQUIRER_NOTIFICATIONS, ACQUIRER_STRANGER, ACQUIRER_STRANGERS};
+use kontor_web::records::Message;
+use kontor_web::{ApiError, ClientIp, Throttle};
 
 /// Addresses from which the acquirer sends notifications.
 #[derive(Debug, Clone)]

@@ -10,8 +10,8 @@ use futures_util::{StreamExt, stream};
 use kontor_auth::{CallNotificationError, CallbackLogin};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::limits::TELEPHONY_NOTIFICATIONS;
-use crate::http::{ApiError, ClientIp, Throttle};
+use kontor_web::limits::TELEPHONY_NOTIFICATIONS;
+use kontor_web::{ApiError, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(telephony_notified);

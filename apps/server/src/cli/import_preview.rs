@@ -4,7 +4,7 @@ use kontor_catalog::spreadsheet::{Layout, RowPreview};
 use kontor_kernel::Word as _;
 use serde_json::{Value, json};
 
-use crate::http::import_rows::{HeaderRecord, RowRecord};
+use kontor_platform_surface::import_rows::{HeaderRecord, RowRecord};
 
 /// Adds the layout and the preview to a report in JSON, with the names of the API.
 pub fn add(report: &mut Value, layout: Layout, rows: Vec<RowPreview>) {

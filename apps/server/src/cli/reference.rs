@@ -10,8 +10,8 @@ use utoipa::PartialSchema as _;
 
 use super::{Arguments, Failure};
 use crate::config::Config;
-use crate::http::error_codes::ERROR_CODES;
-use crate::http::limits::TABLE;
+use kontor_web::error_codes::ERROR_CODES;
+use kontor_web::limits::TABLE;
 use crate::service::openapi::{description, pinned_text};
 
 /// Prints, writes or checks the pages.
@@ -160,7 +160,7 @@ fn sentence(help: Option<&clap::builder::StyledStr>) -> String {
 }
 
 fn errors() -> String {
-    let next = |row: &crate::http::error_codes::ErrorCode| code(json!(row.next_action).as_str().unwrap_or_default());
+    let next = |row: &kontor_web::error_codes::ErrorCode| code(json!(row.next_action).as_str().unwrap_or_default());
     table(
         ["code", "status", "`next_action`", "meaning"],
         ERROR_CODES.iter().map(|row| [code(row.code), row.status.to_string(), next(row), row.meaning.to_owned()]),

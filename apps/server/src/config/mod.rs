@@ -12,6 +12,8 @@ use kontor_adapter_files::{Bucket, FileStorage};
 use kontor_adapter_limits::RedisUrl;
 use kontor_kernel::{ExposeSecret, Line, Money, SecretString};
 use kontor_payments::verification::VerificationTerms;
+use kontor_web::Settings;
+use kontor_web::limits::LimitSettings;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -451,6 +453,30 @@ impl Config {
             DatabaseUrl::Postgres(_) => PathBuf::new(),
         };
         Ok(FileStorage::folder(beside.join("kontor-files")))
+    }
+
+    /// Returns the settings of the HTTP kit.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            public_url: self.public_url.clone(),
+            body_limit: self.body_limit,
+            body_seconds: self.body_seconds,
+            body_memory_mb: self.body_memory_mb,
+            upload_limit: self.upload_limit,
+            files_limit: self.files_limit,
+            import_limit: self.import_limit,
+            import_inline_bytes: self.import_inline_bytes,
+            import_inline_rows: self.import_inline_rows,
+        }
+    }
+
+    /// Returns the settings that change rate limits.
+    pub fn limits(&self) -> LimitSettings {
+        LimitSettings {
+            code_factor: self.code_limit_factor,
+            phone_codes: self.phone_codes_per_hour,
+            customer_writes: self.customer_writes_per_minute,
+        }
     }
 
     /// Returns the settings as text with every secret masked.

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::startup_memory::release_freed_memory;
 use super::supervision::{Supervised, Supervisor, sleep};
-use crate::http::idempotency::Desk;
+use kontor_web::idempotency::Desk;
 
 /// Maximum delay of a write.
 const WAIT: Duration = Duration::from_secs(5);

@@ -11,9 +11,9 @@ use std::sync::{Arc, Once};
 
 use super::counters::Counters;
 use super::supervision::Supervisor;
-use crate::http::BodyReader;
-use crate::http::blocking::blocking;
-use crate::http::response_cache::ResponseCache;
+use kontor_web::BodyReader;
+use kontor_web::blocking::blocking;
+use kontor_web::response_cache::ResponseCache;
 
 /// `GET /healthz`: the process responds.
 #[get("/healthz")]

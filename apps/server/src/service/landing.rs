@@ -58,14 +58,17 @@ fn names_this_machine(request: &HttpRequest) -> bool {
     is_plain && ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| authority.host().eq_ignore_ascii_case(name))
 }
 
+/// `true` if the API viewer is served on the same address.
+pub struct Viewer(pub bool);
+
 /// `GET /`
 #[get("/")]
 pub async fn landing(
     request: HttpRequest,
     welcome: web::Data<LandingMarkup>,
-    config: web::Data<Config>,
+    viewer: web::Data<Viewer>,
 ) -> HttpResponse {
-    let has_viewer = matches!(config.monitoring(), Ok(None));
+    let has_viewer = viewer.0;
     let links = LINKS.iter().filter(|(path, ..)| has_viewer || *path != VIEWER).fold(
         String::new(),
         |mut links, (path, name, what)| {

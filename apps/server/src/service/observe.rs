@@ -12,15 +12,15 @@ use actix_web::{Error, HttpMessage, ResponseError, web};
 use kontor_kernel::Clock;
 use uuid::Uuid;
 
-use crate::http::caching::declare;
-use crate::http::error::quota_headers;
-use crate::http::idempotency::has_key;
-use crate::http::policy::Endpoint;
-use crate::http::request_id::{RequestId, RequestIds};
-use crate::http::throttle::TightestQuota;
-use crate::http::traffic::{count_unrouted, method_label};
-use crate::http::unread_body::{Kept, holding};
-use crate::http::{ApiError, RefusalLog};
+use kontor_web::caching::declare;
+use kontor_web::error::quota_headers;
+use kontor_web::idempotency::has_key;
+use kontor_web::policy::Endpoint;
+use kontor_web::request_id::{RequestId, RequestIds};
+use kontor_web::throttle::TightestQuota;
+use kontor_web::traffic::{count_unrouted, method_label};
+use kontor_web::unread_body::{Kept, holding};
+use kontor_web::{ApiError, RefusalLog};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Forbids browsers to guess a content type.

@@ -7,9 +7,9 @@ use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
 use super::{openapi_keys, openapi_preconditions};
-use crate::http::idempotency::accepts_keys;
-use crate::http::policy::{Access, Policy};
-use crate::http::routes::is_below;
+use kontor_web::idempotency::accepts_keys;
+use kontor_web::policy::{Access, Policy};
+use kontor_web::routes::is_below;
 
 const MESSAGE: &str = "Message";
 const ERRORS: &str = "ValidationErrors";

@@ -6,8 +6,8 @@ use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn}
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
-use crate::http::policy::Policy;
-use crate::http::preconditions::{accepts_if_match, accepts_if_none_match, creates_versioned, may_require_if_match};
+use kontor_web::policy::Policy;
+use kontor_web::preconditions::{accepts_if_match, accepts_if_none_match, creates_versioned, may_require_if_match};
 
 /// Component name of the parameter of writes.
 pub const IF_MATCH: &str = "IfMatch";

@@ -16,21 +16,21 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
 use super::openapi_implied as implied;
-use crate::http::body::refuse_compressed;
-use crate::http::body_budget::BodyShare;
-use crate::http::body_buffer::{BodyReader, Taken};
-use crate::http::idempotency::recovery::can_show_result;
-use crate::http::idempotency::{accepts_keys, has_key, serve};
-use crate::http::limits::CUSTOMER_WRITES;
-use crate::http::policy::{Access, Endpoint, Policy, Repeatability, ResultSource};
-use crate::http::response_cache::memory;
-use crate::http::scopes::{Admitted, admit};
-use crate::http::{ApiError, ClientIp, NamedError, Throttle};
-use crate::{callbacks, client, platform};
+use kontor_web::body::refuse_compressed;
+use kontor_web::body_budget::BodyShare;
+use kontor_web::body_buffer::{BodyReader, Taken};
+use kontor_web::idempotency::recovery::can_show_result;
+use kontor_web::idempotency::{accepts_keys, has_key, serve};
+use kontor_web::limits::CUSTOMER_WRITES;
+use kontor_web::policy::{Access, Endpoint, Policy, Repeatability, ResultSource};
+use kontor_web::response_cache::memory;
+use kontor_web::scopes::{Admitted, admit};
+use kontor_web::{ApiError, ClientIp, NamedError, Throttle};
+use crate::callbacks;
 
 /// Returns every policy of every surface.
 pub fn all() -> impl Iterator<Item = &'static Policy> {
-    [client::POLICIES, platform::POLICIES, callbacks::POLICIES].into_iter().flatten()
+    [kontor_client_surface::POLICIES, kontor_platform_surface::POLICIES, callbacks::POLICIES].into_iter().flatten()
 }
 
 /// Mismatch of endpoints and policies.

@@ -2,11 +2,11 @@
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::{callbacks, client, platform};
+use crate::callbacks;
 
 /// Registers all endpoints.
 pub fn routes(config: &mut ServiceConfig<'_>) {
-    client::routes(config);
-    platform::routes(config);
+    kontor_client_surface::routes(config);
+    kontor_platform_surface::routes(config);
     callbacks::routes(config);
 }

@@ -23,13 +23,13 @@ use super::unrouted::{KnownPaths, unrouted};
 use super::wiring::Services;
 use crate::callbacks::AcquirerAddresses;
 use crate::config::{Config, ConfigError};
-use crate::http::client_ip::TrustedProxies;
-use crate::http::password_queue::{PasswordQueue, QueueBounds};
-use crate::http::preconditions::heed;
-use crate::http::request_id::RequestIds;
-use crate::http::review_page::review_page;
-use crate::http::routes::is_below;
-use crate::http::{ApiError, BodyReader, ResizeQueue, file_contents};
+use kontor_web::client_ip::TrustedProxies;
+use kontor_web::password_queue::{PasswordQueue, QueueBounds};
+use kontor_web::preconditions::heed;
+use kontor_web::request_id::RequestIds;
+use kontor_web::review_page::review_page;
+use kontor_web::routes::is_below;
+use kontor_web::{ApiError, BodyReader, ResizeQueue, file_contents};
 
 /// Reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -117,9 +117,10 @@ pub fn build(
     let prometheus = Data::new(prometheus);
     let origins = config.cors_origins.clone();
     let body_limit = config.body_limit;
-    let intake = Data::new(BodyReader::new(config));
+    let settings = config.settings();
+    let intake = Data::new(BodyReader::new(&settings));
     let workers = config.http_workers;
-    let limits = Data::new(config.clone());
+    let limits = Data::new(settings);
     let tasks = Data::new(tasks);
     let welcome = Data::new(welcome);
     let answers = Data::new(services.answers(config.answers_memory_mb));
@@ -128,6 +129,7 @@ pub fn build(
     let resize_queue = Data::new(ResizeQueue::default());
 
     let is_whole = sockets.monitoring.is_none();
+    let viewer = Data::new(Viewer(is_whole));
     let shared = move |config: &mut ServiceConfig| {
         services.register(config);
         config
@@ -160,6 +162,7 @@ pub fn build(
             .app_data(acquirer.clone())
             .app_data(limits.clone())
             .app_data(welcome.clone())
+            .app_data(viewer.clone())
             .app_data(password_queue.clone())
             .app_data(resize_queue.clone())
             .app_data(PayloadConfig::new(body_limit))

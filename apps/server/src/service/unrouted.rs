@@ -6,7 +6,7 @@ use actix_web::http::header::ALLOW;
 use actix_web::{HttpRequest, HttpResponse, ResponseError, web};
 use utoipa::openapi::{OpenApi, PathItem};
 
-use crate::http::ApiError;
+use kontor_web::ApiError;
 
 /// Every path with its methods.
 pub struct KnownPaths(Vec<(ResourceDef, Vec<&'static str>)>);

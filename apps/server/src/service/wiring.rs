@@ -65,10 +65,10 @@ use super::counters::Counters;
 use super::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
 use crate::adapters::{Argon2Passwords, FolderUploads, HtmlAllowList, ServiceKey, SystemRandom};
 use crate::config::{Config, ConfigError};
-use crate::http::idempotency::Desk;
-use crate::http::limits::LimitSettings;
-use crate::http::response_cache::ResponseCache;
-use crate::http::{RefusalLog, Throttle};
+use kontor_web::idempotency::Desk;
+use kontor_web::limits::LimitSettings;
+use kontor_web::response_cache::ResponseCache;
+use kontor_web::{RefusalLog, Throttle};
 
 /// Adapters of all ports except persistence.
 #[derive(Clone)]
@@ -168,7 +168,7 @@ impl Surroundings {
             files: config.files()?,
             cipher,
             limiter: counters.limiter(),
-            limits: LimitSettings::from(config),
+            limits: config.limits(),
             counters,
             outbound: outbound_policy(config),
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),

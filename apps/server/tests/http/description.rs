@@ -1,6 +1,6 @@
 //! The API description: pinned, and consistent with its conventions.
 
-use kontor::http::policy::Access;
+use kontor_web::policy::Access;
 use kontor::openapi::{description, pinned_text};
 use kontor::policies;
 use serde_json::{Value, json};

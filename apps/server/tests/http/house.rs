@@ -42,6 +42,9 @@ const PURE: [&str; 17] = [
 /// Crates that take money, and so depend on payments.
 const TAKE_MONEY: [&str; 2] = ["kontor-orders", "kontor-subscriptions"];
 
+/// API surfaces. They do not know each other.
+const SURFACES: [&str; 2] = ["kontor-client-surface", "kontor-platform-surface"];
+
 fn metadata() -> Metadata {
     MetadataCommand::new()
         .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
@@ -75,6 +78,8 @@ fn every_member_has_a_rule() {
             || name == "kontor-bench"
             || name == "kontor-examples"
             || name == "kontor-simulator"
+            || name == "kontor-web"
+            || SURFACES.contains(&name.as_str())
             || name.starts_with("kontor-adapter-")
             || DOMAINS.contains(&name.as_str());
         assert!(known, "{name}: say here whom it may know");
@@ -162,8 +167,31 @@ fn pages_know_nobody_and_are_known_by_who_has_pages() {
     let all = dependencies();
     assert!(ours(&all["kontor-html"]).is_empty());
     for (member, dependencies) in &all {
-        let allowed = member == "kontor" || member == "kontor-sandbox";
+        let allowed = ["kontor", "kontor-sandbox", "kontor-web"].contains(&member.as_str());
         assert!(allowed || !dependencies.contains("kontor-html"), "{member} must not know the pages");
+    }
+}
+
+/// Idempotency keys, versions and caches are stored by the storage adapter.
+#[test]
+fn the_http_kit_knows_the_kernel_domains_and_storage() {
+    for name in ours(&dependencies()["kontor-web"]) {
+        let known = ["kontor-kernel", "kontor-adapter-diesel", "kontor-html"].contains(&name) || DOMAINS.contains(&name);
+        assert!(known, "kontor-web must not know {name}");
+    }
+}
+
+#[test]
+fn surfaces_know_the_http_kit_and_not_each_other() {
+    let all = dependencies();
+    for surface in SURFACES {
+        for name in ours(&all[surface]) {
+            let known = ["kontor-kernel", "kontor-adapter-diesel", "kontor-web"].contains(&name) || DOMAINS.contains(&name);
+            assert!(known, "{surface} must not know {name}");
+        }
+        for (member, dependencies) in &all {
+            assert!(!dependencies.contains(surface) || member == "kontor", "{member} must not know {surface}");
+        }
     }
 }
 

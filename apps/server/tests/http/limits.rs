@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kontor::adapters::SystemRandom;
 use kontor::config::Config;
-use kontor::http::limits::{LimitSettings, OF_CODES, TABLE};
+use kontor_web::limits::{LimitSettings, OF_CODES, TABLE};
 use kontor::openapi::{description, pinned_text};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -62,12 +62,12 @@ fn no_rule_stands_outside_the_table() {
     let files = ["crates", "apps"].into_iter().flat_map(|folder| sources(&root.join(folder)));
     let files = files.filter(|file| !file.components().any(|part| part.as_os_str() == "tests"));
     // The port, its adapters, the table, and the view counters, which refuse no request.
-    let home = ["kernel/src/limits.rs", "adapter-limits/src", "http/limits.rs", "kernel/src/views.rs"];
+    let home = ["kernel/src/limits.rs", "adapter-limits/src", "web/src/limits.rs", "kernel/src/views.rs"];
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         let program = text.split("#[cfg(test)]").next().unwrap();
         let known = home.iter().any(|home| file.to_string_lossy().contains(home));
-        assert!(known || !program.contains("RateRule {"), "{}: rules stand in http/limits.rs", file.display());
+        assert!(known || !program.contains("RateRule {"), "{}: rate rules belong in crates/web/src/limits.rs", file.display());
     }
 }
 

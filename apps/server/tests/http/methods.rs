@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kontor::http::policy::Access;
+use kontor_web::policy::Access;
 use kontor::openapi::{description, pinned_text};
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;

@@ -8,7 +8,7 @@ mod zeros;
 
 use std::collections::{BTreeSet, HashMap};
 
-use kontor::http::policy::{Access, Policy};
+use kontor_web::policy::{Access, Policy};
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Permission;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kontor::http::policy::{Access, Policy};
+use kontor_web::policy::{Access, Policy};
 use kontor::openapi::description;
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;

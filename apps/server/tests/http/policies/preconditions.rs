@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use kontor::http::policy::{Access, Policy};
+use kontor_web::policy::{Access, Policy};
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use reqwest::{Method, RequestBuilder};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kontor::http::policy::Policy;
+use kontor_web::policy::Policy;
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;

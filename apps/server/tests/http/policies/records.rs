@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use kontor::http::policy::{Access, Policy};
+use kontor_web::policy::{Access, Policy};
 use kontor_kernel::{Permission, Resource};
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,0 +1,137 @@
+//! Content pages of the storefront.
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpMessage as _, HttpRequest, get};
+use chrono::{DateTime, Utc};
+use kontor_content::model::{PageType, Slug};
+use kontor_content::{PageViewer, ShownPage};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::query::PagesQuery;
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::page_record::PageTagRecord;
+use kontor_web::paging::paginated;
+use kontor_web::records::{Picture, picture};
+use kontor_web::response_cache::{SortedByViews, ViewCountShown, Viewed};
+use kontor_web::wire::{NamedRecord, PhotoRecord};
+use kontor_web::{CallingApp, ClientIp, Query};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_page_types).service(list_pages).service(show_page);
+}
+
+#[derive(Serialize, ToSchema)]
+struct PageTypeRecord {
+    id: i64,
+    name: String,
+    photo: Option<Picture>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<PageType> for PageTypeRecord {
+    fn from(kind: PageType) -> Self {
+        Self { id: kind.id.get(), name: kind.name.into(), photo: picture(kind.photo), created_at: kind.created_at }
+    }
+}
+
+list!(/// Content page types.
+    ClientPageTypeList { items: [PageTypeRecord], items_count });
+
+/// List content page types
+#[utoipa::path(tag = "Client: content", responses((status = 200, body = ClientPageTypeList)))]
+#[get("/api/counterparty/page_types")]
+async fn list_page_types(_app: CallingApp, pages: Data<PageViewer>) -> Answer<ClientPageTypeList> {
+    answer(pages.types().await?)
+}
+
+/// Content page.
+#[derive(Serialize, ToSchema)]
+struct ClientPageRecord {
+    id: i64,
+    slug: String,
+    title: String,
+    description: Option<String>,
+    preview: Option<PhotoRecord>,
+    /// HTML without scripts, styles and frames of other sites.
+    content: String,
+    views_count: u64,
+    author: Option<NamedRecord>,
+    tags: Vec<PageTagRecord>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<ShownPage> for ClientPageRecord {
+    fn from(shown: ShownPage) -> Self {
+        let page = shown.page;
+        Self {
+            id: page.id.get(),
+            slug: page.content.slug.into(),
+            title: page.content.title.into(),
+            description: page.content.description.map(Into::into),
+            preview: page.content.preview.map(Into::into),
+            content: shown.html.map(Into::into).unwrap_or_default(),
+            views_count: page.views_count,
+            author: page.author.map(|(id, name)| NamedRecord::new(id.get(), name)),
+            tags: page.tags.into_iter().map(Into::into).collect(),
+            created_at: page.created_at,
+        }
+    }
+}
+
+paginated!(
+    /// One page of the list of content pages.
+    PagesRecord [ClientPageRecord]
+);
+one!(ClientPages { pages: PagesRecord });
+
+/// List content pages
+///
+/// Returns the visible content pages of the project.
+#[utoipa::path(tag = "Client: content", params(PagesQuery), responses((status = 200, body = ClientPages)))]
+#[get("/api/counterparty/pages")]
+async fn list_pages(
+    app: CallingApp,
+    pages: Data<PageViewer>,
+    query: Query<PagesQuery>,
+    request: HttpRequest,
+) -> Answer<ClientPages> {
+    let (filter, order, page) = query.0.list()?;
+    request.extensions_mut().insert(SortedByViews);
+    answer(pages.list(*app, filter, order, page).await?)
+}
+
+one!(/// Content page.
+    OneClientPage { page: ClientPageRecord });
+
+/// Get a content page
+///
+/// Counts a view, at most once in 10 minutes per IP address. A project can define a fallback page, which is returned
+/// instead of pages that do not exist. To detect it, compare `slug`.
+#[utoipa::path(
+    tag = "Client: content",
+    params(("slug" = String, Path)),
+    responses(
+        (status = 200, body = OneClientPage),
+        (status = 404, description = "Page not found, and no fallback page exists."),
+    ),
+)]
+#[get("/api/counterparty/pages/{slug}")]
+async fn show_page(
+    app: CallingApp,
+    pages: Data<PageViewer>,
+    slug: Path<String>,
+    viewer: ClientIp,
+    request: HttpRequest,
+) -> Answer<OneClientPage> {
+    // An invalid slug matches no page.
+    let shown = pages.read(*app, Slug::parse(&slug).ok(), &viewer.subject()).await?;
+    let looked = ViewCountShown {
+        viewed: Viewed::Page(shown.page.id),
+        shown: shown.page.views_count,
+        unstored: shown.unstored_views,
+    };
+    request.extensions_mut().insert(looked);
+    answer(shown)
+}

@@ -1,0 +1,128 @@
+//! Delivery options of an order.
+
+use actix_web::get;
+use actix_web::web::{Data, Path};
+use kontor_organization::model::DeliverySubtypeParam;
+use kontor_organization::{CheckoutOptions, ShowcaseError};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use kontor_web::delivery_option::DeliveryOptionRecord;
+use kontor_web::envelope::{Answer, answer, list};
+use kontor_web::{ApiError, CallingApp, PathId, TwoIds};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_delivery_types)
+        .service(show_delivery_type)
+        .service(list_delivery_subtypes)
+        .service(show_delivery_subtype)
+        .service(list_delivery_subtype_params);
+}
+
+impl From<ShowcaseError> for ApiError {
+    fn from(error: ShowcaseError) -> Self {
+        match error {
+            ShowcaseError::NotFound => Self::not_found(),
+            ShowcaseError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct DeliveryParamRecord {
+    id: i64,
+    name: String,
+    address: Option<String>,
+    /// `1` if active, otherwise `0`.
+    is_active: u8,
+}
+
+impl From<DeliverySubtypeParam> for DeliveryParamRecord {
+    fn from(param: DeliverySubtypeParam) -> Self {
+        Self { id: param.id.get(), name: param.name.into(), address: param.address, is_active: param.is_active.into() }
+    }
+}
+
+list!(DeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_types_count });
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OneDeliveryType {
+    delivery_type: DeliveryOptionRecord,
+}
+
+list!(DeliverySubtypeList { delivery_subtypes: [DeliveryOptionRecord], delivery_subtypes_count });
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OneDeliverySubtype {
+    delivery_subtype: DeliveryOptionRecord,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeliveryParamList {
+    delivery_subtype_params: Vec<DeliveryParamRecord>,
+}
+
+/// List delivery types
+///
+/// Includes inactive types. Show only those with `is_active` = `1`.
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliveryTypeList)))]
+#[get("/api/counterparty/delivery_types")]
+async fn list_delivery_types(app: CallingApp, options: Data<CheckoutOptions>) -> Answer<DeliveryTypeList> {
+    answer(options.delivery_types(*app).await?)
+}
+
+/// Get a delivery type
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneDeliveryType)))]
+#[get("/api/counterparty/delivery_types/{type_id}")]
+async fn show_delivery_type(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+    type_id: Path<PathId>,
+) -> Answer<OneDeliveryType> {
+    let delivery_type = options.delivery_type(*app, type_id.parse()?).await?.into();
+    answer(OneDeliveryType { delivery_type })
+}
+
+/// List the subtypes of a delivery type
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliverySubtypeList)))]
+#[get("/api/counterparty/delivery_types/{type_id}/subtypes")]
+async fn list_delivery_subtypes(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+    type_id: Path<PathId>,
+) -> Answer<DeliverySubtypeList> {
+    answer(options.subtypes(*app, type_id.parse()?).await?)
+}
+
+/// Get a delivery subtype
+///
+/// The subtype is not checked against the type in the path. Use ids from the subtype list.
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneDeliverySubtype)))]
+#[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}")]
+async fn show_delivery_subtype(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+    path: TwoIds,
+) -> Answer<OneDeliverySubtype> {
+    let delivery_subtype = options.subtype(*app, path.1.parse()?).await?.into();
+    answer(OneDeliverySubtype { delivery_subtype })
+}
+
+/// List the options of a delivery subtype
+///
+/// Options are, for example, pickup points.
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliveryParamList)))]
+#[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params")]
+async fn list_delivery_subtype_params(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+    path: TwoIds,
+) -> Answer<DeliveryParamList> {
+    let params = options.params(*app, path.1.parse()?).await?;
+    answer(DeliveryParamList { delivery_subtype_params: params.into_iter().map(Into::into).collect() })
+}

@@ -1,0 +1,121 @@
+//! Favourite products of customers.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post};
+use deserr::Deserr;
+use kontor_catalog::storefront::{FavouriteError, FavouriteService};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::products::{OneProduct, ProductList, ProductRecord};
+use super::queries::FavouriteQuery;
+use kontor_web::envelope::{Answer, answer};
+use kontor_web::records::Message;
+use kontor_web::wire::{self, InputErrors};
+use kontor_web::{ApiError, Body, PathId, Query, SignedInCustomer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_favourites).service(add_favourite).service(show_favourite).service(remove_favourite);
+}
+
+impl From<FavouriteError> for ApiError {
+    fn from(error: FavouriteError) -> Self {
+        match error {
+            FavouriteError::NotFound => Self::not_found(),
+            FavouriteError::UnknownProduct => {
+                Self::invalid("product_id", "must be the id of a product of the application")
+            }
+            FavouriteError::CustomerLeft => Self::unauthenticated("Unauthenticated."),
+            FavouriteError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// List favourite products
+///
+/// Returns favourites that the application sells now, last added first.
+#[utoipa::path(
+    tag = "Client: catalog",
+    params(FavouriteQuery),
+    responses((status = 200, body = ProductList)),
+)]
+#[get("/api/counterparty/products/favourites")]
+async fn list_favourites(
+    customer: SignedInCustomer,
+    service: Data<FavouriteService>,
+    query: Query<FavouriteQuery>,
+) -> Answer<ProductList> {
+    answer(service.list(*customer, query.0.page()?).await?.map(ProductRecord::from))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewFavourite {
+    /// Id of the product.
+    product_id: wire::NomenclatureId,
+}
+
+/// Add a product to favourites
+///
+/// The product may be sold out. A product that is a favourite already keeps its position.
+#[utoipa::path(
+    tag = "Client: catalog",
+    request_body = NewFavourite,
+    responses(
+        (status = 201, body = OneProduct),
+        (status = 200, description = "The product is already a favourite.", body = OneProduct),
+        (status = 422, description = "The application does not sell this product."),
+    ),
+)]
+#[post("/api/counterparty/products/favourites")]
+async fn add_favourite(
+    customer: SignedInCustomer,
+    service: Data<FavouriteService>,
+    body: Body<NewFavourite>,
+) -> Result<(Json<OneProduct>, StatusCode), ApiError> {
+    let (card, added) = service.add(*customer, body.0.product_id.0).await?;
+    let status = if added { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((Json(card.into()), status))
+}
+
+/// Get a favourite product
+///
+/// Works for every product that the application sells, sold out or not, and for products that are not favourites.
+#[utoipa::path(
+    tag = "Client: catalog",
+    params(("product_id" = i64, Path)),
+    responses(
+        (status = 200, body = OneProduct),
+        (status = 404, description = "The application does not sell this product."),
+    ),
+)]
+#[get("/api/counterparty/products/favourites/{product_id}")]
+async fn show_favourite(
+    customer: SignedInCustomer,
+    service: Data<FavouriteService>,
+    id: Path<PathId>,
+) -> Answer<OneProduct> {
+    answer(service.read(*customer, id.parse()?).await?)
+}
+
+/// Remove a product from favourites
+///
+/// `product_id` is the id of the product.
+#[utoipa::path(
+    tag = "Client: catalog",
+    params(("product_id" = i64, Path)),
+    responses(
+        (status = 200, body = Message),
+        (status = 404, description = "The product is not a favourite of the customer."),
+    ),
+)]
+#[delete("/api/counterparty/products/favourites/{product_id}")]
+async fn remove_favourite(
+    customer: SignedInCustomer,
+    service: Data<FavouriteService>,
+    id: Path<PathId>,
+) -> Answer<Message> {
+    service.remove(*customer, id.parse()?).await?;
+    Ok(Json(Message::new("The product was removed from favourites.")))
+}

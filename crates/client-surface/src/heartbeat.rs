@@ -1,0 +1,127 @@
+//! Heartbeats of a logged-in customer.
+
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, http::StatusCode, post};
+use chrono::{DateTime, Utc};
+use kontor_auth::model::{ClientSession, NEXT_HEARTBEAT};
+use kontor_auth::{Heartbeat, HeartbeatError, Heartbeats};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use kontor_web::limits::HEARTBEAT_SESSION;
+use kontor_web::named::NamedErrorBody;
+use kontor_web::{ApiError, NamedError, NextAction, SignedInCustomer, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(take_heartbeat);
+}
+
+impl From<HeartbeatError> for ApiError {
+    fn from(error: HeartbeatError) -> Self {
+        match error {
+            HeartbeatError::SignedOut => Self::unauthenticated("Unauthenticated."),
+            HeartbeatError::Store(reason) => {
+                tracing::warn!(%reason, "customer sessions are unavailable");
+                let text = "The session could not be stored. Try again later.";
+                let code = "counterparty_session_unavailable";
+                let refusal = NamedError::new(StatusCode::SERVICE_UNAVAILABLE, code, NextAction::Wait, text);
+                Self::Named(refusal.retry_after(NEXT_HEARTBEAT.num_seconds().unsigned_abs()))
+            }
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct SessionRecord {
+    id: i64,
+    /// Always `active`.
+    status: &'static str,
+    started_at: DateTime<Utc>,
+    /// Time of the last heartbeat.
+    last_seen_at: DateTime<Utc>,
+    /// Counted duration of the session, in seconds. A gap between two heartbeats counts as at most 180 seconds.
+    duration_seconds: i64,
+}
+
+impl From<ClientSession> for SessionRecord {
+    fn from(session: ClientSession) -> Self {
+        Self {
+            id: session.id.get(),
+            status: "active",
+            started_at: session.started_at,
+            last_seen_at: session.last_seen_at,
+            duration_seconds: session.duration.num_seconds(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct TakenHeartbeat {
+    session: SessionRecord,
+    /// Current time of the server.
+    server_time: DateTime<Utc>,
+    /// Time to wait before the next heartbeat, in seconds.
+    next_heartbeat_in_seconds: i64,
+}
+
+impl From<Heartbeat> for TakenHeartbeat {
+    fn from(heartbeat: Heartbeat) -> Self {
+        Self {
+            session: heartbeat.session.into(),
+            server_time: heartbeat.taken_at,
+            next_heartbeat_in_seconds: NEXT_HEARTBEAT.num_seconds(),
+        }
+    }
+}
+
+/// Send a session heartbeat
+///
+/// Call it while the customer uses the application. After 300 seconds without a heartbeat, the next one starts a new
+/// session.
+#[utoipa::path(
+    tag = "Client: session and login",
+    responses(
+        (status = 200, body = TakenHeartbeat),
+        (
+            status = 404,
+            description = "The customer is signed in to another application.",
+            body = kontor_web::records::Message,
+        ),
+        (status = 429, description = "More than 6 heartbeats per minute. Retry after `Retry-After` seconds."),
+        (status = 503, description = "`counterparty_session_unavailable`", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/counterparty/session/heartbeat")]
+async fn take_heartbeat(
+    request: HttpRequest,
+    customer: SignedInCustomer,
+    throttle: Data<Throttle>,
+    heartbeats: Data<Heartbeats>,
+) -> Result<Json<TakenHeartbeat>, ApiError> {
+    // A token has one session at a time. A new session starts later than the window of this limit.
+    throttle.hit(&request, &[(HEARTBEAT_SESSION, &customer.token_id.to_string())]).await?;
+    Ok(Json(heartbeats.beat(*customer).await?.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::ResponseError;
+    use kontor_kernel::StoreError;
+
+    #[test]
+    fn whatever_is_wrong_with_the_storage_is_named() {
+        let reasons = || "gone".to_owned();
+        for error in [
+            StoreError::Unavailable(reasons()),
+            StoreError::OutcomeUnknown(reasons()),
+            StoreError::Corrupt(reasons()),
+            StoreError::Failed(reasons()),
+        ] {
+            let refusal = ApiError::from(HeartbeatError::from(error));
+            assert_eq!(refusal.status_code(), StatusCode::SERVICE_UNAVAILABLE);
+            assert!(matches!(refusal, ApiError::Named(named) if named.code == "counterparty_session_unavailable"));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Customer login by a contact that a messenger signed.
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpRequest, http::StatusCode, post};
+use deserr::Deserr;
+use kontor_auth::ContactLoginError;
+use kontor_auth::miniapp::{MiniAppLogin, MiniAppProvider, SignedContact};
+use kontor_kernel::{Violations, Word};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::profile::RecordSources;
+use super::session::SignedInCounterparty;
+use kontor_web::limits::MINIAPP_CONTACT;
+use kontor_web::named::NamedErrorBody;
+use kontor_web::wire::{self, InputErrors};
+use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(contact_auth);
+}
+
+impl From<ContactLoginError> for ApiError {
+    fn from(error: ContactLoginError) -> Self {
+        let named =
+            |status, code, next_action, message: &str| Self::Named(NamedError::new(status, code, next_action, message));
+        match error {
+            ContactLoginError::NotSupported => named(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "miniapp_contact_auth_not_supported",
+                NextAction::ContactSupport,
+                "This messenger does not support login by contact. Use another login method.",
+            ),
+            ContactLoginError::NotConfigured => not_configured(),
+            ContactLoginError::Unsealable(reason) => {
+                tracing::error!(%reason, "the token of a bot cannot be decrypted; set it again");
+                not_configured()
+            }
+            ContactLoginError::NotProven(doubt) => {
+                tracing::debug!(%doubt, "a contact from a mini-app was rejected");
+                named(
+                    StatusCode::UNAUTHORIZED,
+                    "miniapp_contact_auth_invalid",
+                    NextAction::Restart,
+                    "The contact is not signed correctly or too old. Share it again.",
+                )
+            }
+            ContactLoginError::UnusablePhone(error) => {
+                Self::Named(NamedError::fix_input(Violations::one("phone", error)))
+            }
+            ContactLoginError::Store(error) => error.into(),
+        }
+    }
+}
+
+fn not_configured() -> ApiError {
+    ApiError::Named(NamedError::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "miniapp_contact_auth_not_configured",
+        NextAction::ContactSupport,
+        "Login with this messenger is not configured for the application.",
+    ))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ContactLogin {
+    /// Phone as received from the messenger.
+    phone: wire::SignedPhone,
+    /// Time when the messenger signed the contact: Unix time in seconds, milliseconds or microseconds.
+    auth_date: wire::SignedAt,
+    /// Signature of the contact by the messenger.
+    hash: wire::ContactHash,
+    /// Launch data of the mini-app, unchanged.
+    init_data: wire::InitData,
+    /// Description of the device, set by the client.
+    #[deserr(default)]
+    device: Option<wire::DeviceNote>,
+}
+
+/// Log in with a contact shared in a mini-app
+///
+/// Both signatures of the messenger must be recent, by default at most one hour old. The customer is found by the
+/// phone, or created.
+#[utoipa::path(
+    tag = "Client: session and login",
+    params(("provider" = String, Path, description = "Messenger: `max`. `telegram` is not supported.")),
+    request_body = ContactLogin,
+    responses(
+        (status = 200, body = SignedInCounterparty),
+        (status = 401, description = "The contact or the application token is invalid.", body = NamedErrorBody),
+        (status = 404, description = "Messenger not found."),
+        (
+            status = 422,
+            description = "Validation failed, or the messenger does not support login by contact.",
+            body = NamedErrorBody,
+        ),
+        (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
+        (status = 503, description = "The messenger is not configured for the application.", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/counterparty/miniapps/{provider}/contact_auth")]
+#[expect(clippy::too_many_arguments, reason = "one argument per thing extracted")]
+async fn contact_auth(
+    request: HttpRequest,
+    app: CallingApp,
+    ip: ClientIp,
+    provider: Path<String>,
+    throttle: Data<Throttle>,
+    logins: Data<MiniAppLogin>,
+    sources: RecordSources,
+    body: Result<Body<ContactLogin>, ApiError>,
+) -> Result<Json<SignedInCounterparty>, ApiError> {
+    let provider = MiniAppProvider::from_word(&provider).ok_or_else(ApiError::not_found)?;
+    logins.require(provider)?;
+    let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(NamedError::into_structured)?.0;
+    throttle.hit(&request, &[(MINIAPP_CONTACT, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
+    let contact = SignedContact { phone: phone.0, signed_at: auth_date.0, hash: hash.0, init_data: init_data.0 };
+    let signed = logins.log_in(*app, provider, &contact, device.and_then(|device| device.0)).await?;
+    Ok(Json(SignedInCounterparty::of(signed, &sources).await?))
+}

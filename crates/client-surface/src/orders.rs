@@ -1,0 +1,212 @@
+//! Orders of the logged-in customer.
+
+use std::borrow::Cow;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpRequest, get, post};
+use deserr::Deserr;
+use kontor_kernel::ExposeSecret as _;
+use kontor_orders::model::{DeliveryRequest, Order};
+use kontor_orders::tickets::TicketService;
+use kontor_orders::{OrderCommand, OrderService, PlacedOutcome, PlacementService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::Type;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use kontor_web::cart_record::{ProductLine, Products};
+use kontor_web::envelope::{list, one};
+use kontor_web::limits::PRECALCULATE;
+use kontor_web::order_record::OrderRecord;
+use kontor_web::wire::{self, In, InputErrors, Scalar, WireValue};
+use kontor_web::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_own_orders).service(place_order).service(show_own_order);
+}
+
+/// Field that must not be sent.
+struct Prohibited;
+
+impl WireValue for Prohibited {
+    fn from_scalar(_: Scalar) -> Result<Self, String> {
+        Err(Self::expected().into_owned())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("is prohibited")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Prohibited")
+    }
+
+    fn schema() -> ObjectBuilder {
+        ObjectBuilder::new().schema_type(Type::Null)
+    }
+}
+
+type NotAccepted = In<Prohibited>;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewOrder {
+    delivery_type_id: wire::DeliveryTypeId,
+    /// Required if `delivery_type_id` is 2.
+    #[deserr(default)]
+    delivery_subtype_id: Option<wire::DeliverySubtypeId>,
+    /// Required if `delivery_subtype_id` is 1.
+    #[deserr(default)]
+    delivery_subtype_param_id: Option<wire::DeliverySubtypeParamId>,
+    /// Required if `delivery_type_id` is 1.
+    #[deserr(default)]
+    shop_id: Option<wire::ShopId>,
+    /// Required if `delivery_subtype_id` is 2.
+    #[deserr(default)]
+    address: Option<wire::Line500>,
+    /// Payment type of the order.
+    #[deserr(default)]
+    payment_type_id: Option<wire::PaymentTypeId>,
+    /// Payment method for online payment. Without it, no online payment is created.
+    #[deserr(default)]
+    payment_method_type: Option<wire::PaymentMethodType>,
+    /// Promo code of the customer.
+    #[deserr(default)]
+    promo_code: Option<wire::PromoCode>,
+    /// Products and quantities of the order.
+    #[schema(value_type = Vec<ProductLine>)]
+    products: Products,
+    #[deserr(default, rename = "phone")]
+    #[schema(ignore)]
+    _phone: Option<NotAccepted>,
+    #[deserr(default, rename = "comment")]
+    #[schema(ignore)]
+    _comment: Option<NotAccepted>,
+}
+
+impl From<NewOrder> for OrderCommand {
+    fn from(new: NewOrder) -> Self {
+        Self {
+            cart: new.products.0,
+            promo_code: new.promo_code.map(|code| code.0),
+            delivery: DeliveryRequest {
+                type_id: new.delivery_type_id.0,
+                subtype_id: new.delivery_subtype_id.map(|id| id.0),
+                subtype_param_id: new.delivery_subtype_param_id.map(|id| id.0),
+                shop_id: new.shop_id.map(|id| id.0),
+                address: new.address.map(|address| address.0),
+                payment_type_id: new.payment_type_id.map(|id| id.0),
+            },
+            payment_method: new.payment_method_type.map(|method| method.0),
+        }
+    }
+}
+
+/// Order as shown to its customer.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OwnOrder {
+    #[serde(flatten)]
+    order: OrderRecord,
+    /// Content of the ticket code, for orders with tickets. `null` unless the order is paid and its tickets are not
+    /// refunded.
+    redeem_token: Option<String>,
+}
+
+impl OwnOrder {
+    /// Returns the order without the ticket token, for callers that are not verified as its customer.
+    pub(super) fn without_token(order: &Order) -> Self {
+        Self { order: order.into(), redeem_token: None }
+    }
+}
+
+/// Customer of the shown orders, and the service that creates their ticket tokens.
+struct Owner<'a> {
+    customer: &'a SignedInCustomer,
+    tickets: &'a TicketService,
+}
+
+impl Owner<'_> {
+    fn shows(&self, order: &Order) -> OwnOrder {
+        let token = self.tickets.token(**self.customer, order);
+        OwnOrder { order: order.into(), redeem_token: token.map(|token| token.expose_secret().to_owned()) }
+    }
+}
+
+one!(pub(super) OneOwnOrder { order: OwnOrder });
+list!(OwnOrderList { orders: [OwnOrder], orders_count });
+
+/// List the customer's orders
+///
+/// Returns orders of the calling application, newest first.
+#[utoipa::path(
+    tag = "Client: orders",
+    responses((status = 200, body = OwnOrderList)),
+)]
+#[get("/api/counterparty/orders")]
+async fn list_own_orders(
+    customer: SignedInCustomer,
+    service: Data<OrderService>,
+    tickets: Data<TicketService>,
+) -> Result<Json<OwnOrderList>, ApiError> {
+    let (owner, orders) = (Owner { customer: &customer, tickets: &tickets }, service.of_customer(*customer).await?);
+    Ok(Json(orders.iter().map(|order| owner.shows(order)).collect::<Vec<_>>().into()))
+}
+
+/// Place an order
+///
+/// With `payment_method_type`, an online payment is requested after the order is stored:
+///
+/// - If the acquirer rejects the payment, the order is canceled and the response is 502.
+/// - If the outcome is unknown, the response is 202 and `payment_link` appears in the order later.
+///
+/// Orders with a promo code count toward the rate limit of cart calculations.
+#[utoipa::path(
+    tag = "Client: orders",
+    request_body = NewOrder,
+    responses(
+        (status = 201, body = OneOwnOrder),
+        (status = 202, body = OneOwnOrder, description = "The payment outcome is not known yet."),
+        (status = 502, description = "The acquirer declined the payment, and the order is canceled."),
+    ),
+)]
+#[post("/api/counterparty/orders")]
+async fn place_order(
+    request: HttpRequest,
+    customer: SignedInCustomer,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    service: Data<PlacementService>,
+    tickets: Data<TicketService>,
+    body: Body<NewOrder>,
+) -> Result<(Json<OneOwnOrder>, StatusCode), ApiError> {
+    let command = OrderCommand::from(body.0);
+    if command.promo_code.is_some() {
+        let subject = format!("{}|{}", customer.app.application_id, ip.subject());
+        throttle.hit(&request, &[(PRECALCULATE, &subject)]).await?;
+    }
+    let (order, status) = match service.place(*customer, &command).await? {
+        PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
+        PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
+    };
+    let owner = Owner { customer: &customer, tickets: &tickets };
+    Ok((Json(owner.shows(&order).into()), status))
+}
+
+/// Get an order of the customer
+#[utoipa::path(
+    tag = "Client: orders",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneOwnOrder), (status = 404, description = "Order not found.")),
+)]
+#[get("/api/counterparty/orders/{id}")]
+async fn show_own_order(
+    customer: SignedInCustomer,
+    service: Data<OrderService>,
+    tickets: Data<TicketService>,
+    id: Path<PathId>,
+) -> Result<Json<OneOwnOrder>, ApiError> {
+    let order = service.one_of_customer(*customer, id.parse()?).await?;
+    Ok(Json(Owner { customer: &customer, tickets: &tickets }.shows(&order).into()))
+}

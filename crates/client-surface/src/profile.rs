@@ -1,0 +1,188 @@
+//! Profile of the logged-in customer.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{delete, get, put};
+use chrono::{DateTime, NaiveDate, Utc};
+use deserr::Deserr;
+use kontor_catalog::storefront::FavouriteService;
+use kontor_customers::model::{Customer, PersonalData, ProfileChange};
+use kontor_customers::{CustomerError, ProfileService};
+use kontor_kernel::CustomerScope;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::products::ProductRecord;
+use kontor_web::Settings;
+use kontor_web::customer_record::{CustomerType, ManagerRecord};
+use kontor_web::envelope::{Answer, answer, one};
+use kontor_web::file_contents::avatar;
+use kontor_web::records::{Message, Picture};
+use kontor_web::wire::{self, InputErrors, Patch};
+use kontor_web::{ApiError, BearerCustomer, Body};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(show_profile).service(change_profile).service(leave);
+}
+
+impl From<CustomerError> for ApiError {
+    fn from(error: CustomerError) -> Self {
+        match error {
+            CustomerError::NotFound => Self::not_found(),
+            CustomerError::Invalid(violations) => violations.into(),
+            CustomerError::EmailTaken => Self::invalid("email", error),
+            CustomerError::UnknownAvatar => Self::invalid("avatar", error),
+            CustomerError::ChargeRunning => {
+                Self::Message(StatusCode::CONFLICT, "A payment is in progress. Try again when it is final.".to_owned())
+            }
+            CustomerError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// Profile of the customer.
+#[derive(Serialize, ToSchema)]
+pub(super) struct CustomerRecord {
+    id: i64,
+    r#type: CustomerType,
+    /// Employee responsible for the customer.
+    manager: Option<ManagerRecord>,
+    avatar: Option<Picture>,
+    first_name: Option<String>,
+    last_name: Option<String>,
+    middle_name: Option<String>,
+    birthday: Option<NaiveDate>,
+    address: Option<String>,
+    /// Phone for login, 11 digits.
+    phone_1: Option<String>,
+    /// Additional phone, 11 digits. Not used for login.
+    phone_2: Option<String>,
+    email: Option<String>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+    /// Favourite products that the application sells now, last added first. At most 100.
+    favourite_products: Vec<ProductRecord>,
+}
+
+/// Services and configuration that a customer record is built from.
+pub(super) type RecordSources = (Data<ProfileService>, Data<FavouriteService>, Data<Settings>);
+
+impl CustomerRecord {
+    /// Reads the profile of a customer who calls or has just logged in.
+    pub(super) async fn read(scope: CustomerScope, sources: &RecordSources) -> Result<Self, ApiError> {
+        Self::of(scope, sources.0.profile(scope).await?, sources).await
+    }
+
+    async fn of(scope: CustomerScope, customer: Customer, sources: &RecordSources) -> Result<Self, ApiError> {
+        let (_, favourites, config) = sources;
+        let favourite_products = favourites.products(scope).await?.into_iter().map(Into::into).collect();
+        Ok(Self {
+            id: customer.id.get(),
+            r#type: customer.kind.into(),
+            manager: customer.manager.map(Into::into),
+            avatar: avatar(customer.avatar.as_ref(), config),
+            first_name: customer.first_name.map(Into::into),
+            last_name: customer.last_name.map(Into::into),
+            middle_name: customer.middle_name.map(Into::into),
+            birthday: customer.birthday,
+            address: customer.address,
+            phone_1: customer.phone_1.map(|phone| phone.to_string()),
+            phone_2: customer.phone_2.map(|phone| phone.to_string()),
+            email: customer.email.map(|email| email.to_string()),
+            created_at: customer.created_at,
+            updated_at: customer.updated_at,
+            favourite_products,
+        })
+    }
+}
+
+one!(pub(super) OneCustomer { counterparty: CustomerRecord });
+
+/// Get the customer's profile
+///
+/// The header `Token` is optional. If sent, it must be the token of the application that the customer logged in to.
+#[utoipa::path(tag = "Client: profile", responses((status = 200, body = OneCustomer)))]
+#[get("/api/counterparty")]
+async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Answer<OneCustomer> {
+    answer(CustomerRecord::read(*customer, &sources).await?)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ProfilePatch {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>)]
+    first_name: Patch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>)]
+    last_name: Patch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>)]
+    middle_name: Patch<wire::Name>,
+    /// Not in the future and not before 1900.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Date>)]
+    birthday: Patch<wire::Date>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    address: Patch<wire::Line500>,
+    /// Must not be the login address of another customer. It cannot be used for login until it is verified.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Email>)]
+    email: Patch<wire::Email>,
+    /// Additional phone. Not used for login.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Phone>)]
+    phone_2: Patch<wire::Phone>,
+    /// Only the current phone is accepted. To change it, use `phone/request_change` and `phone/verify_change`.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Phone>)]
+    phone_1: Patch<wire::Phone>,
+}
+
+impl From<ProfilePatch> for ProfileChange {
+    fn from(patch: ProfilePatch) -> Self {
+        let data = PersonalData {
+            first_name: patch.first_name.into(),
+            last_name: patch.last_name.into(),
+            middle_name: patch.middle_name.into(),
+            birthday: patch.birthday.into(),
+            address: patch.address.into(),
+            email: patch.email.into(),
+            phone_2: patch.phone_2.into(),
+        };
+        Self { data, phone_1: patch.phone_1.into() }
+    }
+}
+
+/// Update the customer's profile
+///
+/// Absent fields keep their values; `null` clears a field.
+#[utoipa::path(tag = "Client: profile", request_body = ProfilePatch, responses((status = 200, body = OneCustomer)))]
+#[put("/api/counterparty")]
+async fn change_profile(
+    customer: BearerCustomer,
+    sources: RecordSources,
+    body: Body<ProfilePatch>,
+) -> Answer<OneCustomer> {
+    let changed = sources.0.change(*customer, body.0.into()).await?;
+    answer(CustomerRecord::of(*customer, changed, &sources).await?)
+}
+
+/// Delete the customer's account
+///
+/// Clears personal data and revokes all tokens. Orders are kept. A later login with the same contact creates a new
+/// customer.
+#[utoipa::path(
+    tag = "Client: profile",
+    responses(
+        (status = 200, body = Message),
+        (status = 409, description = "A payment is in progress.", body = Message),
+    ),
+)]
+#[delete("/api/counterparty")]
+async fn leave(customer: BearerCustomer, profiles: Data<ProfileService>) -> Answer<Message> {
+    profiles.leave(*customer).await?;
+    answer(Message::new("The account is deleted."))
+}

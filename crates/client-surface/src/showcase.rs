@@ -1,0 +1,91 @@
+//! Storefront content beside products: countries, tags, slides.
+
+use actix_web::get;
+use actix_web::web::Data;
+use chrono::{DateTime, Utc};
+use kontor_catalog::storefront::{Country, ShowcaseService, Slide};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::products::TagRecord;
+use kontor_web::CallingApp;
+use kontor_web::envelope::{Answer, answer, list};
+use kontor_web::wire::PhotoRecord;
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_countries).service(list_tags).service(list_slides);
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct CountryRecord {
+    id: i64,
+    name: String,
+    photo: Option<PhotoRecord>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Country> for CountryRecord {
+    fn from(country: Country) -> Self {
+        let photo = country.photo.as_ref().map(Into::into);
+        Self { id: country.id.get(), name: country.name.into(), photo, created_at: country.created_at }
+    }
+}
+
+list!(CountryList { countries: [CountryRecord], countries_count });
+
+/// List countries
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = CountryList)))]
+#[get("/api/counterparty/countries")]
+async fn list_countries(_app: CallingApp, service: Data<ShowcaseService>) -> Answer<CountryList> {
+    answer(service.countries().await?)
+}
+
+list!(TagList { tags: [TagRecord], tags_count });
+
+/// List tags
+///
+/// Returns every tag of the project, including tags without products in the application.
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = TagList)))]
+#[get("/api/counterparty/tags")]
+async fn list_tags(app: CallingApp, service: Data<ShowcaseService>) -> Answer<TagList> {
+    answer(service.tags(*app).await?)
+}
+
+#[derive(Serialize, ToSchema)]
+struct SlideRecord {
+    id: i64,
+    title: String,
+    /// HTML without scripts, event handlers and styles.
+    description: Option<String>,
+    photo: Option<PhotoRecord>,
+    /// URL or a path of the site.
+    link: Option<String>,
+    position: i64,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Slide> for SlideRecord {
+    fn from(slide: Slide) -> Self {
+        Self {
+            id: slide.id.get(),
+            title: slide.title.into(),
+            description: slide.description.map(Into::into),
+            photo: slide.photo.as_ref().map(Into::into),
+            link: slide.link.map(|link| link.to_string()),
+            position: slide.position,
+            created_at: slide.created_at,
+        }
+    }
+}
+
+list!(SlideList { slides: [SlideRecord], slides_count });
+
+/// List current slides
+///
+/// Returns the slides that the application shows now, ordered by position.
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = SlideList)))]
+#[get("/api/counterparty/slides")]
+async fn list_slides(app: CallingApp, service: Data<ShowcaseService>) -> Answer<SlideList> {
+    answer(service.slides(*app).await?)
+}

@@ -1,0 +1,152 @@
+//! Operations of the employee who reviews a request.
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post};
+use deserr::Deserr;
+use kontor_auth::AccessRequestService;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::{AccessRequestRecord, public_id};
+use kontor_web::named::NamedErrorBody;
+use kontor_web::wire::{self, InputErrors, NonNullPatch};
+use kontor_web::{ApiError, Body, SignedInStaff};
+use crate::agents::AgentRecord;
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(show_review).service(review).service(approve).service(decline);
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OneRequest {
+    agent_access_request: AccessRequestRecord,
+}
+
+/// Get an access request for review
+///
+/// The `review_url` of the request shows the same in a browser.
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    responses((status = 200, body = OneRequest)),
+)]
+#[get("/api/agent-access-requests/{publicId}/review")]
+async fn show_review(
+    staff: SignedInStaff,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+) -> Result<Json<OneRequest>, ApiError> {
+    let agent_access_request = service.show(&staff, public_id(&path)?).await?.into();
+    Ok(Json(OneRequest { agent_access_request }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct Narrowing {
+    /// Names of the permissions that remain. By default, all of them.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
+    permissions: NonNullPatch<wire::SystemPermissions>,
+}
+
+/// Review an access request
+///
+/// Claims the request for the caller's project and optionally removes permissions from it. Afterwards other projects
+/// cannot see the request, and removed permissions cannot be added again.
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    request_body = Narrowing,
+    responses(
+        (status = 200, body = OneRequest),
+        (status = 409, description = "The request is already decided or expired.", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/agent-access-requests/{publicId}/review")]
+async fn review(
+    staff: SignedInStaff,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+    body: Body<Narrowing>,
+) -> Result<Json<OneRequest>, ApiError> {
+    let permissions = body.0.permissions.0.map(|names| names.0);
+    let agent_access_request = service.review(&staff, public_id(&path)?, permissions).await?.into();
+    Ok(Json(OneRequest { agent_access_request }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct Approved {
+    /// Names of the permissions to grant, out of those that remain. By default, all of them.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
+    permissions: NonNullPatch<wire::SystemPermissions>,
+    /// Name of the agent. By default, the name from the request.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: NonNullPatch<wire::Name>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ApprovedRequest {
+    agent_access_request: AccessRequestRecord,
+    agent: AgentRecord,
+}
+
+/// Approve an access request
+///
+/// Creates the agent. Callers cannot grant permissions that they do not hold.
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    request_body = Approved,
+    responses(
+        (status = 200, body = ApprovedRequest),
+        (status = 409, description = "The request is already decided or expired.", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/agent-access-requests/{publicId}/approve")]
+async fn approve(
+    staff: SignedInStaff,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+    body: Body<Approved>,
+) -> Result<Json<ApprovedRequest>, ApiError> {
+    let Approved { permissions, name } = body.0;
+    let (permissions, name) = (permissions.0.map(|names| names.0), name.0.map(|name| name.0));
+    let (request, status, agent) = service.approve(&staff, public_id(&path)?, permissions, name).await?;
+    Ok(Json(ApprovedRequest { agent_access_request: (request, status).into(), agent: agent.into() }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct Declined {
+    /// Reason, shown to the requesting program.
+    #[deserr(default)]
+    reason: Option<wire::Reason>,
+}
+
+/// Decline an access request
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    request_body = Declined,
+    responses(
+        (status = 200, body = OneRequest),
+        (status = 409, description = "The request is already decided or expired.", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/agent-access-requests/{publicId}/decline")]
+async fn decline(
+    staff: SignedInStaff,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+    body: Body<Declined>,
+) -> Result<Json<OneRequest>, ApiError> {
+    let reason = body.0.reason.map(|reason| reason.0);
+    let agent_access_request = service.decline(&staff, public_id(&path)?, reason).await?.into();
+    Ok(Json(OneRequest { agent_access_request }))
+}

@@ -1,0 +1,144 @@
+//! Tokens of an agent.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_auth::model::{AgentToken, AgentTokenDraft, TokenExpiry};
+use kontor_auth::{AgentError, AgentService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::refused;
+use kontor_web::envelope::list;
+use kontor_web::records::{AccessTokenRecord, Message};
+use kontor_web::wire::{self, InputErrors};
+use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_tokens).service(issue_token).service(revoke_token);
+}
+
+/// Token of an agent, without its secret.
+#[derive(Serialize, ToSchema)]
+struct AgentTokenRecord {
+    /// Part of the token value before `|`.
+    id: i64,
+    name: Option<String>,
+    /// Names of the permissions that the token is limited to. `null` for all permissions of the agent.
+    abilities: Option<Vec<String>>,
+    last_used_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+}
+
+impl From<AgentToken> for AgentTokenRecord {
+    fn from(token: AgentToken) -> Self {
+        let names = |abilities: std::collections::BTreeSet<kontor_kernel::Permission>| {
+            abilities.iter().map(ToString::to_string).collect()
+        };
+        Self {
+            id: token.id.get(),
+            name: token.name.map(Into::into),
+            abilities: token.abilities.map(names),
+            last_used_at: token.last_used_at,
+            created_at: token.created_at,
+            expires_at: token.expires_at,
+        }
+    }
+}
+
+list!(AgentTokenList { tokens: [AgentTokenRecord], tokens_count });
+
+#[derive(Serialize, ToSchema)]
+struct IssuedToken {
+    token: AgentTokenRecord,
+    access_token: AccessTokenRecord,
+}
+
+/// List the tokens of an agent
+///
+/// Token values are not included.
+#[utoipa::path(
+    tag = "Agents",
+    params(("agent" = i64, Path)),
+    responses((status = 200, body = AgentTokenList)),
+)]
+#[get("/api/agents/{agent}/tokens")]
+async fn list_tokens(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    agent: Path<PathId>,
+) -> Result<Json<AgentTokenList>, ApiError> {
+    Ok(Json(service.tokens(&staff, agent.parse()?).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewToken {
+    name: wire::Name,
+    /// Ids or names of permissions of the agent. By default, the token always has all permissions of the agent.
+    #[deserr(default)]
+    abilities: Option<Vec<wire::PermissionRef>>,
+    /// At most 365 days ahead. By default 30 days, unless `expires_in_days` is sent.
+    #[deserr(default)]
+    expires_at: Option<wire::Moment>,
+    /// 1 to 365 days. Not allowed together with `expires_at`.
+    #[deserr(default)]
+    expires_in_days: Option<wire::Integer>,
+}
+
+/// Create a token for an agent
+///
+/// The response contains the token value. It is not shown again.
+#[utoipa::path(
+    tag = "Agents",
+    params(("agent" = i64, Path)),
+    request_body = NewToken,
+    responses((status = 201, body = IssuedToken)),
+)]
+#[post("/api/agents/{agent}/tokens")]
+async fn issue_token(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    agent: Path<PathId>,
+    body: Body<NewToken>,
+) -> Result<(Json<IssuedToken>, StatusCode), ApiError> {
+    let new = body.0;
+    let (expiry, field) = match (new.expires_at, new.expires_in_days) {
+        (None, None) => (None, "expires_at"),
+        (Some(at), None) => (Some(TokenExpiry::At(at.0)), "expires_at"),
+        (None, Some(days)) => (Some(TokenExpiry::InDays(days.0)), "expires_in_days"),
+        (Some(_), Some(_)) => {
+            return Err(ApiError::invalid("expires_in_days", "must not be given together with expires_at"));
+        }
+    };
+    let abilities = new.abilities.map(|all| all.into_iter().map(|one| one.0).collect());
+    let draft = AgentTokenDraft { name: new.name.0, abilities, expiry };
+    let issued = service.issue_token(&staff, agent.parse()?, draft).await.map_err(|error| match error {
+        AgentError::Refused(refusal) => refused(refusal, "abilities", field),
+        error => error.into(),
+    })?;
+    let answer = IssuedToken { token: issued.record.into(), access_token: issued.token.into() };
+    Ok((Json(answer), StatusCode::CREATED))
+}
+
+/// Revoke a token of an agent
+///
+/// The token stops working at once.
+#[utoipa::path(
+    tag = "Agents",
+    params(("agent" = i64, Path), ("token" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/agents/{agent}/tokens/{token}")]
+async fn revoke_token(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    path: Path<(PathId, PathId)>,
+) -> Result<Json<Message>, ApiError> {
+    service.revoke_token(&staff, path.0.parse()?, path.1.parse()?).await?;
+    Ok(Json(Message::new("The token was deleted.")))
+}

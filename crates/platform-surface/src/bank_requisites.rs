@@ -1,0 +1,141 @@
+//! Records of bank accounts, shared by branches and customers.
+
+use actix_web::HttpRequest;
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_kernel::{BankRequisite, BankRequisiteChange, BankRequisiteDraft, Bik};
+use kontor_organization::model::BankDetails;
+use kontor_organization::{SuggestionError, SuggestionService};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::suggestions::count;
+use kontor_web::envelope::{list, one};
+use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch};
+use kontor_web::{ApiError, SignedInStaff, Throttle};
+
+#[derive(Serialize, ToSchema)]
+struct BankRequisiteRecord {
+    id: i64,
+    /// BIK of the bank, 9 digits.
+    bik: String,
+    bank_name: String,
+    /// Account of the bank at the central bank.
+    correspondent_account: Option<String>,
+    account: String,
+    comment: Option<String>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<BankRequisite> for BankRequisiteRecord {
+    fn from(requisite: BankRequisite) -> Self {
+        let content = requisite.content;
+        Self {
+            id: requisite.id.get(),
+            bik: content.bik.to_string(),
+            bank_name: content.bank_name.into(),
+            correspondent_account: content.correspondent_account.map(|account| account.to_string()),
+            account: content.account.to_string(),
+            comment: content.comment.map(Into::into),
+            created_at: requisite.created_at,
+            updated_at: requisite.updated_at,
+        }
+    }
+}
+
+one!(
+    /// Bank account.
+    pub(super) OneBankRequisite { bank_requisite: BankRequisiteRecord }
+);
+list!(
+    /// Bank accounts of one owner.
+    pub(super) BankRequisiteList { bank_requisites: [BankRequisiteRecord], bank_requisites_count }
+);
+
+/// Bank account to add.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct NewBankRequisite {
+    bik: wire::Bik,
+    /// If absent, the name is looked up by the BIK, and an absent correspondent account with it. Required if the
+    /// look-up finds nothing.
+    #[deserr(default)]
+    bank_name: Option<wire::Name>,
+    /// Account of the bank at the central bank. Its check digit must match the BIK.
+    #[deserr(default)]
+    correspondent_account: Option<wire::BankAccount>,
+    /// Account number. Its check digit must match the BIK.
+    account: wire::BankAccount,
+    #[deserr(default)]
+    comment: Option<wire::Line500>,
+}
+
+impl NewBankRequisite {
+    /// Returns the account with absent bank data looked up. A look-up counts toward the limit of bank searches.
+    pub(super) async fn completed(
+        self,
+        request: &HttpRequest,
+        staff: &SignedInStaff,
+        throttle: &Throttle,
+        suggestions: &SuggestionService,
+    ) -> Result<BankRequisiteDraft, ApiError> {
+        let bik = self.bik.0;
+        let sent = self.correspondent_account.map(|account| account.0);
+        let (bank_name, correspondent_account) = if let Some(name) = self.bank_name {
+            (name.0, sent)
+        } else {
+            count(throttle, request, staff).await?;
+            let bank = look_up(suggestions, &bik).await?;
+            (bank.name, sent.or(bank.correspondent_account))
+        };
+        let (account, comment) = (self.account.0, self.comment.map(|comment| comment.0));
+        Ok(BankRequisiteDraft { bik, bank_name, correspondent_account, account, comment })
+    }
+}
+
+async fn look_up(suggestions: &SuggestionService, bik: &Bik) -> Result<BankDetails, ApiError> {
+    let why = match suggestions.bank(bik).await {
+        Ok(Some(bank)) => return Ok(bank),
+        Ok(None) => "is required: no bank with this BIK was found",
+        Err(SuggestionError::NotConfigured) => "is required: bank look-up is not configured",
+        Err(SuggestionError::Unavailable(reason)) => {
+            tracing::warn!(%reason, "suggestions are unavailable");
+            "is required: bank look-up is unavailable"
+        }
+    };
+    Err(ApiError::invalid("bank_name", why))
+}
+
+/// Change of a bank account.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct ChangedBankRequisite {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Bik>, nullable = false)]
+    bik: NonNullPatch<wire::Bik>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    bank_name: NonNullPatch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::BankAccount>)]
+    correspondent_account: Patch<wire::BankAccount>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::BankAccount>, nullable = false)]
+    account: NonNullPatch<wire::BankAccount>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    comment: Patch<wire::Line500>,
+}
+
+impl From<ChangedBankRequisite> for BankRequisiteChange {
+    fn from(changed: ChangedBankRequisite) -> Self {
+        Self {
+            bik: changed.bik.into(),
+            bank_name: changed.bank_name.into(),
+            correspondent_account: changed.correspondent_account.into(),
+            account: changed.account.into(),
+            comment: changed.comment.into(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Bank accounts of a branch.
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, get, post, put};
+use kontor_organization::{BranchRequisiteRefusal, BranchRequisiteService, SuggestionService};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::bank_requisites::{BankRequisiteList, ChangedBankRequisite, NewBankRequisite, OneBankRequisite};
+use kontor_web::envelope::{Answer, Created, answer, created};
+use kontor_web::{ApiError, Body, PathId, SignedInStaff, Throttle, TwoIds};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_bank_requisites).service(create_bank_requisite).service(update_bank_requisite);
+}
+
+impl From<BranchRequisiteRefusal> for ApiError {
+    fn from(refusal: BranchRequisiteRefusal) -> Self {
+        match refusal {
+            BranchRequisiteRefusal::Invalid(violations) => violations.into(),
+            BranchRequisiteRefusal::TooMany => Self::invalid("id", "has reached the maximum number of bank accounts"),
+        }
+    }
+}
+
+/// List the bank accounts of a branch
+///
+/// Oldest first.
+#[utoipa::path(tag = "Businesses", responses((status = 200, body = BankRequisiteList)))]
+#[get("/api/branches/{id}/bank_requisites")]
+async fn list_bank_requisites(
+    staff: SignedInStaff,
+    service: Data<BranchRequisiteService>,
+    id: Path<PathId>,
+) -> Answer<BankRequisiteList> {
+    answer(service.list(&staff, id.parse()?).await?)
+}
+
+/// Add a bank account to a branch
+#[utoipa::path(
+    tag = "Businesses",
+    request_body = NewBankRequisite,
+    responses(
+        (status = 201, body = OneBankRequisite),
+        (status = 429, description = "Too many bank look-ups. Retry after `Retry-After` seconds."),
+    ),
+)]
+#[post("/api/branches/{id}/bank_requisites")]
+async fn create_bank_requisite(
+    staff: SignedInStaff,
+    service: Data<BranchRequisiteService>,
+    id: Path<PathId>,
+    body: Body<NewBankRequisite>,
+    request: HttpRequest,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
+) -> Created<OneBankRequisite> {
+    let branch = id.parse()?;
+    let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
+    created(service.create(&staff, branch, draft).await?)
+}
+
+/// Update a bank account of a branch
+///
+/// Fields that are not sent keep their values.
+#[utoipa::path(
+    tag = "Businesses",
+    request_body = ChangedBankRequisite,
+    responses((status = 200, body = OneBankRequisite)),
+)]
+#[put("/api/branches/{id}/bank_requisites/{requisiteId}")]
+async fn update_bank_requisite(
+    staff: SignedInStaff,
+    service: Data<BranchRequisiteService>,
+    path: TwoIds,
+    body: Body<ChangedBankRequisite>,
+) -> Answer<OneBankRequisite> {
+    answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
+}

@@ -1,0 +1,182 @@
+//! Customers of the project.
+
+mod bank_requisites;
+mod contacts;
+mod input;
+mod record;
+mod table;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post, put};
+use kontor_customers::{CustomerPartRefusal, CustomerReference, StaffCustomerRefusal, StaffCustomerService};
+use kontor_kernel::Violations;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::input::{ChangedCustomer, NewCustomer};
+pub(super) use self::record::StaffCustomerRecord;
+use self::record::{CustomerHistory, CustomerList, OneCounterparty, shown};
+use self::table::{CustomerParams, TABLE};
+use kontor_web::Settings;
+use kontor_web::envelope::{Answer, Created, answer, created};
+use kontor_web::named::NamedErrorBody;
+use kontor_web::records::Message;
+use kontor_web::{ApiError, Body, NamedError, NextAction, PathId, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_counterparties)
+        .service(create_counterparty)
+        .service(show_counterparty)
+        .service(update_counterparty)
+        .service(delete_counterparty)
+        .service(show_counterparty_history);
+    contacts::routes(config);
+    bank_requisites::routes(config);
+}
+
+/// Registers the table, whose path is outside the prefix of the other routes.
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(table_of_counterparties);
+}
+
+impl From<StaffCustomerRefusal> for ApiError {
+    fn from(refusal: StaffCustomerRefusal) -> Self {
+        let references = match refusal {
+            StaffCustomerRefusal::Invalid(violations) => return violations.into(),
+            StaffCustomerRefusal::PaymentOpen => {
+                let text = "A payment of the customer is in progress. Try again when it is final.";
+                let code = "counterparty_payment_open";
+                return Self::Named(NamedError::new(StatusCode::CONFLICT, code, NextAction::Wait, text));
+            }
+            StaffCustomerRefusal::Unavailable(references) => references,
+        };
+        let mut violations = Violations::default();
+        for reference in references {
+            match reference {
+                CustomerReference::Manager => {
+                    violations.add("manager_id", "must be the id of an employee of the project");
+                }
+                CustomerReference::Phone => violations.add("phone_1", "is already taken"),
+                CustomerReference::Email => violations.add("email", "is already taken"),
+            }
+        }
+        violations.into()
+    }
+}
+
+impl From<CustomerPartRefusal> for ApiError {
+    fn from(refusal: CustomerPartRefusal) -> Self {
+        match refusal {
+            CustomerPartRefusal::Invalid(violations) => violations.into(),
+            CustomerPartRefusal::TooMany => Self::invalid("id", "has reached the maximum number of such records"),
+        }
+    }
+}
+
+/// List customers
+///
+/// Newest first, without deleted customers.
+#[utoipa::path(tag = "Customers", params(CustomerParams), responses((status = 200, body = CustomerList)))]
+#[get("/api/counterparties")]
+async fn list_counterparties(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    config: Data<Settings>,
+    asked: Asked,
+) -> Answer<CustomerList> {
+    let page = service.list(&staff, TABLE.listing(asked, 100)?).await?;
+    answer(shown(page, &config))
+}
+
+/// Create a customer
+///
+/// The customer is a person or a company. Several customers may share a contact that none of them uses for login.
+#[utoipa::path(tag = "Customers", request_body = NewCustomer, responses((status = 201, body = OneCounterparty)))]
+#[post("/api/counterparties")]
+async fn create_counterparty(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    config: Data<Settings>,
+    body: Body<NewCustomer>,
+) -> Created<OneCounterparty> {
+    created(StaffCustomerRecord::of(service.create(&staff, body.0.into()).await?, &config))
+}
+
+/// Get a customer
+#[utoipa::path(tag = "Customers", responses((status = 200, body = OneCounterparty)))]
+#[get("/api/counterparties/{id}")]
+async fn show_counterparty(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    config: Data<Settings>,
+    id: Path<PathId>,
+) -> Answer<OneCounterparty> {
+    answer(StaffCustomerRecord::of(service.read(&staff, id.parse()?).await?, &config))
+}
+
+/// Update a customer
+///
+/// Fields that are not sent keep their values. If a login phone or e-mail address is changed or removed, the old one
+/// cannot be used for login any more. All tokens of the customer are then revoked.
+#[utoipa::path(tag = "Customers", request_body = ChangedCustomer, responses((status = 200, body = OneCounterparty)))]
+#[put("/api/counterparties/{id}")]
+async fn update_counterparty(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    config: Data<Settings>,
+    id: Path<PathId>,
+    body: Body<ChangedCustomer>,
+) -> Answer<OneCounterparty> {
+    answer(StaffCustomerRecord::of(service.update(&staff, id.parse()?, body.0.into()).await?, &config))
+}
+
+/// Delete a customer
+///
+/// Has the same effect as deletion by the customer: personal data is cleared, including in the history. Orders are
+/// kept.
+#[utoipa::path(
+    tag = "Customers",
+    responses(
+        (status = 200, body = Message),
+        (
+            status = 409,
+            description = "`counterparty_payment_open`: a payment of the customer is in progress.",
+            body = NamedErrorBody,
+        ),
+    ),
+)]
+#[delete("/api/counterparties/{id}")]
+async fn delete_counterparty(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    id: Path<PathId>,
+) -> Answer<Message> {
+    service.delete(&staff, id.parse()?).await?;
+    answer(Message::new("The customer was deleted."))
+}
+
+/// List the history of a customer
+///
+/// Newest first.
+#[utoipa::path(tag = "Customers", responses((status = 200, body = CustomerHistory)))]
+#[get("/api/counterparties/{id}/history")]
+async fn show_counterparty_history(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    id: Path<PathId>,
+) -> Answer<CustomerHistory> {
+    answer(service.history(&staff, id.parse()?).await?)
+}
+
+/// List customers as a table
+#[utoipa::path(tag = "Customers", params(CustomerParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/counterparties")]
+async fn table_of_counterparties(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    asked: Asked,
+) -> Answer<TableAnswer> {
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+}

@@ -1,0 +1,145 @@
+//! Dictionaries with the same shape, `{id, name, avatar, created_at}`, each defined by one declaration.
+
+use actix_web::get;
+use actix_web::web::{Data, Path};
+use chrono::{DateTime, Utc};
+use kontor_organization::DictionaryService;
+use kontor_organization::model::{Dictionary, DictionaryItem};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use kontor_web::envelope::{Answer, answer, list};
+use kontor_web::records::{Picture, picture};
+use kontor_web::routes::below;
+use kontor_web::{PathId, SignedInStaff};
+
+#[derive(Serialize, ToSchema)]
+struct DictionaryRecord {
+    id: i64,
+    name: String,
+    avatar: Option<Picture>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<DictionaryItem> for DictionaryRecord {
+    fn from(item: DictionaryItem) -> Self {
+        let DictionaryItem { id, name, avatar, created_at } = item;
+        Self { id: id.get(), name: name.into(), avatar: picture(avatar), created_at }
+    }
+}
+
+/// Defines the dictionaries, which differ only in paths and keys. Some have no endpoint for one entry.
+macro_rules! dictionaries {
+    ($($dictionary:ident, $names:literal, $about:literal:
+        $path:literal as $list:ident $list_of:ident { $items:ident, $count:ident }
+        $(, $name:literal $path_of_one:literal as $show:ident $one_of:ident { $item:ident })?;)+) => {
+        $(
+            list!($list_of { $items: [DictionaryRecord], $count });
+
+            #[utoipa::path(
+                tag = "Dictionaries",
+                summary = concat!("List ", $names),
+                description = $about,
+                responses((status = 200, body = $list_of)),
+            )]
+            #[get($path)]
+            async fn $list(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<$list_of> {
+                answer(service.items(&staff, Dictionary::$dictionary).await?)
+            }
+
+            $(
+                #[derive(Serialize, ToSchema)]
+                #[serde(rename_all = "camelCase")]
+                struct $one_of {
+                    $item: DictionaryRecord,
+                }
+
+                #[utoipa::path(
+                    tag = "Dictionaries",
+                    summary = concat!("Get ", $name),
+                    description = $about,
+                    responses((status = 200, body = $one_of)),
+                )]
+                #[get($path_of_one)]
+                async fn $show(
+                    staff: SignedInStaff,
+                    service: Data<DictionaryService>,
+                    id: Path<PathId>,
+                ) -> Answer<$one_of> {
+                    let item = service.item(&staff, Dictionary::$dictionary, id.parse()?).await?;
+                    answer($one_of { $item: item.into() })
+                }
+            )?
+        )+
+
+        pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+            $(below(config, $path, |config| {
+                config.service($list)$(.service($show))?;
+            });)+
+        }
+    };
+}
+
+dictionaries! {
+    OrderStatuses, "order statuses",
+        "Ids 1 to 6 and 22 have a fixed meaning. Names may be changed.":
+        "/api/order_statuses" as list_order_statuses OrderStatusList { order_statuses, order_statuses_count },
+        "an order status" "/api/order_statuses/{id}" as show_order_status OneOrderStatus { order_status };
+    NomenclatureKinds, "kinds of item",
+        "1: service, 2: goods.":
+        "/api/nomenclature_kinds" as list_nomenclature_kinds
+            NomenclatureKindList { nomenclature_kinds, nomenclature_kinds_count };
+    NomenclatureTypes, "types of item",
+        "Types describe items in more detail than kinds do.":
+        "/api/nomenclature_types" as list_nomenclature_types
+            NomenclatureTypeList { nomenclature_types, nomenclature_types_count };
+    Vats, "VAT rates",
+        "VAT rates of items.":
+        "/api/vats" as list_vats VatList { vats, vats_count },
+        "a VAT rate" "/api/vats/{id}" as show_vat OneVat { vat };
+    CounterpartyTypes, "types of customer",
+        "1: person, 2: company.":
+        "/api/counterparty_types" as list_counterparty_types
+            CounterpartyTypeList { counterparty_types, counterparty_types_count },
+        "a type of customer" "/api/counterparty_types/{id}" as show_counterparty_type OneCounterpartyType { counterparty_type };
+    FileTypes, "types of file",
+        "Purpose of a file. 1: employment contract, 2: avatar, 3: order file.":
+        "/api/file_types" as list_file_types FileTypeList { file_types, file_types_count },
+        "a type of file" "/api/file_types/{id}" as show_file_type OneFileType { file_type };
+    CallStatuses, "call statuses",
+        "Statuses of calls.":
+        "/api/call_statuses" as list_call_statuses CallStatusList { call_statuses, call_statuses_count },
+        "a call status" "/api/call_statuses/{id}" as show_call_status OneCallStatus { call_status };
+    TaskStatuses, "task statuses",
+        "Statuses of tasks.":
+        "/api/task_statuses" as list_task_statuses TaskStatusList { task_statuses, task_statuses_count },
+        "a task status" "/api/task_statuses/{id}" as show_task_status OneTaskStatus { task_status };
+    PageTypes, "types of content page",
+        "Types of content pages.":
+        "/api/page_types" as list_page_types PageTypeList { page_types, page_types_count },
+        "a type of content page" "/api/page_types/{id}" as show_page_type OnePageType { page_type };
+    BlockTypes, "types of content block",
+        "Types of content blocks.":
+        "/api/block_types" as list_block_types BlockTypeList { block_types, block_types_count },
+        "a type of content block" "/api/block_types/{id}" as show_block_type OneBlockType { block_type };
+    IntegrationTypes, "types of integration",
+        "Types of integrations.":
+        "/api/integration_types" as list_integration_types
+            IntegrationTypeList { integration_types, integration_types_count },
+        "a type of integration" "/api/integration_types/{id}" as show_integration_type OneIntegrationType { integration_type };
+    Objects, "kinds of record",
+        "Kinds of record that employees work on.":
+        "/api/objects" as list_objects ObjectList { objects, objects_count };
+    Cities, "cities",
+        "Cities.":
+        "/api/cities" as list_cities CityList { cities, cities_count },
+        "a city" "/api/cities/{id}" as show_city OneCity { city };
+    SalesStrategies, "sales strategies",
+        "1: retail, 2: wholesale, 3: by subscription.":
+        "/api/sales_strategies" as list_sales_strategies SalesStrategyList { sales_strategies, sales_strategies_count },
+        "a sales strategy" "/api/sales_strategies/{id}" as show_sales_strategy OneSalesStrategy { sales_strategy };
+    SalesChannels, "sales channels",
+        "Channels through which goods and services are sold.":
+        "/api/sales_channels" as list_sales_channels SalesChannelList { sales_channels, sales_channels_count };
+}

@@ -1,0 +1,233 @@
+//! Discounts and promo codes.
+
+mod input;
+mod query;
+mod record;
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpRequest, delete, get, post, put};
+use kontor_catalog::model::TermsRefusal;
+use kontor_catalog::{DiscountRefusal, DiscountService};
+use kontor_kernel::{Clock, Violations};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::input::{ChangedDiscount, NewDiscount};
+use self::query::DiscountQuery;
+use self::record::{DiscountFigures, DiscountList, OneDiscount, UsageList};
+use kontor_web::Settings;
+use kontor_web::envelope::{Answer, Created, answer};
+use kontor_web::records::Message;
+use crate::resource_page::ListAddress;
+use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
+
+/// Registers the routes. `stats` precedes `{id}`, because it would match as an id.
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_discounts)
+        .service(create_discount)
+        .service(show_discount_stats)
+        .service(show_discount)
+        .service(update_discount)
+        .service(delete_discount)
+        .service(pause_discount)
+        .service(activate_discount)
+        .service(archive_discount)
+        .service(list_discount_usages);
+}
+
+fn field(refusal: TermsRefusal) -> &'static str {
+    match refusal {
+        TermsRefusal::Value(_) | TermsRefusal::ValueRequired => "value",
+        TermsRefusal::TargetContradicted | TermsRefusal::TargetRequired => "target",
+        TermsRefusal::CategoryRequired => "category_id",
+        TermsRefusal::TwoTargets | TermsRefusal::ProductRequired => "nomenclature_id",
+        TermsRefusal::Period(_) => "ends_at",
+        TermsRefusal::CodeRequired => "code",
+        TermsRefusal::UsageLimitWithoutCode => "usage_limit",
+        TermsRefusal::CustomerLimitWithoutCode => "customer_limit",
+    }
+}
+
+impl From<DiscountRefusal> for ApiError {
+    fn from(refusal: DiscountRefusal) -> Self {
+        match refusal {
+            DiscountRefusal::Terms(refusals) => {
+                let mut violations = Violations::default();
+                for refusal in refusals {
+                    violations.add(field(refusal), refusal);
+                }
+                violations.into()
+            }
+            DiscountRefusal::UnknownCategory => {
+                Self::invalid("category_id", "must be the id of a category of the project")
+            }
+            DiscountRefusal::UnknownProduct => {
+                Self::invalid("nomenclature_id", "must be the id of a product of the project")
+            }
+            DiscountRefusal::CodeTaken => Self::invalid("code", "is already the code of another discount"),
+            DiscountRefusal::CodeInUse => Self::invalid("code", "must not change, because orders use it"),
+            DiscountRefusal::BelowUsed { .. } => Self::invalid("usage_limit", refusal),
+            DiscountRefusal::Ordered => Self::invalid("id", refusal),
+            DiscountRefusal::Status(_) | DiscountRefusal::Stale => {
+                Self::Message(StatusCode::CONFLICT, refusal.to_string())
+            }
+        }
+    }
+}
+
+type Shown = Result<Json<OneDiscount>, ApiError>;
+
+/// List discounts
+///
+/// Newest first.
+#[utoipa::path(tag = "Sales", params(DiscountQuery), responses((status = 200, body = DiscountList)))]
+#[get("/api/discounts")]
+async fn list_discounts(
+    request: HttpRequest,
+    staff: SignedInStaff,
+    config: Data<Settings>,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    query: Query<DiscountQuery>,
+) -> Answer<DiscountList> {
+    let (filter, page) = query.0.checked()?;
+    let page = service.list(&staff, filter, page).await?;
+    let address = ListAddress::of(&request, &config.public_url);
+    Ok(Json(DiscountList::of(page, &address, clock.now())))
+}
+
+/// Create a discount
+#[utoipa::path(tag = "Sales", request_body = NewDiscount, responses((status = 201, body = OneDiscount)))]
+#[post("/api/discounts")]
+async fn create_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    body: Body<NewDiscount>,
+) -> Created<OneDiscount> {
+    let discount = service.create(&staff, body.0.into()).await?;
+    Ok((Json(OneDiscount::of(discount, clock.now())), StatusCode::CREATED))
+}
+
+/// Get discount statistics
+#[utoipa::path(tag = "Sales", responses((status = 200, body = DiscountFigures)))]
+#[get("/api/discounts/stats")]
+async fn show_discount_stats(staff: SignedInStaff, service: Data<DiscountService>) -> Answer<DiscountFigures> {
+    answer(service.stats(&staff).await?)
+}
+
+/// Get a discount
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = OneDiscount)))]
+#[get("/api/discounts/{id}")]
+async fn show_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+) -> Shown {
+    Ok(Json(OneDiscount::of(service.read(&staff, id.parse()?).await?, clock.now())))
+}
+
+/// Update a discount
+///
+/// Fields that are not sent keep their values. Existing orders keep their prices.
+#[utoipa::path(
+    tag = "Sales",
+    params(("id" = i64, Path)),
+    request_body = ChangedDiscount,
+    responses((status = 200, body = OneDiscount), (status = 409, description = "The discount is archived.")),
+)]
+#[put("/api/discounts/{id}")]
+async fn update_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+    body: Body<ChangedDiscount>,
+) -> Shown {
+    let discount = service.update(&staff, id.parse()?, body.0.into()).await?;
+    Ok(Json(OneDiscount::of(discount, clock.now())))
+}
+
+/// Delete a discount
+///
+/// The discount must not be used by an order. Archive it instead if it is.
+#[utoipa::path(
+    tag = "Sales",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = Message), (status = 422, description = "Orders use the discount.")),
+)]
+#[delete("/api/discounts/{id}")]
+async fn delete_discount(staff: SignedInStaff, service: Data<DiscountService>, id: Path<PathId>) -> Answer<Message> {
+    service.delete(&staff, id.parse()?).await?;
+    Ok(Json(Message::new("The discount is deleted.")))
+}
+
+/// Pause a discount
+#[utoipa::path(
+    tag = "Sales",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneDiscount), (status = 409, description = "The discount is archived.")),
+)]
+#[post("/api/discounts/{id}/pause")]
+async fn pause_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+) -> Shown {
+    Ok(Json(OneDiscount::of(service.pause(&staff, id.parse()?).await?, clock.now())))
+}
+
+/// Activate a discount
+///
+/// The discount applies within its dates.
+#[utoipa::path(
+    tag = "Sales",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = OneDiscount),
+        (status = 409, description = "The discount is archived, or its period is over."),
+    ),
+)]
+#[post("/api/discounts/{id}/activate")]
+async fn activate_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+) -> Shown {
+    Ok(Json(OneDiscount::of(service.activate(&staff, id.parse()?).await?, clock.now())))
+}
+
+/// Archive a discount
+///
+/// The discount is stopped permanently.
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = OneDiscount)))]
+#[post("/api/discounts/{id}/archive")]
+async fn archive_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+) -> Shown {
+    Ok(Json(OneDiscount::of(service.archive(&staff, id.parse()?).await?, clock.now())))
+}
+
+/// List the orders that used a promo code
+///
+/// Newest first.
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path), PageQuery), responses((status = 200, body = UsageList)))]
+#[get("/api/discounts/{id}/usages")]
+async fn list_discount_usages(
+    staff: SignedInStaff,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<UsageList> {
+    let page = query.0.page()?;
+    answer(service.usages(&staff, id.parse()?, page).await?)
+}

@@ -1,0 +1,183 @@
+//! Records of discounts as shown to staff.
+
+use chrono::{DateTime, Utc};
+use kontor_catalog::model::{Discount, DiscountStats, DiscountUsage};
+use kontor_kernel::{DiscountTarget, Page, Quantity, Word as _};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use kontor_web::envelope::{list, one};
+use kontor_web::paging::Pagination;
+use crate::resource_page::{ListAddress, PageLinks, PageMeta};
+use kontor_web::wire::NamedRecord;
+
+#[derive(Serialize, ToSchema)]
+struct DiscountRecord {
+    id: i64,
+    name: String,
+    description: Option<String>,
+    /// Promo code. `null` if the discount applies automatically.
+    code: Option<String>,
+    /// `percent` or `fixed`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Percentage or amount, decimal string.
+    value: String,
+    /// `cart`, `category` or `product`.
+    target: &'static str,
+    /// Category of a discount on a category.
+    category: Option<NamedRecord>,
+    /// Product of a discount on a product.
+    nomenclature: Option<NamedRecord>,
+    /// Minimum original price of the cart, decimal string.
+    minimum_sum: String,
+    starts_at: Option<DateTime<Utc>>,
+    /// End of the discount, exclusive.
+    ends_at: Option<DateTime<Utc>>,
+    /// Maximum number of orders with the promo code. `null` if unlimited.
+    usage_limit: Option<u32>,
+    /// Maximum number of orders per customer with the promo code. `null` if unlimited.
+    customer_limit: Option<u32>,
+    /// Number of orders that use the promo code.
+    used_count: u64,
+    /// Total discount that the promo code gave these orders, decimal string.
+    used_amount: String,
+    /// `active`, `scheduled`, `expired`, `paused` or `archived`.
+    status: &'static str,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl DiscountRecord {
+    fn of(discount: Discount, at: DateTime<Utc>) -> Self {
+        let status = discount.state(at).word();
+        let terms = discount.terms;
+        let named = |id: i64| discount.target_name.clone().map(|name| NamedRecord::new(id, name));
+        let (target, category, nomenclature) = match terms.target {
+            DiscountTarget::Cart => ("cart", None, None),
+            DiscountTarget::Category(id) => ("category", named(id.get()), None),
+            DiscountTarget::Product(id) => ("product", None, named(id.get())),
+        };
+        let limits = terms.promo.as_ref().map(|promo| (promo.usage_limit, promo.customer_limit));
+        let (usage_limit, customer_limit) = limits.unwrap_or_default();
+        Self {
+            id: discount.id.get(),
+            name: terms.name.into(),
+            description: terms.description.map(Into::into),
+            code: terms.promo.map(|promo| promo.code.to_string()),
+            kind: terms.value.kind(),
+            value: terms.value.to_string(),
+            target,
+            category,
+            nomenclature,
+            minimum_sum: terms.minimum_sum.to_string(),
+            starts_at: terms.period.starts_at(),
+            ends_at: terms.period.ends_at(),
+            usage_limit: usage_limit.map(Quantity::get),
+            customer_limit: customer_limit.map(Quantity::get),
+            used_count: discount.used_count,
+            used_amount: discount.used_amount.to_string(),
+            status,
+            created_at: discount.created_at,
+            updated_at: discount.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct OneDiscount {
+    discount: DiscountRecord,
+}
+
+impl OneDiscount {
+    /// Builds the record with the status at `at`.
+    pub(super) fn of(discount: Discount, at: DateTime<Utc>) -> Self {
+        Self { discount: DiscountRecord::of(discount, at) }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DiscountData {
+    discounts: Vec<DiscountRecord>,
+    discounts_count: u64,
+    pagination: Pagination,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct DiscountList {
+    data: DiscountData,
+    links: PageLinks,
+    meta: PageMeta,
+}
+
+impl DiscountList {
+    /// Builds a page of records with their status at `at`.
+    pub(super) fn of(page: Page<Discount>, address: &ListAddress, at: DateTime<Utc>) -> Self {
+        let (links, meta, pagination) = (address.links(&page), address.meta(&page), Pagination::from(&page));
+        let discounts_count = page.total;
+        let discounts = page.items.into_iter().map(|discount| DiscountRecord::of(discount, at)).collect();
+        Self { data: DiscountData { discounts, discounts_count, pagination }, links, meta }
+    }
+}
+
+/// Use of a promo code by an order. Canceled orders are not included.
+#[derive(Serialize, ToSchema)]
+struct UsageRecord {
+    order_id: i64,
+    counterparty_id: i64,
+    /// Discount by the code, decimal string.
+    discount_amount: String,
+    /// Price after all discounts, decimal string.
+    final_price: String,
+    created_at: DateTime<Utc>,
+}
+
+impl From<DiscountUsage> for UsageRecord {
+    fn from(usage: DiscountUsage) -> Self {
+        Self {
+            order_id: usage.order_id.get(),
+            counterparty_id: usage.counterparty_id.get(),
+            discount_amount: usage.amount.to_string(),
+            final_price: usage.final_price.to_string(),
+            created_at: usage.created_at,
+        }
+    }
+}
+
+list!(pub(super) UsageList { usages: [UsageRecord], usages_count of all, pagination });
+
+/// Discount statistics of the project.
+#[derive(Serialize, ToSchema)]
+struct StatsRecord {
+    total: u64,
+    active: u64,
+    scheduled: u64,
+    expired: u64,
+    paused: u64,
+    archived: u64,
+    /// Number of discounts with a promo code.
+    promo_codes: u64,
+    /// Number of orders that use a promo code.
+    usages: u64,
+    /// Total discount that promo codes gave these orders, decimal string.
+    discount_amount: String,
+}
+
+impl From<DiscountStats> for StatsRecord {
+    fn from(stats: DiscountStats) -> Self {
+        Self {
+            total: stats.total(),
+            active: stats.active,
+            scheduled: stats.scheduled,
+            expired: stats.expired,
+            paused: stats.paused,
+            archived: stats.archived,
+            promo_codes: stats.promo_codes,
+            usages: stats.usages,
+            discount_amount: stats.amount.to_string(),
+        }
+    }
+}
+
+one!(pub(super) DiscountFigures { stats: StatsRecord });

@@ -1,0 +1,84 @@
+//! Exports of stock, orders and customers, each run as a job.
+
+mod query;
+
+use actix_web::web::Data;
+use actix_web::{HttpResponse, post};
+use kontor_catalog::bulk::{BulkService, ExportKind};
+
+use self::query::OrderExportQuery;
+use super::jobs::{OneJob, queued};
+use crate::sheets::ExportQuery;
+use kontor_web::{ApiError, Query, SignedInStaff};
+
+/// Export stock
+///
+/// Starts a job. The file has one row per item and warehouse. It can be uploaded again; unchanged rows have no effect.
+///
+/// Columns: `article`, `warehouse`, `quantity`, `price`, `name`, `reserved`, `available`, `kontor_id`. `warehouse` is
+/// the name, or the id if several warehouses share the name.
+#[utoipa::path(
+    tag = "Stock",
+    params(ExportQuery),
+    responses(
+        (status = 202, description = "The export is queued.", body = OneJob),
+        (status = 409, description = "Too many jobs of the project are queued."),
+    ),
+)]
+#[post("/api/inventories/export")]
+pub(super) async fn export_inventories(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    query: Query<ExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(queued(service.export(&staff, ExportKind::Stock.into(), query.0.format()?).await?))
+}
+
+/// Export customers
+///
+/// Starts a job. Deleted customers are not included.
+///
+/// Columns: `id`, `type`, `name`, `inn`, `kpp`, `last_name`, `first_name`, `middle_name`, `birthday`, `address`,
+/// `phone_1`, `phone_2`, `email`, `orders_count`, `created_at`.
+#[utoipa::path(
+    tag = "Customers",
+    params(ExportQuery),
+    responses(
+        (status = 202, description = "The export is queued.", body = OneJob),
+        (status = 409, description = "Too many jobs of the project are queued."),
+    ),
+)]
+#[post("/api/counterparties/export")]
+pub(super) async fn export_counterparties(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    query: Query<ExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(queued(service.export(&staff, ExportKind::Customers.into(), query.0.format()?).await?))
+}
+
+/// Export orders
+///
+/// Starts a job. The file has one row per order line.
+///
+/// Columns: `order_id`, `created_at`, `status`, `payment_state`, `paid_at`, `counterparty_id`, `counterparty_name`,
+/// `phone`, `email`, `nomenclature_id`, `article`, `name`, `quantity`, `price`, `product_discount_amount`,
+/// `promo_discount_amount`, `total`, `refunded_quantity`, `refunded_amount`, `final_price`, `delivery_price`,
+/// `amount_due`. The last three are totals of the order, repeated in each of its rows.
+#[utoipa::path(
+    tag = "Orders",
+    params(OrderExportQuery),
+    responses(
+        (status = 202, description = "The export is queued.", body = OneJob),
+        (status = 409, description = "Too many jobs of the project are queued."),
+    ),
+)]
+#[post("/api/orders/export")]
+pub(super) async fn export_orders(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    query: Query<OrderExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let (scope, format) = query.0.asked()?;
+    Ok(queued(service.export(&staff, scope, format).await?))
+}

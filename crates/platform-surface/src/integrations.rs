@@ -1,0 +1,162 @@
+//! Integrations, and the records shared by their users.
+
+use actix_web::get;
+use actix_web::web::{Data, Path};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_kernel::Word;
+use kontor_organization::model::{Integration, IntegrationParameter, ParameterDraft, UsedIntegration};
+use kontor_organization::{IntegrationRefusal, IntegrationService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::wire::{self, InputErrors};
+use kontor_web::{ApiError, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_integrations).service(show_integration);
+}
+
+impl From<IntegrationRefusal> for ApiError {
+    fn from(refusal: IntegrationRefusal) -> Self {
+        match refusal {
+            IntegrationRefusal::KeyTaken => Self::invalid("key", refusal),
+            IntegrationRefusal::TooMany => {
+                Self::invalid("integration_id", "has reached the maximum number of parameters")
+            }
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct IntegrationTypeRecord {
+    id: i64,
+    name: String,
+}
+
+#[derive(Serialize, ToSchema)]
+struct IntegrationRecord {
+    id: i64,
+    name: String,
+    /// Entry of `GET /api/integration_types`.
+    integration_type: IntegrationTypeRecord,
+    /// Kind of record that uses the integration: `warehouse` or `bank_requisite`.
+    owner: &'static str,
+}
+
+impl From<Integration> for IntegrationRecord {
+    fn from(integration: Integration) -> Self {
+        let (id, name) = integration.kind;
+        Self {
+            id: integration.id.get(),
+            name: integration.name.into(),
+            integration_type: IntegrationTypeRecord { id, name: name.into() },
+            owner: integration.owner.word(),
+        }
+    }
+}
+
+list!(IntegrationList { integrations: [IntegrationRecord], integrations_count });
+one!(OneIntegration { integration: IntegrationRecord });
+
+/// List available integrations
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = IntegrationList)))]
+#[get("/api/integrations")]
+async fn list_integrations(staff: SignedInStaff, service: Data<IntegrationService>) -> Answer<IntegrationList> {
+    answer(service.all(&staff).await?)
+}
+
+/// Get an integration
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneIntegration)))]
+#[get("/api/integrations/{integrationId}")]
+async fn show_integration(
+    staff: SignedInStaff,
+    service: Data<IntegrationService>,
+    id: Path<PathId>,
+) -> Answer<OneIntegration> {
+    answer(service.one(&staff, id.parse()?).await?)
+}
+
+/// Integration as used by a record.
+#[derive(Serialize, ToSchema)]
+struct UsedIntegrationRecord {
+    #[serde(flatten)]
+    integration: IntegrationRecord,
+    /// `true` if the record uses the integration.
+    is_active: bool,
+    /// Time when the use was last changed. `null` if it never was.
+    updated_at: Option<DateTime<Utc>>,
+}
+
+impl From<UsedIntegration> for UsedIntegrationRecord {
+    fn from(used: UsedIntegration) -> Self {
+        Self { integration: used.integration.into(), is_active: used.is_active, updated_at: used.updated_at }
+    }
+}
+
+list!(
+    /// Integrations available for a record.
+    pub(super) UsedIntegrationList { integrations: [UsedIntegrationRecord], integrations_count }
+);
+one!(
+    /// Integration as used by a record.
+    pub(super) OneUsedIntegration { integration: UsedIntegrationRecord }
+);
+
+/// New state of an integration of a record.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct SwitchedIntegration {
+    /// `true` enables the integration, `false` disables it.
+    pub is_active: wire::Flag,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ParameterRecord {
+    id: i64,
+    key: String,
+    /// Value of the parameter. Secret values are returned as `********`.
+    value: String,
+    is_secret: bool,
+    created_at: DateTime<Utc>,
+}
+
+impl From<IntegrationParameter> for ParameterRecord {
+    fn from(parameter: IntegrationParameter) -> Self {
+        Self {
+            id: parameter.id.get(),
+            is_secret: parameter.value.is_none(),
+            value: parameter.shown().to_owned(),
+            key: parameter.key.into(),
+            created_at: parameter.created_at,
+        }
+    }
+}
+
+list!(
+    /// Parameters of an integration.
+    pub(super) ParameterList { parameters: [ParameterRecord], parameters_count }
+);
+one!(
+    /// Parameter of an integration.
+    pub(super) OneParameter { parameter: ParameterRecord }
+);
+
+/// Parameter to add.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct NewParameter {
+    key: wire::Line100,
+    value: wire::Line2000,
+    /// `true` if the value must never be shown again. `false` by default.
+    #[deserr(default)]
+    is_secret: Option<wire::Flag>,
+}
+
+impl From<NewParameter> for ParameterDraft {
+    fn from(new: NewParameter) -> Self {
+        Self { key: new.key.0, value: new.value.0, is_secret: new.is_secret.is_none_or(|flag| flag.0) }
+    }
+}

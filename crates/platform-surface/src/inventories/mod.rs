@@ -1,0 +1,185 @@
+//! Stock levels: quantity and price of an item in a warehouse.
+
+mod history;
+mod record;
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post, put};
+use deserr::Deserr;
+use kontor_catalog::model::{InventoryDraft, StockChange};
+use kontor_catalog::{InventoryReference, InventoryRefusal, InventoryService};
+use kontor_kernel::Violations;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::history::StockHistoryList;
+pub(super) use self::record::InventoryRecord;
+use self::record::{InventoryList, InventoryParams, OneInventory, TABLE};
+use kontor_web::envelope::{Answer, Created, answer, created};
+use kontor_web::wire::{self, InputErrors, NonNullPatch};
+use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_inventories).service(inventories_table).service(create_inventory);
+}
+
+/// Registers the routes with placeholders.
+pub(super) fn placed_routes(config: &mut ServiceConfig<'_>) {
+    config.service(show_inventory).service(update_inventory).service(inventory_history);
+}
+
+impl From<InventoryRefusal> for ApiError {
+    fn from(refusal: InventoryRefusal) -> Self {
+        match refusal {
+            InventoryRefusal::UnknownReferences(references) => {
+                let mut violations = Violations::default();
+                for reference in references {
+                    match reference {
+                        InventoryReference::Warehouse => {
+                            violations.add("warehouse_id", "must be the id of a warehouse of the project");
+                        }
+                        InventoryReference::Nomenclature => {
+                            violations.add("nomenclature_id", "must be the id of an item of the project");
+                        }
+                    }
+                }
+                violations.into()
+            }
+            InventoryRefusal::NotStocked => {
+                Self::invalid("nomenclature_id", "must be the id of goods, not of a service")
+            }
+            InventoryRefusal::AlreadyStocked => Self::invalid("nomenclature_id", "already has stock in this warehouse"),
+            InventoryRefusal::BelowReserved { .. } => Self::invalid("quantity", refusal),
+        }
+    }
+}
+
+/// List stock levels
+#[utoipa::path(
+    tag = "Stock",
+    params(InventoryParams),
+    responses((status = 200, body = InventoryList)),
+)]
+#[get("/api/inventories")]
+async fn list_inventories(
+    staff: SignedInStaff,
+    service: Data<InventoryService>,
+    asked: Asked,
+) -> Answer<InventoryList> {
+    answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
+}
+
+/// List stock levels as a table
+#[utoipa::path(
+    tag = "Stock",
+    params(InventoryParams),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/inventories")]
+async fn inventories_table(staff: SignedInStaff, service: Data<InventoryService>, asked: Asked) -> Answer<TableAnswer> {
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewInventory {
+    warehouse_id: wire::WarehouseId,
+    /// Id of the item. It must be goods.
+    nomenclature_id: wire::NomenclatureId,
+    /// Units in the warehouse.
+    quantity: wire::StockLevel,
+    /// Price of one unit.
+    price: wire::Money,
+}
+
+/// Create a stock level
+///
+/// The warehouse must not have a stock level of this item yet.
+#[utoipa::path(
+    tag = "Stock",
+    request_body = NewInventory,
+    responses((status = 201, body = OneInventory)),
+)]
+#[post("/api/inventories")]
+async fn create_inventory(
+    staff: SignedInStaff,
+    service: Data<InventoryService>,
+    body: Body<NewInventory>,
+) -> Created<OneInventory> {
+    let new = body.0;
+    let draft = InventoryDraft {
+        warehouse_id: new.warehouse_id.0,
+        nomenclature_id: new.nomenclature_id.0,
+        quantity: new.quantity.0,
+        price: new.price.0,
+    };
+    created(service.create(&staff, draft).await?)
+}
+
+/// Get a stock level
+#[utoipa::path(
+    tag = "Stock",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneInventory)),
+)]
+#[get("/api/inventories/{id}")]
+async fn show_inventory(
+    staff: SignedInStaff,
+    service: Data<InventoryService>,
+    id: Path<PathId>,
+) -> Answer<OneInventory> {
+    answer(service.read(&staff, id.parse()?).await?)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedInventory {
+    /// Units in the warehouse, including reserved units. At least the number of reserved units.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::StockLevel>, nullable = false)]
+    quantity: NonNullPatch<wire::StockLevel>,
+    /// Price of one unit.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Money>, nullable = false)]
+    price: NonNullPatch<wire::Money>,
+}
+
+/// Update a stock level
+///
+/// Sets quantity and price. Fields that are not sent keep their values.
+#[utoipa::path(
+    tag = "Stock",
+    params(("id" = i64, Path)),
+    request_body = ChangedInventory,
+    responses((status = 200, body = OneInventory)),
+)]
+#[put("/api/inventories/{id}")]
+async fn update_inventory(
+    staff: SignedInStaff,
+    service: Data<InventoryService>,
+    id: Path<PathId>,
+    body: Body<ChangedInventory>,
+) -> Answer<OneInventory> {
+    let change = StockChange { quantity: body.0.quantity.into(), price: body.0.price.into() };
+    answer(service.set_stock(&staff, id.parse()?, change).await?)
+}
+
+/// List the movements of a stock level
+///
+/// Newest first.
+#[utoipa::path(
+    tag = "Stock",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = StockHistoryList)),
+)]
+#[get("/api/inventories/{id}/history")]
+async fn inventory_history(
+    staff: SignedInStaff,
+    service: Data<InventoryService>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<StockHistoryList> {
+    let page = query.0.page()?;
+    answer(service.history(&staff, id.parse()?, page).await?)
+}

@@ -1,0 +1,115 @@
+//! Import and export jobs: progress, errors, files, cancellation.
+
+mod file;
+mod query;
+mod record;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, get, post};
+use kontor_catalog::bulk::{BulkService, Job, JobRefusal};
+use kontor_catalog::spreadsheet::{ProblemLine, SpreadsheetService};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::query::JobQuery;
+use self::record::JobList;
+pub(super) use self::record::OneJob;
+use kontor_web::blocking::blocking;
+use kontor_web::envelope::{Answer, answer};
+use crate::sheets::{ExportQuery, download};
+use kontor_web::{ApiError, PathId, Query, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_jobs).service(job_errors).service(cancel_job).service(file::job_file).service(show_job);
+}
+
+impl From<JobRefusal> for ApiError {
+    fn from(refusal: JobRefusal) -> Self {
+        Self::Message(StatusCode::CONFLICT, refusal.to_string())
+    }
+}
+
+/// Returns `202` with the queued job.
+pub(super) fn queued(job: Job) -> HttpResponse {
+    HttpResponse::Accepted().json(OneJob::from(job))
+}
+
+/// List import and export jobs
+///
+/// Newest first.
+#[utoipa::path(
+    tag = "Jobs",
+    params(JobQuery),
+    responses((status = 200, body = JobList)),
+)]
+#[get("/api/jobs")]
+async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Query<JobQuery>) -> Answer<JobList> {
+    let page = query.0.page()?;
+    answer(service.list(&staff, query.0.into(), page).await?)
+}
+
+/// Get an import or export job
+#[utoipa::path(
+    tag = "Jobs",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneJob)),
+)]
+#[get("/api/jobs/{id}")]
+async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<OneJob> {
+    answer(service.read(&staff, id.parse()?).await?)
+}
+
+/// Cancel an import or export job
+///
+/// Rows already written by an import are kept.
+#[utoipa::path(
+    tag = "Jobs",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneJob), (status = 409, description = "The job has already finished.")),
+)]
+#[post("/api/jobs/{id}/cancel")]
+async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<OneJob> {
+    answer(service.cancel(&staff, id.parse()?).await?)
+}
+
+/// Download the errors of an import job
+///
+/// Returns a spreadsheet with row, column and reason. Only the first 10,000 errors are stored.
+#[utoipa::path(
+    tag = "Jobs",
+    params(("id" = i64, Path), ExportQuery),
+    responses((
+        status = 200,
+        description = "File contents.",
+        content(
+            (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+            (String = "text/csv"),
+        ),
+    )),
+)]
+#[get("/api/jobs/{id}/errors")]
+async fn job_errors(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    sheets: Data<SpreadsheetService>,
+    id: Path<PathId>,
+    query: Query<ExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let format = query.0.format()?;
+    let job = service.read(&staff, id.parse()?).await?;
+    let mut writer = blocking(move || {
+        let mut writer = sheets.open(format)?;
+        writer.row(&ProblemLine::header()).map(|()| writer)
+    })
+    .await??;
+    let mut problems = service.problems(&job, 0).await?;
+    while let Some(last) = problems.last().map(|problem| problem.number) {
+        writer = blocking(move || {
+            problems.iter().try_for_each(|problem| writer.row(&ProblemLine::cells(problem))).map(|()| writer)
+        })
+        .await??;
+        problems = service.problems(&job, last).await?;
+    }
+    let file = blocking(move || writer.finish()).await??;
+    download(file, &format!("job-{}-errors", job.id), format)
+}

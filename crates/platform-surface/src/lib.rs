@@ -1,0 +1,144 @@
+//! Platform surface: the endpoints of staff, integrations and agents, `/api/...`.
+//!
+//! **Owns** the handlers, their wire types and the [tables](table) of staff screens. A handler extracts its input, calls
+//! a service and returns a response.
+//!
+//! **Invariants**
+//! - Every endpoint has a row in [`POLICIES`].
+//! - A record of another project is `403`.
+
+mod agent_access;
+mod agents;
+mod application_parts;
+mod applications;
+mod assortment;
+mod bank_requisites;
+mod branch_requisites;
+mod branches;
+mod brands;
+mod bulk_upload;
+mod categories;
+mod category_tables;
+mod changes;
+mod customers;
+mod departments;
+mod dictionaries;
+mod directory;
+mod directory_query;
+mod discounts;
+mod employee_record;
+mod exports;
+mod files;
+mod import_columns;
+mod import_parts;
+pub mod import_rows;
+mod integrations;
+mod inventories;
+mod inventory_upload;
+mod jobs;
+mod nomenclature_import;
+mod nomenclatures;
+mod order_files;
+mod order_history;
+mod order_lines;
+mod order_payments;
+mod order_placement;
+mod order_preview;
+mod order_refunds;
+mod order_table;
+mod orders;
+mod pages;
+mod permissions;
+mod plans;
+mod policies;
+mod promotions;
+mod requisite_integrations;
+mod resource_page;
+mod reservations;
+mod roles;
+mod session;
+mod sheets;
+mod shops;
+mod staff_menus;
+mod subscriptions;
+mod suggestions;
+pub mod table;
+mod tags;
+mod tasks;
+mod tickets;
+mod warehouse_integrations;
+mod warehouses;
+mod webhook_deliveries;
+mod webhooks;
+
+pub use policies::POLICIES;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use kontor_web::routes::below;
+
+/// Registers the platform surface.
+pub fn routes(config: &mut ServiceConfig<'_>) {
+    session::routes(config);
+    agents::routes(config);
+    below(config, "/api/agent-access-requests", agent_access::routes);
+    directory::routes(config);
+    below(config, "/api/departments", departments::routes);
+    below(config, "/api/roles", roles::routes);
+    permissions::routes(config);
+    below(config, "/api/branches", |config| {
+        branches::routes(config);
+        branch_requisites::routes(config);
+        requisite_integrations::routes(config);
+    });
+    branches::table_routes(config);
+    below(config, "/api/applications", |config| {
+        applications::routes(config);
+        webhooks::routes(config);
+        webhook_deliveries::routes(config);
+        assortment::routes(config);
+        application_parts::routes(config);
+        plans::routes(config);
+    });
+    dictionaries::routes(config);
+    suggestions::routes(config);
+    categories::routes(config);
+    category_tables::routes(config);
+    application_parts::table_routes(config);
+    shops::table_routes(config);
+    below(config, "/api/shops", shops::routes);
+    staff_menus::routes(config);
+    tasks::table_routes(config);
+    below(config, "/api/tasks", tasks::routes);
+    pages::outer_routes(config);
+    below(config, "/api/pages", pages::routes);
+    brands::routes(config);
+    tags::routes(config);
+    below(config, "/api/warehouses", |config| {
+        warehouses::routes(config);
+        warehouse_integrations::routes(config);
+    });
+    warehouses::table_routes(config);
+    below(config, "/api/integrations", integrations::routes);
+    nomenclature_import::routes(config);
+    inventory_upload::routes(config);
+    config.service(exports::export_inventories);
+    import_columns::routes(config);
+    nomenclatures::routes(config);
+    inventories::routes(config);
+    inventories::placed_routes(config);
+    reservations::routes(config);
+    below(config, "/api/changes", changes::routes);
+    customers::table_routes(config);
+    below(config, "/api/counterparties", |config| {
+        config.service(exports::export_counterparties);
+        customers::routes(config);
+    });
+    orders::routes(config);
+    order_files::table_routes(config);
+    subscriptions::table_routes(config);
+    below(config, "/api/subscriptions", subscriptions::routes);
+    below(config, "/api/files", files::routes);
+    below(config, "/api/discounts", discounts::routes);
+    promotions::routes(config);
+    below(config, "/api/jobs", jobs::routes);
+}

@@ -1,0 +1,176 @@
+//! Items of the catalog: goods, services and subscription plans.
+
+mod input;
+mod record;
+mod search;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post, put};
+use kontor_catalog::model::CardRefusal;
+use kontor_catalog::{CardReference, NomenclatureRefusal, NomenclatureService};
+use kontor_kernel::Violations;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::input::{ChangedNomenclature, NewNomenclature};
+pub(super) use self::record::NomenclatureRecord;
+use self::record::{NomenclatureList, NomenclatureParams, OneNomenclature, TABLE};
+use kontor_web::envelope::{Answer, Created, answer, created};
+use kontor_web::routes::below;
+use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(nomenclatures_table).service(search::search_nomenclature);
+    below(config, "/api/nomenclatures", |config| {
+        config
+            .service(list_nomenclatures)
+            .service(create_nomenclature)
+            .service(show_nomenclature)
+            .service(update_nomenclature)
+            .service(nomenclature_history);
+    });
+}
+
+impl From<NomenclatureRefusal> for ApiError {
+    fn from(refusal: NomenclatureRefusal) -> Self {
+        match refusal {
+            NomenclatureRefusal::Card(CardRefusal::Billing(refusal)) => Self::invalid("billing_period_months", refusal),
+            NomenclatureRefusal::Card(CardRefusal::Price(refusal)) => Self::invalid("price", refusal),
+            NomenclatureRefusal::UnknownReferences(references) => {
+                let mut violations = Violations::default();
+                for reference in references {
+                    let (field, message) = match reference {
+                        CardReference::Type => ("type_id".to_owned(), "must be the id of a nomenclature type"),
+                        CardReference::Category => {
+                            ("category_id".to_owned(), "must be the id of a category of the project")
+                        }
+                        CardReference::Brand => ("brand_id".to_owned(), "must be the id of a brand of the project"),
+                        CardReference::Country => ("country_id".to_owned(), "must be the id of a country"),
+                        CardReference::StorageUnit => {
+                            ("storage_unit_id".to_owned(), "must be the id of a storage unit")
+                        }
+                        CardReference::Vat => ("vat_id".to_owned(), "must be the id of a VAT rate"),
+                        CardReference::Tag(place) => {
+                            (format!("tags.{place}"), "must be the id of a tag of the project")
+                        }
+                    };
+                    violations.add(field, message);
+                }
+                violations.into()
+            }
+            NomenclatureRefusal::ArticleTaken => Self::invalid("article", "is already the article of another item"),
+            NomenclatureRefusal::Stocked => {
+                Self::invalid("kind_id", "must not change from goods while warehouses have stock of the item")
+            }
+            NomenclatureRefusal::Stale => Self::Message(StatusCode::CONFLICT, refusal.to_string()),
+        }
+    }
+}
+
+/// List items
+#[utoipa::path(
+    tag = "Catalog",
+    params(NomenclatureParams),
+    responses((status = 200, body = NomenclatureList)),
+)]
+#[get("/api/nomenclatures")]
+async fn list_nomenclatures(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    asked: Asked,
+) -> Answer<NomenclatureList> {
+    answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
+}
+
+/// List items as a table
+#[utoipa::path(
+    tag = "Catalog",
+    params(NomenclatureParams),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/nomenclatures")]
+async fn nomenclatures_table(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    asked: Asked,
+) -> Answer<TableAnswer> {
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+/// Create an item
+///
+/// Goods need no price; it is set per warehouse.
+#[utoipa::path(
+    tag = "Catalog",
+    request_body = NewNomenclature,
+    responses((status = 201, body = OneNomenclature)),
+    extensions((
+        "x-zero-to-null" = json!(["type_id", "category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
+    )),
+)]
+#[post("/api/nomenclatures")]
+async fn create_nomenclature(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    body: Body<NewNomenclature>,
+) -> Created<OneNomenclature> {
+    let item = service.create(&staff, body.0.card()?).await?;
+    created(item)
+}
+
+/// Get an item
+#[utoipa::path(
+    tag = "Catalog",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneNomenclature)),
+)]
+#[get("/api/nomenclatures/{id}")]
+async fn show_nomenclature(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    id: Path<PathId>,
+) -> Answer<OneNomenclature> {
+    answer(service.read(&staff, id.parse()?).await?)
+}
+
+/// Update an item
+///
+/// Fields that are not sent keep their values.
+#[utoipa::path(
+    tag = "Catalog",
+    params(("id" = i64, Path)),
+    request_body = ChangedNomenclature,
+    responses((status = 200, body = OneNomenclature)),
+    extensions((
+        "x-zero-to-null" = json!(["type_id", "category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
+    )),
+)]
+#[put("/api/nomenclatures/{id}")]
+async fn update_nomenclature(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    id: Path<PathId>,
+    body: Body<ChangedNomenclature>,
+) -> Answer<OneNomenclature> {
+    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
+}
+
+/// List the history of an item
+///
+/// Newest first.
+#[utoipa::path(
+    tag = "Catalog",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = HistoryList)),
+)]
+#[get("/api/nomenclatures/{id}/history")]
+async fn nomenclature_history(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<HistoryList> {
+    let page = query.0.page()?;
+    answer(service.history(&staff, id.parse()?, page).await?)
+}

@@ -1,0 +1,112 @@
+//! Files of an order.
+
+use std::fs::File;
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post};
+use kontor_content::FileService;
+use kontor_content::model::{FileType, OrderFile};
+use kontor_kernel::listing::Sort;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::files::{FileRecord, OneFile};
+use kontor_web::Settings;
+use kontor_web::blocking::blocking;
+use kontor_web::envelope::{Created, created};
+use kontor_web::records::Message;
+use kontor_web::upload::{Parts, Upload};
+use kontor_web::{ApiError, PathId, SignedInStaff};
+use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
+
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(order_files_table);
+}
+
+const FILES: Table<OrderFile> = Table {
+    id: 36,
+    resource: "files",
+    version: None,
+    columns: &[
+        Column::new("id", "No.", |kept| Cell::plain(kept.file.id.get())),
+        Column::with_icon("name", "Name", |kept| {
+            Cell::linked(kept.file.name.as_str(), format!("/api/files/{}", kept.file.id))
+        }),
+        Column::new("mime_type", "Type", |kept| Cell::plain(kept.file.media.mime())),
+        Column::new("size", "Bytes", |kept| Cell::plain(kept.file.content.size)),
+        Column::new("creator", "Added by", |kept| Cell::plain(kept.creator_name.clone())),
+        Column::new("created_at", "Added", |kept| Cell::moment(kept.file.created_at)),
+    ],
+    sorts: &["id", "name", "size", "created_at"],
+    filters: &[],
+    search: None,
+    period: None,
+    order: Sort::descending("id"),
+};
+
+list_params! {
+    /// Query parameters of `GET /api/tables/orders/{id}/files`.
+    OrderFileParams of FILES
+}
+
+/// List the files of an order as a table
+///
+/// Newest first. To remove a file, use `DELETE /api/files/{id}`.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path), OrderFileParams),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/orders/{id}/files")]
+async fn order_files_table(
+    staff: SignedInStaff,
+    service: Data<FileService>,
+    id: Path<PathId>,
+    asked: Asked,
+) -> Result<Json<TableAnswer>, ApiError> {
+    let page = service.of_order(&staff, id.parse()?, FILES.listing(asked, 15)?).await?;
+    Ok(Json(FILES.render(&page)))
+}
+
+/// File to add to an order.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the multipart body, which is read part by part")]
+struct OrderFileUpload {
+    /// Content: PDF, JPEG, PNG, GIF, WebP, DOCX, ODT, XLSX or ODS. Its type is detected from the bytes.
+    #[schema(format = Binary, content_media_type = "application/octet-stream")]
+    file: String,
+}
+
+/// Add a file to an order
+///
+/// Only staff can read the content. The file is deleted when the customer is deleted.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path)),
+    request_body(content = OrderFileUpload, content_type = "multipart/form-data"),
+    responses(
+        (status = 201, body = OneFile),
+        (status = 413, description = "The file is too large."),
+        (status = 503, description = "The file storage is unavailable. Nothing was stored.", body = Message),
+    ),
+)]
+#[post("/api/orders/{id}/files")]
+pub(super) async fn add_order_file(
+    mut staff: SignedInStaff,
+    service: Data<FileService>,
+    config: Data<Settings>,
+    id: Path<PathId>,
+    upload: Upload,
+) -> Created<OneFile> {
+    let order = id.parse()?;
+    service.may_add_to_order(&staff, order).await?;
+    let Parts::<File> { texts, file, file_name, .. } =
+        upload.within(config.files_limit).receive_unnamed(&mut staff, &[]).await?;
+    let mut violations = texts.violations;
+    let Some(content) = violations.check("file", file.ok_or("is required")).filter(|_| violations.is_empty()) else {
+        return Err(violations.into());
+    };
+    let inspector = service.clone();
+    let upload = blocking(move || inspector.inspect(FileType::OrderFile, file_name.as_deref(), content)).await??;
+    created(FileRecord::of(service.add_to_order(&staff, order, upload).await?, &config))
+}

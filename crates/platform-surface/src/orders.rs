@@ -1,0 +1,302 @@
+//! Orders of the project.
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, put};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_kernel::Word;
+use kontor_orders::model::{Order, OrderLine};
+use kontor_orders::{OrderChange, OrderService, lines};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::exports;
+use super::order_files;
+use super::order_history;
+use super::order_lines;
+use super::order_payments;
+use super::order_placement;
+use super::order_preview::OrderPreview;
+use super::order_refunds::{self, OrderRefundRecord};
+use super::order_table::{ORDERS, OrderParams, OrderTableParams, TABLE};
+use super::tickets;
+use kontor_web::envelope::list;
+use kontor_web::order_record::{OrderRecord, OrderStatusId};
+use kontor_web::records::Message;
+use kontor_web::routes::below;
+use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
+use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(table_of_orders);
+    below(config, "/api/orders", |config| {
+        config.service(list_orders).service(order_placement::create_order).service(order_placement::calculate_order);
+        config.service(exports::export_orders);
+        config
+            .service(tickets::redeem_tickets)
+            .service(tickets::redeem_ticket_batch)
+            .service(tickets::list_ticket_scans);
+        config.service(show_order).service(edit_order).service(cancel_order).service(order_refunds::request_refund);
+        config.service(order_payments::record_payment);
+        config.service(order_files::add_order_file).service(order_history::order_history);
+        config.service(order_lines::add_order_line).service(order_lines::edit_order_line);
+        config.service(order_lines::remove_order_line);
+    });
+}
+
+#[derive(Serialize, ToSchema)]
+struct OrderCustomer {
+    id: i64,
+    name: String,
+    phone: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ReservedItem {
+    id: i64,
+    name: String,
+    article: Option<String>,
+}
+
+/// Order line. Its `id` is the last id in `/api/orders/{order}/nomenclatures/{nomenclature}`.
+#[derive(Serialize, ToSchema)]
+struct ReservationRecord {
+    id: i64,
+    nomenclature: ReservedItem,
+    /// Warehouse that the units are reserved in. `null` for a service.
+    warehouse: Option<NamedRecord>,
+    /// Ordered units.
+    quantity: u32,
+    /// Price of one unit before discounts, decimal string.
+    price: String,
+    product_discount_amount: String,
+    promo_discount_amount: String,
+    /// Price of the line after discounts, decimal string.
+    total: String,
+    /// Number of refunded units.
+    refunded_quantity: u32,
+    /// Part of `total` that is refunded, being refunded or requested to be refunded, decimal string.
+    refunded_amount: String,
+    /// `held`, `released` or `sold`.
+    state: &'static str,
+}
+
+impl From<&OrderLine> for ReservationRecord {
+    fn from(line: &OrderLine) -> Self {
+        let item = line.item.clone();
+        Self {
+            id: line.id.get(),
+            nomenclature: ReservedItem { id: item.id.get(), name: item.name, article: line.article.clone() },
+            warehouse: line.warehouse.clone().map(Into::into),
+            quantity: line.quantity.get(),
+            price: line.unit_price.to_string(),
+            product_discount_amount: line.product_discount.to_string(),
+            promo_discount_amount: line.promo_discount.to_string(),
+            total: line.total.to_string(),
+            refunded_quantity: line.refunded_quantity,
+            refunded_amount: line.refunded_amount.to_string(),
+            state: line.state.word(),
+        }
+    }
+}
+
+/// Order as shown to staff.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StaffOrder {
+    #[serde(flatten)]
+    order: OrderRecord,
+    counterparty: OrderCustomer,
+    /// `null` if the order was created for the project, not for an application.
+    application: Option<NamedRecord>,
+    /// Employee responsible for the order.
+    manager: Option<NamedRecord>,
+    /// Comment of staff, not shown to the customer.
+    comment: Option<String>,
+    /// Lines of the order.
+    reservations: Vec<ReservationRecord>,
+    /// `unpaid`, `pending`, `paid`, `partially_refunded` or `refunded`.
+    payment_state: &'static str,
+    paid_at: Option<DateTime<Utc>>,
+    /// Amount received, decimal string.
+    captured_amount: String,
+    /// Part of the received amount that is refunded, decimal string.
+    refunded_amount: String,
+    /// Part of the received amount that is being refunded, decimal string.
+    refunding_amount: String,
+    /// Refunds of the order, oldest first.
+    refunds: Vec<OrderRefundRecord>,
+    /// Time when an unconfirmed order of the contact form is canceled unless an employee confirms it. `null` for all
+    /// other orders.
+    reserved_until: Option<DateTime<Utc>>,
+    version: i64,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<Order> for StaffOrder {
+    fn from(order: Order) -> Self {
+        let customer = order.customer.clone();
+        Self {
+            order: (&order).into(),
+            counterparty: OrderCustomer { id: customer.id.get(), name: customer.name, phone: customer.phone },
+            payment_state: order.payment_state().word(),
+            captured_amount: order.captured.to_string(),
+            refunded_amount: order.refunded.to_string(),
+            refunding_amount: order.refunding.to_string(),
+            refunds: order.refunds.iter().map(Into::into).collect(),
+            reserved_until: order.reserved_until,
+            version: order.version,
+            application: order.application.map(Into::into),
+            manager: order.manager.map(Into::into),
+            comment: order.comment,
+            reservations: order.lines.iter().map(Into::into).collect(),
+            paid_at: order.paid_at,
+            updated_at: order.updated_at,
+        }
+    }
+}
+
+/// Order. With `dry_run`, the unchanged order and a preview of the change.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OneOrder {
+    order: StaffOrder,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    preview: Option<OrderPreview>,
+}
+
+impl From<Order> for OneOrder {
+    fn from(order: Order) -> Self {
+        Self { order: order.into(), preview: None }
+    }
+}
+
+impl From<(Order, lines::OrderPreview)> for OneOrder {
+    fn from((order, preview): (Order, lines::OrderPreview)) -> Self {
+        Self { order: order.into(), preview: Some(preview.into()) }
+    }
+}
+
+list!(OrderList { orders: [StaffOrder], orders_count of all });
+
+/// List orders
+///
+/// Returns every order of the project, newest first.
+#[utoipa::path(
+    tag = "Orders",
+    params(OrderParams),
+    responses((status = 200, body = OrderList)),
+)]
+#[get("/api/orders")]
+async fn list_orders(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    asked: Asked,
+) -> Result<Json<OrderList>, ApiError> {
+    Ok(Json(service.list(&staff, ORDERS.listing(asked, 100)?).await?.into()))
+}
+
+/// Get an order
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneOrder)),
+)]
+#[get("/api/orders/{id}")]
+async fn show_order(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+) -> Result<Json<OneOrder>, ApiError> {
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct OrderPatch {
+    /// New status of the order.
+    #[deserr(default)]
+    #[schema(value_type = Option<OrderStatusId>, nullable = false)]
+    status_id: NonNullPatch<OrderStatusId>,
+    /// Employee responsible for the order. `null` removes them.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::UserId>)]
+    manager_id: Patch<wire::UserId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Prose>)]
+    comment: Patch<wire::Prose>,
+    /// `null` clears the address. Not allowed for orders with courier delivery.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    address: Patch<wire::Line500>,
+}
+
+/// Update an order
+///
+/// Changes the status or the details. Canceling releases the reserved stock; issuing removes it from the warehouse.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path), DryRun),
+    request_body = OrderPatch,
+    responses((status = 200, body = OneOrder)),
+)]
+#[put("/api/orders/{id}")]
+async fn edit_order(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+    dry_run: Query<DryRun>,
+    body: Body<OrderPatch>,
+) -> Result<Json<OneOrder>, ApiError> {
+    let Body(patch) = body;
+    let change = OrderChange {
+        status: patch.status_id.into(),
+        manager: patch.manager_id.into(),
+        comment: patch.comment.into(),
+        address: patch.address.into(),
+    };
+    let id = id.parse()?;
+    if dry_run.0.is_set() {
+        return Ok(Json(service.preview_update(&staff, id, &change).await?.into()));
+    }
+    Ok(Json(service.update(&staff, id, change).await?.into()))
+}
+
+/// Cancel an order
+///
+/// Releases the reserved stock and the use of the promo code. The order itself is kept. Paid orders must be refunded
+/// first.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = Message),
+        (status = 422, description = "The order is paid or too far in its processing to be canceled."),
+    ),
+)]
+#[delete("/api/orders/{id}")]
+async fn cancel_order(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.cancel(&staff, id.parse()?).await?;
+    Ok(Json(Message::new("The order was canceled.")))
+}
+
+/// List orders as a table
+#[utoipa::path(
+    tag = "Orders",
+    params(OrderTableParams),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/orders")]
+async fn table_of_orders(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    asked: Asked,
+) -> Result<Json<TableAnswer>, ApiError> {
+    let page = service.list(&staff, TABLE.listing(asked, 15)?).await?;
+    Ok(Json(TABLE.render(&page)))
+}

@@ -1,0 +1,122 @@
+//! Content pages of a project.
+
+mod input;
+mod record;
+mod table;
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post, put};
+use kontor_content::{PageHistory, PageRefusal, PageService, PageViewer};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::input::{ChangedPage, NewPage};
+use self::record::{OnePage, PageTagList};
+use self::table::{PageParams, TABLE};
+use kontor_web::envelope::{Answer, Created, answer, created};
+use kontor_web::records::Message;
+use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
+
+/// Registers the table and the tags, whose paths are outside the prefix of the other routes.
+pub(super) fn outer_routes(config: &mut ServiceConfig<'_>) {
+    config.service(pages_table).service(list_page_tags);
+}
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(create_page).service(show_page).service(update_page).service(delete_page).service(page_history);
+}
+
+impl From<PageRefusal> for ApiError {
+    fn from(refusal: PageRefusal) -> Self {
+        match refusal {
+            PageRefusal::SlugTaken => Self::invalid("slug", "is already the slug of another page"),
+            PageRefusal::UnknownType => Self::invalid("page_type_id", "must be the id of a page type"),
+        }
+    }
+}
+
+/// Create a content page
+///
+/// Without a slug, one is derived from the title in Latin letters.
+#[utoipa::path(
+    tag = "Content",
+    request_body = NewPage,
+    responses((status = 201, body = OnePage)),
+    extensions(("x-zero-to-null" = json!(["page_type_id"]))),
+)]
+#[post("/api/pages")]
+async fn create_page(staff: SignedInStaff, service: Data<PageService>, body: Body<NewPage>) -> Created<OnePage> {
+    created(service.create(&staff, body.0.draft()?).await?)
+}
+
+/// Get a content page
+///
+/// Returns the HTML as written by staff, not sanitized.
+#[utoipa::path(tag = "Content", params(("id" = i64, Path)), responses((status = 200, body = OnePage)))]
+#[get("/api/pages/{id}")]
+async fn show_page(staff: SignedInStaff, service: Data<PageService>, id: Path<PathId>) -> Answer<OnePage> {
+    answer(service.read(&staff, id.parse()?).await?)
+}
+
+/// Update a content page
+///
+/// Fields that are not sent keep their values. A new title does not change the slug.
+#[utoipa::path(
+    tag = "Content",
+    params(("id" = i64, Path)),
+    request_body = ChangedPage,
+    responses((status = 200, body = OnePage)),
+    extensions(("x-zero-to-null" = json!(["page_type_id"]))),
+)]
+#[put("/api/pages/{id}")]
+async fn update_page(
+    staff: SignedInStaff,
+    service: Data<PageService>,
+    id: Path<PathId>,
+    body: Body<ChangedPage>,
+) -> Answer<OnePage> {
+    answer(service.update(&staff, id.parse()?, body.0.change()?).await?)
+}
+
+/// Delete a content page
+#[utoipa::path(tag = "Content", params(("id" = i64, Path)), responses((status = 200, body = Message)))]
+#[delete("/api/pages/{id}")]
+async fn delete_page(staff: SignedInStaff, service: Data<PageService>, id: Path<PathId>) -> Answer<Message> {
+    service.delete(&staff, id.parse()?).await?;
+    answer(Message::new("The page was deleted."))
+}
+
+/// List the history of a content page
+///
+/// Newest first.
+#[utoipa::path(
+    tag = "Content",
+    params(("page" = i64, Path), PageQuery),
+    responses((status = 200, body = HistoryList)),
+)]
+#[get("/api/pages/{page}/history")]
+async fn page_history(
+    staff: SignedInStaff,
+    service: Data<PageHistory>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<HistoryList> {
+    let page = query.0.page()?;
+    answer(service.page(&staff, id.parse()?, page).await?)
+}
+
+/// List content pages as a table
+#[utoipa::path(tag = "Content", params(PageParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/pages")]
+async fn pages_table(staff: SignedInStaff, service: Data<PageService>, asked: Asked) -> Answer<TableAnswer> {
+    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+/// List the tags of content pages
+///
+/// Returns every page tag of the project, ordered by name. New tags are created when a page uses them.
+#[utoipa::path(tag = "Content", responses((status = 200, body = PageTagList)))]
+#[get("/api/page_tags")]
+async fn list_page_tags(staff: SignedInStaff, pages: Data<PageViewer>) -> Answer<PageTagList> {
+    answer(pages.tags(&staff).await?)
+}

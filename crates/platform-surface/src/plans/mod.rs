@@ -1,0 +1,169 @@
+//! Subscription plans that an application offers.
+
+mod query;
+mod record;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, patch, post};
+use deserr::Deserr;
+use kontor_catalog::model::{Assigned, PlanChange, PlanDraft};
+use kontor_catalog::{PlanRefusal, PlanService};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::query::PlanQuery;
+use self::record::{OneAssignment, PlanPage};
+use kontor_web::envelope::{Answer, answer};
+use kontor_web::records::Message;
+use kontor_web::wire::{self, InputErrors, NonNullPatch};
+use kontor_web::{ApiError, Body, PathId, Query, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(show_catalog).service(assign_plan).service(change_plan).service(withdraw_plan);
+}
+
+impl From<PlanRefusal> for ApiError {
+    fn from(refusal: PlanRefusal) -> Self {
+        match refusal {
+            PlanRefusal::UnknownPlan => {
+                Self::invalid("nomenclature_id", "must be the id of a subscription plan of the project")
+            }
+            PlanRefusal::SlugTaken => {
+                Self::invalid("plan_slug", "is already the slug of another plan of the application")
+            }
+            PlanRefusal::TooMany => Self::invalid("application", "has reached the maximum number of plans"),
+        }
+    }
+}
+
+/// List the subscription plans of the project for an application
+///
+/// Each plan contains its assignment to the application, if any.
+#[utoipa::path(
+    tag = "Applications",
+    params(("application" = i64, Path), PlanQuery),
+    responses((status = 200, body = PlanPage)),
+)]
+#[get("/api/applications/{application}/subscription-nomenclatures/catalog")]
+async fn show_catalog(
+    staff: SignedInStaff,
+    service: Data<PlanService>,
+    application: Path<PathId>,
+    query: Query<PlanQuery>,
+) -> Answer<PlanPage> {
+    let page = query.0.page()?;
+    let text = query.0.query.map(|text| text.0);
+    answer(service.catalog(&staff, application.parse()?, text, page).await?)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewPlanAssignment {
+    /// Id of the item that is the plan.
+    nomenclature_id: wire::NomenclatureId,
+    /// Identifier of the plan for programs. By default, `plan-` and the id of the item.
+    #[deserr(default)]
+    plan_slug: Option<wire::PlanSlug>,
+    /// Last position by default.
+    #[deserr(default)]
+    position: Option<wire::PlanPosition>,
+    /// `true` by default.
+    #[deserr(default)]
+    is_active: Option<wire::Flag>,
+}
+
+impl From<NewPlanAssignment> for PlanDraft {
+    fn from(new: NewPlanAssignment) -> Self {
+        Self {
+            nomenclature_id: new.nomenclature_id.0,
+            slug: new.plan_slug.map(|slug| slug.0),
+            position: new.position.map(|position| position.0),
+            is_active: new.is_active.is_none_or(|active| active.0),
+        }
+    }
+}
+
+/// Assign a subscription plan to an application
+///
+/// Customers see the plan at once. A plan that is already assigned is not changed.
+#[utoipa::path(
+    tag = "Applications",
+    params(("application" = i64, Path)),
+    request_body = NewPlanAssignment,
+    responses(
+        (status = 201, body = OneAssignment),
+        (status = 200, description = "The plan is already assigned.", body = OneAssignment),
+    ),
+)]
+#[post("/api/applications/{application}/subscription-nomenclatures")]
+async fn assign_plan(
+    staff: SignedInStaff,
+    service: Data<PlanService>,
+    application: Path<PathId>,
+    body: Body<NewPlanAssignment>,
+) -> Result<(Json<OneAssignment>, StatusCode), ApiError> {
+    let (assignment, status) = match service.assign(&staff, application.parse()?, body.0.into()).await? {
+        Assigned::Anew(assignment) => (assignment, StatusCode::CREATED),
+        Assigned::Already(assignment) => (assignment, StatusCode::OK),
+    };
+    Ok((Json(assignment.into()), status))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedPlanAssignment {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PlanSlug>, nullable = false)]
+    plan_slug: NonNullPatch<wire::PlanSlug>,
+    /// Position in the list, lowest first. Equal positions are ordered by the id of the assignment.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PlanPosition>, nullable = false)]
+    position: NonNullPatch<wire::PlanPosition>,
+    /// `true` if customers can see the plan.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    is_active: NonNullPatch<wire::Flag>,
+}
+
+impl From<ChangedPlanAssignment> for PlanChange {
+    fn from(changed: ChangedPlanAssignment) -> Self {
+        Self { slug: changed.plan_slug.into(), position: changed.position.into(), is_active: changed.is_active.into() }
+    }
+}
+
+type Ids = Path<(PathId, PathId)>;
+
+/// Update a plan assignment
+///
+/// Fields that are not sent keep their values.
+#[utoipa::path(
+    tag = "Applications",
+    params(("application" = i64, Path), ("assignment" = i64, Path)),
+    request_body = ChangedPlanAssignment,
+    responses((status = 200, body = OneAssignment)),
+)]
+#[patch("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
+async fn change_plan(
+    staff: SignedInStaff,
+    service: Data<PlanService>,
+    ids: Ids,
+    body: Body<ChangedPlanAssignment>,
+) -> Answer<OneAssignment> {
+    let changed = service.update(&staff, ids.0.parse()?, ids.1.parse()?, body.0.into()).await?;
+    answer(changed)
+}
+
+/// Remove a subscription plan from an application
+///
+/// Customers of the application no longer see the plan.
+#[utoipa::path(
+    tag = "Applications",
+    params(("application" = i64, Path), ("assignment" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
+async fn withdraw_plan(staff: SignedInStaff, service: Data<PlanService>, ids: Ids) -> Answer<Message> {
+    service.withdraw(&staff, ids.0.parse()?, ids.1.parse()?).await?;
+    Ok(Json(Message::new("The application no longer offers the plan.")))
+}

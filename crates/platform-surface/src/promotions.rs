@@ -1,0 +1,150 @@
+//! Promotions: announcements of discounts and products for a period.
+
+use actix_web::web::Data;
+use actix_web::{get, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_catalog::model::{Period, Promotion, PromotionDraft};
+use kontor_catalog::{PromotionList as ListOf, PromotionRefusal, PromotionService};
+use kontor_kernel::Violations;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use kontor_web::envelope::{Answer, Created, answer, created, list, one};
+use kontor_web::records::{Picture, picture};
+use kontor_web::wire::{self, InputErrors, NamedRecord};
+use kontor_web::{ApiError, Body, PageQuery, Query, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_promotions).service(create_promotion);
+}
+
+fn field(list: ListOf) -> &'static str {
+    match list {
+        ListOf::Discounts => "discount_ids",
+        ListOf::Nomenclatures => "nomenclature_ids",
+    }
+}
+
+impl From<PromotionRefusal> for ApiError {
+    fn from(refusal: PromotionRefusal) -> Self {
+        let mut violations = Violations::default();
+        match refusal {
+            PromotionRefusal::TooMany(lists) => {
+                for list in lists {
+                    violations.add(field(list), format!("must have at most {}", PromotionDraft::MOST_RECORDS));
+                }
+            }
+            PromotionRefusal::UnknownReferences(references) => {
+                for reference in references {
+                    let named = match reference.list {
+                        ListOf::Discounts => "must be the id of a discount of the project",
+                        ListOf::Nomenclatures => "must be the id of a product of the project",
+                    };
+                    violations.add(format!("{}.{}", field(reference.list), reference.place), named);
+                }
+            }
+        }
+        violations.into()
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct PromotionRecord {
+    id: i64,
+    name: String,
+    /// HTML.
+    description: Option<String>,
+    photo: Option<Picture>,
+    /// Start of the promotion.
+    starts_at: Option<DateTime<Utc>>,
+    /// End of the promotion, exclusive.
+    ends_at: Option<DateTime<Utc>>,
+    /// Discounts that the promotion announces.
+    discounts: Vec<NamedRecord>,
+    /// Products that the promotion shows.
+    nomenclatures: Vec<NamedRecord>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<Promotion> for PromotionRecord {
+    fn from(promotion: Promotion) -> Self {
+        Self {
+            id: promotion.id.get(),
+            name: promotion.name.into(),
+            description: promotion.description.map(Into::into),
+            photo: picture(promotion.photo.map(Into::into)),
+            starts_at: promotion.period.starts_at(),
+            ends_at: promotion.period.ends_at(),
+            discounts: promotion.discounts.into_iter().map(Into::into).collect(),
+            nomenclatures: promotion.nomenclatures.into_iter().map(Into::into).collect(),
+            created_at: promotion.created_at,
+            updated_at: promotion.updated_at,
+        }
+    }
+}
+
+one!(OnePromotion { promotion: PromotionRecord });
+list!(PromotionList { promotions: [PromotionRecord], promotions_count of all, pagination });
+
+/// List promotions
+///
+/// Newest first.
+#[utoipa::path(tag = "Sales", params(PageQuery), responses((status = 200, body = PromotionList)))]
+#[get("/api/promotions")]
+async fn list_promotions(
+    staff: SignedInStaff,
+    service: Data<PromotionService>,
+    query: Query<PageQuery>,
+) -> Answer<PromotionList> {
+    answer(service.list(&staff, query.0.page()?).await?)
+}
+
+/// Promotion to create. It does not change prices; only its discounts do.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewPromotion {
+    name: wire::Name,
+    /// HTML.
+    #[deserr(default)]
+    description: Option<wire::Prose>,
+    /// URL of a picture.
+    #[deserr(default)]
+    photo: Option<wire::PhotoUrl>,
+    /// Start of the promotion.
+    #[deserr(default)]
+    starts_at: Option<wire::Moment>,
+    /// End of the promotion, exclusive.
+    #[deserr(default)]
+    ends_at: Option<wire::Moment>,
+    /// Ids of discounts that the promotion announces, at most 500.
+    #[deserr(default)]
+    discount_ids: Option<Vec<wire::DiscountId>>,
+    /// Ids of products that the promotion shows, at most 500.
+    #[deserr(default)]
+    nomenclature_ids: Option<Vec<wire::NomenclatureId>>,
+}
+
+/// Create a promotion
+#[utoipa::path(tag = "Sales", request_body = NewPromotion, responses((status = 201, body = OnePromotion)))]
+#[post("/api/promotions")]
+async fn create_promotion(
+    staff: SignedInStaff,
+    service: Data<PromotionService>,
+    body: Body<NewPromotion>,
+) -> Created<OnePromotion> {
+    let new = body.0;
+    let period = Period::new(new.starts_at.map(|at| at.0), new.ends_at.map(|at| at.0))
+        .map_err(|error| ApiError::invalid("ends_at", error))?;
+    let draft = PromotionDraft {
+        name: new.name.0,
+        description: new.description.map(|text| text.0),
+        photo: new.photo.map(|photo| photo.0),
+        period,
+        discount_ids: new.discount_ids.into_iter().flatten().map(|id| id.0).collect(),
+        nomenclature_ids: new.nomenclature_ids.into_iter().flatten().map(|id| id.0).collect(),
+    };
+    created(service.create(&staff, draft).await?)
+}

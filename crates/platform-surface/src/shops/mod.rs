@@ -1,0 +1,146 @@
+//! Shops, managed by staff.
+
+mod input;
+mod record;
+mod table;
+mod times;
+
+use std::sync::Arc;
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post, put};
+use kontor_kernel::Clock;
+use kontor_organization::model::TimesRefused;
+use kontor_organization::{ShopHistory, ShopRefusal, StaffShopService};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::input::{ChangedShop, NewShop};
+use self::record::{OneStaffShop, ShopView, StaffShopList};
+use self::table::{ShopParams, TABLE};
+use kontor_web::envelope::{Answer, Created, answer, created};
+use kontor_web::records::Message;
+use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
+
+/// Registers the table, whose path is outside the prefix of the other routes.
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(shops_table);
+}
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_staff_shops)
+        .service(create_shop)
+        .service(show_staff_shop)
+        .service(update_shop)
+        .service(delete_shop)
+        .service(shop_history);
+    times::routes(config);
+}
+
+impl From<ShopRefusal> for ApiError {
+    fn from(refusal: ShopRefusal) -> Self {
+        match refusal {
+            ShopRefusal::UnknownBranch => Self::invalid("branch_id", "must be the id of a branch of the project"),
+            ShopRefusal::Times(TimesRefused::FarDay) => Self::invalid("date", refusal),
+            ShopRefusal::Times(TimesRefused::Overlap(_)) => Self::invalid("opens_at", refusal),
+            ShopRefusal::Times(TimesRefused::Unknown) => Self::not_found(),
+            ShopRefusal::Times(TimesRefused::Full) => Self::invalid("id", "has reached the maximum per shop"),
+        }
+    }
+}
+
+/// List shops
+///
+/// Includes closed shops.
+#[utoipa::path(tag = "Shops", params(ShopParams), responses((status = 200, body = StaffShopList)))]
+#[get("/api/shops")]
+async fn list_staff_shops(
+    staff: SignedInStaff,
+    service: Data<StaffShopService>,
+    clock: Data<Arc<dyn Clock>>,
+    asked: Asked,
+) -> Answer<StaffShopList> {
+    let now = clock.now();
+    let page = service.page(&staff, TABLE.listing(asked, 15)?).await?;
+    answer(page.map(|shop| ShopView { shop, now }))
+}
+
+/// Create a shop
+#[utoipa::path(tag = "Shops", request_body = NewShop, responses((status = 201, body = OneStaffShop)))]
+#[post("/api/shops")]
+async fn create_shop(
+    staff: SignedInStaff,
+    service: Data<StaffShopService>,
+    clock: Data<Arc<dyn Clock>>,
+    body: Body<NewShop>,
+) -> Created<OneStaffShop> {
+    let shop = service.create(&staff, body.0.into()).await?;
+    created(ShopView { shop, now: clock.now() })
+}
+
+/// Get a shop with its opening times
+#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = OneStaffShop)))]
+#[get("/api/shops/{id}")]
+async fn show_staff_shop(
+    staff: SignedInStaff,
+    service: Data<StaffShopService>,
+    clock: Data<Arc<dyn Clock>>,
+    id: Path<PathId>,
+) -> Answer<OneStaffShop> {
+    let shop = service.read(&staff, id.parse()?).await?;
+    answer(ShopView { shop, now: clock.now() })
+}
+
+/// Update a shop
+///
+/// Fields that are not sent keep their values.
+#[utoipa::path(
+    tag = "Shops",
+    params(("id" = i64, Path)),
+    request_body = ChangedShop,
+    responses((status = 200, body = OneStaffShop)),
+)]
+#[put("/api/shops/{id}")]
+async fn update_shop(
+    staff: SignedInStaff,
+    service: Data<StaffShopService>,
+    clock: Data<Arc<dyn Clock>>,
+    id: Path<PathId>,
+    body: Body<ChangedShop>,
+) -> Answer<OneStaffShop> {
+    let shop = service.update(&staff, id.parse()?, body.0.into()).await?;
+    answer(ShopView { shop, now: clock.now() })
+}
+
+/// Delete a shop
+///
+/// Orders keep their reference to the shop.
+#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = Message)))]
+#[delete("/api/shops/{id}")]
+async fn delete_shop(staff: SignedInStaff, service: Data<StaffShopService>, id: Path<PathId>) -> Answer<Message> {
+    service.delete(&staff, id.parse()?).await?;
+    answer(Message::new("The shop was deleted."))
+}
+
+/// List the history of a shop
+///
+/// Newest first, including changes of opening times.
+#[utoipa::path(tag = "Shops", params(("id" = i64, Path), PageQuery), responses((status = 200, body = HistoryList)))]
+#[get("/api/shops/{id}/history")]
+async fn shop_history(
+    staff: SignedInStaff,
+    service: Data<ShopHistory>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<HistoryList> {
+    let page = query.0.page()?;
+    answer(service.page(&staff, id.parse()?, page).await?)
+}
+
+/// List shops as a table
+#[utoipa::path(tag = "Shops", params(ShopParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/shops")]
+async fn shops_table(staff: SignedInStaff, service: Data<StaffShopService>, asked: Asked) -> Answer<TableAnswer> {
+    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
+}

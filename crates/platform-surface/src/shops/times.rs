@@ -1,0 +1,266 @@
+//! Opening hours, holidays and exceptions of a shop.
+
+use actix_web::web::{Data, Path};
+use actix_web::{delete, get, post, put};
+use chrono::NaiveDate;
+use deserr::Deserr;
+use kontor_kernel::Violations;
+use kontor_organization::model::{ExceptionTerms, Interval, InvalidInterval, OpeningTimes, TimesChange};
+use kontor_organization::{OpeningTimesService, StaffShopService};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::record::{ExceptionList, HolidayList, HoursList, OneException, OneHoliday, OneHours};
+use kontor_web::envelope::{Answer, Created, answer, created};
+use kontor_web::records::Message;
+use kontor_web::wire::{self, InputErrors};
+use kontor_web::{ApiError, Body, PathId, SignedInStaff, TwoIds};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_hours)
+        .service(add_hours)
+        .service(change_hours)
+        .service(remove_hours)
+        .service(list_holidays)
+        .service(set_holiday)
+        .service(remove_holiday)
+        .service(list_exceptions)
+        .service(add_exception)
+        .service(change_exception)
+        .service(remove_exception);
+}
+
+fn interval(opens: wire::TimeOfDay, closes: wire::TimeOfDay) -> Result<Interval, ApiError> {
+    Interval::new(opens.0, closes.0).map_err(|error| match error {
+        InvalidInterval::BeginsAtTheEnd => ApiError::invalid("opens_at", error),
+        InvalidInterval::Empty => ApiError::invalid("closes_at", error),
+    })
+}
+
+async fn times(staff: &SignedInStaff, shops: &StaffShopService, id: &PathId) -> Result<OpeningTimes, ApiError> {
+    Ok(shops.read(staff, id.parse()?).await?.times)
+}
+
+/// Applies a change and returns the changed record.
+async fn changed<T>(
+    staff: &SignedInStaff,
+    service: &OpeningTimesService,
+    shop: &PathId,
+    change: TimesChange,
+    of: impl Fn(OpeningTimes, i64) -> Option<T>,
+) -> Result<T, ApiError> {
+    let (shop, about) = service.change(staff, shop.parse()?, change).await?;
+    of(shop.times, about).ok_or_else(ApiError::not_found)
+}
+
+/// List the opening hours of a shop
+///
+/// Ordered by weekday and time.
+#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = HoursList)))]
+#[get("/api/shops/{id}/hours")]
+async fn list_hours(staff: SignedInStaff, shops: Data<StaffShopService>, id: Path<PathId>) -> Answer<HoursList> {
+    answer(times(&staff, &shops, &id).await?.hours)
+}
+
+/// Opening hours of a shop on a weekday.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct HoursInput {
+    /// `1` Monday to `7` Sunday.
+    weekday: wire::Weekday,
+    /// `00:00` to `23:59`.
+    opens_at: wire::TimeOfDay,
+    /// Up to `24:00`. If earlier than `opens_at`, the shop closes on the next day.
+    closes_at: wire::TimeOfDay,
+}
+
+/// Add opening hours to a shop
+///
+/// At most 50 entries per week. Overlapping hours are rejected.
+#[utoipa::path(
+    tag = "Shops",
+    params(("id" = i64, Path)),
+    request_body = HoursInput,
+    responses((status = 201, body = OneHours)),
+)]
+#[post("/api/shops/{id}/hours")]
+async fn add_hours(
+    staff: SignedInStaff,
+    service: Data<OpeningTimesService>,
+    id: Path<PathId>,
+    body: Body<HoursInput>,
+) -> Created<OneHours> {
+    let new = body.0;
+    let change = TimesChange::AddHours(new.weekday.0, interval(new.opens_at, new.closes_at)?);
+    let one = |times: OpeningTimes, about| times.hours.into_iter().find(|hours| hours.id.get() == about);
+    created(changed(&staff, &service, &id, change, one).await?)
+}
+
+/// Update opening hours of a shop
+#[utoipa::path(tag = "Shops", request_body = HoursInput, responses((status = 200, body = OneHours)))]
+#[put("/api/shops/{id}/hours/{hour_id}")]
+async fn change_hours(
+    staff: SignedInStaff,
+    service: Data<OpeningTimesService>,
+    path: TwoIds,
+    body: Body<HoursInput>,
+) -> Answer<OneHours> {
+    let new = body.0;
+    let hours = interval(new.opens_at, new.closes_at)?;
+    let change = TimesChange::ChangeHours(path.1.parse()?, new.weekday.0, hours);
+    let one = |times: OpeningTimes, about| times.hours.into_iter().find(|hours| hours.id.get() == about);
+    answer(changed(&staff, &service, &path.0, change, one).await?)
+}
+
+/// Remove opening hours from a shop
+#[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
+#[delete("/api/shops/{id}/hours/{hour_id}")]
+async fn remove_hours(staff: SignedInStaff, service: Data<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
+    service.change(&staff, path.0.parse()?, TimesChange::RemoveHours(path.1.parse()?)).await?;
+    answer(Message::new("The hours were removed."))
+}
+
+/// List the holidays of a shop
+///
+/// The shop is closed on these days.
+#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = HolidayList)))]
+#[get("/api/shops/{id}/holidays")]
+async fn list_holidays(staff: SignedInStaff, shops: Data<StaffShopService>, id: Path<PathId>) -> Answer<HolidayList> {
+    answer(times(&staff, &shops, &id).await?.holidays)
+}
+
+/// Day on which a shop is closed.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct HolidayInput {
+    date: wire::Date,
+    #[deserr(default)]
+    name: Option<wire::Name>,
+    /// `true` if the holiday repeats every year. `false` by default.
+    #[deserr(default)]
+    is_yearly: Option<wire::Flag>,
+}
+
+/// Set a holiday of a shop
+///
+/// At most 500 holidays. A holiday on the same day is replaced.
+#[utoipa::path(
+    tag = "Shops",
+    params(("id" = i64, Path)),
+    request_body = HolidayInput,
+    responses((status = 201, body = OneHoliday)),
+)]
+#[post("/api/shops/{id}/holidays")]
+async fn set_holiday(
+    staff: SignedInStaff,
+    service: Data<OpeningTimesService>,
+    id: Path<PathId>,
+    body: Body<HolidayInput>,
+) -> Created<OneHoliday> {
+    let new = body.0;
+    let change = TimesChange::SetHoliday {
+        day: new.date.0,
+        name: new.name.map(|name| name.0),
+        is_yearly: new.is_yearly.is_some_and(|flag| flag.0),
+    };
+    let one = |times: OpeningTimes, about| times.holidays.into_iter().find(|holiday| holiday.id.get() == about);
+    created(changed(&staff, &service, &id, change, one).await?)
+}
+
+/// Remove a holiday from a shop
+#[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
+#[delete("/api/shops/{id}/holidays/{holiday_id}")]
+async fn remove_holiday(staff: SignedInStaff, service: Data<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
+    service.change(&staff, path.0.parse()?, TimesChange::RemoveHoliday(path.1.parse()?)).await?;
+    answer(Message::new("The holiday was removed."))
+}
+
+/// List the special opening hours of a shop
+///
+/// Special hours apply to single days.
+#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = ExceptionList)))]
+#[get("/api/shops/{id}/exceptions")]
+async fn list_exceptions(
+    staff: SignedInStaff,
+    shops: Data<StaffShopService>,
+    id: Path<PathId>,
+) -> Answer<ExceptionList> {
+    answer(times(&staff, &shops, &id).await?.exceptions)
+}
+
+/// Special opening hours of a shop on one day. Without both times, the shop is closed.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ExceptionInput {
+    date: wire::Date,
+    #[deserr(default)]
+    opens_at: Option<wire::TimeOfDay>,
+    #[deserr(default)]
+    closes_at: Option<wire::TimeOfDay>,
+    #[deserr(default)]
+    note: Option<wire::Line250>,
+}
+
+impl ExceptionInput {
+    fn terms(self) -> Result<ExceptionTerms, ApiError> {
+        let missing = |field: &str| {
+            let mut violations = Violations::default();
+            violations.add(field, "is required together with the other time");
+            ApiError::from(violations)
+        };
+        let interval = match (self.opens_at, self.closes_at) {
+            (Some(opens), Some(closes)) => Some(interval(opens, closes)?),
+            (None, None) => None,
+            (Some(_), None) => return Err(missing("closes_at")),
+            (None, Some(_)) => return Err(missing("opens_at")),
+        };
+        let day: NaiveDate = self.date.0;
+        Ok(ExceptionTerms { day, interval, note: self.note.map(|note| note.0) })
+    }
+}
+
+/// Add special opening hours to a shop
+///
+/// At most 500 days in total. They replace the hours of the weekday, and a holiday.
+#[utoipa::path(
+    tag = "Shops",
+    params(("id" = i64, Path)),
+    request_body = ExceptionInput,
+    responses((status = 201, body = OneException)),
+)]
+#[post("/api/shops/{id}/exceptions")]
+async fn add_exception(
+    staff: SignedInStaff,
+    service: Data<OpeningTimesService>,
+    id: Path<PathId>,
+    body: Body<ExceptionInput>,
+) -> Created<OneException> {
+    let change = TimesChange::AddException(body.0.terms()?);
+    let one = |times: OpeningTimes, about| times.exceptions.into_iter().find(|other| other.id.get() == about);
+    created(changed(&staff, &service, &id, change, one).await?)
+}
+
+/// Update special opening hours of a shop
+#[utoipa::path(tag = "Shops", request_body = ExceptionInput, responses((status = 200, body = OneException)))]
+#[put("/api/shops/{id}/exceptions/{exception_id}")]
+async fn change_exception(
+    staff: SignedInStaff,
+    service: Data<OpeningTimesService>,
+    path: TwoIds,
+    body: Body<ExceptionInput>,
+) -> Answer<OneException> {
+    let change = TimesChange::ChangeException(path.1.parse()?, body.0.terms()?);
+    let one = |times: OpeningTimes, about| times.exceptions.into_iter().find(|other| other.id.get() == about);
+    answer(changed(&staff, &service, &path.0, change, one).await?)
+}
+
+/// Remove special opening hours from a shop
+///
+/// The usual hours apply again.
+#[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
+#[delete("/api/shops/{id}/exceptions/{exception_id}")]
+async fn remove_exception(staff: SignedInStaff, service: Data<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
+    service.change(&staff, path.0.parse()?, TimesChange::RemoveException(path.1.parse()?)).await?;
+    answer(Message::new("The exception was removed."))
+}

@@ -1,0 +1,332 @@
+//! Subscriptions of the project. These endpoints are not part of the service contract.
+
+mod query;
+mod record;
+mod settings;
+mod table;
+
+use std::sync::Arc;
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post};
+use deserr::Deserr;
+use kontor_kernel::{Clock, SubscriptionId};
+use kontor_subscriptions::{ScheduleCommand, StaffCommand, StaffSubscriptions, SubscriptionError, SubscriptionRefusal};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::query::UpcomingQuery;
+pub(super) use self::record::StaffSubscription;
+use self::record::{
+    ConsentList, OneStaffSubscription, StaffPaymentList, StaffSubscriptionList, SubscriptionHistoryList, UpcomingList,
+    upcoming,
+};
+use self::table::{SubscriptionParams, TABLE};
+use kontor_web::envelope::{Answer, answer};
+use kontor_web::wire::{self, InputErrors};
+use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
+
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(subscriptions_table);
+}
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_subscriptions).service(upcoming_charges);
+    config.service(settings::show_settings).service(settings::set_settings);
+    config.service(show_subscription).service(payments_of_subscription).service(subscription_history);
+    config.service(subscription_consents).service(cancel_subscription).service(pause_subscription);
+    config.service(skip_period).service(move_billing_day).service(charge_now).service(release_subscription);
+}
+
+/// List subscriptions as a table
+///
+/// Newest first.
+#[utoipa::path(tag = "Subscriptions", params(SubscriptionParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/subscriptions")]
+async fn subscriptions_table(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    asked: Asked,
+) -> Result<Json<TableAnswer>, ApiError> {
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+/// List subscriptions
+///
+/// Returns every subscription of the project, newest first.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(SubscriptionParams),
+    responses((status = 200, body = StaffSubscriptionList)),
+)]
+#[get("/api/subscriptions")]
+async fn list_subscriptions(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    asked: Asked,
+) -> Answer<StaffSubscriptionList> {
+    answer(service.list(&staff, TABLE.listing(asked, 15)?).await?)
+}
+
+/// List upcoming charges
+///
+/// Returns the next charge of each subscription until a given time, earliest first. Parked subscriptions are not
+/// included.
+#[utoipa::path(tag = "Subscriptions", params(UpcomingQuery), responses((status = 200, body = UpcomingList)))]
+#[get("/api/subscriptions/upcoming")]
+async fn upcoming_charges(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    clock: Data<Arc<dyn Clock>>,
+    query: Query<UpcomingQuery>,
+) -> Answer<UpcomingList> {
+    let (until, page) = (query.0.until(clock.now()), query.0.page()?);
+    Ok(Json(upcoming(service.upcoming(&staff, until, page).await?)))
+}
+
+/// Get a subscription
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneStaffSubscription)),
+)]
+#[get("/api/subscriptions/{id}")]
+async fn show_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    answer(service.read(&staff, id.parse()?).await?)
+}
+
+/// List the charges of a subscription
+///
+/// Newest first.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = StaffPaymentList)),
+)]
+#[get("/api/subscriptions/{id}/payments")]
+async fn payments_of_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<StaffPaymentList> {
+    answer(service.payments(&staff, id.parse()?, query.0.page()?).await?)
+}
+
+/// List the history of a subscription
+///
+/// Newest first. Each entry has the author, the time and the old and new values.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = SubscriptionHistoryList)),
+)]
+#[get("/api/subscriptions/{id}/history")]
+async fn subscription_history(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<SubscriptionHistoryList> {
+    answer(service.history(&staff, id.parse()?, query.0.page()?).await?)
+}
+
+/// List the consents of a subscription
+///
+/// Newest first.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = ConsentList)),
+)]
+#[get("/api/subscriptions/{id}/consents")]
+async fn subscription_consents(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<ConsentList> {
+    answer(service.consents(&staff, id.parse()?, query.0.page()?).await?)
+}
+
+async fn command(
+    staff: &SignedInStaff,
+    service: &StaffSubscriptions,
+    id: SubscriptionId,
+    command: StaffCommand,
+) -> Answer<OneStaffSubscription> {
+    let field = match command {
+        StaffCommand::Retime(ScheduleCommand::PauseUntil(_)) => "until",
+        StaffCommand::Retime(ScheduleCommand::BillingDay(_)) => "day",
+        _ => "id",
+    };
+    answer(service.command(staff, id, command).await.map_err(|error| told(field, error))?)
+}
+
+/// Returns the error for staff where it differs from the error for customers.
+fn told(field: &str, error: SubscriptionError) -> ApiError {
+    match error {
+        SubscriptionError::CustomerGone => ApiError::invalid("id", "the customer is deleted"),
+        SubscriptionError::Refused(refusal) => match refusal {
+            SubscriptionRefusal::NotThen(_) | SubscriptionRefusal::TooFar => ApiError::invalid(field, refusal),
+            SubscriptionRefusal::NotRetryable(reason) => ApiError::invalid("id", reason),
+            refusal => ApiError::invalid("id", refusal),
+        },
+        error => error.into(),
+    }
+}
+
+/// Cancel a subscription
+///
+/// Nothing is charged any more. Paid periods stay paid.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "The subscription is canceled, or a charge is in progress."),
+    ),
+)]
+#[post("/api/subscriptions/{id}/cancel")]
+async fn cancel_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::Cancel).await
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct PauseInput {
+    /// Start of the next period. Later than planned, at most two years ahead.
+    until: wire::Moment,
+}
+
+/// Pause a subscription
+///
+/// The next period starts at `until`. The paid period ends as planned. Between the two, nothing is charged and no
+/// access is granted.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    request_body = PauseInput,
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (
+            status = 422,
+            description = "The subscription is not active, a charge is in progress, or the date is not allowed.",
+        ),
+    ),
+)]
+#[post("/api/subscriptions/{id}/pause")]
+async fn pause_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    body: Body<PauseInput>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::PauseUntil(body.0.until.0))).await
+}
+
+/// Skip the next period of a subscription
+///
+/// Nothing is charged and no access is granted for the length of that period. The billing day is not changed.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "The subscription is not active, or a charge is in progress."),
+    ),
+)]
+#[post("/api/subscriptions/{id}/skip")]
+async fn skip_period(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::SkipNext)).await
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct BillingDayInput {
+    /// Day of the month, 1 to 31. In shorter months, the last day is used.
+    day: wire::Integer,
+}
+
+/// Move the billing day of a subscription
+///
+/// The next period starts on the first such day that is not earlier than planned. The paid period lasts until then.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    request_body = BillingDayInput,
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (
+            status = 422,
+            description = "The subscription is not active, a charge is in progress, or the day does not exist.",
+        ),
+    ),
+)]
+#[post("/api/subscriptions/{id}/billing-day")]
+async fn move_billing_day(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    body: Body<BillingDayInput>,
+) -> Answer<OneStaffSubscription> {
+    let day = u8::try_from(body.0.day.0).ok().filter(|day| (1..=31).contains(day));
+    let day = day.ok_or_else(|| ApiError::invalid("day", "must be a day from 1 to 31"))?;
+    command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::BillingDay(day))).await
+}
+
+/// Charge a subscription now
+///
+/// Charges the amount that is due or past due, or the next missed period. The charge counts toward the limits of manual
+/// attempts and does not change the schedule of automatic ones.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "No charge is due, a charge is in progress, the payment method cannot be charged, \
+            or a limit is reached."),
+    ),
+)]
+#[post("/api/subscriptions/{id}/charge")]
+async fn charge_now(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::ChargeNow).await
+}
+
+/// Release a parked subscription
+///
+/// Resumes charging after an employee has resolved the cause. The condition that parked the subscription is checked
+/// again before the next charge.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "The subscription is not parked."),
+    ),
+)]
+#[post("/api/subscriptions/{id}/release")]
+async fn release_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::Release).await
+}

@@ -1,0 +1,263 @@
+//! Tasks of employees.
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post, put};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{CounterpartyId, OrderId, UserId, Violations};
+use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskLinks, TaskStatus};
+use kontor_organization::{TaskReference, TaskRefusal, TaskService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use kontor_web::envelope::{Answer, Created, answer, created, list, one};
+use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, ZeroIsNull};
+use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
+
+/// Registers the table, whose path is outside the prefix of the other routes.
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(tasks_table);
+}
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_tasks).service(create_task).service(show_task).service(update_task);
+}
+
+impl From<TaskRefusal> for ApiError {
+    fn from(refusal: TaskRefusal) -> Self {
+        let unknown = match refusal {
+            TaskRefusal::Deadline => return Self::invalid("deadline", refusal),
+            TaskRefusal::UnknownReferences(unknown) => unknown,
+        };
+        let mut violations = Violations::default();
+        for reference in unknown {
+            let (field, wrong) = match reference {
+                TaskReference::Responsible => ("responsible_id", "must be the id of an active employee of the project"),
+                TaskReference::Order => ("order_id", "must be the id of an order of the project"),
+                TaskReference::Customer => ("counterparty_id", "must be the id of a customer of the project"),
+            };
+            violations.add(field, wrong);
+        }
+        violations.into()
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct TaskRecord {
+    id: i64,
+    title: String,
+    description: Option<String>,
+    status: NamedRecord,
+    /// Employee who created the task.
+    author: Option<NamedRecord>,
+    /// Employee responsible for the task.
+    responsible: Option<NamedRecord>,
+    deadline: Option<DateTime<Utc>>,
+    order_id: Option<i64>,
+    counterparty_id: Option<i64>,
+    /// Time when the task was done or canceled.
+    closed_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<Task> for TaskRecord {
+    fn from(task: Task) -> Self {
+        let person = |person: Option<(UserId, String)>| person.map(|(id, name)| NamedRecord::new(id.get(), name));
+        Self {
+            id: task.id.get(),
+            title: task.title.into(),
+            description: task.description.map(Into::into),
+            status: NamedRecord::new(task.status.0.id(), task.status.1),
+            author: person(task.author),
+            responsible: person(task.responsible),
+            deadline: task.deadline,
+            order_id: task.order_id.map(OrderId::get),
+            counterparty_id: task.counterparty_id.map(CounterpartyId::get),
+            closed_at: task.closed_at,
+            created_at: task.created_at,
+            updated_at: task.updated_at,
+        }
+    }
+}
+
+one!(/// Task.
+    OneTask { task: TaskRecord });
+list!(/// Tasks of the project.
+    TaskList { tasks: [TaskRecord], tasks_count of all, pagination });
+
+/// List tasks
+#[utoipa::path(tag = "Tasks", params(TaskParams), responses((status = 200, body = TaskList)))]
+#[get("/api/tasks")]
+async fn list_tasks(staff: SignedInStaff, service: Data<TaskService>, asked: Asked) -> Answer<TaskList> {
+    answer(service.page(&staff, TABLE.listing(asked, 15)?).await?)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewTask {
+    title: wire::Name,
+    #[deserr(default)]
+    description: Option<wire::Prose>,
+    /// `1` new (default), `2` in progress, `3` done, `4` canceled.
+    #[deserr(default)]
+    status_id: Option<wire::TaskStatusId>,
+    /// Employee of the project who is not banned.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::UserId>)]
+    responsible_id: ZeroIsNull<wire::UserId>,
+    /// In the future, at most ten years ahead.
+    #[deserr(default)]
+    deadline: Option<wire::Moment>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::OrderId>)]
+    order_id: ZeroIsNull<wire::OrderId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::CounterpartyId>)]
+    counterparty_id: ZeroIsNull<wire::CounterpartyId>,
+}
+
+impl From<NewTask> for TaskDraft {
+    fn from(new: NewTask) -> Self {
+        Self {
+            title: new.title.0,
+            description: new.description.map(|text| text.0),
+            status: new.status_id.map_or(TaskStatus::New, |status| status.0),
+            links: TaskLinks {
+                responsible_id: new.responsible_id.0.map(|id| id.0),
+                deadline: new.deadline.map(|at| at.0),
+                order_id: new.order_id.0.map(|id| id.0),
+                counterparty_id: new.counterparty_id.0.map(|id| id.0),
+            },
+        }
+    }
+}
+
+/// Create a task
+///
+/// The caller becomes its author.
+#[utoipa::path(
+    tag = "Tasks",
+    request_body = NewTask,
+    responses((status = 201, body = OneTask)),
+    extensions(("x-zero-to-null" = json!(["responsible_id", "order_id", "counterparty_id"]))),
+)]
+#[post("/api/tasks")]
+async fn create_task(staff: SignedInStaff, service: Data<TaskService>, body: Body<NewTask>) -> Created<OneTask> {
+    created(service.create(&staff, body.0.into()).await?)
+}
+
+/// Get a task
+#[utoipa::path(tag = "Tasks", params(("id" = i64, Path)), responses((status = 200, body = OneTask)))]
+#[get("/api/tasks/{id}")]
+async fn show_task(staff: SignedInStaff, service: Data<TaskService>, id: Path<PathId>) -> Answer<OneTask> {
+    answer(service.read(&staff, id.parse()?).await?)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedTask {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    title: NonNullPatch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Prose>)]
+    description: Patch<wire::Prose>,
+    /// `1` new, `2` in progress, `3` done, `4` canceled.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::TaskStatusId>, nullable = false)]
+    status_id: NonNullPatch<wire::TaskStatusId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::UserId>)]
+    responsible_id: Patch<ZeroIsNull<wire::UserId>>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Moment>)]
+    deadline: Patch<wire::Moment>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::OrderId>)]
+    order_id: Patch<ZeroIsNull<wire::OrderId>>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::CounterpartyId>)]
+    counterparty_id: Patch<ZeroIsNull<wire::CounterpartyId>>,
+}
+
+impl From<ChangedTask> for TaskChange {
+    fn from(changed: ChangedTask) -> Self {
+        Self {
+            title: changed.title.into(),
+            description: changed.description.into(),
+            status: changed.status_id.into(),
+            responsible_id: changed.responsible_id.into(),
+            deadline: changed.deadline.into(),
+            order_id: changed.order_id.into(),
+            counterparty_id: changed.counterparty_id.into(),
+        }
+    }
+}
+
+/// Update a task
+///
+/// Fields that are not sent keep their values.
+#[utoipa::path(
+    tag = "Tasks",
+    params(("id" = i64, Path)),
+    request_body = ChangedTask,
+    responses((status = 200, body = OneTask)),
+    extensions(("x-zero-to-null" = json!(["responsible_id", "order_id", "counterparty_id"]))),
+)]
+#[put("/api/tasks/{id}")]
+async fn update_task(
+    staff: SignedInStaff,
+    service: Data<TaskService>,
+    id: Path<PathId>,
+    body: Body<ChangedTask>,
+) -> Answer<OneTask> {
+    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
+}
+
+/// List tasks as a table
+#[utoipa::path(tag = "Tasks", params(TaskParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/tasks")]
+async fn tasks_table(staff: SignedInStaff, service: Data<TaskService>, asked: Asked) -> Answer<TableAnswer> {
+    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+const TABLE: Table<Task> = Table {
+    id: 61,
+    resource: "tasks",
+    version: Some(|row| row.version.into()),
+    columns: &[
+        Column::new("id", "No.", |task| Cell::plain(task.id.get())),
+        Column::with_icon("title", "Task", |task| Cell::linked(task.title.as_str(), format!("/api/tasks/{}", task.id))),
+        Column::new("status", "Status", |task| Cell::plain(task.status.1.as_str())),
+        Column::new("responsible", "Responsible", |task| {
+            Cell::plain(task.responsible.as_ref().map(|(_, name)| name.as_str()))
+        }),
+        Column::new("deadline", "Deadline", |task| Cell::moment(task.deadline)),
+        Column::new("author", "Author", |task| Cell::plain(task.author.as_ref().map(|(_, name)| name.as_str()))),
+        Column::new("order_id", "Order", |task| Cell::plain(task.order_id.map(OrderId::get))),
+        Column::new("counterparty_id", "Customer", |task| Cell::plain(task.counterparty_id.map(CounterpartyId::get))),
+        Column::new("closed_at", "Closed", |task| Cell::moment(task.closed_at)),
+        Column::new("created_at", "Created", |task| Cell::moment(task.created_at)),
+        Column::new("updated_at", "Changed", |task| Cell::moment(task.updated_at)),
+    ],
+    sorts: &["id", "title", "deadline", "created_at", "updated_at"],
+    filters: &[
+        Filter::count("status_id", "In these states: `1` new, `2` in progress, `3` done, `4` canceled."),
+        Filter::id::<UserId>("responsible_id", "Assigned to these employees."),
+        Filter::id::<UserId>("author_id", "Created by these employees."),
+        Filter::id::<OrderId>("order_id", "About these orders."),
+        Filter::id::<CounterpartyId>("counterparty_id", "About these customers."),
+    ],
+    search: Some("Part of the title, in any case."),
+    period: Some("created_at"),
+    order: Sort::descending("id"),
+};
+
+list_params! {
+    /// Query parameters of `GET /api/tasks` and `GET /api/tables/tasks`.
+    TaskParams of TABLE
+}

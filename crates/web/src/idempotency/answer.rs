@@ -1,0 +1,109 @@
+//! Stored responses that can be replayed.
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::ServiceResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION};
+use actix_web::{HttpMessage, HttpResponse};
+use bytes::Bytes;
+
+use super::{EXPIRES, REPLAYED};
+use crate::ApiError;
+use crate::request_id::RequestId;
+
+/// Maximum size of a stored body, in bytes. The content of a longer response can be read again.
+const LONGEST: usize = 256 << 10;
+/// Headers stored with a response.
+const HEADERS: [HeaderName; 3] = [CONTENT_TYPE, LOCATION, ETAG];
+
+/// Stored response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct KeptAnswer {
+    status: StatusCode,
+    /// Values in the order of [`HEADERS`].
+    headers: [Option<HeaderValue>; 3],
+    body: Bytes,
+}
+
+impl KeptAnswer {
+    /// Returns the same response, marked as replayed.
+    pub fn replayed(&self, end: HeaderValue) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status);
+        for (name, value) in HEADERS.into_iter().zip(&self.headers) {
+            if let Some(value) = value {
+                response.insert_header((name, value.clone()));
+            }
+        }
+        response.insert_header((REPLAYED, "true")).insert_header((EXPIRES, end));
+        response.body(self.body.clone())
+    }
+
+    /// Encodes as bytes: status, one line for each header, the body.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.status.as_str().as_bytes().to_vec();
+        for value in &self.headers {
+            bytes.push(b'\n');
+            bytes.extend(value.as_ref().map(HeaderValue::as_bytes).unwrap_or_default());
+        }
+        bytes.push(b'\n');
+        bytes.extend(&self.body);
+        bytes
+    }
+
+    /// Decodes the bytes of [`Self::to_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut parts = bytes.splitn(2 + HEADERS.len(), |byte| *byte == b'\n');
+        let status = StatusCode::from_bytes(parts.next()?).ok()?;
+        let mut header = || {
+            let value = parts.next()?;
+            (!value.is_empty()).then(|| HeaderValue::from_bytes(value).ok()).flatten()
+        };
+        let headers = [header(), header(), header()];
+        Some(Self { status, headers, body: Bytes::copy_from_slice(parts.next()?) })
+    }
+}
+
+/// Copies a response for storage. A streamed response, or one that is too long, is not stored.
+pub(super) fn capture<B: MessageBody + 'static>(
+    response: ServiceResponse<B>,
+) -> (ServiceResponse<BoxBody>, Option<KeptAnswer>) {
+    let (request, response) = response.into_parts();
+    let (response, body) = response.into_parts();
+    let body = match body.try_into_bytes() {
+        Ok(body) => body,
+        Err(body) => return (ServiceResponse::new(request, response.set_body(BoxBody::new(body))), None),
+    };
+    // A structured refusal gets its request id only when it leaves the server, so the stored copy needs it here.
+    let named = match response.error().and_then(|error| error.as_error::<ApiError>()) {
+        Some(ApiError::Named(named)) => {
+            let extensions = request.extensions();
+            let id = extensions.get::<RequestId>().map(|id| id.0.as_str());
+            Some(Bytes::from(named.body(id).to_string()))
+        }
+        _ => None,
+    };
+    let answer = KeptAnswer {
+        status: response.status(),
+        headers: HEADERS.map(|name| response.headers().get(name).cloned()),
+        body: named.unwrap_or_else(|| body.clone()),
+    };
+    let answer = Some(answer).filter(|answer| answer.body.len() <= LONGEST);
+    (ServiceResponse::new(request, response.set_body(BoxBody::new(body))), answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_reads_back() {
+        let body = Bytes::from_static(b"{\"a\":\n\n1}");
+        let json = HeaderValue::from_static("application/json");
+        for headers in [[None, None, None], [Some(json.clone()), None, Some(HeaderValue::from_static("\"brand-1-2\""))]]
+        {
+            let answer = KeptAnswer { status: StatusCode::CREATED, headers, body: body.clone() };
+            assert_eq!(KeptAnswer::from_bytes(&answer.to_bytes()).unwrap(), answer);
+        }
+        assert!(KeptAnswer::from_bytes(b"201\n\n").is_none());
+    }
+}

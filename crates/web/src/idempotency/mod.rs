@@ -1,0 +1,297 @@
+//! `Idempotency-Key`: a write that is repeated under its key is carried out once and gets the same response.
+//!
+//! **Position.** The middleware runs after authentication and the rate limit by address, before any other check of the
+//! request. A repeated request gets the stored response, even if the records have changed since. An endpoint that
+//! commits first ([`Repeatability::UntilCommit`]) skips the lookup: the repeated request runs up to its first commit, is rolled
+//! back or refused there, and then gets the stored response.
+//!
+//! **Storage.** The key is stored in the transaction of the request's own change
+//! ([`kontor_adapter_diesel::IdempotentRequest`]). The response follows within a second in a batch commit; until then
+//! it is in memory. If the process dies in between, the key records what was done, and the response is read from the
+//! record ([`recovery`]).
+
+mod answer;
+mod key;
+pub mod recovery;
+mod response_cipher;
+mod store;
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::web::Bytes;
+use actix_web::{Error, HttpMessage, web};
+use chrono::TimeDelta;
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim};
+use tokio::time::Instant;
+
+use self::answer::capture;
+use self::key::{PresentedKey, presented};
+pub use self::store::Desk;
+use self::store::{ExecutionGuard, Turn, end_of};
+use super::body::unreadable;
+use super::policy::{Endpoint, Policy, Repeatability};
+use super::retry_after::whole_seconds;
+use super::routes::is_below;
+use super::scopes::Admitted;
+use super::{ApiError, NamedError, NextAction};
+
+/// Request header with the key.
+pub const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Response header that marks a replayed response.
+pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// Response header with the time at which the key expires.
+pub const EXPIRES: HeaderName = HeaderName::from_static("idempotency-key-expires");
+
+/// Maximum time that a request waits for the response to the same request.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Polling interval for the response of another process.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Returns `true` if an endpoint accepts keys: every write of a client. Providers have their own ways to repeat
+/// callbacks.
+pub fn accepts_keys(policy: &Policy) -> bool {
+    policy.method != Method::GET && !is_below(policy.path, "/callbacks")
+}
+
+/// Returns `true` if a request has a key, valid or not.
+pub fn has_key(headers: &HeaderMap) -> bool {
+    headers.contains_key(KEY)
+}
+
+/// Rejects a request while the first one is in progress. `lease` is the remaining lease of the other process.
+fn in_progress(lease: TimeDelta) -> ApiError {
+    let text = "A request with this `Idempotency-Key` is in progress. Retry with the same key.";
+    let wait = whole_seconds(lease.to_std().unwrap_or_default());
+    NamedError::new(StatusCode::CONFLICT, "idempotency_in_progress", NextAction::Poll, text).retry_after(wait).into()
+}
+
+fn reused() -> ApiError {
+    let text = "This `Idempotency-Key` was used with a different body. Use a new key for a new request.";
+    NamedError::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", NextAction::FixInput, text).into()
+}
+
+/// Request with a key, and everything needed to answer it.
+struct IdempotentCall<B> {
+    desk: Arc<Desk>,
+    next: Rc<Next<B>>,
+    endpoint: Arc<Endpoint>,
+    claim: KeyClaim,
+    key: String,
+    until: Instant,
+}
+
+impl<B> Clone for IdempotentCall<B> {
+    fn clone(&self) -> Self {
+        Self {
+            desk: Arc::clone(&self.desk),
+            next: Rc::clone(&self.next),
+            endpoint: Arc::clone(&self.endpoint),
+            claim: self.claim.clone(),
+            key: self.key.clone(),
+            until: self.until,
+        }
+    }
+}
+
+/// Outcome of the lookup of a key that this process does not work on.
+enum Looked {
+    /// The lookup produced the response.
+    Answered(ServiceResponse<BoxBody>),
+    /// The key is not stored.
+    Nothing(ServiceRequest),
+    /// Another process works on it, or died. After its lease the request stops waiting.
+    Elsewhere { request: ServiceRequest, lease: TimeDelta },
+}
+
+/// Answers a request with a key. The caller is authenticated.
+pub async fn serve<B: MessageBody + 'static>(
+    mut request: ServiceRequest,
+    next: Next<B>,
+    endpoint: Arc<Endpoint>,
+    admitted: Admitted,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let PresentedKey { key, owner, scope } = match presented(&request, &admitted) {
+        Ok(presented) => presented,
+        Err(refusal) => return Ok(request.error_response(refusal)),
+    };
+    let desk = request.app_data::<web::Data<Desk>>().map(|desk| Arc::clone(desk));
+    let Some(desk) = desk else {
+        return Ok(request.error_response(ApiError::internal(&"the idempotency store is missing")));
+    };
+    let body = match request.extract::<Bytes>().await {
+        Ok(body) => body,
+        Err(error) => return Ok(request.error_response(unreadable(&error))),
+    };
+    let claim = desk.claim(&scope, &key, owner, &body);
+    request.set_payload(Payload::from(body));
+    request.extensions_mut().insert(admitted);
+    let errand = IdempotentCall { desk, next: Rc::new(next), endpoint, claim, key, until: Instant::now() + PATIENCE };
+    errand.answer(request).await
+}
+
+impl<B: MessageBody + 'static> IdempotentCall<B> {
+    async fn answer(self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
+        let mut lease = TimeDelta::zero();
+        loop {
+            let wait = match self.desk.turn(&self.claim) {
+                Turn::Reused => return Ok(self.refuse(request, reused())),
+                Turn::Answered(answer, until) => {
+                    return Ok(request.into_response(answer.replayed(end_of(until))));
+                }
+                Turn::Wait(running) => Some(running),
+                Turn::Mine(ticket) if self.endpoint.policy.rerun == Repeatability::UntilCommit => {
+                    return self.carry_out(request, ticket).await;
+                }
+                Turn::Mine(ticket) => match self.look(request).await? {
+                    Looked::Answered(response) => return Ok(response),
+                    Looked::Nothing(request) => return self.carry_out(request, ticket).await,
+                    Looked::Elsewhere { request: same, lease: left } => {
+                        (request, lease) = (same, left);
+                        None
+                    }
+                },
+            };
+            let pause = async {
+                match wait {
+                    Some(mut running) => drop(running.changed().await),
+                    None => tokio::time::sleep(LOOK).await,
+                }
+            };
+            if tokio::time::timeout_at(self.until, pause).await.is_err() {
+                return Ok(self.refuse(request, in_progress(lease)));
+            }
+        }
+    }
+
+    fn refuse(&self, request: ServiceRequest, refusal: ApiError) -> ServiceResponse<BoxBody> {
+        let mut response = request.error_response(refusal);
+        response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at()));
+        response
+    }
+
+    async fn look(&self, request: ServiceRequest) -> Result<Looked, Error> {
+        let kept = match self.desk.kept(&self.claim).await {
+            Ok(Some(kept)) => kept,
+            Ok(None) => return Ok(Looked::Nothing(request)),
+            Err(error) => return Ok(Looked::Answered(self.refuse(request, error.into()))),
+        };
+        if kept.fingerprint != self.claim.fingerprint {
+            return Ok(Looked::Answered(self.refuse(request, reused())));
+        }
+        let end = end_of(kept.expires_at);
+        if let Some(sealed) = &kept.answer {
+            if let Some(answer) = self.desk.open(&self.claim, &self.key, sealed) {
+                return Ok(Looked::Answered(request.into_response(answer.replayed(end))));
+            }
+        } else if kept.process != self.claim.process {
+            // A request that this process works on would be in memory, so only other processes matter.
+            let lease = kept.leased_until - self.desk.now();
+            if lease > TimeDelta::zero() {
+                return Ok(Looked::Elsewhere { request, lease });
+            }
+        }
+        // The request was carried out, but its response is lost.
+        let response = recovery::recover(request, &self.next, &self.endpoint, &kept).await?;
+        Ok(Looked::Answered(marked(response, end)))
+    }
+
+    /// Executes the request in a task of its own, so that it finishes and its response is stored even if the client
+    /// disconnects.
+    async fn carry_out(
+        self,
+        request: ServiceRequest,
+        ticket: ExecutionGuard,
+    ) -> Result<ServiceResponse<BoxBody>, Error> {
+        let running = actix_web::rt::spawn(async move {
+            let work = IdempotentRequest::new(self.claim.clone());
+            let response = Arc::clone(&work).run(self.next.call(request)).await?;
+            self.settle(&work, response, ticket).await
+        });
+        running.await.unwrap_or_else(|error| Err(ApiError::internal(&error).into()))
+    }
+
+    async fn settle(
+        self,
+        work: &IdempotentRequest,
+        response: ServiceResponse<B>,
+        ticket: ExecutionGuard,
+    ) -> Result<ServiceResponse<BoxBody>, Error> {
+        let status = response.status();
+        // Server errors are excluded: the stored key may belong to this request's own commit, whose outcome is unknown.
+        // The next request resolves it.
+        let refused_without_effect = !work.is_stored() && !status.is_success() && !status.is_server_error();
+        if work.lost_key() || refused_without_effect && self.desk.is_kept(&self.claim).await {
+            // The response is dropped, so this is the only reference to the request.
+            let (request, _) = response.into_parts();
+            drop(ticket);
+            return self.wait_for_other(ServiceRequest::from_request(request)).await;
+        }
+        let (mut response, answer) = capture(response);
+        response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at()));
+        match (keeping(status, work), answer) {
+            (Keeping::Answer, Some(answer)) => ticket.answered(answer, &self.claim, &self.key, work.is_stored()),
+            (Keeping::Nothing, _) => self.desk.free(&self.claim).await,
+            _ => {}
+        }
+        Ok(response)
+    }
+
+    /// Returns the response of the request that finished first.
+    async fn wait_for_other(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
+        loop {
+            let lease;
+            (request, lease) = match self.look(request).await? {
+                Looked::Answered(response) => return Ok(response),
+                Looked::Nothing(request) => (request, TimeDelta::zero()),
+                Looked::Elsewhere { request, lease } => (request, lease),
+            };
+            if Instant::now() >= self.until {
+                return Ok(self.refuse(request, in_progress(lease)));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+/// Data to keep of a request that has ended.
+enum Keeping {
+    /// The response.
+    Answer,
+    /// The stored change only. The next request reads the state of its record.
+    State,
+    /// Nothing. The next request is executed.
+    Nothing,
+}
+
+fn keeping(status: StatusCode, work: &IdempotentRequest) -> Keeping {
+    match status {
+        // The outcome is not known yet; an internal error must not be replayed.
+        StatusCode::ACCEPTED => Keeping::State,
+        // The acquirer's refusal is the final outcome: the order is canceled and stays canceled.
+        StatusCode::BAD_GATEWAY if work.is_stored() => Keeping::Answer,
+        status if status.is_server_error() => Keeping::State,
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS if work.is_stored() => {
+            Keeping::Nothing
+        }
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => Keeping::State,
+        // The next request may send a newer tag.
+        StatusCode::PRECONDITION_FAILED if !work.is_stored() => Keeping::State,
+        // Validation errors are found before anything is written.
+        _ if work.is_stored() || work.has_begun_to_write() && !status.is_success() => Keeping::Answer,
+        _ => Keeping::State,
+    }
+}
+
+/// Marks a response as replayed.
+fn marked(mut response: ServiceResponse<BoxBody>, end: HeaderValue) -> ServiceResponse<BoxBody> {
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    response.headers_mut().insert(EXPIRES, end);
+    response
+}

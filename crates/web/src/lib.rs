@@ -1,0 +1,72 @@
+//! HTTP kit of the two API surfaces.
+//!
+//! **Owns** statuses, errors, guards as extractors, endpoint policies, envelopes, wire types that both surfaces use,
+//! idempotency keys, preconditions, rate limits and the response cache.
+//!
+//! **Invariants**
+//! - A guard that a handler extracts is the proof of its access.
+//! - Invalid input is rejected with all field errors at once.
+//! - No code here knows the configuration or an endpoint: [`Settings`] and the policies are passed in.
+
+pub mod as_read;
+pub mod blocking;
+pub mod body;
+pub mod body_budget;
+pub mod body_buffer;
+pub mod caching;
+pub mod cart_record;
+pub mod client_ip;
+pub mod content_headers;
+pub mod customer_record;
+pub mod delivery_option;
+pub mod dry_run;
+pub mod envelope;
+pub mod error;
+pub mod error_codes;
+pub mod failures;
+pub mod file_contents;
+pub mod history;
+pub mod idempotency;
+pub mod limits;
+pub mod named;
+pub mod order_errors;
+pub mod order_record;
+pub mod pace;
+pub mod page_record;
+pub mod paging;
+pub mod password_queue;
+pub mod path;
+pub mod policy;
+pub mod preconditions;
+pub mod records;
+pub mod request_id;
+pub mod resized_pictures;
+pub mod response_cache;
+pub mod retry_after;
+pub mod review_page;
+pub mod routes;
+pub mod scopes;
+pub mod settings;
+pub mod subscription_record;
+pub mod suggestions;
+pub mod throttle;
+pub mod traffic;
+pub mod unread_body;
+pub mod upload;
+pub mod wire;
+
+pub use body::{Body, Form, Query, Unpaged};
+pub use body_buffer::BodyReader;
+pub use client_ip::{ClientIp, TrustedProxies};
+pub use dry_run::DryRun;
+pub use error::ApiError;
+pub use failures::RefusalLog;
+pub use history::HistoryList;
+pub use named::{NamedError, NextAction};
+pub use paging::PageQuery;
+pub use password_queue::PasswordQueue;
+pub use path::{FourIds, PathId, ThreeIds, TwoIds};
+pub use resized_pictures::ResizeQueue;
+pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff, StaffProject};
+pub use settings::Settings;
+pub use throttle::Throttle;
