@@ -25,6 +25,9 @@ const RANKED: i64 = 300;
 /// Maximum texts compared by letter when nothing is found.
 const COMPARED: i64 = 3_000;
 
+/// Texts that are compared first. If there are more, those that match show the spelling to search for.
+const SAMPLE: i64 = 200;
+
 by_place! {
     struct TotalRow {
         total: i64 as BigInt,
@@ -54,7 +57,26 @@ pub(crate) struct Found {
     pub total: i64,
 }
 
+impl Found {
+    /// Returns a page of all these items.
+    fn part_of(all: &[i64], page: PageRequest) -> Self {
+        let total = count_of(all);
+        let (first, last) = bounds(page);
+        let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
+        Self { ids: all.get(place(first)..place(last)).unwrap_or_default().to_vec(), total }
+    }
+}
+
+/// Result of a query with typos.
+enum Near {
+    /// Items, those with the fewest typos first.
+    Items(Vec<i64>),
+    /// The same search in the spelling of the items.
+    Corrected(Search),
+}
+
 /// A search among the rows of a table.
+#[derive(Clone)]
 pub(crate) struct Search {
     pub project: ProjectId,
     /// Text of the query.
@@ -147,12 +169,24 @@ impl Search {
         Statement::new(format!(" AND NOT {}", self.id)).among(ids)
     }
 
-    /// Returns a page, best matches first:
+    /// Returns a page, best matches first. If nothing matches, these are items that a mistyped query may mean.
+    pub fn best(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
+        let found = self.ranked(connection, page)?;
+        if found.total > 0 || self.finds_nothing() {
+            return Ok(found);
+        }
+        match self.near(connection)? {
+            Near::Items(ids) => Ok(Found::part_of(&ids, page)),
+            Near::Corrected(search) => search.ranked(connection, page),
+        }
+    }
+
+    /// Returns a page of the matches:
     /// 1. items with the typed article
     /// 2. names that begin with the text, by name
     /// 3. the first [`RANKED`] others by [`Relevance`](kontor_catalog::model::Relevance)
     /// 4. the rest by id
-    pub fn best(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
+    fn ranked(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
         let (first, last) = bounds(page);
         if self.finds_nothing() || first >= last {
             return Ok(Found { ids: Vec::new(), total: self.total(connection)? });
@@ -187,7 +221,7 @@ impl Search {
             Some(total) => total,
             None => self.total(connection)?,
         };
-        if total == 0 { self.nearly(connection, page) } else { Ok(Found { ids, total }) }
+        Ok(Found { ids, total })
     }
 
     /// Returns `wanted` matches after `skipped` ones, without exact articles and names that begin with the text, and the
@@ -241,17 +275,6 @@ impl Search {
         Ok((ids, is_end.then_some(begin + count)))
     }
 
-    /// Returns items that a mistyped query may mean, if it finds none: those with the fewest typos first, in any
-    /// requested order.
-    fn nearly(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
-        let near = self.near(connection)?;
-        let total = count_of(&near);
-        let (first, last) = bounds(page);
-        let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
-        let ids = near.get(place(first)..place(last)).unwrap_or_default().to_vec();
-        Ok(Found { ids, total })
-    }
-
     /// Selects all matches, or those that the query may mean if it finds nothing: a statement from `FROM` on.
     pub fn everything(&self, connection: &mut AnyConnection) -> Result<Option<Statement>, QueryError> {
         if self.finds_nothing() {
@@ -260,14 +283,38 @@ impl Search {
         if self.count(connection, 1)? > 0 {
             return Ok(Some(self.matched(connection)));
         }
-        let near = self.near(connection)?;
         let from = Statement::new(format!(" FROM {} WHERE ", self.table)).then(self.condition.clone());
-        Ok(Some(from.sql(format!(" AND {}", self.id)).among(&near)))
+        Ok(Some(match self.near(connection)? {
+            Near::Items(ids) => from.sql(format!(" AND {}", self.id)).among(&ids),
+            Near::Corrected(search) => search.matched(connection),
+        }))
     }
 
-    /// Returns the items that a mistyped query may mean, those with the fewest typos first.
-    fn near(&self, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
-        let Some(near) = NearQuery::of(&self.text) else { return Ok(Vec::new()) };
+    /// Returns the items that a mistyped query may mean. If many texts may be meant, the matches among the first ones
+    /// show the spelling, and the index finds the others.
+    fn near(&self, connection: &mut AnyConnection) -> Result<Near, QueryError> {
+        let Some(near) = NearQuery::of(&self.text) else { return Ok(Near::Items(Vec::new())) };
+        let first = self.candidates(connection, &near, SAMPLE)?;
+        if count_of(&first) == SAMPLE {
+            let texts: Vec<SearchText> = first.iter().map(|row| SearchText::of_line(&row.line)).collect();
+            if let Some(query) = near.corrected(&texts) {
+                return Ok(Near::Corrected(Self { query, ..self.clone() }));
+            }
+        }
+        let rows = if count_of(&first) < SAMPLE { first } else { self.candidates(connection, &near, COMPARED)? };
+        let typos = |row: TextRow| Some((near.typos(&SearchText::of_line(&row.line))?, row.id));
+        let mut found: Vec<(usize, i64)> = rows.into_iter().filter_map(typos).collect();
+        found.sort_unstable();
+        Ok(Near::Items(found.into_iter().map(|(_, id)| id).collect()))
+    }
+
+    /// Returns the first texts that a mistyped query may mean.
+    fn candidates(
+        &self,
+        connection: &mut AnyConnection,
+        near: &NearQuery,
+        most: i64,
+    ) -> Result<Vec<TextRow>, QueryError> {
         let candidates = Statement::new(format!(
             "SELECT c.id AS id, c.search_text AS line FROM nomenclatures c WHERE c.id IN (SELECT {}",
             self.id
@@ -276,13 +323,9 @@ impl Search {
         .sql(" AND ")
         .then(self.condition.clone())
         .sql(" LIMIT ")
-        .value(COMPARED)
+        .value(most)
         .sql(")");
-        let rows: Vec<TextRow> = candidates.rows(connection)?;
-        let typos = |row: TextRow| Some((near.typos(&SearchText::of_line(&row.line))?, row.id));
-        let mut found: Vec<(usize, i64)> = rows.into_iter().filter_map(typos).collect();
-        found.sort_unstable();
-        Ok(found.into_iter().map(|(_, id)| id).collect())
+        candidates.rows(connection)
     }
 
     /// Returns the number of matches, at most [`MOST`].
@@ -290,7 +333,8 @@ impl Search {
         if self.finds_nothing() { Ok(0) } else { self.count(connection, MOST) }
     }
 
-    /// Returns a page in the order of the given ` ORDER BY ...`.
+    /// Returns a page in the order of the given ` ORDER BY ...`. If nothing matches, these are items that a mistyped query
+    /// may mean; the few that are compared one by one come in the order of their typos.
     pub fn sorted(
         &self,
         connection: &mut AnyConnection,
@@ -298,9 +342,26 @@ impl Search {
         order: Statement,
     ) -> Result<Found, QueryError> {
         let total = self.total(connection)?;
-        if total == 0 && !self.finds_nothing() {
-            return self.nearly(connection, page);
+        if total > 0 || self.finds_nothing() {
+            return self.in_order(connection, page, order, total);
         }
+        match self.near(connection)? {
+            Near::Items(ids) => Ok(Found::part_of(&ids, page)),
+            Near::Corrected(search) => {
+                let total = search.total(connection)?;
+                search.in_order(connection, page, order, total)
+            }
+        }
+    }
+
+    /// Returns a page of this many matches, in the given order.
+    fn in_order(
+        &self,
+        connection: &mut AnyConnection,
+        page: PageRequest,
+        order: Statement,
+        total: i64,
+    ) -> Result<Found, QueryError> {
         let (first, last) = bounds(page);
         if first >= last.min(total) {
             return Ok(Found { ids: Vec::new(), total });
