@@ -73,7 +73,7 @@ impl Shelf<'_> {
 }
 
 database_tests! {
-    async fn a_search_counts_ten_thousand_and_pages_fit_together(db: TestDatabase) {
+    async fn a_search_counts_a_thousand_and_pages_fit_together(db: TestDatabase) {
         let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
         let category = crowd(&shelf.house, "Red mug").await;
         db.database.rebuild_offers().await.unwrap();
@@ -82,10 +82,10 @@ database_tests! {
         assert_eq!(shelf.page(about("mug red"), None, 4, 5).await, (
             (first + 15..first + 20).collect(),
             (first + 15..first + 20).map(|id| (id * 7919) % 100_003).collect(),
-            10_000,
+            1_000,
         ));
-        assert_eq!(shelf.page(about("mug"), None, 100, 100).await.0.len(), 100);
-        assert_eq!(shelf.page(about("mug"), None, 101, 100).await, (vec![], vec![], 10_000));
+        assert_eq!(shelf.page(about("mug"), None, 10, 100).await.0.len(), 100);
+        assert_eq!(shelf.page(about("mug"), None, 11, 100).await, (vec![], vec![], 1_000));
         let all: Vec<i64> = (first..first + COUNT).map(|id| (id * 7919) % 100_003).collect();
         let mut prices = all.clone();
         prices.sort_unstable();
@@ -95,7 +95,7 @@ database_tests! {
             }
             let start = usize::try_from((page - 1) * 10).unwrap();
             let (_, found, total) = shelf.page(about("mug"), Some(order), page, 10).await;
-            assert_eq!((found, total), (prices[start..start + 10].to_vec(), 10_000), "{page} {order:?}");
+            assert_eq!((found, total), (prices[start..start + 10].to_vec(), 1_000), "{page} {order:?}");
         }
         let range = db.database.price_range(shelf.house.first, about("mug"), at()).await.unwrap().unwrap();
         assert_eq!((range.lowest.minor(), range.highest.minor()), (*all.iter().min().unwrap(), *all.iter().max().unwrap()));
@@ -147,13 +147,13 @@ database_tests! {
         db.database.rebuild_offers().await.unwrap();
         let first = shelf.house.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.house.project)).await;
         let (ids, _, total) = shelf.page(about("blakc kyeboard"), None, 2, 10).await;
-        assert_eq!((ids, total), ((first + 10..first + 20).collect(), 10_000));
+        assert_eq!((ids, total), ((first + 10..first + 20).collect(), 1_000));
         let mut prices: Vec<i64> = (first..first + COUNT).map(|id| (id * 7919) % 100_003).collect();
         prices.sort_unstable();
         let (_, found, total) = shelf.page(about("blakc kyeboard"), Some(ProductOrder::PriceAscending), 2, 10).await;
-        assert_eq!((found, total), (prices[10..20].to_vec(), 10_000));
+        assert_eq!((found, total), (prices[10..20].to_vec(), 1_000));
         assert_eq!(shelf.page(about("kyeboard 77"), None, 1, 100).await.2, 111);
-        assert_eq!(shelf.page(about("kyeboard 7"), None, 1, 100).await.2, 1_111);
+        assert_eq!(shelf.page(about("kyeboard 7"), None, 1, 100).await.2, 1_000);
         assert_eq!(shelf.page(about("blakc kxxboard"), None, 1, 10).await, (vec![], vec![], 0));
     }
 

@@ -9,9 +9,13 @@ use super::terms::{conditions, matched};
 use crate::database::AnyConnection;
 use crate::statement::{IdRow, Statement, by_place};
 
-/// Maximum items that a search counts and pages through. A user with more matches refines the search, and counting a
-/// million would take too long.
+/// Maximum records that a search of staff counts and pages through. A user with more matches refines the search, and
+/// counting a million would take too long.
 pub(crate) const MOST: i64 = 10_000;
+
+/// The same for customers. PostgreSQL finds the first thousand matches of a frequent word by reading rows; more take ten
+/// times as long.
+pub(crate) const MOST_OF_CUSTOMERS: i64 = 1_000;
 
 /// Maximum items that are sorted. More frequent words fill a page soon by reading rows in the requested order.
 const FEW: i64 = 2_000;
@@ -53,7 +57,7 @@ by_place! {
 pub(crate) struct Found {
     /// Ids of the items, in order.
     pub ids: Vec<i64>,
-    /// Total number, at most [`MOST`].
+    /// Total number, at most [`Search::most`].
     pub total: i64,
 }
 
@@ -61,7 +65,7 @@ impl Found {
     /// Returns a page of all these items.
     fn part_of(all: &[i64], page: PageRequest) -> Self {
         let total = count_of(all);
-        let (first, last) = bounds(page);
+        let (first, last) = bounds(page, MOST);
         let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
         Self { ids: all.get(place(first)..place(last)).unwrap_or_default().to_vec(), total }
     }
@@ -90,6 +94,8 @@ pub(crate) struct Search {
     pub name: &'static str,
     /// Additional condition on the rows.
     pub condition: Statement,
+    /// Maximum matches that are counted and paged through.
+    pub most: i64,
 }
 
 impl Search {
@@ -98,8 +104,9 @@ impl Search {
         text: &Line<255>,
         (table, id, name): (&'static str, &'static str, &'static str),
         condition: Statement,
+        most: i64,
     ) -> Self {
-        Self { project, text: text.clone(), query: SearchQuery::of_items(text), table, id, name, condition }
+        Self { project, text: text.clone(), query: SearchQuery::of_items(text), table, id, name, condition, most }
     }
 
     fn select(&self) -> Statement {
@@ -187,7 +194,7 @@ impl Search {
     /// 3. the first [`RANKED`] others by [`Relevance`](kontor_catalog::model::Relevance)
     /// 4. the rest by id
     fn ranked(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
-        let (first, last) = bounds(page);
+        let (first, last) = bounds(page, self.most);
         if self.finds_nothing() || first >= last {
             return Ok(Found { ids: Vec::new(), total: self.total(connection)? });
         }
@@ -218,7 +225,7 @@ impl Search {
             ids.drain(..usize::try_from(first).unwrap_or_default());
         }
         let total = match known {
-            Some(total) => total,
+            Some(total) => total.min(self.most),
             None => self.total(connection)?,
         };
         Ok(Found { ids, total })
@@ -328,9 +335,9 @@ impl Search {
         candidates.rows(connection)
     }
 
-    /// Returns the number of matches, at most [`MOST`].
+    /// Returns the number of matches, at most [`Self::most`].
     fn total(&self, connection: &mut AnyConnection) -> Result<i64, QueryError> {
-        if self.finds_nothing() { Ok(0) } else { self.count(connection, MOST) }
+        if self.finds_nothing() { Ok(0) } else { self.count(connection, self.most) }
     }
 
     /// Returns a page in the order of the given ` ORDER BY ...`. If nothing matches, these are items that a mistyped query
@@ -341,34 +348,32 @@ impl Search {
         page: PageRequest,
         order: Statement,
     ) -> Result<Found, QueryError> {
-        let total = self.total(connection)?;
-        if total > 0 || self.finds_nothing() {
-            return self.in_order(connection, page, order, total);
+        let found = self.in_order(connection, page, order.clone())?;
+        if found.total > 0 || self.finds_nothing() {
+            return Ok(found);
         }
         match self.near(connection)? {
             Near::Items(ids) => Ok(Found::part_of(&ids, page)),
-            Near::Corrected(search) => {
-                let total = search.total(connection)?;
-                search.in_order(connection, page, order, total)
-            }
+            Near::Corrected(search) => search.in_order(connection, page, order),
         }
     }
 
-    /// Returns a page of this many matches, in the given order.
+    /// Returns a page of the matches in the given order.
     fn in_order(
         &self,
         connection: &mut AnyConnection,
         page: PageRequest,
         order: Statement,
-        total: i64,
     ) -> Result<Found, QueryError> {
-        let (first, last) = bounds(page);
+        let count = if self.finds_nothing() { 0 } else { self.count(connection, self.most.max(FEW + 1))? };
+        let total = count.min(self.most);
+        let (first, last) = bounds(page, self.most);
         if first >= last.min(total) {
             return Ok(Found { ids: Vec::new(), total });
         }
         let statement = self
             .select()
-            .then(self.either(connection, total))
+            .then(self.either(connection, count))
             .then(order)
             .sql(" LIMIT ")
             .value(last - first)
@@ -406,10 +411,10 @@ fn count_of<T>(items: &[T]) -> i64 {
     i64::try_from(items.len()).unwrap_or(i64::MAX)
 }
 
-/// Returns the positions of a page, none beyond [`MOST`].
-fn bounds(page: PageRequest) -> (i64, i64) {
-    let first = page.offset().min(MOST);
-    (first, (first + page.limit()).min(MOST))
+/// Returns the positions of a page, none beyond `most`.
+fn bounds(page: PageRequest, most: i64) -> (i64, i64) {
+    let first = page.offset().min(most);
+    (first, (first + page.limit()).min(most))
 }
 
 #[cfg(test)]
@@ -428,7 +433,7 @@ mod tests {
         ];
         for (table, condition) in tables {
             let text = Line::parse("oak ta KN-1").unwrap();
-            let search = Search::new(ProjectId::new(1).unwrap(), &text, table, Statement::new(condition));
+            let search = Search::new(ProjectId::new(1).unwrap(), &text, table, Statement::new(condition), MOST);
             let plan = db
                 .database
                 .read(move |connection| {
