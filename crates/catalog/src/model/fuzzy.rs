@@ -91,8 +91,11 @@ impl NearQuery {
             let nearest = meant.iter().filter(|words| typos(words) == fewest);
             nearest.filter_map(|words| words.get(place)).map(|(_, word)| *word).collect()
         };
-        let ways = |words: BTreeSet<&str>| words.into_iter().take(SPELLINGS).flat_map(|word| forgiving(word, vec![word.to_owned()]));
-        let terms = (0..self.words.len()).map(|place| SearchTerm { ways: ways(spellings(place)).collect() });
+        let term = |place: usize| {
+            let spellings = spellings(place).into_iter().take(SPELLINGS);
+            SearchTerm { ways: spellings.flat_map(|word| forgiving(word, vec![word.to_owned()])).collect() }
+        };
+        let terms = (0..self.words.len()).map(term);
         let exact = self.exact.terms().iter().cloned();
         Some(self.candidates.with_terms(exact.chain(terms).collect()))
     }
