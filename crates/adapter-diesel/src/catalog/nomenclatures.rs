@@ -15,7 +15,7 @@ use crate::histories;
 use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_applications;
 use crate::read_models::offers;
-use crate::read_models::search::{Search, put, put_anew};
+use crate::read_models::search::{MOST, Search, put, put_anew};
 use crate::records::{self, StoredRecord};
 use crate::schema::{inventories, nomenclatures};
 use crate::statement::Statement;
@@ -142,7 +142,7 @@ fn search(
     condition: Statement,
     listing: &Listing,
 ) -> Result<Page<Nomenclature>, Abort<StoreError>> {
-    let search = Search::new(project, text, (ITEMS.from, ITEMS.id, "n.name_key"), condition);
+    let search = Search::new(project, text, (ITEMS.from, ITEMS.id, "n.name_key"), condition, MOST);
     let found = if listing.unsorted {
         search.best(connection, listing.page)?
     } else {

@@ -17,7 +17,7 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::decode;
 use crate::listing::{Source, unsearched};
-use crate::read_models::search::Search;
+use crate::read_models::search::{MOST, Search};
 use crate::records;
 use crate::schema::{applications, nomenclatures, projects, subscription_nomenclatures};
 use crate::statement::Statement;
@@ -76,7 +76,7 @@ fn page_of(
     let Some(text) = text else {
         return PLANS.page(connection, of_project(project), &Listing::everything(Sort::ascending("id"), page));
     };
-    let search = Search::new(project, text, (PLANS.from, PLANS.id, "n.name_key"), of_project(project));
+    let search = Search::new(project, text, (PLANS.from, PLANS.id, "n.name_key"), of_project(project), MOST);
     let found = search.best(connection, page)?;
     Ok(Page { items: found.ids, total: decode::count(found.total)?, request: page })
 }

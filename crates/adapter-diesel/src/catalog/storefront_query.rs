@@ -8,7 +8,7 @@ use kontor_kernel::{AppScope, CustomerScope, Line, PageRequest, Visitor};
 
 use super::storefront_reductions::ActiveDiscounts;
 use crate::read_models::offer_counts::EVERY_CATEGORY;
-use crate::read_models::search::Search;
+use crate::read_models::search::{MOST_OF_CUSTOMERS, Search};
 use crate::statement::Statement;
 
 /// First columns of a list or of product details, in the order of `ProductRow`.
@@ -178,7 +178,7 @@ impl OfferQuery<'_> {
     /// Returns the search of the filter, limited to the offers that match the rest of the filter.
     pub fn search(&self, text: &Line<255>) -> Search {
         let offers = ("storefront_offers o", "o.nomenclature_id", "o.name_key");
-        Search::new(self.visitor.app.project_id, text, offers, self.condition())
+        Search::new(self.visitor.app.project_id, text, offers, self.condition(), MOST_OF_CUSTOMERS)
     }
 
     /// Selects these products, in no particular order.

@@ -11,6 +11,9 @@ use super::word_variants::root;
 const ONE_TYPO: usize = 5;
 const TWO_TYPOS: usize = 9;
 
+/// Maximum spellings of a mistyped word.
+const SPELLINGS: usize = 4;
+
 fn least_letters(typos: usize) -> usize {
     match typos {
         0 => 0,
@@ -64,11 +67,37 @@ impl NearQuery {
 
     /// Returns the number of typos if the query can mean this text.
     pub fn typos(&self, text: &SearchText) -> Option<usize> {
+        Some(self.meant(text)?.iter().map(|(typos, _)| typos).sum())
+    }
+
+    /// Returns the nearest word of the text for each mistyped word, with the number of typos.
+    fn meant<'a>(&self, text: &'a SearchText) -> Option<Vec<(usize, &'a str)>> {
         if !self.exact.terms().is_empty() && !self.exact.finds(text) {
             return None;
         }
-        let words: Vec<Vec<char>> = text.words().iter().map(|word| word.chars().collect()).collect();
-        self.words.iter().map(|word| words.iter().filter_map(|other| word.typos_in(other)).min()).sum()
+        let words: Vec<(Vec<char>, &str)> = text.words().iter().map(|word| (word.chars().collect(), &**word)).collect();
+        let nearest = |mistyped: &Mistyped| {
+            words.iter().filter_map(|(letters, word)| Some((mistyped.typos_in(letters)?, *word))).min()
+        };
+        self.words.iter().map(nearest).collect()
+    }
+
+    /// Returns the query in the spelling of those texts that have the fewest typos; `None` if it means none of them.
+    pub fn corrected(&self, texts: &[SearchText]) -> Option<SearchQuery> {
+        let meant: Vec<Vec<(usize, &str)>> = texts.iter().filter_map(|text| self.meant(text)).collect();
+        let typos = |words: &[(usize, &str)]| words.iter().map(|(typos, _)| typos).sum::<usize>();
+        let fewest = meant.iter().map(|words| typos(words)).min()?;
+        let spellings = |place: usize| -> BTreeSet<&str> {
+            let nearest = meant.iter().filter(|words| typos(words) == fewest);
+            nearest.filter_map(|words| words.get(place)).map(|(_, word)| *word).collect()
+        };
+        let term = |place: usize| {
+            let spellings = spellings(place).into_iter().take(SPELLINGS);
+            SearchTerm { ways: spellings.flat_map(|word| forgiving(word, vec![word.to_owned()])).collect() }
+        };
+        let terms = (0..self.words.len()).map(term);
+        let exact = self.exact.terms().iter().cloned();
+        Some(self.candidates.with_terms(exact.chain(terms).collect()))
     }
 }
 
@@ -162,6 +191,18 @@ mod tests {
             }
         }
         assert!(asked >= 100 && found == asked, "{found} of {asked}");
+    }
+
+    #[test]
+    fn a_query_is_corrected_by_the_texts_that_it_means() {
+        let query = NearQuery::of(&Line::parse("kyeboard black x15").unwrap()).unwrap();
+        let text = |name: &str| SearchText::of(&Name::parse(name).unwrap(), None);
+        let texts = ["Keyboard black X15", "Keybord, black x15", "Keyboard white x15", "Keyboard black x16"].map(text);
+        let corrected = query.corrected(&texts).unwrap();
+        let found: Vec<bool> = texts.iter().map(|text| corrected.finds(text)).collect();
+        assert_eq!(found, [true, false, false, false]);
+        assert!(corrected.finds(&text("Black keyboards x15")));
+        assert_eq!(query.corrected(&texts[2..]), None);
     }
 
     #[test]

@@ -246,6 +246,11 @@ impl SearchQuery {
         Self { terms: terms.into_iter().collect(), words, plain: plain(text), key: text.key() }
     }
 
+    /// Returns the query with other terms.
+    pub(super) fn with_terms(&self, terms: BTreeSet<SearchTerm>) -> Self {
+        Self { terms: terms.into_iter().collect(), ..self.clone() }
+    }
+
     /// Returns the typed words in order.
     pub(super) fn words(&self) -> &[String] {
         &self.words

@@ -16,7 +16,7 @@ use super::{
 #[async_trait]
 pub trait StorefrontReader: Send + Sync {
     /// Returns one page of the products. The default order is by identifier, or by relevance for a query. A search
-    /// covers at most 10,000 products. `is_favourite` needs no extra statement.
+    /// covers at most 1,000 products. `is_favourite` needs no extra statement.
     async fn products(
         &self,
         visitor: Visitor,

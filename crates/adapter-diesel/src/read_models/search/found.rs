@@ -9,9 +9,13 @@ use super::terms::{conditions, matched};
 use crate::database::AnyConnection;
 use crate::statement::{IdRow, Statement, by_place};
 
-/// Maximum items that a search counts and pages through. A user with more matches refines the search, and counting a
-/// million would take too long.
+/// Maximum records that a search of staff counts and pages through. A user with more matches refines the search, and
+/// counting a million would take too long.
 pub(crate) const MOST: i64 = 10_000;
+
+/// The same for customers. PostgreSQL finds the first thousand matches of a frequent word by reading rows; more take ten
+/// times as long.
+pub(crate) const MOST_OF_CUSTOMERS: i64 = 1_000;
 
 /// Maximum items that are sorted. More frequent words fill a page soon by reading rows in the requested order.
 const FEW: i64 = 2_000;
@@ -24,6 +28,9 @@ const RANKED: i64 = 300;
 
 /// Maximum texts compared by letter when nothing is found.
 const COMPARED: i64 = 3_000;
+
+/// Texts that are compared first. If there are more, those that match show the spelling to search for.
+const SAMPLE: i64 = 200;
 
 by_place! {
     struct TotalRow {
@@ -50,11 +57,30 @@ by_place! {
 pub(crate) struct Found {
     /// Ids of the items, in order.
     pub ids: Vec<i64>,
-    /// Total number, at most [`MOST`].
+    /// Total number, at most [`Search::most`].
     pub total: i64,
 }
 
+impl Found {
+    /// Returns a page of all these items.
+    fn part_of(all: &[i64], page: PageRequest) -> Self {
+        let total = count_of(all);
+        let (first, last) = bounds(page, MOST);
+        let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
+        Self { ids: all.get(place(first)..place(last)).unwrap_or_default().to_vec(), total }
+    }
+}
+
+/// Result of a query with typos.
+enum Near {
+    /// Items, those with the fewest typos first.
+    Items(Vec<i64>),
+    /// The same search in the spelling of the items.
+    Corrected(Search),
+}
+
 /// A search among the rows of a table.
+#[derive(Clone)]
 pub(crate) struct Search {
     pub project: ProjectId,
     /// Text of the query.
@@ -68,6 +94,8 @@ pub(crate) struct Search {
     pub name: &'static str,
     /// Additional condition on the rows.
     pub condition: Statement,
+    /// Maximum matches that are counted and paged through.
+    pub most: i64,
 }
 
 impl Search {
@@ -76,8 +104,9 @@ impl Search {
         text: &Line<255>,
         (table, id, name): (&'static str, &'static str, &'static str),
         condition: Statement,
+        most: i64,
     ) -> Self {
-        Self { project, text: text.clone(), query: SearchQuery::of_items(text), table, id, name, condition }
+        Self { project, text: text.clone(), query: SearchQuery::of_items(text), table, id, name, condition, most }
     }
 
     fn select(&self) -> Statement {
@@ -147,13 +176,25 @@ impl Search {
         Statement::new(format!(" AND NOT {}", self.id)).among(ids)
     }
 
-    /// Returns a page, best matches first:
+    /// Returns a page, best matches first. If nothing matches, these are items that a mistyped query may mean.
+    pub fn best(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
+        let found = self.ranked(connection, page)?;
+        if found.total > 0 || self.finds_nothing() {
+            return Ok(found);
+        }
+        match self.near(connection)? {
+            Near::Items(ids) => Ok(Found::part_of(&ids, page)),
+            Near::Corrected(search) => search.ranked(connection, page),
+        }
+    }
+
+    /// Returns a page of the matches:
     /// 1. items with the typed article
     /// 2. names that begin with the text, by name
     /// 3. the first [`RANKED`] others by [`Relevance`](kontor_catalog::model::Relevance)
     /// 4. the rest by id
-    pub fn best(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
-        let (first, last) = bounds(page);
+    fn ranked(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
+        let (first, last) = bounds(page, self.most);
         if self.finds_nothing() || first >= last {
             return Ok(Found { ids: Vec::new(), total: self.total(connection)? });
         }
@@ -184,10 +225,10 @@ impl Search {
             ids.drain(..usize::try_from(first).unwrap_or_default());
         }
         let total = match known {
-            Some(total) => total,
+            Some(total) => total.min(self.most),
             None => self.total(connection)?,
         };
-        if total == 0 { self.nearly(connection, page) } else { Ok(Found { ids, total }) }
+        Ok(Found { ids, total })
     }
 
     /// Returns `wanted` matches after `skipped` ones, without exact articles and names that begin with the text, and the
@@ -241,17 +282,6 @@ impl Search {
         Ok((ids, is_end.then_some(begin + count)))
     }
 
-    /// Returns items that a mistyped query may mean, if it finds none: those with the fewest typos first, in any
-    /// requested order.
-    fn nearly(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
-        let near = self.near(connection)?;
-        let total = count_of(&near);
-        let (first, last) = bounds(page);
-        let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
-        let ids = near.get(place(first)..place(last)).unwrap_or_default().to_vec();
-        Ok(Found { ids, total })
-    }
-
     /// Selects all matches, or those that the query may mean if it finds nothing: a statement from `FROM` on.
     pub fn everything(&self, connection: &mut AnyConnection) -> Result<Option<Statement>, QueryError> {
         if self.finds_nothing() {
@@ -260,14 +290,38 @@ impl Search {
         if self.count(connection, 1)? > 0 {
             return Ok(Some(self.matched(connection)));
         }
-        let near = self.near(connection)?;
         let from = Statement::new(format!(" FROM {} WHERE ", self.table)).then(self.condition.clone());
-        Ok(Some(from.sql(format!(" AND {}", self.id)).among(&near)))
+        Ok(Some(match self.near(connection)? {
+            Near::Items(ids) => from.sql(format!(" AND {}", self.id)).among(&ids),
+            Near::Corrected(search) => search.matched(connection),
+        }))
     }
 
-    /// Returns the items that a mistyped query may mean, those with the fewest typos first.
-    fn near(&self, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
-        let Some(near) = NearQuery::of(&self.text) else { return Ok(Vec::new()) };
+    /// Returns the items that a mistyped query may mean. If many texts may be meant, the matches among the first ones
+    /// show the spelling, and the index finds the others.
+    fn near(&self, connection: &mut AnyConnection) -> Result<Near, QueryError> {
+        let Some(near) = NearQuery::of(&self.text) else { return Ok(Near::Items(Vec::new())) };
+        let first = self.candidates(connection, &near, SAMPLE)?;
+        if count_of(&first) == SAMPLE {
+            let texts: Vec<SearchText> = first.iter().map(|row| SearchText::of_line(&row.line)).collect();
+            if let Some(query) = near.corrected(&texts) {
+                return Ok(Near::Corrected(Self { query, ..self.clone() }));
+            }
+        }
+        let rows = if count_of(&first) < SAMPLE { first } else { self.candidates(connection, &near, COMPARED)? };
+        let typos = |row: TextRow| Some((near.typos(&SearchText::of_line(&row.line))?, row.id));
+        let mut found: Vec<(usize, i64)> = rows.into_iter().filter_map(typos).collect();
+        found.sort_unstable();
+        Ok(Near::Items(found.into_iter().map(|(_, id)| id).collect()))
+    }
+
+    /// Returns the first texts that a mistyped query may mean.
+    fn candidates(
+        &self,
+        connection: &mut AnyConnection,
+        near: &NearQuery,
+        most: i64,
+    ) -> Result<Vec<TextRow>, QueryError> {
         let candidates = Statement::new(format!(
             "SELECT c.id AS id, c.search_text AS line FROM nomenclatures c WHERE c.id IN (SELECT {}",
             self.id
@@ -276,38 +330,50 @@ impl Search {
         .sql(" AND ")
         .then(self.condition.clone())
         .sql(" LIMIT ")
-        .value(COMPARED)
+        .value(most)
         .sql(")");
-        let rows: Vec<TextRow> = candidates.rows(connection)?;
-        let typos = |row: TextRow| Some((near.typos(&SearchText::of_line(&row.line))?, row.id));
-        let mut found: Vec<(usize, i64)> = rows.into_iter().filter_map(typos).collect();
-        found.sort_unstable();
-        Ok(found.into_iter().map(|(_, id)| id).collect())
+        candidates.rows(connection)
     }
 
-    /// Returns the number of matches, at most [`MOST`].
+    /// Returns the number of matches, at most [`Self::most`].
     fn total(&self, connection: &mut AnyConnection) -> Result<i64, QueryError> {
-        if self.finds_nothing() { Ok(0) } else { self.count(connection, MOST) }
+        if self.finds_nothing() { Ok(0) } else { self.count(connection, self.most) }
     }
 
-    /// Returns a page in the order of the given ` ORDER BY ...`.
+    /// Returns a page in the order of the given ` ORDER BY ...`. If nothing matches, these are items that a mistyped query
+    /// may mean; the few that are compared one by one come in the order of their typos.
     pub fn sorted(
         &self,
         connection: &mut AnyConnection,
         page: PageRequest,
         order: Statement,
     ) -> Result<Found, QueryError> {
-        let total = self.total(connection)?;
-        if total == 0 && !self.finds_nothing() {
-            return self.nearly(connection, page);
+        let found = self.in_order(connection, page, order.clone())?;
+        if found.total > 0 || self.finds_nothing() {
+            return Ok(found);
         }
-        let (first, last) = bounds(page);
+        match self.near(connection)? {
+            Near::Items(ids) => Ok(Found::part_of(&ids, page)),
+            Near::Corrected(search) => search.in_order(connection, page, order),
+        }
+    }
+
+    /// Returns a page of the matches in the given order.
+    fn in_order(
+        &self,
+        connection: &mut AnyConnection,
+        page: PageRequest,
+        order: Statement,
+    ) -> Result<Found, QueryError> {
+        let count = if self.finds_nothing() { 0 } else { self.count(connection, self.most.max(FEW + 1))? };
+        let total = count.min(self.most);
+        let (first, last) = bounds(page, self.most);
         if first >= last.min(total) {
             return Ok(Found { ids: Vec::new(), total });
         }
         let statement = self
             .select()
-            .then(self.either(connection, total))
+            .then(self.either(connection, count))
             .then(order)
             .sql(" LIMIT ")
             .value(last - first)
@@ -345,10 +411,10 @@ fn count_of<T>(items: &[T]) -> i64 {
     i64::try_from(items.len()).unwrap_or(i64::MAX)
 }
 
-/// Returns the positions of a page, none beyond [`MOST`].
-fn bounds(page: PageRequest) -> (i64, i64) {
-    let first = page.offset().min(MOST);
-    (first, (first + page.limit()).min(MOST))
+/// Returns the positions of a page, none beyond `most`.
+fn bounds(page: PageRequest, most: i64) -> (i64, i64) {
+    let first = page.offset().min(most);
+    (first, (first + page.limit()).min(most))
 }
 
 #[cfg(test)]
@@ -367,7 +433,7 @@ mod tests {
         ];
         for (table, condition) in tables {
             let text = Line::parse("oak ta KN-1").unwrap();
-            let search = Search::new(ProjectId::new(1).unwrap(), &text, table, Statement::new(condition));
+            let search = Search::new(ProjectId::new(1).unwrap(), &text, table, Statement::new(condition), MOST);
             let plan = db
                 .database
                 .read(move |connection| {

@@ -12,7 +12,7 @@ mod terms;
 mod trigrams;
 
 pub(crate) use customers::{customers_found, customers_named, fill_customers, index_customer, number_in};
-pub(crate) use found::{MOST, Search};
+pub(crate) use found::{MOST, MOST_OF_CUSTOMERS, Search};
 pub(crate) use index::{PLACE, fill_missing, off, refill};
 pub(crate) use index::{put, put_anew};
 pub(crate) use pages::{forget_page, note_page, page_text, pages_found, pages_to_find};
