@@ -1,0 +1,32 @@
+// @ts-check
+// Every screen of the console: its address, permission, texts and place in the navigation.
+
+/**
+ * @typedef {object} Screen
+ * @property {string} path pattern of the address
+ * @property {() => Promise<{ default: any }>} load
+ * @property {string} title key of the text
+ * @property {string | null} permission without it the screen does not exist for the role
+ * @property {string[]} texts dictionaries it needs beside `shell`
+ * @property {string} [icon] shown in the navigation with this icon
+ * @property {string} [keys] keys that open it
+ * @property {string} [section] title of the group in the navigation
+ */
+
+/** @type {Screen[]} */
+export const screens = [
+  { path: '/', title: 'nav.today', icon: 'today', keys: 'g t', section: 'section.work', permission: null, texts: ['today'], load: () => import('../screens/today.js') },
+
+  { path: '/approvals', title: 'nav.approvals', icon: 'approvals', keys: 'g a', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approvals.js') },
+  { path: '/approvals/:id', title: 'nav.approval', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approval.js') },
+  { path: '/agents', title: 'nav.agents', icon: 'agents', keys: 'g b', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agents.js') },
+  { path: '/agents/:id', title: 'nav.agent', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agent.js') },
+];
+
+/**
+ * Actions that the palette offers everywhere.
+ * @type {{ id: string, title: string, icon: string, permission: string, to: string, keys?: string }[]}
+ */
+export const actions = [
+  { id: 'agent-new', title: 'do.agentNew', icon: 'plus', permission: 'create-agents', to: '/agents/new' },
+];
