@@ -28,7 +28,7 @@ for (const key of new Set([...Object.keys(en), ...Object.keys(ru)])) {
 const scripts = ['app.js', ...['lib', 'screens'].flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`))];
 const used = new Set();
 for (const name of scripts) {
-  const text = readFileSync(join(root, name), 'utf8');
+  const text = readFileSync(join(root, name), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '');
   for (const [, key] of text.matchAll(/\b(?:t|maybe)\(\s*'([^']+)'/g)) {
     used.add(key);
     if (!en[key]) problems.push(`${name}: no text ${key}`);

@@ -17,6 +17,11 @@
 export const screens = [
   { path: '/', title: 'nav.today', icon: 'today', keys: 'g t', section: 'section.work', permission: null, texts: ['today'], load: () => import('../screens/today.js') },
 
+  { path: '/orders', title: 'nav.orders', icon: 'orders', keys: 'g o', section: 'section.sales', permission: 'view-orders', texts: ['orders'], load: () => import('../screens/orders.js') },
+  { path: '/orders/new', title: 'nav.orderNew', permission: 'create-orders', texts: ['orders'], load: () => import('../screens/order-new.js') },
+  { path: '/orders/print', title: 'nav.packing', permission: 'view-orders', texts: ['orders'], load: () => import('../screens/order-print.js') },
+  { path: '/orders/:id', title: 'nav.order', permission: 'view-orders', texts: ['orders'], load: () => import('../screens/order.js') },
+
   { path: '/approvals', title: 'nav.approvals', icon: 'approvals', keys: 'g a', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approvals.js') },
   { path: '/approvals/:id', title: 'nav.approval', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approval.js') },
   { path: '/agents', title: 'nav.agents', icon: 'agents', keys: 'g b', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agents.js') },
@@ -28,5 +33,6 @@ export const screens = [
  * @type {{ id: string, title: string, icon: string, permission: string, to: string, keys?: string }[]}
  */
 export const actions = [
+  { id: 'order-new', title: 'do.orderNew', icon: 'plus', permission: 'create-orders', to: '/orders/new', keys: 'c o' },
   { id: 'agent-new', title: 'do.agentNew', icon: 'plus', permission: 'create-agents', to: '/agents/new' },
 ];

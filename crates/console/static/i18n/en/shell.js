@@ -270,4 +270,13 @@ export default {
   'column.inn': 'INN',
   'column.size': 'Size',
   'column.mime_type': 'Type',
+  'drop.hint': 'Drop them here or press to choose',
+  'job.queued': 'Waiting for its turn.',
+  'job.running': 'Running.',
+  'job.succeeded': 'Done.',
+  'job.failed': 'Failed.',
+  'job.canceled': 'Canceled.',
+  'job.rows': '{done} of {total} rows',
+  'job.cancel': 'Cancel the job',
+  'job.download': 'Download',
 };

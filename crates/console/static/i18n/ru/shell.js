@@ -270,4 +270,13 @@ export default {
   'column.inn': 'ИНН',
   'column.size': 'Размер',
   'column.mime_type': 'Тип',
+  'drop.hint': 'Перетащите сюда или нажмите, чтобы выбрать',
+  'job.queued': 'Ждёт очереди.',
+  'job.running': 'Выполняется.',
+  'job.succeeded': 'Готово.',
+  'job.failed': 'Ошибка.',
+  'job.canceled': 'Отменено.',
+  'job.rows': '{done} из {total} строк',
+  'job.cancel': 'Отменить задание',
+  'job.download': 'Скачать',
 };
