@@ -22,6 +22,14 @@ export const screens = [
   { path: '/orders/print', title: 'nav.packing', permission: 'view-orders', texts: ['orders'], load: () => import('../screens/order-print.js') },
   { path: '/orders/:id', title: 'nav.order', permission: 'view-orders', texts: ['orders'], load: () => import('../screens/order.js') },
 
+  { path: '/items', title: 'nav.items', icon: 'catalogue', keys: 'g i', section: 'section.goods', permission: 'view-nomenclatures', texts: ['catalogue'], load: () => import('../screens/items.js') },
+  { path: '/items/:id', title: 'nav.item', permission: 'view-nomenclatures', texts: ['catalogue', 'stock'], load: () => import('../screens/item.js') },
+  { path: '/categories', title: 'nav.categories', icon: 'tree', section: 'section.goods', permission: 'view-categories', texts: ['catalogue'], load: () => import('../screens/categories.js') },
+  { path: '/brands', title: 'nav.brands', icon: 'brand', section: 'section.goods', permission: 'view-brands', texts: ['catalogue'], load: () => import('../screens/brands.js') },
+  { path: '/stock', title: 'nav.stock', icon: 'stock', keys: 'g s', section: 'section.goods', permission: 'view-inventories', texts: ['stock'], load: () => import('../screens/stock.js') },
+  { path: '/stock/correct', title: 'nav.correct', keys: 'g k', permission: 'edit-inventories', texts: ['stock'], load: () => import('../screens/stock-correct.js') },
+  { path: '/stock/:id', title: 'nav.stockItem', permission: 'view-inventories', texts: ['stock'], load: () => import('../screens/stock-item.js') },
+
   { path: '/approvals', title: 'nav.approvals', icon: 'approvals', keys: 'g a', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approvals.js') },
   { path: '/approvals/:id', title: 'nav.approval', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approval.js') },
   { path: '/agents', title: 'nav.agents', icon: 'agents', keys: 'g b', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agents.js') },
@@ -34,5 +42,7 @@ export const screens = [
  */
 export const actions = [
   { id: 'order-new', title: 'do.orderNew', icon: 'plus', permission: 'create-orders', to: '/orders/new', keys: 'c o' },
+  { id: 'stock-correct', title: 'do.correct', icon: 'edit', permission: 'edit-inventories', to: '/stock/correct' },
+  { id: 'item-new', title: 'do.itemNew', icon: 'plus', permission: 'create-nomenclatures', to: '/items/new', keys: 'c i' },
   { id: 'agent-new', title: 'do.agentNew', icon: 'plus', permission: 'create-agents', to: '/agents/new' },
 ];

@@ -1,0 +1,38 @@
+// @ts-check
+// Texts of the section `stock`: English.
+
+/** @type {import('../../lib/i18n.js').Dictionary} */
+export default {
+  'stock.export': 'Export stock',
+  'stock.none': 'No stock levels yet',
+  'stock.noneText': 'Open an item to add it to a warehouse, or import a spreadsheet.',
+  'correct.note': 'Scan, type or paste article and quantity. Nothing is written until you apply it.',
+  'correct.scan': 'Scan or article',
+  'correct.scanHint': 'Scan, or paste rows from a spreadsheet',
+  'correct.counted': 'Counted',
+  'correct.difference': 'Difference',
+  'correct.empty': 'Each scan counts one unit. Two columns from a spreadsheet fill the list at once.',
+  'correct.addRow': 'Add a row',
+  'correct.copy': 'Copy as a table',
+  'correct.remove': 'Remove the row',
+  'correct.apply': { one: 'Apply {n} correction', other: 'Apply {n} corrections' },
+  'correct.applied': { one: '{n} figure corrected', other: '{n} figures corrected' },
+  'correct.missing': 'This warehouse has no stock level with the article.',
+  'correct.several': 'Several stock levels have the article. Choose a warehouse.',
+  'correct.state.new': 'New',
+  'correct.state.looking': 'Looking',
+  'correct.state.found': 'Ready',
+  'correct.state.missing': 'Not found',
+  'correct.state.done': 'Done',
+  'correct.state.failed': 'Failed',
+  'reason.opening': 'Opening stock',
+  'reason.creation': 'Created',
+  'reason.edit': 'Corrected by staff',
+  'reason.upload': 'Spreadsheet',
+  'reason.reservation': 'Reserved by an order',
+  'reason.release': 'Reservation released',
+  'reason.sale': 'Issued',
+  'reason.correction': 'Ledger correction',
+  'reason.return': 'Returned',
+  'reason.write_off': 'Written off',
+};

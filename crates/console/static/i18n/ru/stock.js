@@ -1,0 +1,38 @@
+// @ts-check
+// Texts of the section `stock`: Russian.
+
+/** @type {import('../../lib/i18n.js').Dictionary} */
+export default {
+  'stock.export': 'Выгрузить остатки',
+  'stock.none': 'Остатков пока нет',
+  'stock.noneText': 'Откройте товар, чтобы добавить его на склад, или загрузите таблицу.',
+  'correct.note': 'Сканируйте, вводите или вставьте артикул и количество. Ничего не записывается, пока вы не примените.',
+  'correct.scan': 'Сканер или артикул',
+  'correct.scanHint': 'Сканируйте или вставьте строки из таблицы',
+  'correct.counted': 'Посчитано',
+  'correct.difference': 'Разница',
+  'correct.empty': 'Каждый скан считает одну единицу. Два столбца из таблицы заполнят список сразу.',
+  'correct.addRow': 'Добавить строку',
+  'correct.copy': 'Копировать как таблицу',
+  'correct.remove': 'Убрать строку',
+  'correct.apply': { one: 'Применить {n} исправление', few: 'Применить {n} исправления', many: 'Применить {n} исправлений', other: 'Применить {n} исправления' },
+  'correct.applied': { one: 'Исправлена {n} цифра', few: 'Исправлены {n} цифры', many: 'Исправлено {n} цифр', other: 'Исправлено {n} цифры' },
+  'correct.missing': 'На этом складе нет остатка с таким артикулом.',
+  'correct.several': 'Артикул есть в нескольких остатках. Выберите склад.',
+  'correct.state.new': 'Новая',
+  'correct.state.looking': 'Ищем',
+  'correct.state.found': 'Готова',
+  'correct.state.missing': 'Не найдена',
+  'correct.state.done': 'Записана',
+  'correct.state.failed': 'Ошибка',
+  'reason.opening': 'Начальный остаток',
+  'reason.creation': 'Создан',
+  'reason.edit': 'Исправлено сотрудником',
+  'reason.upload': 'Таблица',
+  'reason.reservation': 'Резерв заказа',
+  'reason.release': 'Резерв снят',
+  'reason.sale': 'Выдано',
+  'reason.correction': 'Коррекция учёта',
+  'reason.return': 'Возврат',
+  'reason.write_off': 'Списано',
+};
