@@ -71,6 +71,7 @@ fn every_member_has_a_rule() {
             || name == "kontor-kernel"
             || name == "kontor-sandbox"
             || name == "kontor-html"
+            || name == "kontor-console"
             || name == "kontor-faulty-disk"
             || name == "kontor-bench"
             || name == "kontor-examples"
@@ -164,6 +165,15 @@ fn pages_know_nobody_and_are_known_by_who_has_pages() {
     for (member, dependencies) in &all {
         let allowed = member == "kontor" || member == "kontor-sandbox";
         assert!(allowed || !dependencies.contains("kontor-html"), "{member} must not know the pages");
+    }
+}
+
+#[test]
+fn the_console_knows_nobody() {
+    let all = dependencies();
+    assert!(ours(&all["kontor-console"]).is_empty());
+    for (member, dependencies) in &all {
+        assert!(member == "kontor" || !dependencies.contains("kontor-console"), "{member} must not know the console");
     }
 }
 

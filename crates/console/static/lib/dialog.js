@@ -15,7 +15,7 @@ export function Dialog({ title, onClose, children, actions, wide, locked, bare, 
     const dialog = ref.current;
     const before = document.activeElement;
     dialog?.showModal();
-    const first = dialog?.querySelector('[autofocus], .dialog-body :is(input, select, textarea, button):not([disabled])');
+    const first = dialog?.querySelector('[autofocus]') ?? dialog?.querySelector('.dialog-body :is(input, select, textarea, button):not([disabled])');
     if (first instanceof HTMLElement) first.focus();
     return () => {
       dialog?.close();

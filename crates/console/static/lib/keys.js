@@ -54,6 +54,9 @@ let pending = '';
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 
+/** `true` while the first key of a sequence such as `g o` waits for the second. */
+export const inSequence = () => pending !== '';
+
 /** @param {KeyboardEvent} event */
 function listen(event) {
   if (event.defaultPrevented || event.isComposing || event.altKey) return;

@@ -51,6 +51,9 @@ export function Picker({ id, label, find, onChange, shown = '', clears, invalid,
   const choices = open && found.data?.query === text.trim() ? found.data.choices : [];
   const current = choices[Math.min(at, choices.length - 1)];
   useEffect(() => setAt(0), [query]);
+  useEffect(() => {
+    if (autofocus) host.current?.querySelector('input')?.focus();
+  }, []);
   const choose = (/** @type {Choice} */ choice) => {
     setText(clears ? '' : null);
     if (clears) setTimeout(() => setText(null), 0);

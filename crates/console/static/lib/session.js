@@ -30,16 +30,24 @@ export function mark() {
   return token;
 }
 
-/** Begins a session. @param {User} found @param {string} value */
+/**
+ * Begins a session: requests have the token from now on. `enter` shows the interface.
+ * @param {User} found
+ * @param {string} value
+ */
 export function begin(found, value) {
   token = value;
   permissions = new Set(found.permissions.map((permission) => permission.name));
   expired.set(false);
-  user.set(found);
   const go = waiting;
   waiting = [];
   rejecting = [];
   for (const resume of go) resume();
+}
+
+/** Shows the interface to the employee. @param {User} found */
+export function enter(found) {
+  user.set(found);
 }
 
 /** Ends the session in this page. Requests that wait for a password are abandoned. */

@@ -131,7 +131,8 @@ function Outlet({ path }) {
     return { pattern, Screen: module.default };
   }, [pattern]);
   useEffect(() => {
-    if (loaded.data?.pattern === pattern && !document.querySelector('dialog[open]')) focusMain();
+    const taken = document.querySelector('main')?.contains(document.activeElement) && document.activeElement?.matches('input');
+    if (loaded.data?.pattern === pattern && !taken && !document.querySelector('dialog[open]')) focusMain();
   }, [path, loaded.data?.pattern]);
   if (!found) return html`<div class="page"><${Empty} icon="search" title=${t('error.missing')} text=${t('error.404')} /></div>`;
   if (!can(found.screen.permission)) return html`<div class="page"><${Empty} icon="key" title=${t('error.forbidden')} text=${t('error.403')} /></div>`;

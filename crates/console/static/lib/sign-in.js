@@ -3,9 +3,9 @@
 import { ApiError, get, post } from './api.js';
 import { Dialog } from './dialog.js';
 import { setProject } from './format.js';
-import { html, recall, remember, useId, useState } from './html.js';
+import { html, recall, remember, useEffect, useId, useState } from './html.js';
 import { language, LANGUAGES, setLanguage, t } from './i18n.js';
-import { begin, can, end, user } from './session.js';
+import { begin, can, end, enter, user } from './session.js';
 import { reason } from './ui.js';
 
 /** Signs in and reads the project's settings. @param {string} login @param {string} password */
@@ -17,6 +17,7 @@ async function signIn(login, password) {
   if (can('view-dictionaries')) {
     await get('/api/settings').then((answer) => setProject(answer.settings), () => {});
   }
+  enter(employee);
 }
 
 /** @param {{ login?: string | null }} props `login` is given when the same employee has to return */
@@ -27,6 +28,7 @@ function Form({ login: fixed }) {
   const [error, setError] = useState('');
   const [notice, setNotice] = useState('');
   const id = useId('sign-in');
+  useEffect(() => document.getElementById(`${id}-${login ? 'password' : 'login'}`)?.focus(), []);
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     setBusy(true);

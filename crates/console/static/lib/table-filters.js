@@ -64,8 +64,7 @@ export function Filters({ table, columns, chosen, views, keep, busy, extra }) {
     <${Menu} text label=${t('table.filter')} icon="filter" items=${usable.filter((filter) => !active.includes(filter)).map((filter) => ({
       label: filterLabel(filter.name), run: () => void edit(filter),
     }))} />
-    ${narrowed(table, query) && active.length + (query.get('q') ? 1 : 0) > 0
-      && html`<button type="button" class="link" onClick=${() => clearFilters(table, keep)}>${t('table.clear')}</button>`}
+    ${narrowed(table, query, keep) && html`<button type="button" class="link" onClick=${() => clearFilters(table, keep)}>${t('table.clear')}</button>`}
     <span class="grow" />
     ${extra}
     <${Menu} label=${t('table.views')} icon="views" items=${[

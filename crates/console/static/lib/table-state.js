@@ -42,9 +42,9 @@ export function requestOf(table, query, fixed, order) {
   return { ...request, ...fixed };
 }
 
-/** `true` if filters or a search narrow the table. @param {Description} table @param {URLSearchParams} query */
-export function narrowed(table, query) {
-  return Boolean(query.get('q')) || table.filters.some((filter) => parametersOf(filter).some((name) => query.has(name)));
+/** `true` if filters or a search narrow the table, beside those of the screen. @param {Description} table @param {URLSearchParams} query @param {string[]} keep */
+export function narrowed(table, query, keep) {
+  return Boolean(query.get('q')) || table.filters.some((filter) => parametersOf(filter).some((name) => !keep.includes(name) && query.has(name)));
 }
 
 /** Removes filters and search. @param {Description} table @param {string[]} [keep] parameters that stay */

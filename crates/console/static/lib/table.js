@@ -5,7 +5,7 @@ import { date, dateTime, money, number, phone } from './format.js';
 import { Component, cx, html, useEffect, useRef, useState } from './html.js';
 import { maybe, t } from './i18n.js';
 import { Icon } from './icons.js';
-import { keyName, singleKeys, typing } from './keys.js';
+import { inSequence, keyName, singleKeys, typing } from './keys.js';
 import { useLoad } from './load.js';
 import { Link, navigate, place, screenOf, setQuery } from './router.js';
 import { Filters } from './table-filters.js';
@@ -119,7 +119,7 @@ export function Table({ id, table, to, fixed = {}, order, actions = NONE, bulk =
     }
   };
   const keys = (/** @type {KeyboardEvent} */ event) => {
-    if (event.altKey || typing(event.target)) return;
+    if (event.altKey || typing(event.target) || inSequence()) return;
     const name = keyName(event);
     const row = rows[current];
     const single = singleKeys.get() && !event.ctrlKey && !event.metaKey;
@@ -163,7 +163,7 @@ export function Table({ id, table, to, fixed = {}, order, actions = NONE, bulk =
     return () => document.removeEventListener('keydown', slash);
   }, []);
 
-  const narrow = narrowed(table, query);
+  const narrow = narrowed(table, query, Object.keys(fixed));
   return html`<section class="table-frame" aria-busy=${loaded.loading}>
     <${Filters} table=${table} columns=${columns} chosen=${chosen} views=${views} keep=${Object.keys(fixed)} busy=${loaded.loading} extra=${extra} />
     ${bulk.length > 0 && selected.size > 0 && html`<${Bulk} rows=${[...selected.values()]} actions=${bulk}
@@ -172,16 +172,16 @@ export function Table({ id, table, to, fixed = {}, order, actions = NONE, bulk =
     ${!loaded.error && !answer && html`<${Skeleton} lines=${8} />`}
     ${answer && rows.length === 0 && (narrow
       ? html`<${Empty} icon="search" title=${t('table.nothing')} text=${t('table.nothingText')}>
-          <button type="button" class="button" onClick=${() => clearFilters(table)}>${t('table.clear')}</button><//>`
+          <button type="button" class="button" onClick=${() => clearFilters(table, Object.keys(fixed))}>${t('table.clear')}</button><//>`
       : html`<${Empty} icon=${empty?.icon ?? 'box'} title=${empty?.title ?? t('table.empty')} text=${empty?.text}>${empty?.action}<//>`)}
     ${rows.length > 0 && html`<div class=${cx('table-scroll', loaded.loading && 'stale')}>
       <table role="grid" aria-rowcount=${paging?.total} aria-multiselectable=${bulk.length > 0} onKeyDown=${keys}>
-        <thead><tr role="row">
+        <thead role="rowgroup"><tr role="row">
           ${bulk.length > 0 && html`<th scope="col" class="pick"><input type="checkbox" aria-label=${t('table.selectPage')} checked=${all} onChange=${selectPage} /></th>`}
           ${shown.map((column) => html`<${Head} key=${column.key} column=${column} sortable=${table.sorts.includes(column.key)} sort=${sort} />`)}
           ${actions.length > 0 && html`<th scope="col" class="act"><span class="sr-only">${t('table.actions')}</span></th>`}
         </tr></thead>
-        <tbody ref=${body}>
+        <tbody ref=${body} role="rowgroup">
           ${rows.map((row, index) => html`<${Line} key=${idOf(row)} row=${row} index=${index} first=${paging?.from ?? 1} current=${index === current}
             selected=${selected.has(idOf(row))} columns=${shown} to=${to} actions=${actions} pickable=${bulk.length > 0} cells=${cells} picture=${picture}
             pick=${select} enter=${setAt} />`)}
@@ -229,17 +229,17 @@ class Line extends Component {
     };
     return html`<tr role="row" tabindex=${current ? 0 : -1} aria-rowindex=${first + index} aria-selected=${pickable ? selected : undefined}
       class=${cx(target && 'opens', selected && 'picked')} onClick=${click} onFocus=${() => enter(index)}>
-      ${pickable && html`<td class="pick"><input type="checkbox" tabindex="-1" aria-label=${t('table.select', { id: idOf(row) })} checked=${selected}
+      ${pickable && html`<td role="gridcell" class="pick"><input type="checkbox" tabindex="-1" aria-label=${t('table.select', { id: idOf(row) })} checked=${selected}
         onClick=${(/** @type {MouseEvent} */ event) => pick(index, event.shiftKey)} /></td>`}
       ${columns.map((/** @type {Column} */ column, /** @type {number} */ place) => {
         const cell = row[column.key];
         const link = place === 0 || cell?.link ? (place === 0 ? target : null) ?? screenOf(cell?.link) : null;
         const drawn = cells[column.key]?.(row) ?? cellOf(column.key, cell);
         const named = picture === column.key ? html`<${Picture} url=${cell?.icon} size=${28} /> ${drawn}` : drawn;
-        return html`<td key=${column.key} data-label=${column.text} class=${cx((MONEY.has(column.key) || NUMBERS.has(column.key)) && 'right', picture === column.key && 'pictured')}>
+        return html`<td role="gridcell" key=${column.key} data-label=${column.text} class=${cx((MONEY.has(column.key) || NUMBERS.has(column.key)) && 'right', picture === column.key && 'pictured')}>
           ${link ? html`<${Link} to=${link} tabindex="-1">${named}<//>` : named}</td>`;
       })}
-      ${actions.length > 0 && html`<td class="act">${actions.filter((/** @type {RowAction} */ action) => action.when?.(row) ?? true).map((/** @type {RowAction} */ action) => html`<button type="button"
+      ${actions.length > 0 && html`<td role="gridcell" class="act">${actions.filter((/** @type {RowAction} */ action) => action.when?.(row) ?? true).map((/** @type {RowAction} */ action) => html`<button type="button"
         key=${action.key} tabindex="-1" class="button small" onClick=${() => action.run(row)}><${Icon} name=${action.icon} size=${14} />${action.label}<kbd aria-hidden="true">${action.key.toUpperCase()}</kbd></button>`)}</td>`}
     </tr>`;
   }

@@ -2,7 +2,7 @@
 // Approvals inbox. The API has no list of access requests, so requests are opened by their link and kept in this browser.
 import { get } from '../lib/api.js';
 import { ago } from '../lib/format.js';
-import { html, recall, remember, useId, useState } from '../lib/html.js';
+import { html, recall, remember, useEffect, useId, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useLoad } from '../lib/load.js';
@@ -38,6 +38,7 @@ export default function Approvals() {
   const [wrong, setWrong] = useState(false);
   const id = useId('approvals');
   const agents = useLoad((signal) => get('/api/agents', { per_page: 10, order_by: 'created_at_desc' }, { signal }), []);
+  useEffect(() => document.getElementById(id)?.focus(), []);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     const found = requestId(text);

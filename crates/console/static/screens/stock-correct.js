@@ -47,6 +47,7 @@ function Sheet({ warehouses }) {
   const open = lines.filter((line) => line.state !== 'done' && line.count !== '');
   useEffect(() => guard(() => now.current.some((line) => line.state !== 'done' && line.count !== '')), []);
 
+  useEffect(() => document.getElementById(`${id}-scan`)?.focus(), []);
   const change = (/** @type {number} */ key, /** @type {Partial<Line>} */ values) => {
     now.current = now.current.map((line) => (line.key === key ? { ...line, ...values } : line));
     setLines(now.current);
