@@ -2,7 +2,7 @@
 
 import time
 
-from browser import Watched, call
+from browser import Watched, await_login, call, token_of
 
 
 class Keys:
@@ -21,15 +21,11 @@ class Keys:
         self.count += 1
 
 
-def token_of(kontor, staff):
-    return call(kontor, "POST", "/api/login", body={"login": staff[0], "password": staff[1]})["user"]["access_token"]["value"]
-
-
 def paid_order(kontor, token):
     """Creates a paid order by hand and returns its number."""
-    customer = call(kontor, "GET", "/api/counterparties?per_page=1", token)["counterparties"][0]["id"]
+    customer = call(kontor, "POST", "/api/counterparties", token, {"is_company": False, "first_name": "Anna", "last_name": "Petersen"})["counterparty"]["id"]
     stock = call(kontor, "GET", "/api/inventories?per_page=1&quantity_gt=5&order_by=quantity_desc", token)["inventories"][0]
-    order = call(kontor, "POST", "/api/orders", token, {"counterparty_id": customer, "delivery_type_id": 1, "products": [{"id": stock["nomenclature"]["id"], "quantity": 2}]})["order"]
+    order = call(kontor, "POST", "/api/orders", token, {"counterparty_id": customer, "delivery_type_id": 1, "shop_id": 1, "products": [{"id": stock["nomenclature"]["id"], "quantity": 2}]})["order"]
     call(kontor, "POST", f"/api/orders/{order['id']}/record-payment", token, {"method": "cash"})
     return order["id"]
 
@@ -48,7 +44,7 @@ def ship_the_oldest_paid_order(watched, kontor, token):
     keys.press("i")
     watched.page.wait_for_selector("dialog[open]")
     keys.press("Enter")
-    watched.page.wait_for_selector(".toast")
+    watched.page.wait_for_selector(f".toast.done:has-text('{order}')")
     assert call(kontor, "GET", f"/api/orders/{order}", token)["order"]["status"]["id"] == 5
     assert keys.count <= 4, keys.count
 
@@ -58,6 +54,7 @@ def refund_a_unit(watched, kontor, token):
     watched.go("/")
     keys = Keys(watched)
     keys.press("Control+k")
+    watched.page.wait_for_selector("dialog[open] input:focus")
     keys.type(str(order))
     watched.page.wait_for_selector(f"[role=option][aria-selected=true]:has-text('{order}')")
     keys.press("Enter")
@@ -115,7 +112,7 @@ def approve_an_agent(watched, kontor, token):
     watched.settle()
     watched.shot("daily-approval")
     keys.press("a")
-    watched.page.wait_for_selector(".toast.done")
+    watched.page.wait_for_selector("h1:has-text('Reporter') + .badge, .facts:has-text('Project Owner')")
     status = call(kontor, "POST", f"/api/agent-access-requests/{request['publicId']}/status", body={"secret": request["secret"]})
     assert status["status"] == "approved", status
 
@@ -130,23 +127,25 @@ def two_people_edit_one_record(watched, kontor, token):
     watched.shot("daily-merge")
     watched.page.click("dialog .merge-choice >> nth=0")
     watched.page.click("dialog .dialog-foot .primary")
-    watched.page.wait_for_selector(".toast.done")
+    watched.page.wait_for_selector("h1:has-text('Call back today')")
     task = call(kontor, "GET", f"/api/tasks/{brand}", token)["task"]
     assert (task["title"], task["description"]) == ("Call back today", "mine"), task
     watched.errors[:] = [one for one in watched.errors if "412" not in one]
 
 
 def an_ended_session_loses_nothing(watched, kontor, token, staff):
+    watched.go("/")
     task = call(kontor, "POST", "/api/tasks", token, {"title": "Count the tea"})["task"]["id"]
     watched.go(f"/tasks/{task}")
     watched.page.fill("input[name=title]", "Count the tea and the coffee")
-    call(kontor, "POST", "/api/user/logout", token_of(kontor, staff), {"from_all_devices": True})
+    call(kontor, "POST", "/api/user/logout", token, {"from_all_devices": True})
     watched.page.keyboard.press("Control+s")
     watched.page.wait_for_selector("dialog input[type=password]")
     watched.shot("daily-session")
+    await_login()
     watched.page.fill("dialog input[type=password]", staff[1])
     watched.page.keyboard.press("Enter")
-    watched.page.wait_for_selector(".toast.done")
+    watched.page.wait_for_selector("h1:has-text('coffee')")
     assert call(kontor, "GET", f"/api/tasks/{task}", token_of(kontor, staff))["task"]["title"] == "Count the tea and the coffee"
     watched.errors[:] = [one for one in watched.errors if "401" not in one]
 

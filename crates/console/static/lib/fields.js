@@ -8,6 +8,9 @@ import { Picker } from './picker.js';
 
 /** @typedef {import('./form.js').FieldSpec} FieldSpec */
 
+/** Kinds that the browser has an input for. @type {Record<string, string>} */
+const INPUT = { phone: 'tel', email: 'email', date: 'date' };
+
 /** @param {FieldSpec} field */
 export const labelOf = (field) => field.label ?? maybe(`field.${field.name}`) ?? field.name;
 
@@ -50,7 +53,7 @@ export function Field({ id, field, value, values, errors, changed, onChange }) {
                     onChange=${(/** @type {any} */ e) => onChange(e.target.value === '' ? null : amount(e.target.value))} />`
                   : kind === 'datetime' ? html`<input type="datetime-local" ...${common} value=${localMoment(value)}
                       onChange=${(/** @type {any} */ e) => onChange(e.target.value ? new Date(e.target.value).toISOString() : null)} />`
-                    : html`<input type=${{ phone: 'tel', email: 'email', date: 'date' }[kind] ?? 'text'} maxlength=${field.max} ...${common} value=${value ?? ''} onInput=${text} />`}
+                    : html`<input type=${INPUT[kind] ?? 'text'} maxlength=${field.max} ...${common} value=${value ?? ''} onInput=${text} />`}
     ${messages}
   </div>`;
 }

@@ -31,7 +31,9 @@ function format(name, make) {
 /** @param {string | number | null | undefined} value */
 export function money(value) {
   if (value === null || value === undefined || value === '') return '–';
-  return format('money', (locale) => new Intl.NumberFormat(locale, { style: 'currency', currency: project.currency }))
+  return format('money', (locale) => new Intl.NumberFormat(locale, {
+    style: 'currency', currency: project.currency, currencyDisplay: 'narrowSymbol',
+  }))
     .format(Number(value));
 }
 

@@ -12,6 +12,9 @@ import { Card, Loading } from './ui.js';
 /** @param {string | null} value */
 const short = (value) => (value === null || value === '' ? '–' : value.length > 80 ? `${value.slice(0, 80)}…` : value);
 
+/** A value in words: a status has a name. @param {string} field @param {string | null} value */
+const value = (field, value) => (field === 'status_id' && value ? maybe(`order.status.${value}`) : null) ?? short(value);
+
 /** The name of a changed field; dotted paths keep their end. @param {string} field */
 const fieldText = (field) => maybe(`field.${field}`) ?? maybe(`field.${field.split('.').at(-1)}`) ?? field;
 
@@ -39,7 +42,7 @@ export function History({ load, round = 0, more }) {
         <b>${eventText(entry)}</b>${entry.detail && html` <span>${entry.detail}</span>`} ${more?.(entry)}
         <p><time datetime=${entry.dateTime}>${dateTime(entry.dateTime)}</time> <span class="faint">· ${entry.user?.name ?? entry.counterparty?.name ?? t('history.system')}</span></p>
         ${entry.changes.length > 0 && html`<ul class="changes">${entry.changes.slice(0, 8).map((change) => html`<li key=${change.field}>
-          ${fieldText(change.field)}: <s>${short(change.old)}</s> → ${short(change.new)}</li>`)}</ul>`}
+          ${fieldText(change.field)}: <s>${value(change.field, change.old)}</s> → ${value(change.field, change.new)}</li>`)}</ul>`}
       </li>`)}</ul>
       ${pages < last && html`<button type="button" class="link" onClick=${() => setPages(pages + 1)}>${t('more')}</button>`}`}<//>
   <//>`;

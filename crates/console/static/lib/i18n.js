@@ -9,7 +9,7 @@ export const LANGUAGES = /** @type {const} */ (['ru', 'en']);
 
 /** @returns {string} */
 function preferred() {
-  const chosen = recall('language', '');
+  const chosen = /** @type {string} */ (recall('language', ''));
   if (LANGUAGES.some((known) => known === chosen)) return chosen;
   return navigator.languages.some((name) => name.toLowerCase().startsWith('ru')) ? 'ru' : 'en';
 }

@@ -24,8 +24,11 @@ export function setSingleKeys(on) {
   singleKeys.set(on);
 }
 
-/** @returns {Action[]} the actions that can run now */
-export const currentActions = () => [...layers.values()].flat();
+/** @returns {Action[]} the actions that can run now, those of the screen before those of the frame */
+export const currentActions = () => [...layers.values()].sort((a, b) => Number(isFrame(a)) - Number(isFrame(b))).flat();
+
+/** @param {Action[]} actions */
+const isFrame = (actions) => actions.some((action) => action.id === 'palette');
 
 /** Offers actions while the component is shown: their keys work and the palette lists them. @param {Action[]} actions */
 export function useActions(actions) {
@@ -66,7 +69,7 @@ function listen(event) {
   if (!ctrl && (typing(event.target) || !singleKeys.get())) return;
   const dialog = document.querySelector('dialog[open]');
   const pressed = ctrl ? `ctrl+${name}` : pending ? `${pending} ${name}` : name;
-  const actions = currentActions().reverse();
+  const actions = currentActions();
   const found = actions.find((action) => action.keys === pressed);
   clearTimeout(timer);
   pending = '';

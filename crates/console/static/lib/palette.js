@@ -53,7 +53,7 @@ async function search(query, signal) {
 function commands() {
   const shown = currentActions().filter((action) => !action.hidden);
   return [
-    ...shown.reverse().map((action) => ({
+    ...shown.map((action) => ({
       id: `do-${action.id}`, group: 'palette.actions', label: action.label, icon: action.icon ?? 'chevron',
       ...(action.keys ? { keys: action.keys } : {}), run: action.run,
     })),

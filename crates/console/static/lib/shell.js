@@ -71,6 +71,8 @@ function Shell() {
     { id: 'sign-out', label: t('signOut'), icon: 'logout', run: signOut },
   ]);
   useEffect(() => setShown(false), [path]);
+  // The palette is there when its keys are pressed: what is typed next must reach its field.
+  useEffect(() => void import('./palette.js'), []);
   const groups = [...new Set(listed.map((screen) => screen.section ?? ''))];
   const active = listed.reduce((best, screen) => {
     const here = screen.path === '/' ? path === '/' : path === screen.path || path.startsWith(`${screen.path}/`);

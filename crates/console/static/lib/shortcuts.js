@@ -16,7 +16,7 @@ export function Shortcuts({ close }) {
   const on = singleKeys.use();
   const actions = currentActions().filter((action) => action.keys);
   const seen = new Set();
-  const listed = actions.reverse().filter((action) => {
+  const listed = actions.filter((action) => {
     const fresh = !seen.has(action.keys);
     seen.add(action.keys);
     return fresh;

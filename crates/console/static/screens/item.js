@@ -159,7 +159,7 @@ const EMPTY_LEVEL = {};
 function NewLevel({ item, taken, done }) {
   /** @type {FieldSpec[]} */
   const level = [
-    { name: 'warehouse_id', kind: 'choice', required: true, wide: true, options: async () => (await options.warehouses()).filter((option) => !taken.includes(Number(option.value))) },
+    { name: 'warehouse_id', kind: 'choice', required: true, wide: true, options: async () => (await options.warehouses()).filter((/** @type {import('../lib/tables.js').Option} */ option) => !taken.includes(Number(option.value))) },
     { name: 'quantity', kind: 'number', required: true },
     { name: 'price', kind: 'money', required: true },
   ];

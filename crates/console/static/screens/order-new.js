@@ -17,7 +17,8 @@ import { Card, Page, reason } from '../lib/ui.js';
 /** @typedef {{ id: number, name: string, article: string, quantity: number }} Line */
 
 const EMPTY = { counterparty_id: null, application_id: null, delivery_type_id: null, shop_id: null, address: null, promo_code: null, comment: null };
-/** Delivery to an address, which alone needs one. */
+/** Delivery types: pickup needs a shop, delivery an address. */
+const PICKUP = 1;
 const DELIVERY = 2;
 
 export default function OrderNew() {
@@ -42,8 +43,8 @@ export default function OrderNew() {
       } },
     { name: 'application_id', label: t('column.application'), kind: 'choice', options: options.applications, when: () => can('view-applications') },
     { name: 'delivery_type_id', label: t('order.delivery'), kind: 'choice', required: true, options: options.deliveryTypes },
-    { name: 'shop_id', label: t('order.shop'), kind: 'choice', options: options.shops, when: (now) => can('view-shops') && now.delivery_type_id !== DELIVERY },
-    { name: 'address', kind: 'text', max: 500, wide: true, when: (now) => now.delivery_type_id === DELIVERY },
+    { name: 'shop_id', label: t('order.shop'), kind: 'choice', required: true, options: options.shops, when: (now) => now.delivery_type_id === PICKUP },
+    { name: 'address', kind: 'text', required: true, max: 500, wide: true, when: (now) => now.delivery_type_id === DELIVERY },
     { name: 'promo_code', label: t('order.promo'), kind: 'text', max: 64 },
     { name: 'comment', kind: 'area' },
   ];

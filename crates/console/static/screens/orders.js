@@ -30,7 +30,7 @@ export default function Orders() {
   const chosen = query.getAll('status_id');
   const everything = query.get('queue') === 'all' || chosen.length > 1;
   const status = everything ? null : Number(chosen[0] ?? STATUS.paid);
-  const reload = () => setRound((/** @type {number} */ n) => n + 1);
+  const reload = () => { setRound((/** @type {number} */ n) => n + 1); };
   const names = statuses.data ?? [];
   const nameOf = (/** @type {number} */ id) => names.find((one) => one.value === id)?.label ?? t(`order.status.${id}`);
   const fixed = useMemo(() => (status === null ? {} : { status_id: [status] }), [status]);
@@ -48,7 +48,7 @@ export default function Orders() {
       actions: can('edit-orders') ? [
         { key: 'n', label: status === null || !nextOf(status) ? t('order.next') : moveLabel(nextOf(status) ?? 0), icon: 'check',
           when: (/** @type {Row} */ row) => step(row) !== undefined,
-          run: (/** @type {Row} */ row) => void moveOrder(idOf(row), step(row) ?? 0, version(row), reload) },
+          run: (/** @type {Row} */ row) => { void moveOrder(idOf(row), step(row) ?? 0, version(row), reload); } },
         ...(status === null || ![STATUS.created, STATUS.paid, STATUS.work].some((one) => one === status) ? [] : [{
           key: 'i', label: moveLabel(STATUS.issued), icon: 'truck',
           run: (/** @type {Row} */ row) => void moveOrder(idOf(row), STATUS.issued, version(row), reload),
