@@ -74,6 +74,7 @@ fn every_member_has_a_rule() {
             || name == "kontor-kernel"
             || name == "kontor-sandbox"
             || name == "kontor-html"
+            || name == "kontor-console"
             || name == "kontor-faulty-disk"
             || name == "kontor-bench"
             || name == "kontor-examples"
@@ -192,6 +193,15 @@ fn surfaces_know_the_http_kit_and_not_each_other() {
         for (member, dependencies) in &all {
             assert!(!dependencies.contains(surface) || member == "kontor", "{member} must not know {surface}");
         }
+    }
+}
+
+#[test]
+fn the_console_knows_nobody() {
+    let all = dependencies();
+    assert!(ours(&all["kontor-console"]).is_empty());
+    for (member, dependencies) in &all {
+        assert!(member == "kontor" || !dependencies.contains("kontor-console"), "{member} must not know the console");
     }
 }
 

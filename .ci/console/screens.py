@@ -1,0 +1,120 @@
+"""Opens every screen: no violation of the policy, no error, no serious finding of axe, no horizontal scroll, focus never lost."""
+
+import json
+import re
+
+from browser import ROOT, Watched, call, token_of
+
+TABLES = {"orders": "orders", "items": "nomenclatures", "stock": "inventories", "customers": "counterparties", "tasks": "tasks", "agents": "agents"}
+
+
+def seed(kontor, token):
+    """A customer, an order and a task, so that every screen has a record to show."""
+    customer = call(kontor, "POST", "/api/counterparties", token, {"is_company": False, "first_name": "Anna", "last_name": "Petersen", "phone_1": "+7 900 555-01-01"})["counterparty"]["id"]
+    items = [one["nomenclature"]["id"] for one in call(kontor, "GET", "/api/inventories?per_page=4&quantity_gt=9", token)["inventories"]]
+    for _ in range(3):
+        order = call(kontor, "POST", "/api/orders", token, {"counterparty_id": customer, "delivery_type_id": 1, "shop_id": 1, "comment": "Ring twice, please.",
+                                                           "products": [{"id": one, "quantity": 1} for one in dict.fromkeys(items)]})["order"]["id"]
+        call(kontor, "POST", f"/api/orders/{order}/record-payment", token, {"method": "cash"})
+    call(kontor, "POST", "/api/tasks", token, {"title": "Call the supplier", "responsible_id": 1, "deadline": "2027-02-01T12:00:00Z"})
+    call(kontor, "POST", "/api/agents", token, {"name": "Night import", "permissions": ["view-nomenclatures", "edit-inventories"]})
+
+
+def screens(kontor, token):
+    """Addresses of all screens in lib/sections.js, with records that exist."""
+    source = (ROOT / "crates/console/static/lib/sections.js").read_text()
+    found = re.findall(r"\{ path: '([^']+)', title: '[^']+'", source)
+    first = {}
+    for name, table in TABLES.items():
+        rows = call(kontor, "GET", f"/api/tables/{table}?per_page=1", token)[table]
+        if rows:
+            number = rows[0]["id"]
+            first[name] = number["value"] if isinstance(number, dict) else number
+    request = call(kontor, "POST", "/api/agent-access-requests", body={
+        "name": "Stock assistant", "reason": "Compares the stock with the supplier's list every night.",
+        "permissions": ["view-nomenclatures", "view-inventories", "edit-inventories"]})
+    for path in found:
+        section = path.strip("/").split("/")[0]
+        if path.endswith("/:id"):
+            number = request["publicId"] if section == "approvals" else first.get(section)
+            if number is not None:
+                yield path.replace(":id", str(number))
+            if section in ("items", "customers", "tasks", "agents"):
+                yield path.replace(":id", "new")
+        elif path == "/orders/print":
+            yield f"/orders/print?id={first['orders']}"
+        else:
+            yield path
+    yield "/orders?queue=all"
+
+
+def name_of(path):
+    return re.sub(r"\W+", "-", re.sub(r"[0-9a-f]{8}-[0-9a-f-]+|\d+", "one", path)).strip("-") or "today"
+
+
+def wide(watched):
+    """Names what sticks out of a page that scrolls sideways."""
+    return watched.page.evaluate("""() => {
+        const width = document.documentElement.clientWidth;
+        if (document.documentElement.scrollWidth <= width) return [];
+        const scrolled = (node) => { for (let at = node.parentElement; at; at = at.parentElement) if (getComputedStyle(at).overflowX !== 'visible') return true; return false; };
+        return [...document.querySelectorAll('body *')].filter((node) => node.getBoundingClientRect().right > width + 1 && !scrolled(node))
+            .slice(0, 3).map((node) => `${node.tagName}.${node.className} ${Math.round(node.getBoundingClientRect().right)} > ${width}`);
+    }""")
+
+
+def tab_returns(watched, limit=400):
+    """`true` if Tab reaches the start of the screen again and never loses the focus within."""
+    watched.page.evaluate("document.activeElement.blur(); window.__seen = new Set()")
+    for _ in range(limit):
+        watched.page.keyboard.press("Tab")
+        state = watched.page.evaluate("""() => {
+            const at = document.activeElement;
+            if (!at || at === document.body) return 'out';
+            if (window.__seen.has(at)) return 'again';
+            window.__seen.add(at);
+            const box = at.getBoundingClientRect();
+            return at.getClientRects().length && getComputedStyle(at).visibility !== 'hidden' ? 'on' : `hidden ${at.outerHTML.slice(0, 120)}`;
+        }""")
+        if state in ("out", "again"):
+            return []
+        if state != "on":
+            return [f"focus on something hidden: {state}"]
+    return ["Tab does not return"]
+
+
+def run(browser, console, kontor, staff):
+    problems = []
+    token = token_of(kontor, staff)
+    seed(kontor, token)
+    paths = list(screens(kontor, token))
+    for label, context in {
+        "light": {}, "dark": {"color_scheme": "dark", "locale": "ru-RU"}, "phone": {"viewport": {"width": 360, "height": 740}, "locale": "ru-RU"},
+        "zoom": {"viewport": {"width": 680, "height": 430}, "device_scale_factor": 2},
+    }.items():
+        watched = Watched(browser, console, **context)
+        watched.open()
+        watched.page.wait_for_selector("input[name=login]")
+        problems += [f"{label} sign-in: {one}" for one in [*watched.axe(), *watched.problems()]]
+        watched.shot(f"{label}-sign-in")
+        watched.sign_in(staff)
+        for path in paths:
+            watched.go(path)
+            watched.shot(f"{label}-{name_of(path)}")
+            found = [*watched.problems(), *[f"sideways: {one}" for one in wide(watched)]]
+            if label in ("light", "dark", "phone"):
+                found += watched.axe()
+            if label == "light":
+                found += tab_returns(watched)
+            if watched.page.locator("main .failure").count():
+                found.append("the screen shows an error")
+            problems += [f"{label} {path}: {one}" for one in found]
+        problems += [f"{label}: not in the description: {method} {path}" for method, path in undocumented(watched.requests)]
+        watched.context.close()
+    return problems
+
+
+def undocumented(requests):
+    paths = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
+    known = [(method.upper(), re.compile(re.sub(r"\{[^}]+\}", "[^/]+", path) + "$")) for path, methods in paths.items() for method in methods]
+    return sorted({one for one in requests if not any(one[0] == method and pattern.match(one[1]) for method, pattern in known)})

@@ -1,0 +1,102 @@
+// @ts-check
+// The inputs of a form, one for each kind of field.
+import { amount } from './format.js';
+import { cx, html, useMemo, useState } from './html.js';
+import { maybe, t } from './i18n.js';
+import { useLoad } from './load.js';
+import { Picker } from './picker.js';
+
+/** @typedef {import('./form.js').FieldSpec} FieldSpec */
+
+/** Kinds that the browser has an input for. @type {Record<string, string>} */
+const INPUT = { phone: 'tel', email: 'email', date: 'date' };
+
+/** @param {FieldSpec} field */
+export const labelOf = (field) => field.label ?? maybe(`field.${field.name}`) ?? field.name;
+
+/** A moment as the input shows it, in the browser's time zone. @param {string | null} value */
+function localMoment(value) {
+  if (!value) return '';
+  const moment = new Date(value);
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+}
+
+/**
+ * @param {{ id: string, field: FieldSpec, value: any, values: Record<string, any>, errors: string[], changed: boolean,
+ *   onChange: (value: any) => void }} props
+ */
+export function Field({ id, field, value, values, errors, changed, onChange }) {
+  const { kind, hint } = field;
+  const label = labelOf(field);
+  const note = [hint && `${id}-hint`, errors.length > 0 && `${id}-error`].filter(Boolean).join(' ') || undefined;
+  const common = {
+    id, name: field.name, required: field.required, disabled: field.locked, 'aria-invalid': errors.length > 0 || undefined, 'aria-describedby': note,
+  };
+  const text = (/** @type {any} */ event) => onChange(event.target.value === '' ? null : event.target.value);
+  const messages = html`${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
+    ${errors.length > 0 && html`<p class="field-error" id=${`${id}-error`}>${errors.join('. ')}</p>`}`;
+  if (kind === 'check') {
+    return html`<div class=${cx('field check-field', changed && 'changed')}><label class="check">
+      <input type="checkbox" ...${common} required=${false} checked=${Boolean(value)} onChange=${(/** @type {any} */ e) => onChange(e.target.checked)} /> ${label}</label>${messages}</div>`;
+  }
+  return html`<div class=${cx('field', (field.wide || kind === 'area' || kind === 'html') && 'wide', changed && 'changed')}>
+    <label for=${id}>${label}${field.required && html`<span class="faint"> *</span>`}</label>
+    ${kind === 'area' ? html`<textarea ...${common} rows="3" maxlength=${field.max} value=${value ?? ''} onInput=${text} />`
+      : kind === 'html' ? html`<${HtmlField} common=${common} value=${value ?? ''} onInput=${text} />`
+        : kind === 'choice' ? html`<${ChoiceField} common=${common} field=${field} value=${value} onChange=${onChange} />`
+          : kind === 'tags' ? html`<${TagsField} common=${common} field=${field} value=${value ?? []} onChange=${onChange} />`
+            : kind === 'picker' ? html`<${Picker} id=${id} label=${label} find=${field.find} shown=${value == null ? '' : field.shown?.(value, values) ?? String(value)}
+                invalid=${errors.length > 0} describedby=${note} disabled=${field.locked} onChange=${(/** @type {any} */ choice) => onChange(choice?.value ?? null)} />`
+              : kind === 'number' ? html`<input type="number" inputmode="numeric" step="1" min=${field.min ?? 0} ...${common} value=${value ?? ''}
+                  onInput=${(/** @type {any} */ e) => onChange(e.target.value === '' ? null : Number(e.target.value))} />`
+                : kind === 'money' ? html`<input type="text" inputmode="decimal" ...${common} value=${value ?? ''} onInput=${text}
+                    onChange=${(/** @type {any} */ e) => onChange(e.target.value === '' ? null : amount(e.target.value))} />`
+                  : kind === 'datetime' ? html`<input type="datetime-local" ...${common} value=${localMoment(value)}
+                      onChange=${(/** @type {any} */ e) => onChange(e.target.value ? new Date(e.target.value).toISOString() : null)} />`
+                    : html`<input type=${INPUT[kind] ?? 'text'} maxlength=${field.max} ...${common} value=${value ?? ''} onInput=${text} />`}
+    ${messages}
+  </div>`;
+}
+
+/** @param {{ common: Record<string, any>, field: FieldSpec, value: any, onChange: (value: any) => void }} props */
+function ChoiceField({ common, field, value, onChange }) {
+  const loaded = useLoad(async () => (field.options ? field.options() : []), [field.name]);
+  const options = loaded.data ?? [];
+  const missing = value != null && !options.some((option) => option.value === value);
+  return html`<select ...${common} value=${value ?? ''} onChange=${(/** @type {any} */ e) => {
+    const found = options.find((option) => String(option.value) === e.target.value);
+    onChange(found ? found.value : null);
+  }}>
+    <option value="" selected=${value == null}>${t('form.none')}</option>
+    ${missing && html`<option value=${String(value)} selected>№ ${value}</option>`}
+    ${options.map((option) => html`<option key=${option.value} value=${String(option.value)} selected=${option.value === value}>${option.label}</option>`)}
+  </select>`;
+}
+
+/** Several of a list, as check boxes in a box. @param {{ common: Record<string, any>, field: FieldSpec, value: number[], onChange: (value: any) => void }} props */
+function TagsField({ common, field, value, onChange }) {
+  const loaded = useLoad(async () => (field.options ? field.options() : []), [field.name]);
+  return html`<div class="choices boxed" role="group" id=${common.id} tabindex="-1" aria-label=${labelOf(field)}>
+    ${(loaded.data ?? []).map((option) => html`<label class="check" key=${option.value}><input type="checkbox" checked=${value.includes(Number(option.value))}
+      onChange=${() => onChange(value.includes(Number(option.value)) ? value.filter((one) => one !== option.value) : [...value, Number(option.value)])} /> ${option.label}</label>`)}
+    ${loaded.data?.length === 0 && html`<span class="note">${t('table.noOptions')}</span>`}
+  </div>`;
+}
+
+/** HTML text with a preview. The preview has no scripts and an origin of its own. @param {{ common: Record<string, any>, value: string, onInput: (event: any) => void }} props */
+function HtmlField({ common, value, onInput }) {
+  const [shown, setShown] = useState(false);
+  return html`<div class="html-field">
+    <textarea ...${common} rows="6" class="code" value=${value} onInput=${onInput} />
+    <button type="button" class="link" aria-expanded=${shown} onClick=${() => setShown(!shown)}>${t(shown ? 'form.hidePreview' : 'form.preview')}</button>
+    ${shown && html`<${Preview} markup=${value} />`}
+  </div>`;
+}
+
+/** @param {{ markup: string }} props */
+export function Preview({ markup }) {
+  const address = useMemo(() => URL.createObjectURL(new Blob(
+    ['<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><body>', markup], { type: 'text/html' },
+  )), [markup]);
+  return html`<iframe class="preview" title=${t('form.preview')} sandbox="" src=${address} onLoad=${() => URL.revokeObjectURL(address)} />`;
+}

@@ -1,0 +1,49 @@
+// @ts-check
+// History of a record: who changed what, newest first.
+import { dateTime } from './format.js';
+import { html, useState } from './html.js';
+import { maybe, t } from './i18n.js';
+import { useLoad } from './load.js';
+import { Card, Loading } from './ui.js';
+
+/** @typedef {{ field: string, old: string | null, new: string | null }} Change */
+/** @typedef {{ id: number, dateTime: string, user: { name: string } | null, counterparty: { name: string } | null, action: string, event?: string, detail?: string | null, reason?: string, order_id?: number | null, changes: Change[] }} Entry */
+
+/** @param {string | null} value */
+const short = (value) => (value === null || value === '' ? '–' : value.length > 80 ? `${value.slice(0, 80)}…` : value);
+
+/** A value in words: a status has a name. @param {string} field @param {string | null} value */
+const value = (field, value) => (field === 'status_id' && value ? maybe(`order.status.${value}`) : null) ?? short(value);
+
+/** The name of a changed field; dotted paths keep their end. @param {string} field */
+const fieldText = (field) => maybe(`field.${field}`) ?? maybe(`field.${field.split('.').at(-1)}`) ?? field;
+
+/** What happened, in words. @param {Entry} entry */
+function eventText(entry) {
+  if (entry.event) return maybe(`event.${entry.event}`) ?? entry.event;
+  if (entry.reason) return maybe(`reason.${entry.reason}`) ?? entry.reason;
+  return maybe(`history.${entry.action}`) ?? entry.action;
+}
+
+/**
+ * @param {{ load: (page: number, signal: AbortSignal) => Promise<any>, round?: number, more?: (entry: Entry) => any }} props
+ * `load` answers with `histories` and `pagination`
+ */
+export function History({ load, round = 0, more }) {
+  const [pages, setPages] = useState(1);
+  const loaded = useLoad(async (signal) => {
+    const answers = await Promise.all(Array.from({ length: pages }, (_, index) => load(index + 1, signal)));
+    return { entries: answers.flatMap((answer) => answer.histories), last: answers[0]?.pagination?.last_page ?? 1 };
+  }, [pages, round]);
+  return html`<${Card} title=${t('history')}>
+    <${Loading} of=${loaded} lines=${3}>${(/** @type {{ entries: Entry[], last: number }} */ { entries, last }) => html`
+      ${entries.length === 0 && html`<p class="note">${t('history.none')}</p>`}
+      <ul class="timeline">${entries.map((entry) => html`<li key=${entry.id}>
+        <b>${eventText(entry)}</b>${entry.detail && html` <span>${entry.detail}</span>`} ${more?.(entry)}
+        <p><time datetime=${entry.dateTime}>${dateTime(entry.dateTime)}</time> <span class="faint">· ${entry.user?.name ?? entry.counterparty?.name ?? t('history.system')}</span></p>
+        ${entry.changes.length > 0 && html`<ul class="changes">${entry.changes.slice(0, 8).map((change) => html`<li key=${change.field}>
+          ${fieldText(change.field)}: <s>${value(change.field, change.old)}</s> → ${value(change.field, change.new)}</li>`)}</ul>`}
+      </li>`)}</ul>
+      ${pages < last && html`<button type="button" class="link" onClick=${() => setPages(pages + 1)}>${t('more')}</button>`}`}<//>
+  <//>`;
+}

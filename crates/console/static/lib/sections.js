@@ -1,0 +1,54 @@
+// @ts-check
+// Every screen of the console: its address, permission, texts and place in the navigation.
+
+/**
+ * @typedef {object} Screen
+ * @property {string} path pattern of the address
+ * @property {() => Promise<{ default: any }>} load
+ * @property {string} title key of the text
+ * @property {string | null} permission without it the screen does not exist for the role
+ * @property {string[]} texts dictionaries it needs beside `shell`
+ * @property {string} [icon] shown in the navigation with this icon
+ * @property {string} [keys] keys that open it
+ * @property {string} [section] title of the group in the navigation
+ */
+
+/** @type {Screen[]} */
+export const screens = [
+  { path: '/', title: 'nav.today', icon: 'today', keys: 'g t', section: 'section.work', permission: null, texts: [], load: () => import('../screens/today.js') },
+  { path: '/tasks', title: 'nav.tasks', icon: 'tasks', keys: 'g w', section: 'section.work', permission: 'view-tasks', texts: [], load: () => import('../screens/tasks.js') },
+  { path: '/tasks/:id', title: 'nav.task', permission: 'view-tasks', texts: [], load: () => import('../screens/task.js') },
+
+  { path: '/orders', title: 'nav.orders', icon: 'orders', keys: 'g o', section: 'section.sales', permission: 'view-orders', texts: ['orders'], load: () => import('../screens/orders.js') },
+  { path: '/orders/new', title: 'nav.orderNew', permission: 'create-orders', texts: ['orders'], load: () => import('../screens/order-new.js') },
+  { path: '/orders/print', title: 'nav.packing', permission: 'view-orders', texts: ['orders'], load: () => import('../screens/order-print.js') },
+  { path: '/orders/:id', title: 'nav.order', permission: 'view-orders', texts: ['orders'], load: () => import('../screens/order.js') },
+  { path: '/customers', title: 'nav.customers', icon: 'customers', keys: 'g c', section: 'section.sales', permission: 'view-counterparties', texts: ['customers'], load: () => import('../screens/customers.js') },
+  { path: '/customers/:id', title: 'nav.customer', permission: 'view-counterparties', texts: ['customers', 'orders'], load: () => import('../screens/customer.js') },
+
+  { path: '/items', title: 'nav.items', icon: 'catalogue', keys: 'g i', section: 'section.goods', permission: 'view-nomenclatures', texts: ['goods'], load: () => import('../screens/items.js') },
+  { path: '/items/:id', title: 'nav.item', permission: 'view-nomenclatures', texts: ['goods'], load: () => import('../screens/item.js') },
+  { path: '/categories', title: 'nav.categories', icon: 'tree', section: 'section.goods', permission: 'view-categories', texts: ['goods'], load: () => import('../screens/categories.js') },
+  { path: '/brands', title: 'nav.brands', icon: 'brand', section: 'section.goods', permission: 'view-brands', texts: ['goods'], load: () => import('../screens/brands.js') },
+  { path: '/stock', title: 'nav.stock', icon: 'stock', keys: 'g s', section: 'section.goods', permission: 'view-inventories', texts: ['goods'], load: () => import('../screens/stock.js') },
+  { path: '/stock/correct', title: 'nav.correct', keys: 'g k', permission: 'edit-inventories', texts: ['goods'], load: () => import('../screens/stock-correct.js') },
+  { path: '/stock/:id', title: 'nav.stockItem', permission: 'view-inventories', texts: ['goods'], load: () => import('../screens/stock-item.js') },
+
+  { path: '/approvals', title: 'nav.approvals', icon: 'approvals', keys: 'g a', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approvals.js') },
+  { path: '/approvals/:id', title: 'nav.approval', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approval.js') },
+  { path: '/agents', title: 'nav.agents', icon: 'agents', keys: 'g b', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agents.js') },
+  { path: '/agents/:id', title: 'nav.agent', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agent.js') },
+];
+
+/**
+ * Actions that the palette offers everywhere.
+ * @type {{ id: string, title: string, icon: string, permission: string, to: string, keys?: string }[]}
+ */
+export const actions = [
+  { id: 'order-new', title: 'do.orderNew', icon: 'plus', permission: 'create-orders', to: '/orders/new', keys: 'c o' },
+  { id: 'stock-correct', title: 'do.correct', icon: 'edit', permission: 'edit-inventories', to: '/stock/correct' },
+  { id: 'item-new', title: 'do.itemNew', icon: 'plus', permission: 'create-nomenclatures', to: '/items/new', keys: 'c i' },
+  { id: 'customer-new', title: 'do.customerNew', icon: 'plus', permission: 'create-counterparties', to: '/customers/new', keys: 'c c' },
+  { id: 'task-new', title: 'do.taskNew', icon: 'plus', permission: 'create-tasks', to: '/tasks/new', keys: 'c t' },
+  { id: 'agent-new', title: 'do.agentNew', icon: 'plus', permission: 'create-agents', to: '/agents/new' },
+];

@@ -1,0 +1,124 @@
+// @ts-check
+// Filters and sorts of the tables, by the names of the API description. Columns come from the answers themselves.
+// A check compares this list with the description.
+import { get } from './api.js';
+import { once } from './load.js';
+import { can } from './session.js';
+
+/** @typedef {{ value: string | number, label: string }} Option */
+/**
+ * @typedef {object} Filter
+ * @property {string} name parameter of the API; a range has `_gt` and `_lt`
+ * @property {'choice' | 'range' | 'flag' | 'dates'} kind
+ * @property {() => Promise<Option[]>} [options]
+ * @property {string} [needs] permission to read the options
+ */
+/**
+ * @typedef {object} Description
+ * @property {string} path
+ * @property {string} root key of the rows
+ * @property {boolean} [search] `true` if it takes `query`
+ * @property {Filter[]} filters
+ * @property {string[]} sorts columns that can be sorted
+ * @property {string[]} [hidden] columns that are not shown at first
+ */
+
+/**
+ * @param {string} path
+ * @param {string} root
+ * @param {string} [permission]
+ * @returns {() => Promise<Option[]>}
+ */
+const named = (path, root, permission = 'view-dictionaries') => () => once(path, async () => {
+  if (!can(permission)) return [];
+  const answer = await get(/** @type {any} */ (path));
+  return /** @type {{ id: number, name: string }[]} */ (/** @type {any} */ (answer)[root]).map(({ id, name }) => ({ value: id, label: name }));
+});
+
+/** Options of dictionaries, loaded once per session. */
+export const options = {
+  orderStatuses: named('/api/order_statuses', 'orderStatuses'),
+  taskStatuses: named('/api/task_statuses', 'taskStatuses'),
+  categories: named('/api/categories', 'categories', 'view-categories'),
+  brands: named('/api/brands', 'brands', 'view-brands'),
+  kinds: named('/api/nomenclature_kinds', 'nomenclatureKinds'),
+  types: named('/api/nomenclature_types', 'nomenclatureTypes'),
+  vats: named('/api/vats', 'vats'),
+  units: named('/api/storage_units', 'units'),
+  countries: named('/api/countries', 'countries'),
+  tags: named('/api/tags', 'tags', 'view-nomenclatures'),
+  managers: named('/api/managers', 'managers', 'view-users'),
+  responsible: named('/api/responsible_users', 'responsibleUsers', 'view-users'),
+  applications: named('/api/applications', 'applications', 'view-applications'),
+  shops: named('/api/shops', 'shops', 'view-shops'),
+  deliveryTypes: named('/api/delivery_types', 'deliveryTypes'),
+  warehouses: () => once('warehouses', async () => {
+    if (!can('view-warehouses')) return [];
+    const { warehouses } = /** @type {any} */ (await get('/api/tables/warehouses', { per_page: 100 }));
+    return warehouses.map((/** @type {any} */ row) => ({ value: row.id, label: row.name?.value ?? row.name }));
+  }),
+};
+
+/** @type {Filter} */
+const dates = { name: 'date', kind: 'dates' };
+
+/** @type {Record<'orders' | 'items' | 'stock' | 'customers' | 'tasks' | 'agents' | 'categories', Description>} */
+export const tables = {
+  orders: {
+    path: '/api/tables/orders', root: 'orders', search: true, sorts: ['id', 'created_at'], hidden: ['manager'],
+    filters: [
+      { name: 'status_id', kind: 'choice', options: options.orderStatuses },
+      { name: 'client_id', kind: 'choice', options: options.applications, needs: 'view-applications' },
+      { name: 'price', kind: 'range' },
+      dates,
+    ],
+  },
+  items: {
+    path: '/api/tables/nomenclatures', root: 'nomenclatures', search: true, sorts: ['id', 'name', 'price', 'created_at', 'updated_at'],
+    hidden: ['id', 'created_at'],
+    filters: [
+      { name: 'category_id', kind: 'choice', options: options.categories, needs: 'view-categories' },
+      { name: 'brand_id', kind: 'choice', options: options.brands, needs: 'view-brands' },
+      { name: 'kind_id', kind: 'choice', options: options.kinds },
+      { name: 'type_id', kind: 'choice', options: options.types },
+      { name: 'price', kind: 'range' },
+      dates,
+    ],
+  },
+  stock: {
+    path: '/api/tables/inventories', root: 'inventories', search: true,
+    sorts: ['id', 'quantity', 'reserved', 'price', 'created_at', 'updated_at'], hidden: ['id', 'created_at'],
+    filters: [
+      { name: 'warehouse_id', kind: 'choice', options: options.warehouses, needs: 'view-warehouses' },
+      { name: 'quantity', kind: 'range' },
+      { name: 'reserved', kind: 'range' },
+      { name: 'price', kind: 'range' },
+      dates,
+    ],
+  },
+  customers: {
+    path: '/api/tables/counterparties', root: 'counterparties', search: true, sorts: ['id', 'name', 'created_at'],
+    filters: [
+      { name: 'is_company', kind: 'flag' },
+      { name: 'manager_id', kind: 'choice', options: options.managers, needs: 'view-users' },
+      dates,
+    ],
+  },
+  tasks: {
+    path: '/api/tables/tasks', root: 'tasks', search: true, sorts: ['id', 'title', 'deadline', 'created_at', 'updated_at'],
+    hidden: ['id', 'author', 'closed_at', 'updated_at'],
+    filters: [
+      { name: 'status_id', kind: 'choice', options: options.taskStatuses },
+      { name: 'responsible_id', kind: 'choice', options: options.responsible, needs: 'view-users' },
+      dates,
+    ],
+  },
+  agents: {
+    path: '/api/tables/agents', root: 'agents', sorts: ['id', 'created_at'], hidden: ['id', 'updated_at'],
+    filters: [{ name: 'is_banned', kind: 'flag' }, dates],
+  },
+  categories: {
+    path: '/api/tables/categories', root: 'categories', search: true, sorts: ['id', 'code', 'name', 'created_at', 'updated_at'],
+    filters: [dates],
+  },
+};

@@ -1,0 +1,158 @@
+// @ts-check
+// One agent: its data, permissions and tokens. `/agents/new` creates one.
+import { get, patch, post, read, remove } from '../lib/api.js';
+import { confirm, Dialog, open, toast } from '../lib/dialog.js';
+import { ago, dateTime } from '../lib/format.js';
+import { RecordForm } from '../lib/form.js';
+import { html, useId, useMemo, useState } from '../lib/html.js';
+import { t } from '../lib/i18n.js';
+import { Icon } from '../lib/icons.js';
+import { useLoad } from '../lib/load.js';
+import { Permissions, permissionText } from '../lib/permissions.js';
+import { navigate } from '../lib/router.js';
+import { can, user } from '../lib/session.js';
+import { attempt, Card, Empty, Facts, Loading, Page, reason } from '../lib/ui.js';
+import { agentBadge } from './agents.js';
+
+/** @typedef {import('../types/shapes').Answered<'/api/agents/{agent}', 'get'>['agent']} Agent */
+/** @typedef {import('../lib/form.js').FieldSpec} FieldSpec */
+
+/** @type {FieldSpec[]} */
+const fields = [
+  { name: 'name', kind: 'text', required: true, max: 255, wide: true },
+  { name: 'description', kind: 'area', max: 65535 },
+];
+
+/** The names of permissions that the employee holds. */
+const own = () => (user.get()?.permissions ?? []).map((permission) => permission.name);
+
+/** @param {{ params: { id: string } }} props */
+export default function AgentScreen({ params }) {
+  return params.id === 'new' ? html`<${NewAgent} />` : html`<${OneAgent} key=${params.id} id=${Number(params.id)} />`;
+}
+
+const EMPTY = { name: null, description: null };
+
+function NewAgent() {
+  const [chosen, setChosen] = useState(/** @type {string[]} */ ([]));
+  const save = async (/** @type {Record<string, any>} */ values) => {
+    const { agent } = await post('/api/agents', {}, { ...values, permissions: chosen });
+    toast(t('created'));
+    await navigate(`/agents/${agent.id}`, { force: true, replace: true });
+  };
+  return html`<${Page} title=${t('do.agentNew')} crumbs=${[{ label: t('nav.agents'), to: '/agents' }]} />
+    <${Card}><${RecordForm} fields=${fields} record=${EMPTY} save=${save} submit=${t('create')} cancel=${() => navigate('/agents')}>
+      <h2>${t('field.permissions')}</h2>
+      <${Permissions} names=${own()} chosen=${chosen} onChange=${setChosen} />
+    <//><//>`;
+}
+
+/** @param {{ id: number }} props */
+function OneAgent({ id }) {
+  const loaded = useLoad((signal) => read('/api/agents/{agent}', { agent: id }, { signal }), [id]);
+  return html`<${Loading} of=${loaded}>${(/** @type {any} */ { body, etag }) => html`<${AgentView} agent=${body.agent} etag=${etag} reload=${loaded.reload} />`}<//>`;
+}
+
+/** @param {{ agent: Agent, etag: string | null, reload: () => void }} props */
+function AgentView({ agent, etag, reload }) {
+  const names = agent.permissions.map((permission) => permission.name);
+  const [chosen, setChosen] = useState(names);
+  const edits = can('edit-agents') && names.every((name) => can(name));
+  const path = { agent: agent.id };
+  const changedRights = [...chosen].sort().join() !== [...names].sort().join();
+  const offered = useMemo(() => [...new Set([...own(), ...names])], [agent]);
+  const change = (/** @type {Record<string, unknown>} */ body) => attempt(async () => {
+    await patch('/api/agents/{agent}', path, body, etag ? { match: etag } : {});
+    reload();
+  }, t('saved'));
+  const save = async (/** @type {Record<string, any>} */ changes, /** @type {any} */ _values, /** @type {string | undefined} */ match) => {
+    await patch('/api/agents/{agent}', path, changes, match ? { match } : {});
+    toast(t('saved'));
+    reload();
+  };
+  const reread = async () => {
+    const newer = await read('/api/agents/{agent}', path);
+    return { record: newer.body.agent, etag: newer.etag };
+  };
+  const erase = async () => {
+    if (!(await confirm({ title: t('agent.deleteAsk'), text: t('agent.deleteText'), confirm: t('delete'), danger: true }))) return;
+    if (await attempt(() => remove('/api/agents/{agent}', path), t('deleted'))) await navigate('/agents', { force: true });
+  };
+  const actions = edits && html`
+    <button type="button" class="button" onClick=${() => change({ is_banned: !agent.is_banned })}>${t(agent.is_banned ? 'agent.resume' : 'agent.pause')}</button>
+    <button type="button" class="button" onClick=${erase}><${Icon} name="trash" size=${16} />${t('delete')}</button>`;
+  return html`<${Page} title=${agent.name} crumbs=${[{ label: t('nav.agents'), to: '/agents' }]} badge=${agentBadge(agent.is_banned)} actions=${actions} />
+    ${can('edit-agents') && !edits && html`<p class="note">${t('agent.cannot')}</p>`}
+    <div class="columns">
+      <div>
+        <${Card} title=${t('agent.details')}><${RecordForm} fields=${fields} record=${agent} etag=${etag} save=${save} reread=${reread} readonly=${!edits} /><//>
+        <${Card} title=${t('field.permissions')} actions=${edits && changedRights && html`<button type="button" class="button primary small" onClick=${() => change({ permissions: chosen })}>${t('save')}</button>`}>
+          <${Permissions} names=${offered} chosen=${chosen} onChange=${setChosen} readonly=${!edits} /><//>
+      </div>
+      <div>
+        <${Card}><${Facts} rows=${[
+          [t('agent.created'), dateTime(agent.created_at)], [t('column.creator'), agent.creator?.name],
+          [t('agent.used'), agent.last_activity_at ? ago(agent.last_activity_at) : t('agent.never')],
+        ]} /><//>
+        <${Tokens} agent=${agent} edits=${edits} />
+      </div>
+    </div>`;
+}
+
+/** @param {{ agent: Agent, edits: boolean }} props */
+function Tokens({ agent, edits }) {
+  const loaded = useLoad((signal) => get('/api/agents/{agent}/tokens', { agent: agent.id }, { signal }), [agent.id]);
+  const create = async () => {
+    if (await open((/** @type {(done: boolean) => void} */ close) => html`<${TokenDialog} agent=${agent} close=${close} />`)) loaded.reload();
+  };
+  const revoke = async (/** @type {number} */ token) => {
+    if (!(await confirm({ title: t('agent.tokenRevokeAsk'), text: t('agent.tokenRevokeText'), confirm: t('agent.tokenRevoke'), danger: true }))) return;
+    if (await attempt(() => remove('/api/agents/{agent}/tokens/{token}', { agent: agent.id, token }), t('agent.tokenRevoked'))) loaded.reload();
+  };
+  return html`<${Card} title=${t('agent.tokens')} flush actions=${edits && html`<button type="button" class="button small" onClick=${create}><${Icon} name="key" size=${14} />${t('agent.tokenNew')}</button>`}>
+    <${Loading} of=${loaded} lines=${2}>${(/** @type {any} */ { tokens }) => (tokens.length === 0
+      ? html`<${Empty} icon="key" title=${t('agent.tokensNone')} />`
+      : html`<ul class="list">${tokens.map((/** @type {any} */ token) => html`<li key=${token.id}>
+          <div class="grow"><b>${token.name ?? `№ ${token.id}`}</b>
+            <p class="faint">${t('agent.expires')} ${dateTime(token.expires_at)} · ${t('agent.used')}: ${token.last_used_at ? ago(token.last_used_at) : t('agent.never')}</p>
+            <p class="faint">${token.abilities.map(permissionText).join(', ') || t('agent.whole')}</p></div>
+          ${edits && html`<button type="button" class="button small" onClick=${() => revoke(token.id)}>${t('agent.tokenRevoke')}</button>`}
+        </li>`)}</ul>`)}<//>
+  <//>`;
+}
+
+/** Creates a token and shows it once. @param {{ agent: Agent, close: (done: boolean) => void }} props */
+function TokenDialog({ agent, close }) {
+  const [name, setName] = useState('');
+  const [days, setDays] = useState('30');
+  const [value, setValue] = useState('');
+  const [error, setError] = useState('');
+  const id = useId('token');
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    try {
+      const answer = await post('/api/agents/{agent}/tokens', { agent: agent.id }, { name: name.trim(), expires_in_days: Number(days) });
+      setValue(answer.access_token.value);
+    } catch (failure) {
+      setError(reason(failure));
+    }
+  };
+  const copy = () => navigator.clipboard.writeText(value).then(() => toast(t('copied')), () => {});
+  if (value) {
+    return html`<${Dialog} key="value" title=${t('agent.tokenNew')} locked onClose=${() => {}} actions=${html`<button type="button" class="button primary" onClick=${() => close(true)}>${t('close')}</button>`}>
+      <p>${t('agent.tokenOnce')}</p>
+      <div class="secret"><code>${value}</code><button type="button" class="button small" onClick=${copy}><${Icon} name="copy" size=${14} />${t('copy')}</button></div>
+    <//>`;
+  }
+  return html`<${Dialog} key="form" title=${t('agent.tokenNew')} onClose=${() => close(false)}>
+    <form class="stack" onSubmit=${submit}>
+      ${error && html`<div class="form-problem" role="alert">${error}</div>`}
+      <div class="field"><label for=${`${id}-name`}>${t('agent.tokenName')}</label>
+        <input id=${`${id}-name`} required maxlength="255" autofocus value=${name} onInput=${(/** @type {any} */ e) => setName(e.target.value)} /></div>
+      <div class="field"><label for=${`${id}-days`}>${t('agent.tokenDays')}</label>
+        <input id=${`${id}-days`} type="number" min="1" required value=${days} onInput=${(/** @type {any} */ e) => setDays(e.target.value)} /></div>
+      <div class="dialog-foot inline"><button type="button" class="button" onClick=${() => close(false)}>${t('cancel')}</button>
+        <button class="button primary">${t('create')}</button></div>
+    </form>
+  <//>`;
+}
