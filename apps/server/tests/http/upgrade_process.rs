@@ -102,9 +102,9 @@ database_tests! {
         site.execute(&["UPDATE __diesel_schema_migrations SET version = '0114' WHERE version = '1001'"]).await;
         for command in ["serve", "worker", "doctor", "migrate"] {
             let refused = site.command(&[command]).output().unwrap();
-            let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-            assert_eq!(refused.status.code(), Some(1), "{command}: {told}");
-            assert!(told.contains("older release") && told.contains("start with an empty database"), "{command}: {told}");
+            let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert_eq!(refused.status.code(), Some(1), "{command}: {printed}");
+            assert!(printed.contains("older release") && printed.contains("start with an empty database"), "{command}: {printed}");
         }
     }
 }
