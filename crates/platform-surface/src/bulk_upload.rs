@@ -8,10 +8,10 @@ use kontor_kernel::Staff;
 use utoipa::ToSchema;
 
 use super::jobs::queued;
-use kontor_web::Settings;
-use kontor_web::blocking::blocking;
 use crate::import_parts::ImportRequestOptions;
 use crate::sheets::{dry_run_response, import_response};
+use kontor_web::Settings;
+use kontor_web::blocking::blocking;
 use kontor_web::upload::{Received, Upload};
 use kontor_web::{ApiError, SignedInStaff};
 

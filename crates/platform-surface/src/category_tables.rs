@@ -9,10 +9,10 @@ use kontor_kernel::listing::Sort;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::assortment::refusal;
+use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 use kontor_web::envelope::Answer;
 use kontor_web::routes::below;
 use kontor_web::{PathId, SignedInStaff};
-use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/tables/categories", |config| {

@@ -8,8 +8,8 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bulk_upload::{self, Importers, SheetUpload};
 use super::jobs::OneJob;
-use kontor_web::Settings;
 use crate::sheets::{ImportAnswer, ImportRefusal};
+use kontor_web::Settings;
 use kontor_web::upload::Upload;
 use kontor_web::{ApiError, SignedInStaff};
 

@@ -11,9 +11,9 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bulk_upload::{self, Importers, SheetUpload};
 use super::jobs::OneJob;
+use crate::sheets::{ExportQuery, ImportAnswer, ImportRefusal, download, send_csv};
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
-use crate::sheets::{ExportQuery, ImportAnswer, ImportRefusal, download, send_csv};
 use kontor_web::upload::Upload;
 use kontor_web::{ApiError, Query, SignedInStaff};
 

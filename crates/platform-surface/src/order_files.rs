@@ -11,13 +11,13 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::files::{FileRecord, OneFile};
+use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Created, created};
 use kontor_web::records::Message;
 use kontor_web::upload::{Parts, Upload};
 use kontor_web::{ApiError, PathId, SignedInStaff};
-use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
 
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(order_files_table);

@@ -21,13 +21,13 @@ use super::order_preview::OrderPreview;
 use super::order_refunds::{self, OrderRefundRecord};
 use super::order_table::{ORDERS, OrderParams, OrderTableParams, TABLE};
 use super::tickets;
+use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::list;
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
 use kontor_web::records::Message;
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
 use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
-use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(table_of_orders);

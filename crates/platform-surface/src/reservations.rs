@@ -8,8 +8,8 @@ use kontor_orders::ReservationService;
 use kontor_orders::model::{ReservationRecord, ReservationState};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::{ApiError, PathId, SignedInStaff};
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
+use kontor_web::{ApiError, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(reservations_table).service(order_lines_table);

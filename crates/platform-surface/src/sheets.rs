@@ -17,8 +17,8 @@ use kontor_kernel::Violations;
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
-use kontor_web::ApiError;
 use crate::import_rows::{HeaderRecord, RowRecord};
+use kontor_web::ApiError;
 use kontor_web::wire::{self, InputErrors};
 
 /// Error in a cell.

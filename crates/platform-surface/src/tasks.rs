@@ -12,10 +12,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, ZeroIsNull};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
-use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {

@@ -12,11 +12,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, one};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
 use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
-use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use kontor_kernel::RateRule;
 
-
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);

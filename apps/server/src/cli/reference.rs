@@ -10,9 +10,9 @@ use utoipa::PartialSchema as _;
 
 use super::{Arguments, Failure};
 use crate::config::Config;
+use crate::service::openapi::{description, pinned_text};
 use kontor_web::error_codes::ERROR_CODES;
 use kontor_web::limits::TABLE;
-use crate::service::openapi::{description, pinned_text};
 
 /// Prints, writes or checks the pages.
 pub fn run(out: Option<PathBuf>, check: bool) -> Result<(), Failure> {

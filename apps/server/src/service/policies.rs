@@ -16,6 +16,7 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
 use super::openapi_implied as implied;
+use crate::callbacks;
 use kontor_web::body::refuse_compressed;
 use kontor_web::body_budget::BodyShare;
 use kontor_web::body_buffer::{BodyReader, Taken};
@@ -26,7 +27,6 @@ use kontor_web::policy::{Access, Endpoint, Policy, Repeatability, ResultSource};
 use kontor_web::response_cache::memory;
 use kontor_web::scopes::{Admitted, admit};
 use kontor_web::{ApiError, ClientIp, NamedError, Throttle};
-use crate::callbacks;
 
 /// Returns every policy of every surface.
 pub fn all() -> impl Iterator<Item = &'static Policy> {

@@ -1,8 +1,8 @@
 //! The API description: pinned, and consistent with its conventions.
 
-use kontor_web::policy::Access;
 use kontor::openapi::{description, pinned_text};
 use kontor::policies;
+use kontor_web::policy::Access;
 use serde_json::{Value, json};
 
 fn api() -> Value {

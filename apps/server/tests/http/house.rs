@@ -177,7 +177,8 @@ fn pages_know_nobody_and_are_known_by_who_has_pages() {
 #[test]
 fn the_http_kit_knows_the_kernel_domains_and_storage() {
     for name in ours(&dependencies()["kontor-web"]) {
-        let known = ["kontor-kernel", "kontor-adapter-diesel", "kontor-html"].contains(&name) || DOMAINS.contains(&name);
+        let known =
+            ["kontor-kernel", "kontor-adapter-diesel", "kontor-html"].contains(&name) || DOMAINS.contains(&name);
         assert!(known, "kontor-web must not know {name}");
     }
 }
@@ -187,7 +188,8 @@ fn surfaces_know_the_http_kit_and_not_each_other() {
     let all = dependencies();
     for surface in SURFACES {
         for name in ours(&all[surface]) {
-            let known = ["kontor-kernel", "kontor-adapter-diesel", "kontor-web"].contains(&name) || DOMAINS.contains(&name);
+            let known =
+                ["kontor-kernel", "kontor-adapter-diesel", "kontor-web"].contains(&name) || DOMAINS.contains(&name);
             assert!(known, "{surface} must not know {name}");
         }
         for (member, dependencies) in &all {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use kontor::adapters::SystemRandom;
 use kontor::config::Config;
-use kontor_web::limits::{LimitSettings, OF_CODES, TABLE};
 use kontor::openapi::{description, pinned_text};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_limits::testing::{OwnRedis, shared_redis};
 use kontor_kernel::{Random, RateRule};
+use kontor_web::limits::{LimitSettings, OF_CODES, TABLE};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -67,7 +67,11 @@ fn no_rule_stands_outside_the_table() {
         let text = std::fs::read_to_string(&file).unwrap();
         let program = text.split("#[cfg(test)]").next().unwrap();
         let known = home.iter().any(|home| file.to_string_lossy().contains(home));
-        assert!(known || !program.contains("RateRule {"), "{}: rate rules belong in crates/web/src/limits.rs", file.display());
+        assert!(
+            known || !program.contains("RateRule {"),
+            "{}: rate rules belong in crates/web/src/limits.rs",
+            file.display()
+        );
     }
 }
 

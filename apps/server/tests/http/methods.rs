@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kontor_web::policy::Access;
 use kontor::openapi::{description, pinned_text};
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_web::policy::Access;
 use reqwest::Method;
 use serde_json::{Value, json};
 

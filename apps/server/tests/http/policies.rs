@@ -8,10 +8,10 @@ mod zeros;
 
 use std::collections::{BTreeSet, HashMap};
 
-use kontor_web::policy::{Access, Policy};
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Permission;
+use kontor_web::policy::{Access, Policy};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 

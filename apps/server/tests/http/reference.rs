@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use kontor::cli::reference::pages;
-use kontor::http::error_codes::ERROR_CODES;
 use kontor::openapi::description;
 use kontor_kernel::{ApplicationId, Money, OrderId, ProjectId};
 use kontor_orders::model::PaidEvent;
+use kontor_web::error_codes::ERROR_CODES;
 use serde_json::{Value, json};
 
 use crate::support::sources;

@@ -121,22 +121,22 @@ pub(crate) fn record<'a>(
         return Ok(None);
     }
     let row: ChargeRow = charges::table.find(id).select(ChargeRow::as_select()).first(connection)?;
-    let charge = Charge::try_from(row)?;
+    let stored = Charge::try_from(row)?;
     if let ChargeChange::Succeeded { refund, method, receipt, .. } = change {
         if let Some(told) = receipt {
-            let about = About { project: charge.project_id.get(), charge: id, refund: None };
+            let about = About { project: stored.project_id.get(), charge: id, refund: None };
             receipts::follow(connection, &about, *told, moment)?;
         }
         if let Some(order) = refund {
             let set_aside = charges::refunding.eq(charges::refunding + order.amount().minor());
             diesel::update(charges::table.find(id)).set(set_aside).execute(connection)?;
-            insert_refund(connection, charge.project_id.get(), id, order, moment, moment)?;
+            insert_refund(connection, stored.project_id.get(), id, order, moment, moment)?;
         }
         if let Some(method) = method {
-            saved_methods::save(connection, &charge, method, moment)?;
+            saved_methods::save(connection, &stored, method, moment)?;
         }
     }
-    Ok(Some(RecordedChange { charge, change, repeated }))
+    Ok(Some(RecordedChange { charge: stored, change, repeated }))
 }
 
 /// Marks a charge for review by an operator, with the reason. Returns `None` if the same was noted before or the charge

@@ -89,7 +89,12 @@ async fn show_default_menu(app: CallingApp, parts: Data<PartViewer>, config: Dat
     responses((status = 200, body = Menu), (status = 404, description = "Menu not found in the application.")),
 )]
 #[get("/api/counterparty/menus/{slug}")]
-async fn show_menu(app: CallingApp, parts: Data<PartViewer>, config: Data<Settings>, slug: Path<String>) -> Answer<Menu> {
+async fn show_menu(
+    app: CallingApp,
+    parts: Data<PartViewer>,
+    config: Data<Settings>,
+    slug: Path<String>,
+) -> Answer<Menu> {
     menu(&app, &parts, &config, &slug).await
 }
 

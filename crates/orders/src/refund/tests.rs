@@ -231,8 +231,8 @@ fn the_outcome_of_a_refund_is_in_the_history() {
 }
 
 fn changes(entry: &EffectEntry) -> Vec<(&str, &str, &str)> {
-    let value = |value: &Option<String>| value.as_deref().unwrap();
-    entry.changes.iter().map(|change| (&*change.field, value(&change.old), value(&change.new))).collect()
+    let values = entry.changes.iter().map(|change| (change.old.as_deref().unwrap(), change.new.as_deref().unwrap()));
+    entry.changes.iter().zip(values).map(|(change, (old, new))| (&*change.field, old, new)).collect()
 }
 
 #[test]

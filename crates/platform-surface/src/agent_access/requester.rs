@@ -14,13 +14,13 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
 use super::{POLL_SECONDS, decline_reason, names, public_id};
+use crate::agents::AgentRecord;
 use kontor_web::Settings;
 use kontor_web::limits::{AGENT_ACCESS_CONSUME, AGENT_ACCESS_HOUR, AGENT_ACCESS_MINUTE, AGENT_ACCESS_STATUS};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::records::AccessTokenRecord;
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, ClientIp, Throttle, review_page};
-use crate::agents::AgentRecord;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(open_request).service(request_status).service(consume_request);

@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::{AccessRequestRecord, public_id};
+use crate::agents::AgentRecord;
 use kontor_web::named::NamedErrorBody;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, SignedInStaff};
-use crate::agents::AgentRecord;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_review).service(review).service(approve).service(decline);

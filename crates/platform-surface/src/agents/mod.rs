@@ -15,11 +15,11 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 pub(super) use self::record::AgentRecord;
 use self::record::{AgentList, AgentParams, OneAgent, TABLE};
+use crate::table::{Asked, TableAnswer};
 use kontor_web::records::Message;
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
-use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(agents_table);

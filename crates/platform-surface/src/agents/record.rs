@@ -6,9 +6,9 @@ use kontor_kernel::listing::Sort;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{list, one};
 use kontor_web::wire::NamedRecord;
-use crate::table::{Cell, Column, Filter, Table, list_params};
 
 /// Permission of an agent.
 #[derive(Serialize, ToSchema)]

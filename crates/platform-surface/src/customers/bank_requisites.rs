@@ -7,9 +7,9 @@ use kontor_kernel::BankRequisite;
 use kontor_organization::SuggestionService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::bank_requisites::{BankRequisiteList, ChangedBankRequisite, NewBankRequisite, OneBankRequisite};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::{Body, PathId, SignedInStaff, Throttle, TwoIds};
-use crate::bank_requisites::{BankRequisiteList, ChangedBankRequisite, NewBankRequisite, OneBankRequisite};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config

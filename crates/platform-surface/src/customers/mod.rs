@@ -17,12 +17,12 @@ use self::input::{ChangedCustomer, NewCustomer};
 pub(super) use self::record::StaffCustomerRecord;
 use self::record::{CustomerHistory, CustomerList, OneCounterparty, shown};
 use self::table::{CustomerParams, TABLE};
+use crate::table::{Asked, TableAnswer};
 use kontor_web::Settings;
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::records::Message;
 use kontor_web::{ApiError, Body, NamedError, NextAction, PathId, SignedInStaff};
-use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config

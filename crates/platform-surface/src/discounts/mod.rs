@@ -17,10 +17,10 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedDiscount, NewDiscount};
 use self::query::DiscountQuery;
 use self::record::{DiscountFigures, DiscountList, OneDiscount, UsageList};
+use crate::resource_page::ListAddress;
 use kontor_web::Settings;
 use kontor_web::envelope::{Answer, Created, answer};
 use kontor_web::records::Message;
-use crate::resource_page::ListAddress;
 use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 
 /// Registers the routes. `stats` precedes `{id}`, because it would match as an id.

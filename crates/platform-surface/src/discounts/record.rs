@@ -6,9 +6,9 @@ use kontor_kernel::{DiscountTarget, Page, Quantity, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::resource_page::{ListAddress, PageLinks, PageMeta};
 use kontor_web::envelope::{list, one};
 use kontor_web::paging::Pagination;
-use crate::resource_page::{ListAddress, PageLinks, PageMeta};
 use kontor_web::wire::NamedRecord;
 
 #[derive(Serialize, ToSchema)]

@@ -15,10 +15,10 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::history::StockHistoryList;
 pub(super) use self::record::InventoryRecord;
 use self::record::{InventoryList, InventoryParams, OneInventory, TABLE};
+use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
-use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_inventories).service(inventories_table).service(create_inventory);

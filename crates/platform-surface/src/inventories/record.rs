@@ -7,9 +7,9 @@ use kontor_kernel::{NomenclatureId, WarehouseId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{list, one};
 use kontor_web::wire::NamedRecord;
-use crate::table::{Cell, Column, Filter, Table, list_params};
 
 #[derive(Serialize, ToSchema)]
 struct StockedItemRecord {

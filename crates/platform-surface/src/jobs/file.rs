@@ -7,8 +7,8 @@ use actix_web::{HttpResponse, get};
 use kontor_catalog::bulk::{BulkService, ExportDownload};
 use kontor_kernel::StoreError;
 
-use kontor_web::blocking::blocking;
 use crate::sheets::download;
+use kontor_web::blocking::blocking;
 use kontor_web::{ApiError, PathId, SignedInStaff};
 
 /// Download the file of an export

@@ -14,9 +14,9 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::query::JobQuery;
 use self::record::JobList;
 pub(super) use self::record::OneJob;
+use crate::sheets::{ExportQuery, download};
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, answer};
-use crate::sheets::{ExportQuery, download};
 use kontor_web::{ApiError, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {

@@ -7,8 +7,8 @@ use kontor_kernel::{UserId, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use kontor_web::envelope::{list, one};
 use crate::import_rows::HeaderRecord;
+use kontor_web::envelope::{list, one};
 
 #[derive(Serialize, ToSchema)]
 struct JobRecord {

@@ -15,10 +15,10 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedNomenclature, NewNomenclature};
 pub(super) use self::record::NomenclatureRecord;
 use self::record::{NomenclatureList, NomenclatureParams, OneNomenclature, TABLE};
+use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::routes::below;
 use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
-use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(nomenclatures_table).service(search::search_nomenclature);

@@ -7,10 +7,10 @@ use kontor_kernel::{BrandId, CategoryId, NomenclatureTypeId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{list, one};
 use kontor_web::records::StorageUnitRecord;
 use kontor_web::wire::{NamedRecord, PhotoRecord};
-use crate::table::{Cell, Column, Filter, Table, list_params};
 
 #[derive(Serialize, ToSchema)]
 struct ParametersRecord {

@@ -12,10 +12,10 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedPage, NewPage};
 use self::record::{OnePage, PageTagList};
 use self::table::{PageParams, TABLE};
+use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
 use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
-use crate::table::{Asked, TableAnswer};
 
 /// Registers the table and the tags, whose paths are outside the prefix of the other routes.
 pub(super) fn outer_routes(config: &mut ServiceConfig<'_>) {

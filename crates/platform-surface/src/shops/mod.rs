@@ -17,10 +17,10 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedShop, NewShop};
 use self::record::{OneStaffShop, ShopView, StaffShopList};
 use self::table::{ShopParams, TABLE};
+use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
 use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
-use crate::table::{Asked, TableAnswer};
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {

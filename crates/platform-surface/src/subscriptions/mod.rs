@@ -22,10 +22,10 @@ use self::record::{
     upcoming,
 };
 use self::table::{SubscriptionParams, TABLE};
+use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
-use crate::table::{Asked, TableAnswer};
 
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(subscriptions_table);

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use kontor_web::policy::{Access, Policy};
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;
+use kontor_web::policy::{Access, Policy};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kontor_web::policy::Policy;
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_web::policy::Policy;
 use reqwest::Method;
 use serde_json::{Value, json};
 

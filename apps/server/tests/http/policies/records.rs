@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use kontor_web::policy::{Access, Policy};
 use kontor_kernel::{Permission, Resource};
+use kontor_web::policy::{Access, Policy};
 use reqwest::Method;
 use serde_json::{Value, json};
 

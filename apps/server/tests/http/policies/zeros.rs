@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kontor_web::policy::{Access, Policy};
 use kontor::openapi::description;
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;
+use kontor_web::policy::{Access, Policy};
 use serde_json::{Value, json};
 
 use super::method;
