@@ -211,12 +211,20 @@ mod tests {
     fn vendored_files_are_the_published_ones() {
         let disk = on_disk();
         let sums = String::from_utf8(disk["vendor/vendor.sha256"].clone()).unwrap();
-        let known: BTreeMap<&str, &str> = sums.lines().filter_map(|line| line.split_once("  ")).map(|(sum, name)| (name, sum)).collect();
-        let vendored: Vec<&str> =
-            disk.keys().filter_map(|name| name.strip_prefix("vendor/")).filter(|name| *name != "vendor.sha256").collect();
+        let known: BTreeMap<&str, &str> =
+            sums.lines().filter_map(|line| line.split_once("  ")).map(|(sum, name)| (name, sum)).collect();
+        let vendored: Vec<&str> = disk
+            .keys()
+            .filter_map(|name| name.strip_prefix("vendor/"))
+            .filter(|name| *name != "vendor.sha256")
+            .collect();
         assert_eq!(known.keys().copied().collect::<Vec<_>>(), vendored);
         for (name, sum) in known {
-            let actual: String = digest(&SHA256, &disk[&format!("vendor/{name}")]).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+            let actual: String = digest(&SHA256, &disk[&format!("vendor/{name}")])
+                .as_ref()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
             assert_eq!(actual, sum, "{name}");
         }
     }
@@ -236,9 +244,13 @@ mod tests {
 
     #[test]
     fn scripts_have_no_way_to_write_markup() {
-        for (name, content) in on_disk().iter().filter(|(name, _)| name.ends_with(".js") && !name.starts_with("vendor/")) {
+        for (name, content) in
+            on_disk().iter().filter(|(name, _)| name.ends_with(".js") && !name.starts_with("vendor/"))
+        {
             let text = String::from_utf8(content.clone()).unwrap();
-            for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc"] {
+            for word in
+                ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc"]
+            {
                 assert!(!text.contains(word), "{name}: {word}");
             }
         }

@@ -19,11 +19,7 @@ pub use files::content_hash;
 
 /// Adds the routes of the console below `/console/`.
 pub fn routes(config: &mut web::ServiceConfig) {
-    config
-        .service(web::resource("/console").route(web::get().to(serve::redirect)))
-        .service(
-            web::resource("/console/{path:.*}")
-                .route(web::get().to(serve::console))
-                .route(web::head().to(serve::console)),
-        );
+    config.service(web::resource("/console").route(web::get().to(serve::redirect))).service(
+        web::resource("/console/{path:.*}").route(web::get().to(serve::console)).route(web::head().to(serve::console)),
+    );
 }

@@ -1,8 +1,8 @@
 //! Responses: the page, its files, and the headers of both.
 
 use actix_web::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, EntityTag, Header as _,
-    IfNoneMatch, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, EntityTag,
+    Header as _, IfNoneMatch, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, web};
 
@@ -23,7 +23,9 @@ pub(crate) async fn console(request: HttpRequest, path: web::Path<String>) -> Ht
     let path = path.into_inner();
     match asset(&path) {
         Some((hash, name)) => match files::find(name) {
-            Some(file) if hash == files::content_hash() => answer(&request, file, "public, max-age=31536000, immutable"),
+            Some(file) if hash == files::content_hash() => {
+                answer(&request, file, "public, max-age=31536000, immutable")
+            }
             _ => framed(HttpResponse::NotFound()).finish(),
         },
         None if path.rsplit('/').next().is_some_and(|last| last.contains('.')) => {
@@ -71,7 +73,8 @@ fn takes_gzip(request: &HttpRequest) -> bool {
     accepted.split(',').any(|coding| {
         let mut parts = coding.split(';').map(str::trim);
         let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip") || name == "*");
-        let refused = parts.any(|weight| matches!(weight.replace(' ', "").as_str(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000"));
+        let refused =
+            parts.any(|weight| matches!(weight.replace(' ', "").as_str(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000"));
         named && !refused
     })
 }
@@ -90,12 +93,12 @@ fn framed(mut response: HttpResponseBuilder) -> HttpResponseBuilder {
 
 #[cfg(test)]
 mod tests {
+    use actix_web::App;
     use actix_web::body::to_bytes;
     use actix_web::dev::ServiceResponse;
     use actix_web::http::StatusCode;
     use actix_web::http::header::IF_NONE_MATCH;
     use actix_web::test::{TestRequest, call_service, init_service};
-    use actix_web::App;
     use std::io::Read as _;
 
     use super::*;
@@ -103,7 +106,8 @@ mod tests {
 
     async fn get(path: &str, headers: &[(&str, &str)]) -> ServiceResponse {
         let service = init_service(App::new().configure(routes)).await;
-        let request = headers.iter().fold(TestRequest::get().uri(path), |request, header| request.insert_header(*header));
+        let request =
+            headers.iter().fold(TestRequest::get().uri(path), |request, header| request.insert_header(*header));
         call_service(&service, request.to_request()).await
     }
 
@@ -137,7 +141,9 @@ mod tests {
             assert_eq!(header(&response, "referrer-policy"), "no-referrer", "{path}");
             assert!(!header(&response, "permissions-policy").is_empty(), "{path}");
         }
-        for part in ["default-src 'none'", "script-src 'self'", "object-src 'none'", "require-trusted-types-for 'script'"] {
+        for part in
+            ["default-src 'none'", "script-src 'self'", "object-src 'none'", "require-trusted-types-for 'script'"]
+        {
             assert!(POLICY.split("; ").any(|directive| directive == part), "{part}");
         }
         assert!(!POLICY.contains("unsafe"));
