@@ -92,7 +92,7 @@ def correct_twenty_figures(watched, kontor, token):
     watched.settle()
     time.sleep(1)
     keys.press("Control+s")
-    watched.page.wait_for_selector(".toast")
+    watched.page.wait_for_selector(".toast:has-text('corrected')")
     watched.shot("daily-stock")
     assert time.monotonic() - start <= 30
     for number, quantity in wanted.items():

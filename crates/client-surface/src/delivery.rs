@@ -21,15 +21,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_delivery_subtype_params);
 }
 
-impl From<ShowcaseError> for ApiError {
-    fn from(error: ShowcaseError) -> Self {
-        match error {
-            ShowcaseError::NotFound => Self::not_found(),
-            ShowcaseError::Store(error) => error.into(),
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct DeliveryParamRecord {
     id: i64,

@@ -19,19 +19,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_favourites).service(add_favourite).service(show_favourite).service(remove_favourite);
 }
 
-impl From<FavouriteError> for ApiError {
-    fn from(error: FavouriteError) -> Self {
-        match error {
-            FavouriteError::NotFound => Self::not_found(),
-            FavouriteError::UnknownProduct => {
-                Self::invalid("product_id", "must be the id of a product of the application")
-            }
-            FavouriteError::CustomerLeft => Self::unauthenticated("Unauthenticated."),
-            FavouriteError::Store(error) => error.into(),
-        }
-    }
-}
-
 /// List favourite products
 ///
 /// Returns favourites that the application sells now, last added first.

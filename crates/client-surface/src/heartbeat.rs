@@ -17,21 +17,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(take_heartbeat);
 }
 
-impl From<HeartbeatError> for ApiError {
-    fn from(error: HeartbeatError) -> Self {
-        match error {
-            HeartbeatError::SignedOut => Self::unauthenticated("Unauthenticated."),
-            HeartbeatError::Store(reason) => {
-                tracing::warn!(%reason, "customer sessions are unavailable");
-                let text = "The session could not be stored. Try again later.";
-                let code = "counterparty_session_unavailable";
-                let refusal = NamedError::new(StatusCode::SERVICE_UNAVAILABLE, code, NextAction::Wait, text);
-                Self::Named(refusal.retry_after(NEXT_HEARTBEAT.num_seconds().unsigned_abs()))
-            }
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct SessionRecord {
     id: i64,

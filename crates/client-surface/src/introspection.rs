@@ -21,18 +21,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(introspect);
 }
 
-impl From<IntrospectionError> for ApiError {
-    fn from(error: IntrospectionError) -> Self {
-        match error {
-            IntrospectionError::WrongCredentials => Self::Challenge("The client credentials are invalid."),
-            IntrospectionError::WrongAudience => {
-                Self::Message(StatusCode::FORBIDDEN, "The client was not issued for this audience.".to_owned())
-            }
-            IntrospectionError::Store(error) => error.into(),
-        }
-    }
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct Question {

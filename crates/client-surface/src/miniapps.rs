@@ -20,48 +20,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(contact_auth);
 }
 
-impl From<ContactLoginError> for ApiError {
-    fn from(error: ContactLoginError) -> Self {
-        let named =
-            |status, code, next_action, message: &str| Self::Named(NamedError::new(status, code, next_action, message));
-        match error {
-            ContactLoginError::NotSupported => named(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "miniapp_contact_auth_not_supported",
-                NextAction::ContactSupport,
-                "This messenger does not support login by contact. Use another login method.",
-            ),
-            ContactLoginError::NotConfigured => not_configured(),
-            ContactLoginError::Unsealable(reason) => {
-                tracing::error!(%reason, "the token of a bot cannot be decrypted; set it again");
-                not_configured()
-            }
-            ContactLoginError::NotProven(doubt) => {
-                tracing::debug!(%doubt, "a contact from a mini-app was rejected");
-                named(
-                    StatusCode::UNAUTHORIZED,
-                    "miniapp_contact_auth_invalid",
-                    NextAction::Restart,
-                    "The contact is not signed correctly or too old. Share it again.",
-                )
-            }
-            ContactLoginError::UnusablePhone(error) => {
-                Self::Named(NamedError::fix_input(Violations::one("phone", error)))
-            }
-            ContactLoginError::Store(error) => error.into(),
-        }
-    }
-}
-
-fn not_configured() -> ApiError {
-    ApiError::Named(NamedError::new(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "miniapp_contact_auth_not_configured",
-        NextAction::ContactSupport,
-        "Login with this messenger is not configured for the application.",
-    ))
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct ContactLogin {

@@ -25,21 +25,6 @@ fn subject(customer: &CustomerScope, phone: &Phone) -> String {
     format!("{}|{phone}", customer.app.project_id)
 }
 
-impl From<PhoneChangeError> for ApiError {
-    fn from(error: PhoneChangeError) -> Self {
-        match error {
-            PhoneChangeError::Unchanged | PhoneChangeError::Taken => Self::invalid("phone", error),
-            PhoneChangeError::CodeNotSent(reason) => SendCodeError::CodeNotSent(reason).into(),
-            PhoneChangeError::CodeNotRequested => {
-                Self::bad_request("The code for this phone is missing, used or expired. Request a new one.")
-            }
-            PhoneChangeError::WrongCode => Self::unauthenticated("The code is wrong."),
-            PhoneChangeError::Gone => Self::not_found(),
-            PhoneChangeError::Store(error) => error.into(),
-        }
-    }
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct PhoneChangeRequest {

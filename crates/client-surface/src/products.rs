@@ -31,15 +31,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_prices);
 }
 
-impl From<StorefrontError> for ApiError {
-    fn from(error: StorefrontError) -> Self {
-        match error {
-            StorefrontError::NotFound => Self::not_found(),
-            StorefrontError::Store(error) => error.into(),
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct Parameters {
     /// `true` if the product is sold wholesale.

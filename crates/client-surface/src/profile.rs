@@ -26,21 +26,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_profile).service(change_profile).service(leave);
 }
 
-impl From<CustomerError> for ApiError {
-    fn from(error: CustomerError) -> Self {
-        match error {
-            CustomerError::NotFound => Self::not_found(),
-            CustomerError::Invalid(violations) => violations.into(),
-            CustomerError::EmailTaken => Self::invalid("email", error),
-            CustomerError::UnknownAvatar => Self::invalid("avatar", error),
-            CustomerError::ChargeRunning => {
-                Self::Message(StatusCode::CONFLICT, "A payment is in progress. Try again when it is final.".to_owned())
-            }
-            CustomerError::Store(error) => error.into(),
-        }
-    }
-}
-
 /// Profile of the customer.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CustomerRecord {

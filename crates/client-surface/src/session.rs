@@ -25,32 +25,6 @@ fn subject(app: &AppScope, contact: &Contact) -> String {
     format!("{}|{contact}", app.project_id)
 }
 
-impl From<SendCodeError> for ApiError {
-    fn from(error: SendCodeError) -> Self {
-        match error {
-            SendCodeError::CodeNotSent(reason) => {
-                tracing::warn!(%reason, "a one-time code was not sent");
-                let message = "The code could not be sent.".to_owned();
-                Self::Message(StatusCode::INTERNAL_SERVER_ERROR, message)
-            }
-            SendCodeError::Store(error) => error.into(),
-        }
-    }
-}
-
-impl From<CustomerLoginError> for ApiError {
-    fn from(error: CustomerLoginError) -> Self {
-        match error {
-            CustomerLoginError::UnknownContact => Self::invalid("phone", "is not known"),
-            CustomerLoginError::CodeNotRequested => {
-                Self::bad_request("The code is missing, used or expired. Request a new one.")
-            }
-            CustomerLoginError::WrongCode => Self::unauthenticated("The code is wrong."),
-            CustomerLoginError::Store(error) => error.into(),
-        }
-    }
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct CodeRequest {

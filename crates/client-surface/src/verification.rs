@@ -20,23 +20,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(verify_by_payment);
 }
 
-impl From<VerificationError> for ApiError {
-    fn from(error: VerificationError) -> Self {
-        match error {
-            VerificationError::PaymentRefused { id, reason } => {
-                tracing::warn!(
-                    verification = %id, %reason,
-                    "a verification is closed: the acquirer declined its payment"
-                );
-                let message = "The payment could not be created.".to_owned();
-                Self::Message(StatusCode::BAD_GATEWAY, message)
-            }
-            VerificationError::CustomerGone => Self::unauthenticated("Unauthenticated."),
-            VerificationError::Store(error) => error.into(),
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum VerificationStatus {

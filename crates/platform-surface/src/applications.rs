@@ -18,17 +18,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_applications).service(create_application).service(show_application);
 }
 
-impl From<ApplicationRefusal> for ApiError {
-    fn from(refusal: ApplicationRefusal) -> Self {
-        match refusal {
-            ApplicationRefusal::UnknownBranch => {
-                Self::invalid("branch_id", "must be the id of a branch of the project")
-            }
-            ApplicationRefusal::UnknownPaymentType => Self::invalid("payment_type_ids", refusal),
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct ApplicationRecord {
     id: i64,

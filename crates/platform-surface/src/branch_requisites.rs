@@ -13,15 +13,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_bank_requisites).service(create_bank_requisite).service(update_bank_requisite);
 }
 
-impl From<BranchRequisiteRefusal> for ApiError {
-    fn from(refusal: BranchRequisiteRefusal) -> Self {
-        match refusal {
-            BranchRequisiteRefusal::Invalid(violations) => violations.into(),
-            BranchRequisiteRefusal::TooMany => Self::invalid("id", "has reached the maximum number of bank accounts"),
-        }
-    }
-}
-
 /// List the bank accounts of a branch
 ///
 /// Oldest first.

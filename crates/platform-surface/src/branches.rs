@@ -32,15 +32,6 @@ pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(branches_table);
 }
 
-impl From<BranchRefusal> for ApiError {
-    fn from(refusal: BranchRefusal) -> Self {
-        match refusal {
-            BranchRefusal::Invalid(violations) => violations.into(),
-            BranchRefusal::InUse => Self::invalid("id", "is in use by other records"),
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct BranchRecord {
     id: i64,

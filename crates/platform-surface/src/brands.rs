@@ -21,14 +21,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-impl From<BrandRefusal> for ApiError {
-    fn from(refusal: BrandRefusal) -> Self {
-        match refusal {
-            BrandRefusal::NameTaken => Self::invalid("name", "is already the name of another brand"),
-        }
-    }
-}
-
 /// Brand.
 #[derive(Serialize, ToSchema)]
 pub(super) struct BrandRecord {

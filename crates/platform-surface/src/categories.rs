@@ -21,18 +21,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-impl From<CategoryRefusal> for ApiError {
-    fn from(refusal: CategoryRefusal) -> Self {
-        match refusal {
-            CategoryRefusal::UnknownParent => Self::invalid("parent_id", "must be the id of a category of the project"),
-            CategoryRefusal::CodeTaken => Self::invalid("code", "is already the code of another category"),
-            CategoryRefusal::Cycle => {
-                Self::invalid("parent_id", "must not be the category itself or one of its descendants")
-            }
-        }
-    }
-}
-
 /// Category as shown to staff.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CategoryRecord {

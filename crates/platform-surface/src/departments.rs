@@ -24,15 +24,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(delete_department);
 }
 
-impl From<DepartmentRefusal> for ApiError {
-    fn from(refusal: DepartmentRefusal) -> Self {
-        match refusal {
-            DepartmentRefusal::UnknownBranch => Self::invalid("branch_id", "must be the id of a branch of the project"),
-            DepartmentRefusal::Staffed => Self::invalid("id", "still has employees"),
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct DepartmentRecord {
     id: i64,

@@ -24,24 +24,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(upload_file).service(show_file).service(delete_file);
 }
 
-impl From<FileRefusal> for ApiError {
-    fn from(refusal: FileRefusal) -> Self {
-        match refusal {
-            FileRefusal::Content(refused) => Self::invalid("file", refused),
-            FileRefusal::NotAPicture => Self::invalid("w", "must not be sent: the file is not a picture"),
-            FileRefusal::Undecodable => Self::invalid("w", "must not be sent: the picture cannot be decoded"),
-            FileRefusal::TooSlow => {
-                Self::Message(StatusCode::SERVICE_UNAVAILABLE, "The file was not stored.".to_owned())
-            }
-            FileRefusal::Storage(failed) => {
-                tracing::warn!(%failed, "the file storage failed");
-                let message = "The file storage is unavailable. Try again later.".to_owned();
-                Self::Message(StatusCode::SERVICE_UNAVAILABLE, message)
-            }
-        }
-    }
-}
-
 /// File.
 #[derive(Serialize, ToSchema)]
 pub(super) struct FileRecord {

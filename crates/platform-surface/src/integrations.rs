@@ -19,17 +19,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_integrations).service(show_integration);
 }
 
-impl From<IntegrationRefusal> for ApiError {
-    fn from(refusal: IntegrationRefusal) -> Self {
-        match refusal {
-            IntegrationRefusal::KeyTaken => Self::invalid("key", refusal),
-            IntegrationRefusal::TooMany => {
-                Self::invalid("integration_id", "has reached the maximum number of parameters")
-            }
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct IntegrationTypeRecord {
     id: i64,

@@ -30,19 +30,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-impl From<PermissionRefusal> for ApiError {
-    fn from(refusal: PermissionRefusal) -> Self {
-        match refusal {
-            PermissionRefusal::OfTheService => {
-                Self::forbidden("The service's own permissions cannot be changed or deleted.")
-            }
-            PermissionRefusal::NameTaken => Self::invalid("name", "is already in use"),
-            PermissionRefusal::UnknownScreen => Self::invalid("screen_id", "must be the id of a screen"),
-            PermissionRefusal::InUse => Self::invalid("id", "is used by roles"),
-        }
-    }
-}
-
 one!(OnePermission { permission: PermissionRecord });
 list!(PermissionList { permissions: [PermissionRecord], permissions_count });
 

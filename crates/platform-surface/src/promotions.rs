@@ -20,36 +20,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_promotions).service(create_promotion);
 }
 
-fn field(list: ListOf) -> &'static str {
-    match list {
-        ListOf::Discounts => "discount_ids",
-        ListOf::Nomenclatures => "nomenclature_ids",
-    }
-}
-
-impl From<PromotionRefusal> for ApiError {
-    fn from(refusal: PromotionRefusal) -> Self {
-        let mut violations = Violations::default();
-        match refusal {
-            PromotionRefusal::TooMany(lists) => {
-                for list in lists {
-                    violations.add(field(list), format!("must have at most {}", PromotionDraft::MOST_RECORDS));
-                }
-            }
-            PromotionRefusal::UnknownReferences(references) => {
-                for reference in references {
-                    let named = match reference.list {
-                        ListOf::Discounts => "must be the id of a discount of the project",
-                        ListOf::Nomenclatures => "must be the id of a product of the project",
-                    };
-                    violations.add(format!("{}.{}", field(reference.list), reference.place), named);
-                }
-            }
-        }
-        violations.into()
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct PromotionRecord {
     id: i64,

@@ -22,27 +22,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_roles).service(create_role).service(show_role).service(update_role).service(delete_role);
 }
 
-impl From<RoleRefusal> for ApiError {
-    fn from(refusal: RoleRefusal) -> Self {
-        match refusal {
-            RoleRefusal::BeyondReach(denied) => {
-                let names = denied.missing.join(", ");
-                Self::forbidden(format!("This action is unauthorized: you do not have {names} yourself."))
-            }
-            RoleRefusal::OwnerRole => Self::forbidden("The owner's role cannot be changed or deleted."),
-            RoleRefusal::UnknownPermissions(places) => {
-                let mut violations = Violations::default();
-                for place in places {
-                    violations.add(format!("permissions.{place}"), "must be the id of a permission of the project");
-                }
-                violations.into()
-            }
-            RoleRefusal::InUse => Self::invalid("id", "is assigned to employees"),
-            RoleRefusal::Stale => Self::Message(StatusCode::CONFLICT, refusal.to_string()),
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct RoleRecord {
     id: i64,

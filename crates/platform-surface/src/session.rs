@@ -22,16 +22,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_password).service(log_in).service(current_user).service(log_out);
 }
 
-impl From<StaffLoginError> for ApiError {
-    fn from(error: StaffLoginError) -> Self {
-        match error {
-            StaffLoginError::WrongCredentials => Self::unauthenticated("The login or the password is invalid."),
-            StaffLoginError::Hashing(error) => Self::internal(&error),
-            StaffLoginError::Store(error) => error.into(),
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct CurrentUser {
     user: EmployeeRecord,

@@ -133,46 +133,6 @@ fn bad_rows(problems: &RowProblems, layout: Layout) -> HttpResponse {
     })
 }
 
-impl From<ImportError> for ApiError {
-    fn from(error: ImportError) -> Self {
-        match error {
-            ImportError::Denied(denied) => denied.into(),
-            ImportError::Sheet(refused) => {
-                let mut wrong = Violations::default();
-                refused.reasons().iter().for_each(|reason| wrong.add(refused.part(), reason));
-                wrong.into()
-            }
-            ImportError::Rows(problems) => Self::invalid("file", ImportError::Rows(problems)),
-            ImportError::Stale => Self::Message(StatusCode::CONFLICT, ImportError::Stale.to_string()),
-            ImportError::Store(error) => error.into(),
-        }
-    }
-}
-
-impl From<SheetFailed> for ApiError {
-    fn from(error: SheetFailed) -> Self {
-        match error {
-            SheetFailed::LongTexts { .. } => Self::Message(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
-            SheetFailed::Broken(_) => Self::internal(&error),
-        }
-    }
-}
-
-impl From<ExportFailed> for ApiError {
-    fn from(error: ExportFailed) -> Self {
-        match error {
-            ExportFailed::LongTexts(texts) => {
-                let mut violations = Violations::default();
-                for text in &texts {
-                    violations.add("format", text);
-                }
-                violations.into()
-            }
-            ExportFailed::Sheet(error) => error.into(),
-        }
-    }
-}
-
 /// Returns the response of a dry run of an import.
 pub fn dry_run_response(
     outcome: Result<ImportReport, ImportError>,

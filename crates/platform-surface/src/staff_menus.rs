@@ -25,20 +25,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(create_menu);
 }
 
-impl From<StaffMenuRefusal> for ApiError {
-    fn from(refusal: StaffMenuRefusal) -> Self {
-        match refusal {
-            StaffMenuRefusal::NameTaken => Self::invalid("name", "is already the name of another menu"),
-            StaffMenuRefusal::UnknownScreen(place) => {
-                Self::invalid(&format!("items.{place}.screen_id"), "must be the id of a screen")
-            }
-            StaffMenuRefusal::UnknownMenu => Self::invalid("menu_id", "must be the id of a menu of the project"),
-            StaffMenuRefusal::NothingSeen => Self::invalid("items", "is required: the employee has no menu to copy"),
-            StaffMenuRefusal::Full => Self::invalid("name", "cannot be added: the maximum number of menus is reached"),
-        }
-    }
-}
-
 /// Menu item.
 #[derive(Serialize, ToSchema)]
 struct StaffMenuItemRecord {

@@ -17,14 +17,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_tags);
 }
 
-impl From<TagRefusal> for ApiError {
-    fn from(refusal: TagRefusal) -> Self {
-        match refusal {
-            TagRefusal::NameTaken => Self::invalid("name", "is already the name of another tag"),
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct StaffTagRecord {
     id: i64,

@@ -26,25 +26,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_tasks).service(create_task).service(show_task).service(update_task);
 }
 
-impl From<TaskRefusal> for ApiError {
-    fn from(refusal: TaskRefusal) -> Self {
-        let unknown = match refusal {
-            TaskRefusal::Deadline => return Self::invalid("deadline", refusal),
-            TaskRefusal::UnknownReferences(unknown) => unknown,
-        };
-        let mut violations = Violations::default();
-        for reference in unknown {
-            let (field, wrong) = match reference {
-                TaskReference::Responsible => ("responsible_id", "must be the id of an active employee of the project"),
-                TaskReference::Order => ("order_id", "must be the id of an order of the project"),
-                TaskReference::Customer => ("counterparty_id", "must be the id of a customer of the project"),
-            };
-            violations.add(field, wrong);
-        }
-        violations.into()
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct TaskRecord {
     id: i64,

@@ -157,15 +157,6 @@ struct RefusedScan {
     scan: Option<TicketScanRecord>,
 }
 
-impl From<ScanRefused> for ApiError {
-    fn from(refused: ScanRefused) -> Self {
-        match refused {
-            ScanRefused::Denied(denied) => denied.into(),
-            ScanRefused::Store(error) => error.into(),
-        }
-    }
-}
-
 async fn count(
     throttle: &Throttle,
     request: &HttpRequest,

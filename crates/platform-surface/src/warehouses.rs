@@ -32,26 +32,6 @@ pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(warehouses_table);
 }
 
-impl From<WarehouseRefusal> for ApiError {
-    fn from(refusal: WarehouseRefusal) -> Self {
-        let references = match refusal {
-            WarehouseRefusal::Stocked => return Self::invalid("id", "still has stock"),
-            WarehouseRefusal::UnknownReferences(references) => references,
-        };
-        let mut violations = Violations::default();
-        for reference in references {
-            match reference {
-                WarehouseReference::Branch => violations.add("branch_id", "must be the id of a branch of the project"),
-                WarehouseReference::Application(place) => {
-                    violations
-                        .add(format!("application_ids.{place}"), "must be the id of an application of the project");
-                }
-            }
-        }
-        violations.into()
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct WarehouseRecord {
     id: i64,

@@ -21,16 +21,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_deliveries).service(resend_delivery);
 }
 
-impl From<DeliveryRefusal> for ApiError {
-    fn from(refusal: DeliveryRefusal) -> Self {
-        let message = match refusal {
-            DeliveryRefusal::AlreadyPending => "The delivery is already waiting to be sent.",
-            DeliveryRefusal::WebhookInactive => "The webhook is not active.",
-        };
-        Self::Message(StatusCode::CONFLICT, message.to_owned())
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 struct DeliveryRecord {
     id: i64,

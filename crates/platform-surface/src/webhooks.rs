@@ -29,15 +29,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(rotate_secret);
 }
 
-impl From<WebhookRefusal> for ApiError {
-    fn from(refusal: WebhookRefusal) -> Self {
-        match refusal {
-            WebhookRefusal::Url(refusal) => Self::invalid("url", refusal),
-            WebhookRefusal::TooMany => Self::invalid("application", "has reached the maximum number of webhooks"),
-        }
-    }
-}
-
 impl WireValue for EndpointUrl {
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
         let Scalar::Text(text) = scalar else { return Err(Self::expected().into_owned()) };

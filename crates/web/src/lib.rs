@@ -39,6 +39,7 @@ pub mod path;
 pub mod policy;
 pub mod preconditions;
 pub mod records;
+pub mod refusals;
 pub mod request_id;
 pub mod resized_pictures;
 pub mod response_cache;

@@ -79,13 +79,6 @@ fn page(title: &str, tags: &[&str]) -> PageDraft {
     }
 }
 
-/// Number of pages that match a text.
-async fn found(database: &Database, app: AppScope, text: &str) -> u64 {
-    let filter = PageFilter { query: Some(PageQueryText::parse(text).unwrap()), ..PageFilter::default() };
-    let request = PageRequest::new(1, 10, 100).unwrap();
-    PageReader::list(database, app.project_id, filter, PageOrder::DateDesc, request).await.unwrap().total
-}
-
 fn all<T>(node: &Node<T>) -> usize {
     1 + node.children.iter().map(all).sum::<usize>()
 }

@@ -16,11 +16,3 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     menus::routes(config);
 }
 
-impl From<ContentError> for ApiError {
-    fn from(error: ContentError) -> Self {
-        match error {
-            ContentError::NotFound => Self::not_found(),
-            ContentError::Store(error) => error.into(),
-        }
-    }
-}

@@ -80,12 +80,6 @@ fn by_kind(kind: RefusalKind, field: &str, refusal: impl ToString) -> ApiError {
     }
 }
 
-impl From<SubscriptionError> for ApiError {
-    fn from(error: SubscriptionError) -> Self {
-        Fields::OF_PATH.told(error)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use kontor_kernel::NomenclatureId;

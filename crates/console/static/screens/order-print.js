@@ -37,11 +37,11 @@ function Slip({ order }) {
     <div class="row spread"><h2>${t('order.title', { id: order.id })}</h2><span class="note">${projectName()}</span></div>
     <p>${order.counterparty.name || ''} ${order.counterparty.phone ? phone(order.counterparty.phone) : ''}</p>
     <p>${[order.delivery_type.name, order.delivery_subtype?.name, order.shop?.name, order.address].filter(Boolean).join(', ')}</p>
-    <table>
+    <div class="table-scroll" tabindex="0" role="region" aria-label=${t('order.lines')}><table>
       <thead><tr><th scope="col">${t('column.article')}</th><th scope="col">${t('field.nomenclature_id')}</th><th scope="col">${t('field.warehouse_id')}</th><th scope="col" class="right">${t('field.quantity')}</th></tr></thead>
       <tbody>${lines.map((line) => html`<tr key=${line.id}><td>${line.nomenclature.article ?? ''}</td><td>${line.nomenclature.name}</td><td>${line.warehouse?.name ?? ''}</td>
         <td class="right"><b>${number(line.quantity - line.refunded_quantity)}</b></td></tr>`)}</tbody>
-    </table>
+    </table></div>
     ${order.comment && html`<p class="prewrap">${order.comment}</p>`}
     <p class="note">${dateTime(order.created_at)} · ${t('order.due')}: ${money(order.amount_due)} · ${t(`order.payment.${order.payment_state}`)}</p>
   </div></article>`;

@@ -162,7 +162,7 @@ function Sheet({ warehouses }) {
     </div>
   <//>
   <section class="table-frame" aria-label=${t('nav.correct')}>
-    <div class="table-scroll"><table ref=${table}>
+    ${lines.length > 0 && html`<div class="table-scroll"><table ref=${table}>
       <thead><tr><th scope="col">${t('column.article')}</th><th scope="col">${t('field.nomenclature_id')}</th><th scope="col" class="right">${t('column.quantity')}</th>
         <th scope="col" class="right">${t('correct.counted')}</th><th scope="col" class="right">${t('correct.difference')}</th><th scope="col">${t('column.status')}</th><th scope="col"><span class="sr-only">${t('table.actions')}</span></th></tr></thead>
       <tbody>${lines.map((line, index) => {
@@ -180,7 +180,7 @@ function Sheet({ warehouses }) {
           <td class="act"><button type="button" class="icon-button" aria-label=${`${t('correct.remove')}: ${line.article}`} onClick=${() => setLines(lines.filter((one) => one.key !== line.key))}><${Icon} name="close" size=${16} /></button></td>
         </tr>`;
       })}</tbody>
-    </table></div>
+    </table></div>`}
     ${lines.length === 0 && html`<p class="palette-none">${t('correct.empty')}</p>`}
     <footer class="pager">
       <button type="button" class="button" onClick=${() => setLines([...lines, lineOf()])}><${Icon} name="plus" size=${16} />${t('correct.addRow')}</button>

@@ -27,36 +27,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// Time between two status checks of a client, in seconds.
 const POLL_SECONDS: u64 = 5;
 
-impl From<AccessRequestRefusal> for ApiError {
-    fn from(refusal: AccessRequestRefusal) -> Self {
-        match refusal {
-            AccessRequestRefusal::BeyondReach(denied) => denied.into(),
-            AccessRequestRefusal::NotRequested(foreign) => {
-                Self::invalid("permissions", format!("the request does not include {}", names(&foreign).join(", ")))
-            }
-            AccessRequestRefusal::State(status) => Self::Named(conflict(status)),
-        }
-    }
-}
-
-/// Returns the error for a step that does not fit the status of the request.
-fn conflict(status: RequestStatus) -> NamedError {
-    let refusal =
-        |code, next, text: &str| NamedError::new(StatusCode::CONFLICT, code, next, format!("The request {text}."));
-    match status {
-        RequestStatus::Pending => {
-            refusal("agent_access_pending", NextAction::Poll, "is waiting for approval by an employee")
-                .retry_after(POLL_SECONDS)
-        }
-        RequestStatus::Approved => refusal("agent_access_approved", NextAction::ContactSupport, "is already approved"),
-        RequestStatus::Declined => refusal("agent_access_declined", NextAction::ContactSupport, "was declined"),
-        RequestStatus::Consumed => {
-            refusal("agent_access_consumed", NextAction::Restart, "was already used to fetch the token")
-        }
-        RequestStatus::Expired => refusal("agent_access_expired", NextAction::Restart, "has expired"),
-    }
-}
-
 fn names(permissions: &BTreeSet<Permission>) -> Vec<String> {
     permissions.iter().map(ToString::to_string).collect()
 }

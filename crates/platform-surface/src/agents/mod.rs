@@ -34,34 +34,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-/// Converts a refusal to an error. `permissions` is the field that lists permissions (`permissions` or `abilities`);
-/// `expiry` is the field that sets the expiry time.
-fn refused(refusal: AgentRefusal, permissions: &str, expiry: &str) -> ApiError {
-    match refusal {
-        AgentRefusal::BeyondReach(denied) => denied.into(),
-        AgentRefusal::UnknownPermissions(places) => {
-            let mut violations = Violations::default();
-            for place in places {
-                violations
-                    .add(format!("{permissions}.{place}"), "must be the id or the name of an existing permission");
-            }
-            violations.into()
-        }
-        AgentRefusal::BeyondAgent(foreign) => {
-            let names: Vec<String> = foreign.iter().map(ToString::to_string).collect();
-            ApiError::invalid(permissions, format!("the agent does not have {}", names.join(", ")))
-        }
-        AgentRefusal::Expiry(reason) => ApiError::invalid(expiry, reason),
-        AgentRefusal::TooManyTokens => ApiError::invalid("agent", "has reached the maximum number of tokens"),
-    }
-}
-
-impl From<AgentRefusal> for ApiError {
-    fn from(refusal: AgentRefusal) -> Self {
-        refused(refusal, "permissions", "expires_at")
-    }
-}
-
 /// List agents
 #[utoipa::path(
     tag = "Agents",

@@ -118,7 +118,7 @@ async fn issue_token(
     let abilities = new.abilities.map(|all| all.into_iter().map(|one| one.0).collect());
     let draft = AgentTokenDraft { name: new.name.0, abilities, expiry };
     let issued = service.issue_token(&staff, agent.parse()?, draft).await.map_err(|error| match error {
-        AgentError::Refused(refusal) => refused(refusal, "abilities", field),
+        AgentError::Refused(refusal) => agent_refused(refusal, "abilities", field),
         error => error.into(),
     })?;
     let answer = IssuedToken { token: issued.record.into(), access_token: issued.token.into() };

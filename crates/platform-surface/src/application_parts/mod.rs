@@ -20,20 +20,3 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     menu_items::routes(config);
 }
 
-/// Errors shared by blocks and menu items. Only the slug has different field names: it is the `identifier` of a block,
-/// so each module maps it itself.
-impl From<PartRefusal> for ApiError {
-    fn from(refusal: PartRefusal) -> Self {
-        match refusal {
-            PartRefusal::Tree(TreeRefusal::UnknownParent) => {
-                Self::invalid("parent_id", "must be the id of a record of the same application")
-            }
-            PartRefusal::Tree(TreeRefusal::Full) => Self::invalid("id", "has reached the maximum per application"),
-            PartRefusal::Tree(refused) => Self::invalid("parent_id", refused),
-            PartRefusal::CodeTaken => Self::invalid("code", "is already taken"),
-            PartRefusal::SlugTaken => Self::invalid("slug", "is already taken"),
-            PartRefusal::UnknownType => Self::invalid("block_type_id", "must be the id of a block type"),
-            PartRefusal::HasChildren => Self::invalid("id", "has children"),
-        }
-    }
-}

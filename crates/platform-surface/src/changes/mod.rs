@@ -26,16 +26,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(changed_orders).service(changed_subscriptions);
 }
 
-impl From<ChangesError> for ApiError {
-    fn from(error: ChangesError) -> Self {
-        match error {
-            ChangesError::Denied(denied) => denied.into(),
-            ChangesError::Cursor(refusal) => Self::invalid("cursor", refusal),
-            ChangesError::Store(error) => error.into(),
-        }
-    }
-}
-
 /// Reads the records of `$service` whose ids are in the changes.
 macro_rules! changed {
     ($staff:ident, $log:ident, $query:ident, $list:ident, $service:ident, $answer:ident, $id:expr, $record:expr) => {{

@@ -38,46 +38,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_discount_usages);
 }
 
-fn field(refusal: TermsRefusal) -> &'static str {
-    match refusal {
-        TermsRefusal::Value(_) | TermsRefusal::ValueRequired => "value",
-        TermsRefusal::TargetContradicted | TermsRefusal::TargetRequired => "target",
-        TermsRefusal::CategoryRequired => "category_id",
-        TermsRefusal::TwoTargets | TermsRefusal::ProductRequired => "nomenclature_id",
-        TermsRefusal::Period(_) => "ends_at",
-        TermsRefusal::CodeRequired => "code",
-        TermsRefusal::UsageLimitWithoutCode => "usage_limit",
-        TermsRefusal::CustomerLimitWithoutCode => "customer_limit",
-    }
-}
-
-impl From<DiscountRefusal> for ApiError {
-    fn from(refusal: DiscountRefusal) -> Self {
-        match refusal {
-            DiscountRefusal::Terms(refusals) => {
-                let mut violations = Violations::default();
-                for refusal in refusals {
-                    violations.add(field(refusal), refusal);
-                }
-                violations.into()
-            }
-            DiscountRefusal::UnknownCategory => {
-                Self::invalid("category_id", "must be the id of a category of the project")
-            }
-            DiscountRefusal::UnknownProduct => {
-                Self::invalid("nomenclature_id", "must be the id of a product of the project")
-            }
-            DiscountRefusal::CodeTaken => Self::invalid("code", "is already the code of another discount"),
-            DiscountRefusal::CodeInUse => Self::invalid("code", "must not change, because orders use it"),
-            DiscountRefusal::BelowUsed { .. } => Self::invalid("usage_limit", refusal),
-            DiscountRefusal::Ordered => Self::invalid("id", refusal),
-            DiscountRefusal::Status(_) | DiscountRefusal::Stale => {
-                Self::Message(StatusCode::CONFLICT, refusal.to_string())
-            }
-        }
-    }
-}
-
 type Shown = Result<Json<OneDiscount>, ApiError>;
 
 /// List discounts

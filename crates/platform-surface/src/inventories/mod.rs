@@ -29,32 +29,6 @@ pub(super) fn placed_routes(config: &mut ServiceConfig<'_>) {
     config.service(show_inventory).service(update_inventory).service(inventory_history);
 }
 
-impl From<InventoryRefusal> for ApiError {
-    fn from(refusal: InventoryRefusal) -> Self {
-        match refusal {
-            InventoryRefusal::UnknownReferences(references) => {
-                let mut violations = Violations::default();
-                for reference in references {
-                    match reference {
-                        InventoryReference::Warehouse => {
-                            violations.add("warehouse_id", "must be the id of a warehouse of the project");
-                        }
-                        InventoryReference::Nomenclature => {
-                            violations.add("nomenclature_id", "must be the id of an item of the project");
-                        }
-                    }
-                }
-                violations.into()
-            }
-            InventoryRefusal::NotStocked => {
-                Self::invalid("nomenclature_id", "must be the id of goods, not of a service")
-            }
-            InventoryRefusal::AlreadyStocked => Self::invalid("nomenclature_id", "already has stock in this warehouse"),
-            InventoryRefusal::BelowReserved { .. } => Self::invalid("quantity", refusal),
-        }
-    }
-}
-
 /// List stock levels
 #[utoipa::path(
     tag = "Stock",

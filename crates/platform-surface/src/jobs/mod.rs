@@ -23,12 +23,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_jobs).service(job_errors).service(cancel_job).service(file::job_file).service(show_job);
 }
 
-impl From<JobRefusal> for ApiError {
-    fn from(refusal: JobRefusal) -> Self {
-        Self::Message(StatusCode::CONFLICT, refusal.to_string())
-    }
-}
-
 /// Returns `202` with the queued job.
 pub(super) fn queued(job: Job) -> HttpResponse {
     HttpResponse::Accepted().json(OneJob::from(job))

@@ -32,42 +32,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-impl From<NomenclatureRefusal> for ApiError {
-    fn from(refusal: NomenclatureRefusal) -> Self {
-        match refusal {
-            NomenclatureRefusal::Card(CardRefusal::Billing(refusal)) => Self::invalid("billing_period_months", refusal),
-            NomenclatureRefusal::Card(CardRefusal::Price(refusal)) => Self::invalid("price", refusal),
-            NomenclatureRefusal::UnknownReferences(references) => {
-                let mut violations = Violations::default();
-                for reference in references {
-                    let (field, message) = match reference {
-                        CardReference::Type => ("type_id".to_owned(), "must be the id of a nomenclature type"),
-                        CardReference::Category => {
-                            ("category_id".to_owned(), "must be the id of a category of the project")
-                        }
-                        CardReference::Brand => ("brand_id".to_owned(), "must be the id of a brand of the project"),
-                        CardReference::Country => ("country_id".to_owned(), "must be the id of a country"),
-                        CardReference::StorageUnit => {
-                            ("storage_unit_id".to_owned(), "must be the id of a storage unit")
-                        }
-                        CardReference::Vat => ("vat_id".to_owned(), "must be the id of a VAT rate"),
-                        CardReference::Tag(place) => {
-                            (format!("tags.{place}"), "must be the id of a tag of the project")
-                        }
-                    };
-                    violations.add(field, message);
-                }
-                violations.into()
-            }
-            NomenclatureRefusal::ArticleTaken => Self::invalid("article", "is already the article of another item"),
-            NomenclatureRefusal::Stocked => {
-                Self::invalid("kind_id", "must not change from goods while warehouses have stock of the item")
-            }
-            NomenclatureRefusal::Stale => Self::Message(StatusCode::CONFLICT, refusal.to_string()),
-        }
-    }
-}
-
 /// List items
 #[utoipa::path(
     tag = "Catalog",

@@ -26,15 +26,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(create_page).service(show_page).service(update_page).service(delete_page).service(page_history);
 }
 
-impl From<PageRefusal> for ApiError {
-    fn from(refusal: PageRefusal) -> Self {
-        match refusal {
-            PageRefusal::SlugTaken => Self::invalid("slug", "is already the slug of another page"),
-            PageRefusal::UnknownType => Self::invalid("page_type_id", "must be the id of a page type"),
-        }
-    }
-}
-
 /// Create a content page
 ///
 /// Without a slug, one is derived from the title in Latin letters.

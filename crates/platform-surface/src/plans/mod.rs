@@ -23,20 +23,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_catalog).service(assign_plan).service(change_plan).service(withdraw_plan);
 }
 
-impl From<PlanRefusal> for ApiError {
-    fn from(refusal: PlanRefusal) -> Self {
-        match refusal {
-            PlanRefusal::UnknownPlan => {
-                Self::invalid("nomenclature_id", "must be the id of a subscription plan of the project")
-            }
-            PlanRefusal::SlugTaken => {
-                Self::invalid("plan_slug", "is already the slug of another plan of the application")
-            }
-            PlanRefusal::TooMany => Self::invalid("application", "has reached the maximum number of plans"),
-        }
-    }
-}
-
 /// List the subscription plans of the project for an application
 ///
 /// Each plan contains its assignment to the application, if any.

@@ -1,0 +1,14 @@
+//! Responses to refusals of the domain crates: status, code and next action.
+
+mod auth;
+mod catalog;
+mod content;
+mod customers;
+mod kernel;
+mod orders;
+mod organization;
+mod payments;
+mod subscriptions;
+mod webhooks;
+
+pub use auth::agent_refused;

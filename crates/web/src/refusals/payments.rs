@@ -1,0 +1,22 @@
+//! Responses to refusals of `kontor-payments`.
+
+use actix_web::http::StatusCode;
+use crate::ApiError;
+use kontor_payments::VerificationError;
+
+impl From<VerificationError> for ApiError {
+    fn from(error: VerificationError) -> Self {
+        match error {
+            VerificationError::PaymentRefused { id, reason } => {
+                tracing::warn!(
+                    verification = %id, %reason,
+                    "a verification is closed: the acquirer declined its payment"
+                );
+                let message = "The payment could not be created.".to_owned();
+                Self::Message(StatusCode::BAD_GATEWAY, message)
+            }
+            VerificationError::CustomerGone => Self::unauthenticated("Unauthenticated."),
+            VerificationError::Store(error) => error.into(),
+        }
+    }
+}

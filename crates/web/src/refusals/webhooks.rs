@@ -1,0 +1,24 @@
+//! Responses to refusals of `kontor-webhooks`.
+
+use actix_web::http::StatusCode;
+use crate::ApiError;
+use cratehooks::{DeliveryRefusal, WebhookRefusal};
+
+impl From<DeliveryRefusal> for ApiError {
+    fn from(refusal: DeliveryRefusal) -> Self {
+        let message = match refusal {
+            DeliveryRefusal::AlreadyPending => "The delivery is already waiting to be sent.",
+            DeliveryRefusal::WebhookInactive => "The webhook is not active.",
+        };
+        Self::Message(StatusCode::CONFLICT, message.to_owned())
+    }
+}
+
+impl From<WebhookRefusal> for ApiError {
+    fn from(refusal: WebhookRefusal) -> Self {
+        match refusal {
+            WebhookRefusal::Url(refusal) => Self::invalid("url", refusal),
+            WebhookRefusal::TooMany => Self::invalid("application", "has reached the maximum number of webhooks"),
+        }
+    }
+}
