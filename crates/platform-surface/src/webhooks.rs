@@ -29,29 +29,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(rotate_secret);
 }
 
-impl WireValue for EndpointUrl {
-    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        let Scalar::Text(text) = scalar else { return Err(Self::expected().into_owned()) };
-        Self::parse(&text).map_err(|error| error.to_string())
-    }
-
-    fn expected() -> Cow<'static, str> {
-        Cow::Borrowed("must be an absolute https address")
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed("EndpointUrl")
-    }
-
-    fn schema() -> ObjectBuilder {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .format(Some(SchemaFormat::Custom("uri".to_owned())))
-            .max_length(Some(2048))
-            .examples(["https://shop.example/hooks/kontor"])
-    }
-}
-
 /// URL of a webhook in requests.
 type WebhookUrl = In<EndpointUrl>;
 

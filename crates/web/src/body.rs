@@ -138,7 +138,7 @@ fn fields(pairs: &[u8]) -> Result<Value, Violations> {
 }
 
 /// Returns the fields of a query string or form, each with its text or list of texts.
-pub(crate) fn pairs_of(pairs: &[u8]) -> Result<Map<String, Value>, Violations> {
+pub fn pairs_of(pairs: &[u8]) -> Result<Map<String, Value>, Violations> {
     gathered(form_urlencoded::parse(pairs))
 }
 

@@ -29,7 +29,6 @@ pub mod history;
 pub mod idempotency;
 pub mod limits;
 pub mod named;
-pub mod order_errors;
 pub mod order_record;
 pub mod pace;
 pub mod page_record;

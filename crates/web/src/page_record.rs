@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 /// Tag of a content page.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct PageTagRecord {
+pub struct PageTagRecord {
     id: i64,
     name: String,
 }

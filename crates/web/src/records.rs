@@ -24,8 +24,9 @@ pub fn picture(url: Option<String>) -> Option<Picture> {
     url.map(|url| Picture { url })
 }
 
+/// Unit of quantities, such as pieces.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct StorageUnitRecord {
+pub struct StorageUnitRecord {
     id: i64,
     name: String,
     abbreviation: String,

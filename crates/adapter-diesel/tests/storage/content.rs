@@ -5,8 +5,8 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_content::model::{
-    Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageDraft, PageFilter, PageOrder, PageQueryText, PartCode,
-    PlaceDraft, Slug, TagName, TagNames,
+    Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageDraft, PageFilter, PageOrder, PartCode, PlaceDraft,
+    Slug, TagName, TagNames,
 };
 use kontor_content::ports::{BlockKey, PageReader, PartReader, PartRepository};
 use kontor_kernel::listing::Sort;

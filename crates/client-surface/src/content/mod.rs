@@ -15,4 +15,3 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     blocks::routes(config);
     menus::routes(config);
 }
-

@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
 
-use super::refusals::Fields;
 use kontor_web::ClientIp;
+use kontor_web::refusals::SubscriptionFields;
 use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Scalar, WireValue};
 
 /// Consent to recurring charges. Only `true` is accepted, not the other values of a flag.
@@ -93,7 +93,7 @@ pub(super) struct NewCheckout {
 
 impl NewCheckout {
     /// Returns the purchase and the names of its fields.
-    pub fn purchase(self) -> Result<(Purchase, Fields), Violations> {
+    pub fn purchase(self) -> Result<(Purchase, SubscriptionFields), Violations> {
         let several = self.nomenclature_ids.is_some();
         let numbers = match (self.nomenclature_id, self.nomenclature_ids) {
             (Some(_), Some(_)) => return Err(together("nomenclature_ids")),
@@ -108,7 +108,7 @@ impl NewCheckout {
             pays_by: self.payment_method_type.map_or(PaymentMethod::BankCard, |method| method.0),
             saved_method: None,
         };
-        Ok((purchase, Fields::of_checkout(several)))
+        Ok((purchase, SubscriptionFields::of_checkout(several)))
     }
 }
 
@@ -146,9 +146,9 @@ pub(super) struct NewSubscription {
 
 impl NewSubscription {
     /// Returns the purchase and the names of its fields.
-    pub fn purchase(self) -> Result<(Purchase, Fields), Violations> {
+    pub fn purchase(self) -> Result<(Purchase, SubscriptionFields), Violations> {
         let plan = choice(self.nomenclature_id, self.plan_slug)?;
-        let fields = Fields::of_terms(plan.as_ref());
+        let fields = SubscriptionFields::of_terms(plan.as_ref());
         let plan = plan.ok_or_else(|| Violations::one("nomenclature_id", "is required unless plan_slug is sent"))?;
         let saved_method = Some(self.saved_payment_method_id.0);
         Ok((Purchase { plans: vec![plan], pays_by: PaymentMethod::BankCard, saved_method }, fields))
@@ -184,9 +184,9 @@ impl ChangedSubscription {
     }
 
     /// Returns the change and the names of its fields.
-    pub fn edit(self) -> Result<(TermsEdit, Fields), Violations> {
+    pub fn edit(self) -> Result<(TermsEdit, SubscriptionFields), Violations> {
         let plan = choice(self.nomenclature_id.0, self.plan_slug.0)?;
-        let fields = Fields::of_terms(plan.as_ref());
+        let fields = SubscriptionFields::of_terms(plan.as_ref());
         let saved_method = self.saved_payment_method_id.0.map(|method| method.0);
         Ok((TermsEdit { plan, saved_method }, fields))
     }

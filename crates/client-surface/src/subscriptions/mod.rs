@@ -6,7 +6,6 @@ mod checkout;
 mod consents;
 mod method_change;
 mod payments;
-mod refusals;
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};

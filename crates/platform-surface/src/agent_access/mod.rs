@@ -24,9 +24,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     reviewer::routes(config);
 }
 
-/// Time between two status checks of a client, in seconds.
-const POLL_SECONDS: u64 = 5;
-
 fn names(permissions: &BTreeSet<Permission>) -> Vec<String> {
     permissions.iter().map(ToString::to_string).collect()
 }

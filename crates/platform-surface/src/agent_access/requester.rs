@@ -13,7 +13,9 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use super::{POLL_SECONDS, decline_reason, names, public_id};
+use kontor_web::refusals::POLL_SECONDS;
+
+use super::{decline_reason, names, public_id};
 use crate::agents::AgentRecord;
 use kontor_web::Settings;
 use kontor_web::limits::{AGENT_ACCESS_CONSUME, AGENT_ACCESS_HOUR, AGENT_ACCESS_MINUTE, AGENT_ACCESS_STATUS};

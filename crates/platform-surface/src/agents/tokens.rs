@@ -11,9 +11,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::refused;
 use kontor_web::envelope::list;
 use kontor_web::records::{AccessTokenRecord, Message};
+use kontor_web::refusals::agent_refused;
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
 

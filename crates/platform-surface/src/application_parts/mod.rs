@@ -19,4 +19,3 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     blocks::routes(config);
     menu_items::routes(config);
 }
-

@@ -1,10 +1,16 @@
 //! Responses to refusals of `kontor-auth`.
 
-use actix_web::http::StatusCode;
 use crate::{ApiError, NamedError, NextAction};
-use kontor_auth::{AccessRequestRefusal, AgentRefusal, ContactLoginError, CustomerLoginError, HeartbeatError, IntrospectionError, PermissionRefusal, PhoneChangeError, RoleRefusal, SendCodeError, StaffLoginError};
-use kontor_auth::model::NEXT_HEARTBEAT;
+use actix_web::http::StatusCode;
+use kontor_auth::model::{NEXT_HEARTBEAT, RequestStatus};
+use kontor_auth::{
+    AccessRequestRefusal, AgentRefusal, ContactLoginError, CustomerLoginError, HeartbeatError, IntrospectionError,
+    PermissionRefusal, PhoneChangeError, RoleRefusal, SendCodeError, StaffLoginError,
+};
 use kontor_kernel::Violations;
+
+/// Polling interval for the requester of an agent's access, in seconds.
+pub const POLL_SECONDS: u64 = 5;
 
 impl From<HeartbeatError> for ApiError {
     fn from(error: HeartbeatError) -> Self {
@@ -111,9 +117,13 @@ impl From<AccessRequestRefusal> for ApiError {
     fn from(refusal: AccessRequestRefusal) -> Self {
         match refusal {
             AccessRequestRefusal::BeyondReach(denied) => denied.into(),
-            AccessRequestRefusal::NotRequested(foreign) => {
-                Self::invalid("permissions", format!("the request does not include {}", names(&foreign).join(", ")))
-            }
+            AccessRequestRefusal::NotRequested(foreign) => Self::invalid(
+                "permissions",
+                format!(
+                    "the request does not include {}",
+                    foreign.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+                ),
+            ),
             AccessRequestRefusal::State(status) => Self::Named(conflict(status)),
         }
     }

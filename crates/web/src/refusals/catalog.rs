@@ -1,13 +1,17 @@
 //! Responses to refusals of `kontor-catalog`.
 
-use actix_web::http::StatusCode;
 use crate::ApiError;
-use kontor_catalog::{BrandRefusal, CardReference, CategoryRefusal, DiscountRefusal, InventoryReference, InventoryRefusal, NomenclatureRefusal, PlanRefusal, PromotionList as ListOf, PromotionRefusal, TagRefusal, WarehouseReference, WarehouseRefusal};
+use actix_web::http::StatusCode;
 use kontor_catalog::bulk::JobRefusal;
-use kontor_catalog::model::{CardRefusal, PromotionDraft};
-use kontor_catalog::spreadsheet::{ExportFailed, ImportError};
+use kontor_catalog::model::{CardRefusal, PromotionDraft, TermsRefusal};
 use kontor_catalog::spreadsheet::ports::SheetFailed;
+use kontor_catalog::spreadsheet::{ExportFailed, ImportError};
 use kontor_catalog::storefront::{FavouriteError, StorefrontError};
+use kontor_catalog::{
+    BrandRefusal, CardReference, CategoryRefusal, DiscountRefusal, InventoryReference, InventoryRefusal,
+    NomenclatureRefusal, PlanRefusal, PromotionList as ListOf, PromotionRefusal, TagRefusal, WarehouseReference,
+    WarehouseRefusal,
+};
 use kontor_kernel::Violations;
 
 impl From<FavouriteError> for ApiError {
@@ -167,7 +171,8 @@ impl From<PromotionRefusal> for ApiError {
         match refusal {
             PromotionRefusal::TooMany(lists) => {
                 for list in lists {
-                    violations.add(field_of_promotion(list), format!("must have at most {}", PromotionDraft::MOST_RECORDS));
+                    violations
+                        .add(field_of_promotion(list), format!("must have at most {}", PromotionDraft::MOST_RECORDS));
                 }
             }
             PromotionRefusal::UnknownReferences(references) => {

@@ -1,9 +1,9 @@
 //! Responses to refusals of `kontor-content`.
 
-use actix_web::http::StatusCode;
 use crate::ApiError;
-use kontor_content::{ContentError, FileRefusal, PageRefusal, PartRefusal};
+use actix_web::http::StatusCode;
 use kontor_content::model::TreeRefusal;
+use kontor_content::{ContentError, FileRefusal, PageRefusal, PartRefusal};
 
 impl From<ContentError> for ApiError {
     fn from(error: ContentError) -> Self {

@@ -1,8 +1,7 @@
 //! Responses to refusals of `kontor-customers`.
 
-use actix_web::http::StatusCode;
 use crate::{ApiError, NamedError, NextAction};
-use crate::file_contents::avatar;
+use actix_web::http::StatusCode;
 use kontor_customers::{CustomerError, CustomerPartRefusal, CustomerReference, StaffCustomerRefusal};
 use kontor_kernel::Violations;
 

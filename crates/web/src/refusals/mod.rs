@@ -11,4 +11,5 @@ mod payments;
 mod subscriptions;
 mod webhooks;
 
-pub use auth::agent_refused;
+pub use auth::{POLL_SECONDS, agent_refused};
+pub use subscriptions::SubscriptionFields;

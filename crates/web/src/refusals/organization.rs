@@ -2,8 +2,11 @@
 
 use crate::ApiError;
 use kontor_kernel::Violations;
-use kontor_organization::{ApplicationRefusal, BranchRefusal, BranchRequisiteRefusal, DepartmentRefusal, IntegrationRefusal, ShopRefusal, ShowcaseError, StaffMenuRefusal, TaskReference, TaskRefusal};
 use kontor_organization::model::TimesRefused;
+use kontor_organization::{
+    ApplicationRefusal, BranchRefusal, BranchRequisiteRefusal, DepartmentRefusal, IntegrationRefusal, ShopRefusal,
+    ShowcaseError, StaffMenuRefusal, TaskReference, TaskRefusal,
+};
 
 impl From<ShowcaseError> for ApiError {
     fn from(error: ShowcaseError) -> Self {

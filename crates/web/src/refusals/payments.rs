@@ -1,7 +1,7 @@
 //! Responses to refusals of `kontor-payments`.
 
-use actix_web::http::StatusCode;
 use crate::ApiError;
+use actix_web::http::StatusCode;
 use kontor_payments::VerificationError;
 
 impl From<VerificationError> for ApiError {

@@ -1,8 +1,8 @@
 //! Responses to refusals of `kontor-webhooks`.
 
-use actix_web::http::StatusCode;
 use crate::ApiError;
-use cratehooks::{DeliveryRefusal, WebhookRefusal};
+use actix_web::http::StatusCode;
+use kontor_webhooks::{DeliveryRefusal, WebhookRefusal};
 
 impl From<DeliveryRefusal> for ApiError {
     fn from(refusal: DeliveryRefusal) -> Self {

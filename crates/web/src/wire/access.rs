@@ -7,6 +7,7 @@ use chrono::{DateTime, Datelike as _, Utc};
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
 use kontor_auth::model as auth;
 use kontor_kernel as kernel;
+use kontor_webhooks::model::EndpointUrl;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::{KnownFormat, SchemaFormat, SchemaType, Type};
 
@@ -103,3 +104,26 @@ impl WireValue for DateTime<Utc> {
 
 /// Time in ISO 8601 with its timezone.
 pub type Moment = In<DateTime<Utc>>;
+
+impl WireValue for EndpointUrl {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        let Scalar::Text(text) = scalar else { return Err(Self::expected().into_owned()) };
+        Self::parse(&text).map_err(|error| error.to_string())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be an absolute https address")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("EndpointUrl")
+    }
+
+    fn schema() -> ObjectBuilder {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::Custom("uri".to_owned())))
+            .max_length(Some(2048))
+            .examples(["https://shop.example/hooks/kontor"])
+    }
+}
